@@ -1,0 +1,1 @@
+//! Task execution on threads.
