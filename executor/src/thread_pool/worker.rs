@@ -17,7 +17,7 @@ fn address(shared: &Arc<Shared>) -> usize {
 
 /// Whether the calling thread is a worker of this pool.
 pub(super) fn is_own(shared: &Arc<Shared>) -> bool {
-    POOL.try_with(Cell::get) == Ok(address(shared))
+    POOL.try_with(Cell::get).is_ok_and(|pool| pool == address(shared))
 }
 
 /// The body of a worker thread.
