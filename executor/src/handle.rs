@@ -53,7 +53,7 @@ use std::task::{Context, Poll, Waker};
 use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::error::{Cancelled, Panic, WaitError, contain, discard};
 use crate::sync::{Arc, Duration, Mutex};
-use crate::task::{HandleCell, Outcome, Task, TaskId};
+use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId};
 use crate::wait::{Deadline, wait, wait_untimed};
 
 // ----- how a task can end, as its handle sees it -----
@@ -215,6 +215,13 @@ impl Error for SharedJoinError {}
 
 type TaskResult<T> = Result<T, TaskError>;
 
+/// A panic that is given to somebody need not be reported to the panic handler.
+fn mark_read<T>(result: &TaskResult<T>) {
+    if let Err(TaskError::Panicked(panic)) = result {
+        panic.mark_read();
+    }
+}
+
 /// The one allocation: what is shared, and the body in its slot.
 struct Cell<T, F> {
     core: Core<T>,
@@ -232,6 +239,14 @@ struct CoreState<T> {
     listener: Listener<T>,
     /// Cancelled in the way that reaches into the body, so that a token made later has to be cancelled, too.
     interrupted: bool,
+    place: Place,
+}
+
+/// Whether the task is in a queue that keeps count of those that were cancelled in it.
+enum Place {
+    Elsewhere,
+    InQueue(Arc<dyn QueueWatcher>),
+    CancelledInQueue,
 }
 
 enum Phase<T> {
@@ -334,6 +349,9 @@ impl<T> Core<T> {
             announcement.make();
         } else {
             drop(state);
+            if let Err(TaskError::Panicked(panic)) = &result {
+                panic.set_after_cancel();
+            }
             discard(result);
         }
     }
@@ -347,12 +365,20 @@ impl<T> Core<T> {
             Phase::Finished(_) | Phase::Taken(_) => return None,
         };
         state.interrupted = interrupt;
+        let watcher = match std::mem::replace(&mut state.place, Place::Elsewhere) {
+            Place::InQueue(watcher) => {
+                state.place = Place::CancelledInQueue;
+                Some(watcher)
+            }
+            _ => None,
+        };
         let announcement = state.decide(Err(TaskError::Cancelled));
-        Some(Decided { was_pending, token: token.filter(|_| interrupt), announcement })
+        Some(Decided { was_pending, token: token.filter(|_| interrupt), watcher, announcement })
     }
 
     fn take(&self) -> Option<TaskResult<T>> {
-        self.state.lock().phase.take()
+        let result = self.state.lock().phase.take();
+        result.inspect(mark_read)
     }
 
     /// Takes the result, or leaves the waker with the task.
@@ -363,7 +389,7 @@ impl<T> Core<T> {
         let waker = waker.clone(); // might be user code, so it happens before the lock
         let mut state = self.state.lock();
         if let Some(result) = state.phase.take() {
-            return Some(result);
+            return Some(result).inspect(mark_read);
         }
         assert!(!state.phase.is_finished(), "a handle was polled after it had given its result");
         let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
@@ -401,6 +427,7 @@ impl<T> Drop for Core<T> {
 struct Decided<T> {
     was_pending: bool,
     token: Option<CancelToken>,
+    watcher: Option<Arc<dyn QueueWatcher>>,
     announcement: Announcement<T>,
 }
 
@@ -437,12 +464,15 @@ impl<T: Send, F: Send> CancelCell for Cell<T, F> {
     }
 
     fn cancel(&self, interrupt: bool) -> bool {
-        let Some(Decided { was_pending, token, announcement }) = self.core.cancel(interrupt) else {
+        let Some(Decided { was_pending, token, watcher, announcement }) = self.core.cancel(interrupt) else {
             return false;
         };
         if was_pending {
             let body = self.body.lock().take();
             discard(body);
+        }
+        if let Some(watcher) = watcher {
+            watcher.cancelled_in_queue();
         }
         if let Some(token) = token {
             token.cancel();
@@ -500,6 +530,18 @@ where
     fn is_cancelled(&self) -> bool {
         self.is_finished()
     }
+
+    fn enter_queue(&self, watcher: Arc<dyn QueueWatcher>) -> bool {
+        let mut state = self.core.state.lock();
+        let decided = state.phase.is_finished();
+        state.place = if decided { Place::CancelledInQueue } else { Place::InQueue(watcher) };
+        !decided
+    }
+
+    fn leave_queue(&self) -> bool {
+        let place = std::mem::replace(&mut self.core.state.lock().place, Place::Elsewhere);
+        matches!(place, Place::CancelledInQueue)
+    }
 }
 
 // ----- future task -----
@@ -543,7 +585,12 @@ impl<T: Send + 'static> FutureTask<T> {
 
     fn from_body(body: impl FnOnce() -> Result<T, Cancelled> + Send + 'static) -> Self {
         let id = TaskId::next();
-        let state = CoreState { phase: Phase::Pending, listener: Listener::None, interrupted: false };
+        let state = CoreState {
+            phase: Phase::Pending,
+            listener: Listener::None,
+            interrupted: false,
+            place: Place::Elsewhere,
+        };
         let cell =
             Arc::new(Cell { core: Core { id, state: Mutex::new(state) }, body: Mutex::new(Some(body)) });
         let handle = TaskHandle { cell: Arc::clone(&cell) as Arc<dyn TaskCell<T>> };
@@ -553,6 +600,12 @@ impl<T: Send + 'static> FutureTask<T> {
     /// Gives the task a name.
     pub fn named(mut self, name: impl Into<std::borrow::Cow<'static, str>>) -> Self {
         self.task = self.task.named(name);
+        self
+    }
+
+    /// Gives the task a priority, as [`Task::prioritized`] does.
+    pub fn prioritized(mut self, priority: i32) -> Self {
+        self.task = self.task.prioritized(priority);
         self
     }
 }
@@ -568,8 +621,8 @@ impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTas
 /// The owner's end of a submitted task: waits for it, takes its result, calls it off.
 ///
 /// A handle can be waited for by a thread ([`join`](Self::join)) or awaited by an asynchronous task: it is a [`Future`].
-/// Dropping it lets the task go on unobserved; its result is then dropped, and a panic in it was reported by the panic
-/// hook when it happened.
+/// Dropping it lets the task go on unobserved; its result is then dropped, and a panic in it goes to the [panic
+/// handler](crate::panics).
 #[doc(alias = "Future")]
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
@@ -674,7 +727,10 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// thread, if it is finished already. A panic in the callback is contained.
     #[doc(alias = "done")]
     pub fn on_done(self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
-        self.cell.core().call_when_done(Box::new(callback));
+        self.cell.core().call_when_done(Box::new(|result| {
+            mark_read(&result);
+            callback(result);
+        }));
     }
 
     /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so those of
@@ -690,10 +746,11 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
         let canceller = self.canceller();
         let cell =
             Arc::new(SharedCell { state: Mutex::new(SharedState { result: None, waiters: Vec::new() }) });
-        self.on_done({
+        // Not `on_done`: nobody has read it until one of the shared handles gives it out.
+        self.cell.core().call_when_done(Box::new({
             let cell = Arc::clone(&cell);
             move |result| cell.complete(result.map(Arc::new))
-        });
+        }));
         SharedHandle { cell, canceller }
     }
 }
@@ -789,7 +846,7 @@ impl<T> SharedCell<T> {
         if state.result.is_none() && !state.waiters.iter().any(|other| other.will_wake(&waker)) {
             state.waiters.push(waker);
         }
-        state.result.clone()
+        state.result.clone().inspect(mark_read)
     }
 }
 

@@ -57,6 +57,8 @@ mod sync;
 mod error;
 pub use error::{Cancelled, Panic, RejectReason, WaitError};
 
+pub mod panics;
+
 mod cancel;
 pub use cancel::{CancelToken, Registration, masked};
 
@@ -78,8 +80,15 @@ pub use executor::{Executor, ExecutorExt, ExecutorService, RejectedExecution, Re
 mod simple;
 pub use simple::{DirectExecutor, MinimalPool, ThreadPerTaskExecutor};
 
+mod queue;
+pub use queue::{FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, WorkQueue};
+
 mod thread_pool;
-pub use thread_pool::{PoolState, PoolStats, ThreadPoolExecutor};
+pub use thread_pool::{
+    Abort, Block, CallerRuns, ConfigError, Discard, DiscardOldest, DropPolicy, Hooks, NamedThreads,
+    PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, TaskInfo, ThreadFactory,
+    ThreadPoolBuilder, ThreadPoolExecutor, UnconfigurablePool, Worker,
+};
 
 /// The traits whose methods are called on executors: `use executor::prelude::*`.
 pub mod prelude {
