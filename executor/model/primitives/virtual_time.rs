@@ -25,6 +25,10 @@ impl Instant {
         Self(NOW.get())
     }
 
+    pub(crate) fn elapsed(self) -> Duration {
+        Self::now() - self
+    }
+
     pub(crate) fn checked_add(self, duration: Duration) -> Option<Self> {
         self.0.checked_add(duration).map(Self)
     }
