@@ -75,10 +75,12 @@ impl FifoQueue {
         Self { tasks: VecDeque::new(), capacity: None }
     }
 
-    /// One that holds `capacity` tasks at most. With zero it refuses every task; see [`HandOffQueue`] for what is
-    /// usually meant by that.
+    /// One that holds `capacity` tasks at most.
+    ///
+    /// # Panics
+    /// If `capacity` is zero: it would refuse every task, also while workers are idle. A [`HandOffQueue`] is meant.
     pub fn bounded(capacity: usize) -> Self {
-        Self { tasks: VecDeque::new(), capacity: Some(capacity) }
+        Self { tasks: VecDeque::new(), capacity: Some(checked(capacity)) }
     }
 }
 
@@ -98,8 +100,11 @@ impl LifoQueue {
     }
 
     /// One that holds `capacity` tasks at most.
+    ///
+    /// # Panics
+    /// If `capacity` is zero, as for [`FifoQueue::bounded`].
     pub fn bounded(capacity: usize) -> Self {
-        Self { tasks: VecDeque::new(), capacity: Some(capacity) }
+        Self { tasks: VecDeque::new(), capacity: Some(checked(capacity)) }
     }
 }
 
@@ -119,6 +124,12 @@ impl HandOffQueue {
     pub fn new() -> Self {
         Self::default()
     }
+}
+
+/// A queue without a place would refuse tasks for ever and leave idle workers idle.
+fn checked(capacity: usize) -> usize {
+    assert!(capacity > 0, "a queue that holds no task; a HandOffQueue is what hands tasks to idle workers");
+    capacity
 }
 
 fn has_room(length: usize, capacity: Option<usize>) -> bool {
@@ -259,8 +270,11 @@ impl PriorityQueue {
     }
 
     /// Makes it refuse when `capacity` tasks are in it.
+    ///
+    /// # Panics
+    /// If `capacity` is zero, as for [`FifoQueue::bounded`].
     pub fn bounded(mut self, capacity: usize) -> Self {
-        self.capacity = Some(capacity);
+        self.capacity = Some(checked(capacity));
         self
     }
 }

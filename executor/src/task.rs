@@ -100,6 +100,10 @@ impl Task {
         }
     }
 
+    pub(crate) fn has_handle(&self) -> bool {
+        matches!(self.body, Body::WithHandle(_))
+    }
+
     /// What the task shares with its handle, if it has one.
     pub(crate) fn cell(&self) -> Option<Arc<dyn HandleCell>> {
         match &self.body {

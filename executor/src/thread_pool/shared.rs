@@ -183,7 +183,7 @@ impl State {
         }
     }
 
-    fn wake_submitter(&self) {
+    pub(super) fn wake_submitter(&self) {
         // Under the lock, but not user code: only threads wait here, each on its parker.
         if let Some(first) = self.submitters.front() {
             first.wake_by_ref();

@@ -28,8 +28,9 @@ pub(super) fn run(shared: &Arc<Shared>) {
     POOL.with(|pool| pool.set(address(shared)));
     shared.call_hook(|hooks| hooks.worker_started());
     shared.root.attach(|| {
-        while let Some(task) = worker.next_task() {
-            worker.run_task(task);
+        let mut ended = None;
+        while let Some(task) = worker.next_task(ended.take()) {
+            ended = worker.run_task(task);
         }
     });
     shared.call_hook(|hooks| hooks.worker_ended());
@@ -43,6 +44,11 @@ struct Worker<'a> {
     left: Cell<bool>,
 }
 
+/// A task has ended in this way.
+struct Ended {
+    panicked: bool,
+}
+
 impl<'a> Worker<'a> {
     fn begin(shared: &'a Shared) -> Self {
         let mut state = shared.state.lock();
@@ -53,10 +59,13 @@ impl<'a> Worker<'a> {
         Self { shared, seat, left: Cell::new(false) }
     }
 
-    /// Waits for a task. `None` means that the worker has left the pool.
-    fn next_task(&self) -> Option<Task> {
+    /// Counts the task before, if that is not done yet, and waits for the next. `None` means that the worker has left.
+    fn next_task(&self, ended: Option<Ended>) -> Option<Task> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
         let mut state = self.shared.state.lock();
+        if let Some(ended) = ended {
+            self.count(&mut state, &ended);
+        }
         let mut idle_since = None;
         let mut timed_out = false;
         loop {
@@ -89,6 +98,7 @@ impl<'a> Worker<'a> {
     fn sleep(&self, mut state: MutexGuard<'a, State>, idle_since: Instant) -> (MutexGuard<'a, State>, bool) {
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
         state.idle += 1;
+        state.wake_submitter(); // a hand-off has room when a worker is idle
         let timed_out;
         (state, timed_out) = match end {
             None => (self.shared.work.wait(state), false),
@@ -101,25 +111,34 @@ impl<'a> Worker<'a> {
         (state, timed_out)
     }
 
-    fn run_task(&self, task: Task) {
+    /// Runs a task. What comes back is still to be counted.
+    fn run_task(&self, task: Task) -> Option<Ended> {
         let label = task.label();
         let info = TaskInfo { id: label.id(), name: label.name() };
+        let mut uncounted = None;
+        // Whoever has joined a task must find it counted, so that comes before its outcome is published. Nobody can
+        // join a task without a handle: it is counted when the lock is taken for the next one.
+        let count_at_once = task.has_handle();
         self.shared.call_hook(|hooks| hooks.before_execute(&info));
         task.run_then(|outcome| {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), self.shared.panic_handler.clone());
             }
             self.shared.call_hook(|hooks| hooks.after_execute(&info, outcome));
-            self.task_ended(outcome);
+            let ended = Ended { panicked: matches!(outcome, Outcome::Panicked(_)) };
+            if count_at_once {
+                self.count(&mut self.shared.state.lock(), &ended);
+            } else {
+                uncounted = Some(ended);
+            }
         });
+        uncounted
     }
 
-    /// Counts a task before its outcome is published, so that whoever has joined it finds it counted.
-    fn task_ended(&self, outcome: &Outcome) {
-        let mut state = self.shared.state.lock();
+    fn count(&self, state: &mut MutexGuard<'_, State>, ended: &Ended) {
         state.active -= 1;
         state.completed += 1;
-        state.panicked += u64::from(matches!(outcome, Outcome::Panicked(_)));
+        state.panicked += u64::from(ended.panicked);
         state.seats[self.seat] = Seat::Idle;
     }
 
@@ -129,6 +148,7 @@ impl<'a> Worker<'a> {
         self.left.set(true);
         state.live -= 1;
         state.seats[self.seat] = Seat::Free;
+        state.wake_submitter(); // there may be room for another worker now
         self.shared.wake_one(&mut state); // it may leave although there is work, because there are too many
         self.shared.terminate_if_done(state);
         None
