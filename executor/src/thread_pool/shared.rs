@@ -126,7 +126,7 @@ impl State {
     /// Tasks that wait, without those that were cancelled.
     pub(super) fn queued(&self) -> usize {
         let cancelled = usize::try_from(self.tombstones).unwrap_or(0);
-        (self.queue.len() + self.handed.len()).saturating_sub(cancelled)
+        self.queue.len().saturating_sub(cancelled)
     }
 
     /// Takes the task to be run next and what is to be dropped, outside the lock, of those cancelled before it.
@@ -176,7 +176,7 @@ impl State {
             maximum_pool_size: self.settings.maximum,
             pool_size: self.workers(),
             largest_pool_size: self.largest,
-            active: self.active,
+            active: self.active + self.handed.len(),
             queued: self.queued(),
             completed: self.completed,
             panicked: self.panicked,
@@ -460,14 +460,14 @@ impl Shared {
             Seat::Running(task) => Some(task.to_string()),
             _ => None,
         });
-        let running = running.collect();
+        let starting = state.handed.iter().map(|task| task.label().to_string());
+        let running = running.chain(starting).collect();
         let mut queued = Vec::new();
         let mut look = |task: &Task| {
             if !task.is_cancelled() {
                 queued.push(task.label().to_string());
             }
         };
-        state.handed.iter().for_each(&mut look);
         discard(contain(|| state.queue.for_each(&mut look)));
         PoolSnapshot { stats: state.stats(), running, queued }
     }

@@ -53,7 +53,7 @@ pub struct PoolStats {
     pub pool_size: usize,
     /// The most threads it ever had at once.
     pub largest_pool_size: usize,
-    /// Tasks that run now.
+    /// Tasks that run now, or for which a thread is starting.
     pub active: usize,
     /// Tasks that wait for a thread.
     pub queued: usize,
@@ -90,7 +90,7 @@ impl fmt::Display for PoolStats {
 pub struct PoolSnapshot {
     /// The numbers.
     pub stats: PoolStats,
-    /// The tasks that run.
+    /// The tasks that run, and those for which a thread is starting.
     pub running: Vec<String>,
     /// The tasks that wait, in the order in which they would be run as far as the queue tells.
     pub queued: Vec<String>,
