@@ -25,8 +25,10 @@ impl Instant {
         Self(NOW.get())
     }
 
+    /// Like the real clocks, this one has an end well before that of `Duration`.
     pub(crate) fn checked_add(self, duration: Duration) -> Option<Self> {
-        self.0.checked_add(duration).map(Self)
+        const END: Duration = Duration::from_secs(i64::MAX as u64);
+        self.0.checked_add(duration).filter(|&at| at <= END).map(Self)
     }
 }
 
