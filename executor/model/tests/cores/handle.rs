@@ -11,11 +11,11 @@ use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 
-use crate::model;
+use crate::{model, model_bounded};
 
 #[test]
 fn what_the_submitter_did_reaches_the_body_and_what_the_body_did_reaches_the_joiner() {
-    model(3, || {
+    model(|| {
         // Loom reports an access to the cell that is not ordered after the one before it.
         let payload = UnsafeCell::new(0);
         payload.with_mut(|_written_by_the_submitter| ());
@@ -31,7 +31,7 @@ fn what_the_submitter_did_reaches_the_body_and_what_the_body_did_reaches_the_joi
 
 #[test]
 fn a_join_ends_when_the_task_does() {
-    model(3, || {
+    model(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let worker = thread::spawn(move || task.run());
         assert_eq!(handle.join().unwrap(), 7);
@@ -41,7 +41,7 @@ fn a_join_ends_when_the_task_does() {
 
 #[test]
 fn a_join_ends_when_the_task_is_dropped() {
-    model(3, || {
+    model(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let worker = thread::spawn(move || drop(task));
         assert!(matches!(handle.join(), Err(JoinError::Cancelled)));
@@ -51,7 +51,7 @@ fn a_join_ends_when_the_task_is_dropped() {
 
 #[test]
 fn a_timed_join_gives_the_result_or_the_handle() {
-    model(3, || {
+    model(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let worker = thread::spawn(move || drop(task.run()));
         match handle.join_timeout(Duration::from_secs(1)) {
@@ -65,7 +65,7 @@ fn a_timed_join_gives_the_result_or_the_handle() {
 
 #[test]
 fn of_the_body_and_two_cancels_exactly_one_decides() {
-    model(2, || {
+    model(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let worker = thread::spawn(move || drop(task.run()));
         let canceller = handle.canceller();
@@ -81,7 +81,7 @@ fn of_the_body_and_two_cancels_exactly_one_decides() {
 
 #[test]
 fn a_cancel_releases_the_joiner_before_and_while_the_body_runs() {
-    model(2, || {
+    model_bounded(4, || {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let canceller = handle.canceller();
         let worker = thread::spawn(move || drop(task.run()));
@@ -96,7 +96,7 @@ fn a_cancel_releases_the_joiner_before_and_while_the_body_runs() {
 
 #[test]
 fn a_cancel_reaches_the_token_that_the_body_makes_meanwhile() {
-    model(3, || {
+    model(|| {
         let made = Arc::new(Mutex::new(None));
         let FutureTask { task, handle } = FutureTask::new({
             let made = Arc::clone(&made);
@@ -113,7 +113,7 @@ fn a_cancel_reaches_the_token_that_the_body_makes_meanwhile() {
 
 #[test]
 fn a_cancel_ends_the_wait_in_the_body() {
-    model(3, || {
+    model(|| {
         let never = Latch::new(1);
         let FutureTask { task, handle } = FutureTask::new(move || never.wait());
         let worker = thread::spawn(move || drop(task.run()));
@@ -125,7 +125,7 @@ fn a_cancel_ends_the_wait_in_the_body() {
 
 #[test]
 fn a_cancel_that_lets_the_body_go_on_leaves_its_token_alone() {
-    model(3, || {
+    model(|| {
         let made = Arc::new(Mutex::new(None));
         let FutureTask { task, handle } = FutureTask::new({
             let made = Arc::clone(&made);
@@ -140,7 +140,7 @@ fn a_cancel_that_lets_the_body_go_on_leaves_its_token_alone() {
 
 #[test]
 fn the_callback_is_called_once_with_the_outcome_that_was_decided() {
-    model(2, || {
+    model(|| {
         let calls = Arc::new(Mutex::new(Vec::new()));
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let canceller = handle.canceller();
@@ -158,7 +158,7 @@ fn the_callback_is_called_once_with_the_outcome_that_was_decided() {
 
 #[test]
 fn a_shared_handle_releases_all_who_wait() {
-    model(2, || {
+    model_bounded(4, || {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let mine = handle.shared();
         let theirs = mine.clone();
@@ -172,7 +172,7 @@ fn a_shared_handle_releases_all_who_wait() {
 
 #[test]
 fn a_shared_handle_tells_both_waiters_of_a_cancel() {
-    model(2, || {
+    model(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let mine = handle.shared();
         let theirs = mine.clone();
@@ -186,7 +186,7 @@ fn a_shared_handle_tells_both_waiters_of_a_cancel() {
 
 #[test]
 fn a_cancelled_waiter_gets_the_result_or_its_handle_back() {
-    model(2, || {
+    model_bounded(3, || {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let token = CancelToken::new();
         let waiter = thread::spawn({
@@ -205,6 +205,21 @@ fn a_cancelled_waiter_gets_the_result_or_its_handle_back() {
 }
 
 #[test]
+fn a_result_that_was_there_before_the_waiter_was_cancelled_is_not_hidden() {
+    model(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let token = CancelToken::new();
+        let waiter = thread::spawn({
+            let token = token.clone();
+            move || token.attach(|| handle.join())
+        });
+        task.run();
+        token.cancel();
+        assert_eq!(waiter.join().unwrap().unwrap(), 7);
+    });
+}
+
+#[test]
 fn a_body_is_run_or_dropped_and_never_both() {
     struct Captured(Arc<AtomicUsize>);
     impl Drop for Captured {
@@ -212,7 +227,7 @@ fn a_body_is_run_or_dropped_and_never_both() {
             self.0.fetch_add(1, Relaxed);
         }
     }
-    model(3, || {
+    model(|| {
         let (ran, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let captured = Captured(Arc::clone(&dropped));
         let FutureTask { task, handle } = FutureTask::new({

@@ -7,11 +7,11 @@ use executor_model::{CancelToken, Cancelled, Latch, WaitError};
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 
-use crate::model;
+use crate::{model, model_bounded};
 
 #[test]
 fn who_has_waited_sees_what_was_done_before_each_count() {
-    model(2, || {
+    model(|| {
         let latch = Arc::new(Latch::new(2));
         let done: [_; 2] = std::array::from_fn(|_| Arc::new(AtomicUsize::new(0)));
         let workers = done.clone().map(|done| {
@@ -31,7 +31,7 @@ fn who_has_waited_sees_what_was_done_before_each_count() {
 
 #[test]
 fn an_opening_latch_lets_all_waiters_go() {
-    model(2, || {
+    model_bounded(4, || {
         let latch = Arc::new(Latch::new(1));
         let waiters: [_; 2] = std::array::from_fn(|_| {
             let latch = Arc::clone(&latch);
@@ -46,7 +46,7 @@ fn an_opening_latch_lets_all_waiters_go() {
 
 #[test]
 fn a_cancel_ends_the_wait() {
-    model(3, || {
+    model(|| {
         let token = CancelToken::new();
         let waiter = thread::spawn({
             let token = token.clone();
@@ -59,7 +59,7 @@ fn a_cancel_ends_the_wait() {
 
 #[test]
 fn a_cancelled_waiter_leaves_the_others_waiting() {
-    model(2, || {
+    model_bounded(4, || {
         let latch = Arc::new(Latch::new(1));
         let token = CancelToken::new();
         let cancelled = thread::spawn({
@@ -79,7 +79,7 @@ fn a_cancelled_waiter_leaves_the_others_waiting() {
 
 #[test]
 fn a_timed_wait_says_open_only_if_the_latch_is() {
-    model(3, || {
+    model(|| {
         let latch = Arc::new(Latch::new(1));
         let worker = thread::spawn({
             let latch = Arc::clone(&latch);
@@ -96,7 +96,7 @@ fn a_timed_wait_says_open_only_if_the_latch_is() {
 
 #[test]
 fn a_sleep_ends_with_either_token() {
-    model(3, || {
+    model_bounded(3, || {
         let (own, given) = (CancelToken::new(), CancelToken::new());
         let sleepers = [&own, &given].map(|cancelled| {
             let (own, given, cancelled) = (own.child(), given.child(), cancelled.clone());
@@ -112,7 +112,7 @@ fn a_sleep_ends_with_either_token() {
 
 #[test]
 fn a_timed_wait_may_be_cancelled() {
-    model(3, || {
+    model(|| {
         let token = CancelToken::new();
         let waiter = thread::spawn({
             let token = token.clone();

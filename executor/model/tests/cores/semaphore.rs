@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use executor_model::{CancelToken, Semaphore, WaitError};
+use executor_model::{CancelToken, Permit, Semaphore, WaitError};
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 
-use crate::model;
+use crate::{model, model_bounded};
 
 #[test]
 fn one_permit_excludes_and_orders_its_holders() {
-    model(2, || {
+    model_bounded(4, || {
         let semaphore = Arc::new(Semaphore::new(1));
         let count = Arc::new(AtomicUsize::new(0));
         // Two steps and `Relaxed`: right only if the permit excludes the others and shows what they did.
@@ -34,7 +34,7 @@ fn one_permit_excludes_and_orders_its_holders() {
 
 #[test]
 fn permits_in_use_never_exceed_those_there_are() {
-    model(2, || {
+    model_bounded(3, || {
         let semaphore = Arc::new(Semaphore::new(2));
         let in_use = Arc::new(AtomicUsize::new(0));
         let use_some = |permits: usize| {
@@ -58,7 +58,7 @@ fn permits_in_use_never_exceed_those_there_are() {
 
 #[test]
 fn a_cancelled_waiter_does_not_keep_the_permit_from_the_next() {
-    model(2, || {
+    model_bounded(3, || {
         let semaphore = Arc::new(Semaphore::new(0));
         let token = CancelToken::new();
         let cancelled = thread::spawn({
@@ -69,8 +69,8 @@ fn a_cancelled_waiter_does_not_keep_the_permit_from_the_next() {
             let semaphore = Arc::clone(&semaphore);
             move || semaphore.acquire().is_ok()
         });
-        semaphore.release(1);
         token.cancel();
+        semaphore.release(1);
         cancelled.join().unwrap(); // with the permit for a while, or without
         assert!(patient.join().unwrap()); // or loom reports a deadlock
         assert_eq!((semaphore.available_permits(), semaphore.waiting()), (1, 0));
@@ -79,7 +79,7 @@ fn a_cancelled_waiter_does_not_keep_the_permit_from_the_next() {
 
 #[test]
 fn a_waiter_that_wants_too_much_gives_way_when_its_time_is_up() {
-    model(2, || {
+    model(|| {
         let semaphore = Arc::new(Semaphore::new(1));
         let greedy = thread::spawn({
             let semaphore = Arc::clone(&semaphore);
@@ -94,7 +94,7 @@ fn a_waiter_that_wants_too_much_gives_way_when_its_time_is_up() {
 
 #[test]
 fn permits_released_at_once_serve_all_who_wait() {
-    model(2, || {
+    model(|| {
         let semaphore = Arc::new(Semaphore::new(0));
         let waiters = [(); 2].map(|()| {
             let semaphore = Arc::clone(&semaphore);
@@ -105,5 +105,31 @@ fn permits_released_at_once_serve_all_who_wait() {
             assert_eq!(waiter.join().unwrap(), 1);
         }
         assert_eq!((semaphore.available_permits(), semaphore.waiting()), (0, 0));
+    });
+}
+
+#[test]
+fn a_waiter_that_is_overtaken_goes_on_waiting() {
+    model(|| {
+        let semaphore = Arc::new(Semaphore::new(1));
+        let in_use = Arc::new(AtomicUsize::new(0));
+        let hold = {
+            let in_use = Arc::clone(&in_use);
+            move |permit: Permit<'_>| {
+                let most = in_use.fetch_add(1, Relaxed) + 1;
+                in_use.fetch_sub(1, Relaxed);
+                drop(permit);
+                most
+            }
+        };
+        let first = semaphore.acquire().unwrap();
+        let waiter = thread::spawn({
+            let (semaphore, hold) = (Arc::clone(&semaphore), hold.clone());
+            move || hold(semaphore.acquire().unwrap())
+        });
+        drop(first);
+        let overtaken = semaphore.try_acquire().map(hold);
+        assert_eq!(waiter.join().unwrap().max(overtaken.unwrap_or(0)), 1);
+        assert_eq!(semaphore.available_permits(), 1);
     });
 }

@@ -22,16 +22,19 @@ fn tasks_that_wait_for_each_other_all_get_a_worker() {
     check(|| {
         let pool = ThreadPoolExecutor::fixed(3);
         warm_up(&pool, 3);
-        let met = Arc::new(Latch::new(3));
-        for _ in 0..3 {
-            let met = Arc::clone(&met);
-            pool.execute(move || {
-                met.count_down();
-                met.wait().unwrap();
-            })
-            .unwrap();
+        let all_here = Arc::new(Latch::new(3));
+        let tasks = [(); 3].map(|()| {
+            let all_here = Arc::clone(&all_here);
+            let body = move || {
+                all_here.count_down();
+                all_here.wait()
+            };
+            pool.submit(body).unwrap()
+        });
+        for task in tasks {
+            task.join().unwrap().unwrap(); // before the shutdown, which would wake every worker
         }
-        pool.close(); // or shuttle reports a deadlock
+        pool.close();
         assert_eq!(pool.stats().completed, 6);
     });
 }
