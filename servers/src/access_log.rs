@@ -1,0 +1,52 @@
+use std::fmt;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::time::{Duration, SystemTime};
+
+/// A line on stderr for each answer: who, when, what, status, bytes of body, time, thread.
+///
+/// The thread's name is the one thing that web servers' logs don't have and that this course is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessLog {
+    /// A line per answer.
+    Stderr,
+    /// Nothing.
+    Quiet,
+}
+
+/// What there is to say about one answer.
+pub(crate) struct Entry<'a> {
+    pub(crate) peer: SocketAddr,
+    /// Method and target, as sent; none for a request that could not be read.
+    pub(crate) request: Option<(&'a str, &'a str)>,
+    pub(crate) status: u16,
+    pub(crate) bytes: u64,
+    pub(crate) took: Duration,
+}
+
+impl AccessLog {
+    pub(crate) fn write(self, entry: &Entry<'_>) {
+        if self == AccessLog::Stderr {
+            // One write per line keeps lines of different threads apart. A closed stderr is no reason to stop
+            // serving.
+            let _ = io::stderr().write_all(format!("{entry}\n").as_bytes());
+        }
+    }
+}
+
+impl fmt::Display for Entry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let now = httpdate::HttpDate::from(SystemTime::now());
+        let (method, target) = self.request.unwrap_or(("-", "-"));
+        let thread = std::thread::current();
+        write!(
+            f,
+            r#"{} [{now}] "{method} {target}" {} {} {:.1}ms {}"#,
+            self.peer.ip(),
+            self.status,
+            self.bytes,
+            self.took.as_secs_f64() * 1000.0,
+            thread.name().unwrap_or("-")
+        )
+    }
+}
