@@ -1,3 +1,4 @@
+use crate::http::Request;
 use std::fmt;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -17,8 +18,8 @@ pub enum AccessLog {
 /// What there is to say about one answer.
 pub(crate) struct Entry<'a> {
     pub(crate) peer: SocketAddr,
-    /// Method and target, as sent; none for a request that could not be read.
-    pub(crate) request: Option<(&'a str, &'a str)>,
+    /// None if it could not be read.
+    pub(crate) request: Option<&'a Request<'a>>,
     pub(crate) status: u16,
     pub(crate) bytes: u64,
     pub(crate) took: Duration,
@@ -37,12 +38,15 @@ impl AccessLog {
 impl fmt::Display for Entry<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let now = httpdate::HttpDate::from(SystemTime::now());
-        let (method, target) = self.request.unwrap_or(("-", "-"));
+        write!(f, "{} [{now}] ", self.peer.ip())?;
+        match self.request {
+            Some(request) => write!(f, r#""{} {} {}""#, request.method, request.target, request.version)?,
+            None => f.write_str(r#""-""#)?,
+        }
         let thread = std::thread::current();
         write!(
             f,
-            r#"{} [{now}] "{method} {target}" {} {} {:.1}ms {}"#,
-            self.peer.ip(),
+            " {} {} {:.1}ms {}",
             self.status,
             self.bytes,
             self.took.as_secs_f64() * 1000.0,

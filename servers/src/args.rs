@@ -5,7 +5,7 @@ use crate::files::Files;
 use crate::limits::Limits;
 use crate::listener::Listener;
 use crate::site::Site;
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
@@ -19,7 +19,7 @@ pub struct ServerArgs {
     pub addr: SocketAddr,
 
     /// How many threads serve connections [default: what suits the stage]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
 
     /// Directory whose files are served; without it there are only the endpoints
@@ -60,15 +60,12 @@ impl ServerArgs {
     ///
     /// A sentence that says what to do, when there is no such directory.
     pub fn site(&self) -> anyhow::Result<Site> {
-        let files = match &self.root {
-            None => None,
-            Some(root) => Some(Files::below(root).with_context(|| {
-                format!(
-                    "cannot serve {}; give --root a directory that exists and can be read",
-                    root.display()
-                )
-            })?),
+        let below = |root: &PathBuf| {
+            Files::below(root).map_err(|error| {
+                anyhow!("cannot serve {} ({error}); give --root a directory that can be read", root.display())
+            })
         };
+        let files = self.root.as_ref().map(below).transpose()?;
         Ok(Site::new(files))
     }
 
@@ -82,4 +79,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     let expected = "expected HOST:PORT, such as 127.0.0.1:8080";
     let mut found = text.to_socket_addrs().map_err(|error| format!("{expected} ({error})"))?;
     found.next().ok_or_else(|| expected.to_owned())
+}
+
+fn threads(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number, at least 1")
 }

@@ -15,10 +15,11 @@
 
 use crate::access_log::{AccessLog, Entry};
 use crate::connection::{Connection, Received};
-use crate::http::{Refusal, Request, Response, Version};
+use crate::http::{Body, Refusal, Request, Response, Version};
 use crate::input::Input;
 use crate::limits::Limits;
 use crate::site::Site;
+use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
@@ -90,37 +91,32 @@ impl Server {
         if connection.take(&self.limits).is_err() {
             return;
         }
-        match self.converse(&connection) {
+        let Err(end) = self.converse(&connection);
+        match end {
             End::Finished => connection.finish(),
             End::Refused(refusal) => self.refuse(&connection, refusal),
             End::Idle | End::Lost => {}
         }
     }
 
-    fn converse(&self, connection: &Connection) -> End {
+    // ANCHOR: keep_alive
+    fn converse(&self, connection: &Connection) -> Result<Infallible, End> {
         let mut input = Input::new(self.limits.max_head);
         let mut output = Vec::new();
         let mut is_new = true;
-        // ANCHOR: keep_alive
-        let mut next = || -> Result<(), End> {
+        loop {
             match Request::parse(input.unread(), &self.limits)? {
-                None => self.wait_for_more(connection, &mut input, is_new),
+                None => self.wait_for_more(connection, &mut input, is_new)?,
                 Some((request, head)) => {
                     let after_head = &input.unread()[head..];
                     let body = self.exchange(connection, request, after_head, &mut output)?;
                     input.consume(head + body);
                     is_new = false;
-                    Ok(())
                 }
             }
-        };
-        loop {
-            if let Err(end) = next() {
-                return end;
-            }
         }
-        // ANCHOR_END: keep_alive
     }
+    // ANCHOR_END: keep_alive
 
     /// Waits until more of a request has arrived.
     fn wait_for_more(&self, connection: &Connection, input: &mut Input, is_new: bool) -> Result<(), End> {
@@ -207,13 +203,13 @@ impl Server {
         output.clear();
         response.append_head(connection_field, output);
         if request.is_some_and(|request| request.method == "HEAD") {
-            response.body = crate::http::Body::None;
+            response.body = Body::None;
         }
         let status = response.status.code();
         let sent = response.send(output, &mut connection.writer(self.limits.write_timeout));
         self.log.write(&Entry {
             peer: connection.peer(),
-            request: request.map(|request| (request.method, request.target)),
+            request,
             status,
             bytes: *sent.as_ref().unwrap_or(&0),
             took: began.elapsed(),

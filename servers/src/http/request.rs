@@ -1,6 +1,7 @@
 use super::Refusal;
 use crate::limits::Limits;
 use httparse::Header;
+use std::fmt;
 use std::mem::MaybeUninit;
 
 /// The versions of HTTP that are understood.
@@ -10,6 +11,15 @@ pub enum Version {
     Http10,
     /// HTTP/1.1: a connection stays open unless the client asks otherwise.
     Http11,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Version::Http10 => "HTTP/1.0",
+            Version::Http11 => "HTTP/1.1",
+        })
+    }
 }
 
 /// A request whose head has been read and found unambiguous. It borrows the bytes it was read from.

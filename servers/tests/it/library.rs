@@ -1,0 +1,125 @@
+//! What the stages have no occasion to show.
+
+use crate::support::{Client, DEADLINE, eventually};
+use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
+use servers::{AccessLog, Limits, Listener, Server, Site};
+use std::net::SocketAddr;
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+/// The accept loop of the pooled stage, on a thread of its own, until it is told to stop.
+struct Accepting {
+    addr: SocketAddr,
+    pool: Arc<ThreadPoolExecutor>,
+    stop: CancelToken,
+    ended: mpsc::Receiver<()>,
+}
+
+fn listener(addr: &str) -> Listener {
+    Listener::bind(addr.parse().unwrap()).unwrap()
+}
+
+fn accept(listener: Listener, site: Site) -> Accepting {
+    let addr = SocketAddr::from(([127, 0, 0, 1], listener.local_addr().port()));
+    let server = Arc::new(Server::new(site, Limits::default(), AccessLog::Quiet));
+    let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+    let stop = CancelToken::new();
+    let (tell, ended) = mpsc::channel();
+    let (executor, token) = (Arc::clone(&pool), stop.clone());
+    thread::spawn(move || {
+        for connection in listener.incoming_until(&token) {
+            let server = Arc::clone(&server);
+            let _ = executor.execute(move || server.serve(connection));
+        }
+        tell.send(()).unwrap();
+    });
+    Accepting { addr, pool, stop, ended }
+}
+
+impl Accepting {
+    fn stop(&self) {
+        self.stop.cancel();
+        self.ended.recv_timeout(DEADLINE).expect("the accept loop goes on");
+    }
+}
+
+#[test]
+fn a_cancelled_token_ends_the_accept_loop() {
+    for addr in ["127.0.0.1:0", "0.0.0.0:0"] {
+        let accepting = accept(listener(addr), Site::new(None));
+        let request = "GET /hello HTTP/1.0\r\n\r\n";
+        assert_eq!(Client::connect(accepting.addr).send(request).reply().status, 200);
+        accepting.stop();
+        accepting.pool.shutdown();
+        assert!(accepting.pool.await_termination(DEADLINE));
+    }
+}
+
+#[test]
+fn an_accept_loop_that_was_cancelled_before_does_not_begin() {
+    let stop = CancelToken::new();
+    stop.cancel();
+    assert!(listener("127.0.0.1:0").incoming_until(&stop).next().is_none());
+}
+
+#[test]
+fn threads_may_share_a_listener() {
+    let (listener, stop) = (listener("127.0.0.1:0"), CancelToken::new());
+    let (tell, told) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let tell = tell.clone();
+            let (listener, stop) = (&listener, &stop);
+            scope.spawn(move || {
+                listener.incoming_until(stop).for_each(drop);
+                tell.send(()).unwrap();
+            });
+        }
+        assert_eq!(Client::connect(listener.local_addr()).reply().status, 503);
+        stop.cancel();
+        for _ in 0..4 {
+            told.recv_timeout(DEADLINE).expect("an accept loop goes on");
+        }
+    });
+}
+
+#[test]
+fn a_refused_connection_is_answered() {
+    let accepting = accept(listener("127.0.0.1:0"), Site::new(None));
+    accepting.pool.shutdown();
+    for _ in 0..50 {
+        let mut client = Client::connect(accepting.addr);
+        let reply = client.get("/hello");
+        assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")));
+        client.assert_closed();
+    }
+    accepting.stop();
+}
+
+#[test]
+fn a_connection_that_was_never_begun_is_answered() {
+    let accepting = accept(listener("127.0.0.1:0"), Site::new(None));
+    let mut running = Client::connect(accepting.addr);
+    running.send("GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut waiting = Client::connect(accepting.addr);
+    waiting.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    eventually("the second connection does not wait", || accepting.pool.queued() == 1);
+    accepting.stop();
+    drop(accepting.pool.shutdown_now());
+    assert_eq!(waiting.reply().status, 503);
+    waiting.assert_closed();
+    assert_eq!(running.reply().status, 503, "it was cancelled in its sleep");
+    drop(running);
+    assert!(accepting.pool.await_termination(DEADLINE));
+}
+
+#[test]
+fn a_panicking_route_costs_its_connection_only() {
+    let site = Site::new(None).route("/panic", &["GET"], "", |_| panic!("on purpose"));
+    let accepting = accept(listener("127.0.0.1:0"), site);
+    let mut client = Client::connect(accepting.addr);
+    client.send("GET /panic HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
+    assert_eq!(Client::connect(accepting.addr).get("/hello").status, 200);
+    assert_eq!(accepting.pool.stats().panicked, 1);
+    accepting.stop();
+}
