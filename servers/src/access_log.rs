@@ -1,8 +1,8 @@
-use crate::http::Request;
+use crate::http::{Request, date};
 use std::fmt;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// A line on stderr for each answer: who, when, what, status, bytes of body, time, thread.
 ///
@@ -37,10 +37,13 @@ impl AccessLog {
 
 impl fmt::Display for Entry<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let now = httpdate::HttpDate::from(SystemTime::now());
-        write!(f, "{} [{now}] ", self.peer.ip())?;
+        date::with_now(|now| write!(f, "{} [{now}] ", self.peer.ip()))?;
         match self.request {
-            Some(request) => write!(f, r#""{} {} {}""#, request.method, request.target, request.version)?,
+            Some(request) => {
+                // A quotation mark in the target would look like its end.
+                let target = request.target.replace('"', "%22");
+                write!(f, r#""{} {target} {}""#, request.method, request.version)?;
+            }
             None => f.write_str(r#""-""#)?,
         }
         let thread = std::thread::current();

@@ -64,11 +64,11 @@ impl Listener {
     }
 
     /// The connections that come in until `stop` is cancelled, also when that happens during the wait.
+    ///
+    /// Threads that share the listener and have to be stopped have to share the token, too.
     pub fn incoming_until(&self, stop: &CancelToken) -> Incoming<'_> {
-        let own_address = reachable(self.local_addr);
-        // Nothing portable wakes a thread in `accept` but a connection, so we make one. If it fails, the queue of
-        // connections is full and `accept` is about to come back anyway.
-        let wake = stop.on_cancel(move || drop(TcpStream::connect_timeout(&own_address, LONGEST_PAUSE)));
+        let local_addr = self.local_addr;
+        let wake = stop.on_cancel(move || wake_one_accept(local_addr));
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
     }
 }
@@ -91,8 +91,13 @@ impl Iterator for Incoming<'_> {
                 Ok((stream, peer)) => {
                     self.pause = FIRST_PAUSE;
                     let connection = Connection::new(stream, peer);
-                    // Whoever came too late is told so by the connection's drop. So is our own wake-up.
-                    return (!self.stop.is_cancelled()).then_some(connection);
+                    if !self.stop.is_cancelled() {
+                        return Some(connection);
+                    }
+                    // This may have been the wake-up of another thread, whose own will not come: dropping our
+                    // registration takes ours back. So each thread that was woken wakes the next. A client that
+                    // came too late is told so by the drop of its connection.
+                    wake_one_accept(self.listener.local_addr);
                 }
                 // The client gave up before we came to it; that says nothing about the next one.
                 Err(error)
@@ -112,6 +117,12 @@ impl Incoming<'_> {
         let _ = self.stop.sleep(self.pause);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
+}
+
+/// Brings a thread that waits in `accept` back from it. Nothing portable does but a connection, so we make one.
+fn wake_one_accept(local_addr: SocketAddr) {
+    // If it fails, the queue of connections is full, and `accept` is about to come back anyway.
+    let _ = TcpStream::connect_timeout(&reachable(local_addr), LONGEST_PAUSE);
 }
 
 /// Where we can reach a listener ourselves: one bound to every address is reached on the loopback address.

@@ -11,8 +11,7 @@
 //!
 //! ```sh
 //! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
-//! # Two threads, three slow clients: who waits? Watch the threads' names in the log.
-//! cargo run --bin pooled -- --threads 2
+//! # Three slow clients for two threads: who waits? (Start the server with `-- --threads 2` for this one.)
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```
 //!

@@ -1,11 +1,11 @@
 use std::cell::RefCell;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Appends the time now, as HTTP writes it: `Sat, 21 Nov 2026 09:30:00 GMT`.
+/// Gives `f` the time now, as HTTP writes it: `Sat, 21 Nov 2026 09:30:00 GMT`.
 ///
 /// Formatting costs more than the rest of a small response's head, so each thread keeps the text of the
 /// current second. A cache per thread needs no lock.
-pub(crate) fn append_now(out: &mut Vec<u8>) {
+pub(crate) fn with_now<R>(f: impl FnOnce(&str) -> R) -> R {
     thread_local! {
         static FORMATTED: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
     }
@@ -14,9 +14,9 @@ pub(crate) fn append_now(out: &mut Vec<u8>) {
     let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     FORMATTED.with_borrow_mut(|(formatted_second, text)| {
         if *formatted_second != second {
-            *text = httpdate::fmt_http_date(UNIX_EPOCH + std::time::Duration::from_secs(second));
+            *text = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(second));
             *formatted_second = second;
         }
-        out.extend_from_slice(text.as_bytes());
-    });
+        f(text)
+    })
 }

@@ -18,7 +18,7 @@ pub use refusal::Refusal;
 mod request;
 pub use request::{Request, Version};
 
-mod date;
+pub(crate) mod date;
 
 mod response;
 pub use response::{Body, Response, Status};

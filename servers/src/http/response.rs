@@ -148,9 +148,9 @@ impl Response {
     ///
     /// `connection` is the value of the `Connection` field, if there has to be one.
     pub fn append_head(&self, connection: Option<&str>, out: &mut Vec<u8>) {
-        let _ = write!(out, "HTTP/1.1 {} {}\r\nDate: ", self.status.code(), self.status.reason());
-        date::append_now(out);
-        out.extend_from_slice(b"\r\nServer: task-execution-course\r\n");
+        let _ = write!(out, "HTTP/1.1 {} {}\r\n", self.status.code(), self.status.reason());
+        date::with_now(|now| append_field("Date", now, out));
+        append_field("Server", "task-execution-course", out);
         for (name, value) in &self.headers {
             append_field(name, value, out);
         }

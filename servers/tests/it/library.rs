@@ -2,12 +2,13 @@
 
 use crate::support::{Client, DEADLINE, eventually};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
+use servers::http::{Response, Status};
 use servers::{AccessLog, Limits, Listener, Server, Site};
 use std::net::SocketAddr;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-/// The accept loop of the pooled stage, on a thread of its own, until it is told to stop.
+/// The accept loop of the pooled stage, on a thread of its own, with one thread in the pool.
 struct Accepting {
     addr: SocketAddr,
     pool: Arc<ThreadPoolExecutor>,
@@ -21,8 +22,10 @@ fn listener(addr: &str) -> Listener {
 
 fn accept(listener: Listener, site: Site) -> Accepting {
     let addr = SocketAddr::from(([127, 0, 0, 1], listener.local_addr().port()));
-    let server = Arc::new(Server::new(site, Limits::default(), AccessLog::Quiet));
     let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+    let waiting = Arc::clone(&pool);
+    let server = Server::new(site, Limits::default(), AccessLog::Quiet);
+    let server = Arc::new(server.keep_alive_while(move || waiting.queued() == 0));
     let stop = CancelToken::new();
     let (tell, ended) = mpsc::channel();
     let (executor, token) = (Arc::clone(&pool), stop.clone());
@@ -63,24 +66,21 @@ fn an_accept_loop_that_was_cancelled_before_does_not_begin() {
 }
 
 #[test]
-fn threads_may_share_a_listener() {
-    let (listener, stop) = (listener("127.0.0.1:0"), CancelToken::new());
-    let (tell, told) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..4 {
-            let tell = tell.clone();
-            let (listener, stop) = (&listener, &stop);
-            scope.spawn(move || {
-                listener.incoming_until(stop).for_each(drop);
-                tell.send(()).unwrap();
-            });
-        }
-        assert_eq!(Client::connect(listener.local_addr()).reply().status, 503);
-        stop.cancel();
-        for _ in 0..4 {
-            told.recv_timeout(DEADLINE).expect("an accept loop goes on");
-        }
-    });
+fn threads_that_share_a_listener_all_stop() {
+    let (listener, stop) = (Arc::new(listener("127.0.0.1:0")), CancelToken::new());
+    let (tell, ended) = mpsc::channel();
+    for _ in 0..4 {
+        let (listener, stop, tell) = (Arc::clone(&listener), stop.clone(), tell.clone());
+        thread::spawn(move || {
+            listener.incoming_until(&stop).for_each(drop);
+            tell.send(()).unwrap();
+        });
+    }
+    assert_eq!(Client::connect(listener.local_addr()).reply().status, 503);
+    stop.cancel();
+    for _ in 0..4 {
+        ended.recv_timeout(DEADLINE).expect("an accept loop goes on");
+    }
 }
 
 #[test]
@@ -111,6 +111,30 @@ fn a_connection_that_was_never_begun_is_answered() {
     assert_eq!(running.reply().status, 503, "it was cancelled in its sleep");
     drop(running);
     assert!(accepting.pool.await_termination(DEADLINE));
+}
+
+#[test]
+fn a_busy_connection_makes_way_for_a_waiting_one() {
+    let (open, gate) = mpsc::channel();
+    let gate = Mutex::new(gate);
+    let site = Site::new(None).route("/gate", &["GET"], "", move |_| {
+        gate.lock().unwrap().recv_timeout(DEADLINE).unwrap();
+        Response::text(Status::Ok, "open")
+    });
+    let accepting = accept(listener("127.0.0.1:0"), site);
+    let mut busy = Client::connect(accepting.addr);
+    open.send(()).unwrap();
+    assert_eq!(busy.get("/gate").header("Connection"), None, "nobody waits");
+    busy.send("GET /gate HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut waiting = Client::connect(accepting.addr);
+    waiting.send("GET /hello HTTP/1.0\r\n\r\n");
+    eventually("the second connection does not wait", || accepting.pool.queued() == 1);
+    open.send(()).unwrap();
+    // Never idle, it is told with an answer that it is the last.
+    assert_eq!(busy.reply().header("Connection"), Some("close"));
+    busy.assert_closed();
+    assert_eq!(waiting.reply().status, 200);
+    accepting.stop();
 }
 
 #[test]

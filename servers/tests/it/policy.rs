@@ -5,8 +5,9 @@ use crate::support::{POOLED, SINGLE_THREADED, STAGES, Stage};
 #[test]
 fn one_slow_request_holds_up_the_single_thread() {
     let stage = Stage::start(SINGLE_THREADED, &[]);
-    let (mut slow, mut quick) = (stage.connect(), stage.connect());
+    let mut slow = stage.connect();
     slow.send("GET /block?ms=300 HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut quick = stage.connect();
     assert_eq!(quick.get("/hello").status, 200);
     assert_eq!(slow.reply().status, 200);
     // Connections are served in the order in which they came, so the log tells who waited for whom.
@@ -33,22 +34,6 @@ fn an_idle_connection_makes_way_for_a_waiting_one() {
     assert_eq!(idle.get("/hello").header("Connection"), None);
     stage.assert_alive();
     idle.assert_closed();
-}
-
-#[test]
-fn a_busy_connection_makes_way_for_a_waiting_one() {
-    let stage = Stage::start(POOLED, &["--threads", "1", "--idle-timeout", "10m"]);
-    let mut busy = stage.connect();
-    // Holds the thread until the other one waits, then is never idle: told with an answer that it is the last.
-    busy.send("GET /block?ms=300 HTTP/1.1\r\nHost: h\r\n\r\n");
-    let mut waiting = stage.connect();
-    waiting.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
-    let mut reply = busy.reply();
-    while reply.header("Connection") != Some("close") {
-        reply = busy.get("/hello");
-    }
-    busy.assert_closed();
-    assert_eq!(waiting.reply().status, 200);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn be_rude(stage: &Stage, count: usize) {
 
 #[test]
 fn rude_clients_do_no_harm() {
-    every_stage(&["--header-timeout", "300ms", "--body-timeout", "300ms"], |stage| {
+    every_stage(&[], |stage| {
         for _ in 0..3 {
             be_rude(stage, 100);
         }
@@ -38,8 +38,8 @@ fn rude_clients_do_no_harm() {
 
 #[test]
 fn clients_that_just_stay_are_outlasted() {
-    every_stage(&["--header-timeout", "50ms", "--body-timeout", "50ms", "--threads", "4"], |stage| {
-        let mut clients: Vec<_> = (0..9).map(|_| stage.connect()).collect();
+    every_stage(&["--header-timeout", "500ms", "--body-timeout", "200ms", "--threads", "2"], |stage| {
+        let mut clients: Vec<_> = (0..6).map(|_| stage.connect()).collect();
         for (number, client) in clients.iter_mut().enumerate() {
             match number % 3 {
                 0 => client.send(""),
@@ -56,7 +56,7 @@ fn clients_that_just_stay_are_outlasted() {
 #[test]
 fn no_descriptor_is_left_behind() {
     use crate::support::eventually;
-    every_stage(&["--header-timeout", "300ms", "--body-timeout", "300ms"], |stage| {
+    every_stage(&[], |stage| {
         let unused = stage.open_descriptors();
         be_rude(stage, 100);
         stage.assert_alive();

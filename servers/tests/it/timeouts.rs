@@ -6,7 +6,7 @@ use std::time::Duration;
 
 #[test]
 fn a_half_request_is_timed_out() {
-    every_stage(&["--header-timeout", "200ms"], |stage| {
+    every_stage(&["--header-timeout", "500ms"], |stage| {
         let mut client = stage.connect();
         let reply = client.send("GET /hello HTTP/1.1\r\nHost: h\r\n").reply();
         assert_eq!((reply.status, reply.header("Connection")), (408, Some("close")));
@@ -16,7 +16,7 @@ fn a_half_request_is_timed_out() {
 
 #[test]
 fn a_second_half_request_is_timed_out() {
-    every_stage(&["--header-timeout", "200ms"], |stage| {
+    every_stage(&["--header-timeout", "500ms"], |stage| {
         let mut client = stage.connect();
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /");
         assert_eq!(client.reply().status, 200);
@@ -40,7 +40,7 @@ fn drip(client: &Client) -> mpsc::Receiver<()> {
 
 #[test]
 fn bytes_that_keep_dripping_do_not_renew_the_time() {
-    every_stage(&["--header-timeout", "200ms", "--body-timeout", "200ms"], |stage| {
+    every_stage(&["--header-timeout", "500ms", "--body-timeout", "200ms"], |stage| {
         for begin in ["GET /", "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"] {
             let mut client = stage.connect();
             client.send(begin);
