@@ -83,28 +83,33 @@ impl Connection {
     /// Closing a socket with unread bytes makes TCP send a reset, and a reset can overtake the answer that was
     /// sent just before: the client would see "connection reset" in place of the reason.
     pub(crate) fn linger(&self) {
-        self.end_and_drain(Instant::now() + LINGER);
+        self.end_and_drain(LINGER, LINGER);
     }
 
     /// Ends an exchange that went well: as [`linger`](Connection::linger), but a client that keeps quiet is not
     /// waited for.
     pub(crate) fn finish(&self) {
-        self.end_and_drain(Instant::now());
+        self.end_and_drain(Duration::ZERO, LINGER);
     }
 
-    fn end_and_drain(&self, deadline: Instant) {
+    /// Gives up on a client that has been quiet when `quiet` is over, and on any when `longest` is.
+    fn end_and_drain(&self, quiet: Duration, longest: Duration) {
         if self.stream.shutdown(Shutdown::Write).is_err() {
             return;
         }
+        let began = Instant::now();
         let mut discarded = [0; 4096];
         let mut left = LINGER_BYTES;
         loop {
-            match self.receive(&mut discarded) {
-                Ok(Received::Bytes(count)) if count < left => left -= count,
-                Ok(Received::Nothing) => {}
+            let patience = match self.receive(&mut discarded) {
+                Ok(Received::Bytes(count)) if count < left => {
+                    left -= count;
+                    longest
+                }
+                Ok(Received::Nothing) => quiet,
                 _ => return,
-            }
-            if Instant::now() >= deadline {
+            };
+            if began.elapsed() >= patience {
                 return;
             }
         }
@@ -117,7 +122,7 @@ impl Connection {
         let response = Refusal::Overloaded.response();
         response.append_head(Some("close"), &mut answer);
         response.send(&mut answer, &mut &self.stream)?;
-        self.end_and_drain(Instant::now() + TURN_AWAY);
+        self.end_and_drain(TURN_AWAY, TURN_AWAY);
         Ok(())
     }
 }

@@ -46,6 +46,18 @@ fn a_client_may_ask_to_close() {
 }
 
 #[test]
+fn what_comes_after_the_last_request_does_not_spoil_the_answer() {
+    every_stage(&[], |stage| {
+        let mut client = stage.connect();
+        // More than the server reads at once: closing with the rest unread would be a reset.
+        let rest = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(5_000);
+        client.send(format!("GET /hello HTTP/1.0\r\n\r\n{rest}"));
+        assert_eq!(client.reply().text(), "Hello, world!");
+        client.assert_closed();
+    });
+}
+
+#[test]
 fn an_old_client_may_ask_to_stay() {
     let stage = Stage::start(POOLED, &[]);
     let mut client = stage.connect();
