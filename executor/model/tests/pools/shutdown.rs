@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use executor_model::{
-    CancelToken, Cancelled, FutureTask, JoinError, Latch, RejectReason, Semaphore, TaskState,
+    CancelToken, Cancelled, DirectExecutor, FutureTask, JoinError, Latch, RejectReason, Semaphore, TaskState,
     ThreadPoolExecutor, prelude::*,
 };
 use shuttle::sync::Mutex;
@@ -238,6 +238,12 @@ fn join() -> Result<(), Cancelled> {
     })
 }
 
+fn sleep_in_a_task_run_inline() -> Result<(), Cancelled> {
+    let inline = DirectExecutor.submit_cancellable(|_| sleep()).unwrap();
+    assert!(matches!(inline.join(), Err(JoinError::Cancelled)));
+    Err(Cancelled)
+}
+
 fn close_another_pool() -> Result<(), Cancelled> {
     let inner = ThreadPoolExecutor::single();
     let stuck = inner.submit_cancellable(|_| sleep()).unwrap();
@@ -280,6 +286,11 @@ fn a_shutdown_now_ends_a_wait_for_a_permit() {
 #[test]
 fn a_shutdown_now_ends_a_join() {
     a_shutdown_now_ends(join);
+}
+
+#[test]
+fn a_shutdown_now_ends_a_task_run_inline_by_another() {
+    a_shutdown_now_ends(sleep_in_a_task_run_inline);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use executor_model::{JoinError, Latch, ThreadPoolExecutor, prelude::*};
+use executor_model::{JoinError, Latch, RejectReason, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*};
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::{current, thread};
 
@@ -158,5 +158,18 @@ fn a_pool_that_gets_no_more_threads_goes_on_with_those_it_has() {
         assert_eq!((pool.stats().pool_size, none.stats().pool_size), (1, 1));
         pool.close();
         none.close();
+    });
+}
+
+#[test]
+fn a_task_that_gets_no_thread_of_its_own_comes_back() {
+    check(|| {
+        let executor = ThreadPerTaskExecutor::new();
+        let accepted = executor.submit(|| 7).unwrap();
+        current::set_label_for_task(current::me(), io::ErrorKind::WouldBlock);
+        let refused = executor.submit(|| 8).unwrap_err();
+        assert!(matches!(refused.reason, RejectReason::NoThread(_)), "{refused}");
+        refused.task.run();
+        assert_eq!((accepted.join().unwrap(), refused.handle.join().unwrap()), (7, 8));
     });
 }
