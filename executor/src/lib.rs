@@ -1,1 +1,87 @@
-//! Task execution on threads.
+//! Task execution on threads: an executor framework in the manner of `java.util.concurrent`, in idiomatic Rust, with
+//! what that one lacks – cancellation that reaches every blocking call, no lost failures, handles that can be awaited.
+//!
+//! ```
+//! use executor::{ThreadPoolExecutor, prelude::*};
+//!
+//! let pool = ThreadPoolExecutor::fixed(4);
+//!
+//! let answer = pool.submit(|| 6 * 7)?; // runs on one of the pool's threads
+//! assert_eq!(answer.join()?, 42); // waits for it
+//!
+//! pool.close(); // finishes what was accepted, ends the threads
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How to read it
+//!
+//! The modules below are in the order of the course, and each refers only to those above it. Every module begins with a
+//! page that says what problem it solves, which states there are and who moves them, and what always holds.
+//!
+//! | module | in it | what it is about |
+//! |---|---|---|
+//! | `sync` | | the one door to locks, threads and time, so that a model checker can stand behind it |
+//! | `error` | [`Cancelled`], [`WaitError`], [`Panic`], [`RejectReason`] | ways of failing; where panics stop |
+//! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | asking a task to stop |
+//! | `wait` | [`Latch`], [`Semaphore`] | the one wait under every blocking call |
+//! | `task` | [`Task`], [`Outcome`] | a closure to be run once |
+//! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`] | the result of a task, and how it is called off |
+//! | `executor` | [`Executor`], [`ExecutorExt`], [`ExecutorService`] | who runs tasks, and what all of them promise |
+//! | `simple` | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | three policies on a page |
+//! | `thread_pool` | [`ThreadPoolExecutor`], [`PoolStats`] | worker threads, a queue and a life cycle |
+//!
+//! # For those who come from Java
+//!
+//! | `java.util.concurrent` | here |
+//! |---|---|
+//! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] |
+//! | `Runnable`, `Callable` | a closure, or a [`Task`] |
+//! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] |
+//! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] |
+//! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] |
+//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back |
+//! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] |
+//! | `Executors.newFixedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::single`] |
+//! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] |
+//!
+//! # Limits
+//!
+//! Cancellation is co-operative: a task that neither looks at its token nor blocks in this crate runs to its end. Panics
+//! are caught by unwinding, so `panic = "abort"` is not supported.
+#![warn(missing_docs)]
+// The stand-ins of `thread_local!` under a model checker have no const form.
+#![allow(clippy::missing_const_for_thread_local)]
+
+mod sync;
+
+mod error;
+pub use error::{Cancelled, Panic, RejectReason, WaitError};
+
+mod cancel;
+pub use cancel::{CancelToken, Registration, masked};
+
+mod wait;
+pub use wait::{Latch, Permit, Semaphore};
+
+mod task;
+pub use task::{Outcome, Task, TaskId};
+
+mod handle;
+pub use handle::{
+    Canceller, FutureTask, JoinError, JoinTimeoutError, SharedHandle, SharedJoinError, TaskError, TaskHandle,
+    TaskState, TryJoinError,
+};
+
+mod executor;
+pub use executor::{Executor, ExecutorExt, ExecutorService, RejectedExecution, RejectedSubmit};
+
+mod simple;
+pub use simple::{DirectExecutor, MinimalPool, ThreadPerTaskExecutor};
+
+mod thread_pool;
+pub use thread_pool::{PoolState, PoolStats, ThreadPoolExecutor};
+
+/// The traits whose methods are called on executors: `use executor::prelude::*`.
+pub mod prelude {
+    pub use crate::{Executor as _, ExecutorExt as _, ExecutorService as _};
+}

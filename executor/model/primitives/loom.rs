@@ -1,0 +1,8 @@
+//! What `sync.rs` hands out when the crate is compiled for loom.
+
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
+pub(crate) use loom::{thread, thread_local};
+
+#[path = "virtual_time.rs"]
+mod virtual_time;
+pub(crate) use virtual_time::{Instant, wait_until};

@@ -1,0 +1,57 @@
+//! Time under a model: a clock that moves only when somebody waits for it.
+//!
+//! Neither loom nor shuttle lets a timed wait end, so a thread in one counts as blocked for ever and a program that
+//! would go on is called deadlocked. Here a timed wait ends when the schedule says so: it lets go of the lock, gives
+//! way to the others for as long as the schedule likes, moves the clock to its deadline and takes the lock again. The
+//! caller looks at its condition before it believes the clock, so both ends of the race are explored.
+
+use std::cell::Cell;
+use std::ops::{Add, Sub};
+use std::time::Duration;
+
+use super::{Condvar, Mutex, MutexGuard, thread};
+
+// A plain thread-local: all threads of one execution are coroutines on one thread, and executions that run side by
+// side on others must not see each other's time.
+std::thread_local! {
+    static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Instant(Duration);
+
+impl Instant {
+    pub(crate) fn now() -> Self {
+        Self(NOW.get())
+    }
+
+    pub(crate) fn checked_add(self, duration: Duration) -> Option<Self> {
+        self.0.checked_add(duration).map(Self)
+    }
+}
+
+impl Sub for Instant {
+    type Output = Duration;
+    fn sub(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Self;
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0 + duration)
+    }
+}
+
+pub(crate) fn wait_until<'a, T>(
+    _condvar: &Condvar,
+    guard: MutexGuard<'a, T>,
+    mutex: &'a Mutex<T>,
+    deadline: Instant,
+) -> (MutexGuard<'a, T>, bool) {
+    drop(guard);
+    thread::yield_now();
+    NOW.set(NOW.get().max(deadline.0));
+    (mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner), true)
+}

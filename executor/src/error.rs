@@ -1,0 +1,199 @@
+//! Ways of failing, one type each, and the border at which a panic becomes a value.
+//!
+//! An error hands back whatever its caller would otherwise lose. Those that carry a task or a handle are therefore
+//! defined beside it ([`RejectedExecution`](crate::RejectedExecution), [`JoinError`](crate::JoinError)); here are the
+//! ones that carry nothing of ours. All of them are `Send`, `Sync` and `'static`, so `?` can turn them into any other.
+//!
+//! # Where panics stop
+//!
+//! User code runs in many places: tasks, callbacks, and the `Drop` of everything a task has captured or returned. A
+//! panic in any of them must not cost a thread, a lock or a count. [`contain`] runs user code and gives the panic
+//! back as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::sync::{Arc, Mutex};
+
+/// The waiting or working task was asked to stop.
+///
+/// What a cancellation point returns, so that `?` carries the request out of the task's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Cancelled;
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the task was cancelled")
+    }
+}
+
+impl Error for Cancelled {}
+
+/// Why a timed wait ended without what it waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The waiting task was cancelled.
+    Cancelled,
+    /// The time was up.
+    TimedOut,
+}
+
+impl fmt::Display for WaitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cancelled => "the waiting task was cancelled",
+            Self::TimedOut => "the wait timed out",
+        })
+    }
+}
+
+impl Error for WaitError {}
+
+impl From<Cancelled> for WaitError {
+    fn from(Cancelled: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+/// Why an executor refused a task.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RejectReason {
+    /// The executor was shut down.
+    Shutdown,
+    /// The task needed a new thread and the system gave none.
+    NoThread(io::Error),
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shutdown => f.write_str("the executor is shut down"),
+            Self::NoThread(error) => write!(f, "no thread could be started: {error}"),
+        }
+    }
+}
+
+/// A panic that was caught, as a value.
+///
+/// Clones share one panic: the message is there for everyone, the payload for whoever takes it first. So the panic
+/// that a joiner gets and the one that an executor's statistics saw are the same.
+#[derive(Clone)]
+pub struct Panic(Arc<Caught>);
+
+struct Caught {
+    message: Box<str>,
+    payload: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl Panic {
+    fn new(payload: Box<dyn Any + Send>) -> Self {
+        let message = if let Some(text) = payload.downcast_ref::<&'static str>() {
+            (*text).into()
+        } else if let Some(text) = payload.downcast_ref::<String>() {
+            text.as_str().into()
+        } else {
+            "a panic whose payload is not text".into()
+        };
+        Self(Arc::new(Caught { message, payload: Mutex::new(Some(payload)) }))
+    }
+
+    /// What the panic said, or a stand-in if its payload was not text.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Takes the payload, as [`catch_unwind`](std::panic::catch_unwind) would have given it. `None` if a clone of
+    /// this panic was asked before.
+    pub fn take_payload(&self) -> Option<Box<dyn Any + Send>> {
+        self.0.payload.lock().take()
+    }
+
+    /// Goes on panicking on this thread with the same payload (or the message, if the payload is taken), without
+    /// calling the panic hook a second time.
+    ///
+    /// # Panics
+    /// Always; that is its purpose.
+    pub fn resume(self) -> ! {
+        let payload = self.take_payload().unwrap_or_else(|| Box::new(self.message().to_owned()));
+        resume_unwind(payload)
+    }
+}
+
+impl fmt::Debug for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Panic").field(&self.message()).finish()
+    }
+}
+
+impl fmt::Display for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the task panicked: {}", self.message())
+    }
+}
+
+impl Error for Panic {}
+
+impl Drop for Caught {
+    fn drop(&mut self) {
+        let payload = self.payload.lock().take(); // a statement of its own: the lock is free again after it
+        discard(payload);
+    }
+}
+
+/// Runs user code. A panic in it comes back as a value.
+pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
+    // Unwind safety: whatever the closure had borrowed or captured is gone or was the user's to begin with. Our own
+    // state is never lent to user code.
+    catch_unwind(AssertUnwindSafe(user_code)).map_err(Panic::new)
+}
+
+/// Drops a user's value. A panic in its `Drop` was reported by the panic hook and goes no further.
+pub(crate) fn discard<V>(value: V) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        // This payload's own `Drop` might panic again. Leaking it is the end of that chain.
+        std::mem::forget(payload);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_can_cross_threads_and_turn_into_others() {
+        fn ok<E: Error + Send + Sync + 'static>() {}
+        ok::<Cancelled>();
+        ok::<WaitError>();
+        ok::<Panic>();
+    }
+
+    #[test]
+    fn a_panic_keeps_its_message_and_gives_its_payload_once() {
+        let panic = contain(|| panic!("number {}", std::hint::black_box(7))).unwrap_err();
+        let clone = panic.clone();
+        assert_eq!(panic.message(), "number 7");
+        assert_eq!(panic.to_string(), "the task panicked: number 7");
+        assert_eq!(*panic.take_payload().unwrap().downcast::<String>().unwrap(), "number 7");
+        assert!(clone.take_payload().is_none());
+        assert_eq!(clone.message(), "number 7");
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_dropped_is_contained() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        let panic = contain(|| std::panic::panic_any(Bomb)).unwrap_err();
+        assert_eq!(panic.message(), "a panic whose payload is not text");
+        drop(panic);
+        discard(Bomb);
+    }
+}

@@ -1,0 +1,102 @@
+//! The one door to threads, locks and time.
+//!
+//! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. That buys two things:
+//! a reader finds every primitive the library rests on in one place, and the package in `executor/model` can compile
+//! the same sources against stand-ins ([loom], [shuttle]) that try out thread schedules instead of hoping for them.
+//!
+//! What stays outside the door on purpose: `Arc` and `Weak`, whose counting neither tool needs to control, and
+//! [`Duration`], which is only a number.
+//!
+//! Locks here do not poison. No user code ever runs under one of our locks (that is a rule of the crate), so a lock
+//! whose holder panicked can only mean a bug in this crate, and the counts it protects are kept right by guards.
+//!
+//! [loom]: https://docs.rs/loom
+//! [shuttle]: https://docs.rs/shuttle
+
+pub(crate) use std::sync::{Arc, Weak};
+pub(crate) use std::time::Duration;
+
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+mod primitives {
+    pub(crate) use std::sync::atomic;
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+    pub(crate) use std::thread;
+    pub(crate) use std::thread_local;
+    pub(crate) use std::time::Instant;
+
+    /// Waits on `condvar` until notified or until `deadline`. The flag says whether the deadline had passed.
+    pub(crate) fn wait_until<'a, T>(
+        condvar: &Condvar,
+        guard: MutexGuard<'a, T>,
+        _mutex: &'a Mutex<T>,
+        deadline: Instant,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let (guard, result) =
+            condvar.wait_timeout(guard, left).unwrap_or_else(std::sync::PoisonError::into_inner);
+        (guard, result.timed_out())
+    }
+}
+
+// The stand-ins. The paths lead out of `src` because they are no part of the library.
+#[cfg(feature = "loom")]
+#[path = "../model/primitives/loom.rs"]
+mod primitives;
+#[cfg(all(feature = "shuttle", not(feature = "loom")))]
+#[path = "../model/primitives/shuttle.rs"]
+mod primitives;
+
+pub(crate) use primitives::{Instant, MutexGuard, atomic, thread, thread_local};
+
+/// A mutual-exclusion lock that does not poison.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(primitives::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(primitives::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// A condition variable. Name one for the fact it announces.
+#[derive(Debug, Default)]
+pub(crate) struct Condvar(primitives::Condvar);
+
+impl Condvar {
+    pub(crate) fn new() -> Self {
+        Self(primitives::Condvar::new())
+    }
+
+    /// Lets go of `guard`, waits for a notification and takes the lock again. May wake up without one.
+    pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The same with an end: the flag says whether `deadline` had passed. `mutex` is the lock that `guard` holds.
+    pub(crate) fn wait_until<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        mutex: &'a Mutex<T>,
+        deadline: Instant,
+    ) -> (MutexGuard<'a, T>, bool) {
+        primitives::wait_until(&self.0, guard, &mutex.0, deadline)
+    }
+
+    pub(crate) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
+    }
+}
+
+/// Counters from which names and ids are made. They are shared by all executions of a model on purpose (so `static`
+/// and not modelled): nothing but uniqueness is asked of them.
+pub(crate) mod ids {
+    pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
+}

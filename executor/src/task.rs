@@ -1,0 +1,396 @@
+//! A unit of work: a closure to be run once, by some thread, later.
+//!
+//! [`Task`] is what executors pass around and queues hold. Most closures capture a few words, and putting each of them
+//! into a box of its own would be the largest single cost of handing one over: memory allocated on one thread and freed
+//! on another. So a closure of up to three words lives inside the task; only a larger one is boxed. What few tasks
+//! have (a name) sits in one optional box.
+//!
+//! A task is run by [`Task::run`], by value, so at most once. Nothing that happens in it gets out except as the
+//! [`Outcome`]: a panic is caught, and the thread's current [`CancelToken`](crate::CancelToken) is the task's own while
+//! it runs.
+//!
+//! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with it. If such a task is dropped
+//! without having been run, its handle is completed as cancelled, so nobody waits for what will not come.
+//!
+//! # Unsafe code
+//!
+//! [`Closure`] erases the type of a closure that is stored in place, which safe Rust cannot express. Its invariants:
+//!
+//! 1. `data` holds a valid value of the type `F` that `vtable` was made for, from `new` until `call` or `drop`.
+//! 2. `call` and `drop` each consume the `Closure`, so each value is taken out once.
+//! 3. `F` is `Send`, so the value may be used up on another thread. `&Closure` gives no access to it, so sharing is
+//!    harmless whatever `F` is.
+#![allow(unsafe_code, reason = "a closure stored in place has its type erased")]
+
+use std::borrow::Cow;
+use std::fmt;
+use std::mem::{ManuallyDrop, MaybeUninit};
+
+use crate::cancel::{RunningTask, enter_task};
+use crate::error::{Panic, contain, discard};
+use crate::sync::{Arc, ids, thread_local};
+
+/// A closure to be run once, with an id and, if wanted, a name.
+///
+/// Executors take closures directly; make a `Task` to give one a name.
+///
+/// ```
+/// use executor::{Outcome, Task};
+///
+/// let task = Task::new(|| println!("indexing")).named("index");
+/// assert_eq!(task.name(), Some("index"));
+/// assert!(matches!(task.run(), Outcome::Completed));
+/// ```
+#[must_use = "a task does nothing until it is run"]
+pub struct Task {
+    body: Body,
+    name: Option<Box<Cow<'static, str>>>, // boxed: most tasks have none
+    id: TaskId,
+}
+
+enum Body {
+    Closure(Closure),
+    WithHandle(Promise),
+}
+
+impl Task {
+    /// Makes a task of a closure. Allocates only if the closure captures more than three words.
+    pub fn new(f: impl FnOnce() + Send + 'static) -> Self {
+        Self { body: Body::Closure(Closure::new(f)), name: None, id: TaskId::next() }
+    }
+
+    /// Makes the task of a cell that a handle shares.
+    pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
+        Self { body: Body::WithHandle(Promise(Some(cell))), name: None, id }
+    }
+
+    /// Gives the task a name, for those who look at what a pool is doing.
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = Some(Box::new(name.into()));
+        self
+    }
+
+    /// The name, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref().map(AsRef::as_ref)
+    }
+
+    /// The task's id, which its handle has too.
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// Whether the task was cancelled through its handle, so that running it would do nothing.
+    pub fn is_cancelled(&self) -> bool {
+        match &self.body {
+            Body::Closure(_) => false,
+            Body::WithHandle(promise) => promise.0.as_ref().is_some_and(|cell| cell.is_cancelled()),
+        }
+    }
+
+    /// Runs the task on the calling thread and says how it ended. Never panics.
+    ///
+    /// For those who write an executor: everybody else hands tasks to one.
+    ///
+    /// # Cancellation
+    /// While it runs, the current token is the task's own: a child of the one that was current here.
+    pub fn run(self) -> Outcome {
+        self.run_then(|_| ())
+    }
+
+    /// The same, with `before_publish` called between the end of the body and the moment at which the handle's owner
+    /// can see the outcome. Whoever has joined the task sees what was done there.
+    pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
+        match self.body {
+            Body::Closure(closure) => {
+                let result = {
+                    let _frame = enter_task(None);
+                    contain(|| closure.call())
+                };
+                let outcome = result.map_or_else(Outcome::Panicked, |()| Outcome::Completed);
+                before_publish(&outcome);
+                outcome
+            }
+            Body::WithHandle(promise) => {
+                let mut before_publish = Some(before_publish);
+                promise.keep(&mut |outcome| {
+                    if let Some(before_publish) = before_publish.take() {
+                        before_publish(outcome);
+                    }
+                })
+            }
+        }
+    }
+}
+
+impl<F: FnOnce() + Send + 'static> From<F> for Task {
+    fn from(f: F) -> Self {
+        Self::new(f)
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Task");
+        debug.field("id", &self.id.0);
+        if let Some(name) = self.name() {
+            debug.field("name", &name);
+        }
+        debug.finish_non_exhaustive()
+    }
+}
+
+/// How a task ended, as the executor that ran it sees it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The body returned.
+    Completed,
+    /// The body panicked.
+    Panicked(Panic),
+    /// The task was cancelled before it began, or its body gave up at a cancellation point.
+    Cancelled,
+}
+
+/// Tells tasks apart. Unique in the process; says nothing about order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId(u64);
+
+impl TaskId {
+    /// Each thread takes ids from a block of its own: one counter for all is a cache line that every submission in the
+    /// process would fight for.
+    pub(crate) fn next() -> Self {
+        const BLOCK: u64 = 1024;
+        static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
+        thread_local! {
+            static NEXT: std::cell::Cell<u64> = std::cell::Cell::new(0);
+        }
+        let new_block = || BLOCKS.fetch_add(1, ids::Ordering::Relaxed) * BLOCK + 1;
+        let id = NEXT.try_with(|next| {
+            let id = match next.get() {
+                used_up if used_up % BLOCK == 0 => new_block(),
+                id => id,
+            };
+            next.set(id + 1);
+            id
+        });
+        // A thread that is ending has no locals any more and pays for a block.
+        Self(id.unwrap_or_else(|_| new_block()))
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+// ----- the task's side of what it shares with a handle -----
+
+/// What a task with a handle has to offer to the executor.
+pub(crate) trait HandleCell: RunningTask {
+    /// Runs the body, calls back with the outcome, and only then publishes it.
+    fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome;
+
+    /// The task will not be run: completes the handle as cancelled unless it is finished already.
+    fn abandon(&self);
+
+    /// Whether the outcome is already decided, so that the body will not be run.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// The duty to complete a handle: kept by running the task, broken by dropping it.
+struct Promise(Option<Arc<dyn HandleCell>>);
+
+impl Promise {
+    fn keep(mut self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        let cell = self.0.take().expect("a promise is kept once, by value");
+        cell.run(before_publish)
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if let Some(cell) = self.0.take() {
+            cell.abandon();
+        }
+    }
+}
+
+// ----- closures stored in place -----
+
+type Words = [MaybeUninit<usize>; 3];
+
+/// A `FnOnce() + Send` without its type, in place if it fits into three words and boxed if not.
+struct Closure {
+    vtable: &'static VTable,
+    data: Words,
+}
+
+struct VTable {
+    /// Takes the value out of `data` and calls it.
+    call: unsafe fn(*mut Words),
+    /// Takes the value out of `data` and drops it.
+    drop: unsafe fn(*mut Words),
+}
+
+struct Stored<F>(std::marker::PhantomData<F>);
+
+impl<F: FnOnce() + Send + 'static> Stored<F> {
+    const FITS: bool = size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>();
+    const VTABLE: VTable = VTable { call: Self::call, drop: Self::drop };
+
+    /// # Safety
+    /// `data` holds a valid `F`, which is taken out by this call.
+    unsafe fn call(data: *mut Words) {
+        // SAFETY: the caller promises a valid `F`; `FITS` was checked when it was stored, so it is aligned.
+        let f = unsafe { data.cast::<F>().read() };
+        f();
+    }
+
+    /// # Safety
+    /// `data` holds a valid `F`, which is taken out by this call.
+    unsafe fn drop(data: *mut Words) {
+        // SAFETY: as in `call`.
+        unsafe { data.cast::<F>().drop_in_place() };
+    }
+}
+
+impl Closure {
+    fn new<F: FnOnce() + Send + 'static>(f: F) -> Self {
+        if Stored::<F>::FITS {
+            Self::in_place(f)
+        } else {
+            Self::in_place(Box::new(f) as Box<dyn FnOnce() + Send>)
+        }
+    }
+
+    fn in_place<F: FnOnce() + Send + 'static>(f: F) -> Self {
+        const { assert!(Stored::<Box<dyn FnOnce() + Send>>::FITS) };
+        assert!(Stored::<F>::FITS, "the caller has looked");
+        let mut data: Words = [MaybeUninit::uninit(); 3];
+        // SAFETY: `FITS` says that `data` is large enough and aligned for an `F`. Invariant 1 holds from here on.
+        unsafe { data.as_mut_ptr().cast::<F>().write(f) };
+        Self { vtable: &Stored::<F>::VTABLE, data }
+    }
+
+    fn call(self) {
+        let mut this = ManuallyDrop::new(self);
+        let call = this.vtable.call;
+        // SAFETY: invariant 1; `ManuallyDrop` keeps `drop` from taking the value a second time.
+        unsafe { call(&raw mut this.data) }
+    }
+}
+
+impl Drop for Closure {
+    fn drop(&mut self) {
+        let drop = self.vtable.drop;
+        let data = &raw mut self.data;
+        // SAFETY: invariant 1; this is the end of the `Closure`, so nobody takes the value out again.
+        let result = contain(|| unsafe { drop(data) });
+        discard(result); // a panic in the user's own `Drop` goes no further
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Counts how often something was dropped.
+    struct Counted(Arc<AtomicUsize>);
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_task_is_no_larger_than_six_words() {
+        assert!(size_of::<Task>() <= 6 * size_of::<usize>(), "{} bytes", size_of::<Task>());
+    }
+
+    #[test]
+    fn small_and_large_closures_run_once_and_drop_what_they_captured_once() {
+        fn check<const N: usize>() {
+            let (dropped, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let make = || {
+                let (counted, ran, padding) = (Counted(dropped.clone()), ran.clone(), [7_u8; N]);
+                Task::new(move || {
+                    let _counted = &counted;
+                    ran.fetch_add(
+                        padding.iter().map(|&byte| usize::from(byte)).sum::<usize>() + 1,
+                        Ordering::Relaxed,
+                    );
+                })
+            };
+            assert!(matches!(make().run(), Outcome::Completed));
+            assert_eq!((ran.load(Ordering::Relaxed), dropped.load(Ordering::Relaxed)), (7 * N + 1, 1));
+            drop(make());
+            assert_eq!((ran.load(Ordering::Relaxed), dropped.load(Ordering::Relaxed)), (7 * N + 1, 2));
+        }
+        check::<0>(); // two words
+        check::<8>(); // three words, the most that fits
+        check::<9>(); // boxed
+        check::<500>();
+    }
+
+    #[test]
+    fn a_closure_that_wants_a_larger_alignment_is_boxed() {
+        #[repr(align(64))]
+        struct Aligned(u8);
+        let aligned = Aligned(3);
+        let seen = Arc::new(Mutex::new(0));
+        let task = Task::new({
+            let seen = seen.clone();
+            move || {
+                let aligned = &aligned;
+                assert_eq!(std::ptr::from_ref(aligned).addr() % 64, 0);
+                *seen.lock().unwrap() = aligned.0;
+            }
+        });
+        assert!(matches!(task.run(), Outcome::Completed));
+        assert_eq!(*seen.lock().unwrap(), 3);
+    }
+
+    #[test]
+    fn a_panic_in_the_body_is_its_outcome_and_what_it_captured_is_dropped() {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(dropped.clone());
+        let outcome = Task::new(move || {
+            let _counted = &counted;
+            panic!("no");
+        })
+        .run();
+        assert!(matches!(outcome, Outcome::Panicked(panic) if panic.message() == "no"));
+        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_panic_in_the_drop_of_an_unrun_closure_is_contained() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        let bomb = Bomb;
+        drop(Task::new(move || drop(bomb)));
+    }
+
+    #[test]
+    fn ids_are_unique_across_threads_and_blocks() {
+        let ids = Arc::new(Mutex::new(std::collections::HashSet::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mine: Vec<_> = (0..3_000).map(|_| TaskId::next()).collect();
+                    ids.lock().unwrap().extend(mine);
+                });
+            }
+        });
+        assert_eq!(ids.lock().unwrap().len(), 12_000);
+    }
+}
