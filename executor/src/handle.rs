@@ -33,6 +33,12 @@
 //! 4. There is one listener at most: a waker (of a thread or an asynchronous task) or a callback.
 //! 5. No user code runs while the state is locked: not the body, a callback or a waker, and not the `Drop` of any.
 //!
+//! # A lock, not an atomic state word
+//!
+//! State, result and listener change together, so they are behind one lock, which is held for a few instructions and
+//! hardly ever contended: only the two ends of one task meet there. A compare-exchange on a state word would save a
+//! part of that and cost a proof.
+//!
 //! # What is visible to whom
 //!
 //! What a thread did before it submitted a task is visible to the task; what the task did is visible to whoever gets its

@@ -110,7 +110,9 @@ impl ThreadPoolExecutor {
     /// Makes a pool of `threads` threads with a queue **without a bound**: if tasks keep coming faster than they are
     /// done, the queue grows until memory is gone.
     ///
-    /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if others are idle.
+    /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if others are idle. If
+    /// the system gives no thread, the pool carries on with those it has and tries again with the next task; only
+    /// without a single one is the task refused ([`RejectReason::NoThread`]).
     ///
     /// # Panics
     /// If `threads` is zero.
@@ -175,15 +177,16 @@ impl ThreadPoolExecutor {
     fn enqueue(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), RejectedExecution> {
         state.queue.push_back(task);
         if state.workers < self.shared.core_size {
-            if let Err(error) = self.start_worker(state)
-                && state.workers == 0
-            {
-                let task = state.queue.pop_back().expect("pushed above, under the same lock");
-                return Err(RejectedExecution { reason: RejectReason::NoThread(error), task });
+            match self.start_worker(state) {
+                Ok(()) => return Ok(()), // it looks into the queue first thing
+                Err(error) if state.workers == 0 => {
+                    let task = state.queue.pop_back().expect("pushed above, under the same lock");
+                    return Err(RejectedExecution { reason: RejectReason::NoThread(error), task });
+                }
+                Err(_) => {} // those there are will have to do
             }
-        } else {
-            self.shared.wake_one(state);
         }
+        self.shared.wake_one(state);
         Ok(())
     }
 
