@@ -6,24 +6,27 @@
 //!
 //! The book's chapter: Tasks and executors.
 
-use executor::{MinimalPool, ThreadPoolExecutor, prelude::*};
+use executor::{MinimalPool, RejectedExecution, ThreadPoolExecutor, prelude::*};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-fn main() {
+fn main() -> Result<(), RejectedExecution> {
+    // ANCHOR: minimal
     let minimal = MinimalPool::new(2);
     minimal.execute(|| panic!("the first"));
     minimal.execute(|| panic!("the second"));
     let (third, ran) = third_task();
     minimal.execute(third);
-    report("minimal pool", &ran);
+    report("minimal pool", ran.recv_timeout(Duration::from_secs(1)).is_ok());
+    // ANCHOR_END: minimal
 
     let pool = ThreadPoolExecutor::fixed(2);
-    pool.execute(|| panic!("the first")).expect("a running pool accepts tasks");
-    pool.execute(|| panic!("the second")).expect("a running pool accepts tasks");
+    pool.execute(|| panic!("the first"))?;
+    pool.execute(|| panic!("the second"))?;
     let (third, ran) = third_task();
-    pool.execute(third).expect("a running pool accepts tasks");
-    report("ThreadPoolExecutor", &ran);
+    pool.execute(third)?;
+    report("ThreadPoolExecutor", ran.recv_timeout(Duration::from_mins(1)).is_ok());
+    Ok(())
 }
 
 fn third_task() -> (impl FnOnce() + Send + 'static, Receiver<()>) {
@@ -31,9 +34,7 @@ fn third_task() -> (impl FnOnce() + Send + 'static, Receiver<()>) {
     (move || tell.send(()).expect("main listens"), told)
 }
 
-fn report(pool: &str, ran: &Receiver<()>) {
-    match ran.recv_timeout(Duration::from_secs(1)) {
-        Ok(()) => println!("{pool}: two tasks panicked, the third was run"),
-        Err(_) => println!("{pool}: two tasks panicked, the third was accepted and not run"),
-    }
+fn report(pool: &str, ran: bool) {
+    let third = if ran { "run" } else { "accepted and not run" };
+    println!("{pool}: two tasks panicked, the third was {third}");
 }
