@@ -85,3 +85,7 @@ pub use thread_pool::{PoolState, PoolStats, ThreadPoolExecutor};
 pub mod prelude {
     pub use crate::{Executor as _, ExecutorExt as _, ExecutorService as _};
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
