@@ -5,11 +5,13 @@
 //!
 //! 1. [`workspace`] finds the project, wherever the command was typed;
 //! 2. [`includes`] proves that every listing the book promises exists;
-//! 3. [`book`] builds the book, and takes no complaint of mdBook's for a success.
+//! 3. [`book`] builds the book, and takes no complaint of mdBook's for a success;
+//! 4. [`serve`] hands it out, one task per connection, on the course's own thread pool.
 //!
 //! Every error is a sentence that says what to do next.
 
 pub mod book;
 pub mod includes;
 mod complaints;
+pub mod serve;
 pub mod workspace;

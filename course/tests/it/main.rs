@@ -2,3 +2,5 @@
 
 mod book;
 mod fixture;
+mod running;
+mod serve;
