@@ -97,6 +97,7 @@ pub enum TaskState {
     Cancelled,
 }
 
+// ANCHOR: join_error
 /// Why [`TaskHandle::join`] gave no result.
 #[non_exhaustive]
 pub enum JoinError<T> {
@@ -107,6 +108,7 @@ pub enum JoinError<T> {
     /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
     Interrupted(TaskHandle<T>),
 }
+// ANCHOR_END: join_error
 
 /// Why [`TaskHandle::join_timeout`] gave no result.
 #[non_exhaustive]

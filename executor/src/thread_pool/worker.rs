@@ -20,6 +20,7 @@ pub(super) fn is_own(shared: &Arc<Shared>) -> bool {
     POOL.try_with(Cell::get).is_ok_and(|pool| pool == address(shared))
 }
 
+// ANCHOR: worker
 /// The body of a worker thread.
 pub(super) fn run(shared: &Arc<Shared>) {
     let _exit = Exit(shared);
@@ -30,6 +31,7 @@ pub(super) fn run(shared: &Arc<Shared>) {
         }
     });
 }
+// ANCHOR_END: worker
 
 /// Takes the worker out of the count however its thread ends.
 struct Exit<'a>(&'a Shared);
@@ -43,6 +45,7 @@ impl Drop for Exit<'_> {
 }
 
 impl Shared {
+    // ANCHOR: next_task
     /// Waits for a task. `None` means that the worker is to end.
     fn next_task(&self) -> Option<Task> {
         let mut state = self.state.lock();
@@ -72,6 +75,7 @@ impl Shared {
             state.searching = false;
         }
     }
+    // ANCHOR_END: next_task
 
     /// Counts a task before its outcome is published, so that whoever has joined it finds it counted.
     fn task_ended(&self, outcome: &Outcome) {
