@@ -370,7 +370,7 @@ impl<T> Core<T> {
         assert!(!state.phase.is_finished(), "a handle was polled after it had given its result");
         let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
         drop(state);
-        drop(replaced);
+        discard(replaced);
         None
     }
 
@@ -382,7 +382,7 @@ impl<T> Core<T> {
         } else {
             let replaced = std::mem::replace(&mut state.listener, Listener::Callback(callback));
             drop(state);
-            drop(replaced);
+            discard(replaced);
         }
     }
 }
