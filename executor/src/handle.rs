@@ -97,6 +97,7 @@ pub enum TaskState {
     Cancelled,
 }
 
+// ANCHOR: join_error
 /// Why [`TaskHandle::join`] gave no result.
 #[non_exhaustive]
 pub enum JoinError<T> {
@@ -107,6 +108,7 @@ pub enum JoinError<T> {
     /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
     Interrupted(TaskHandle<T>),
 }
+// ANCHOR_END: join_error
 
 /// Why [`TaskHandle::join_timeout`] gave no result.
 #[non_exhaustive]
@@ -394,7 +396,7 @@ impl<T> Core<T> {
         assert!(!state.phase.is_finished(), "a handle was polled after it had given its result");
         let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
         drop(state);
-        drop(replaced);
+        discard(replaced);
         None
     }
 
@@ -406,7 +408,7 @@ impl<T> Core<T> {
         } else {
             let replaced = std::mem::replace(&mut state.listener, Listener::Callback(callback));
             drop(state);
-            drop(replaced);
+            discard(replaced);
         }
     }
 }

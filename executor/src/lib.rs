@@ -113,3 +113,7 @@ pub use sizing::{WaitCompute, pool_size};
 pub mod prelude {
     pub use crate::{Executor as _, ExecutorExt as _, ExecutorService as _};
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

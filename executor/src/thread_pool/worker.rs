@@ -22,6 +22,7 @@ pub(super) fn is_own(shared: &Arc<Shared>) -> bool {
     POOL.try_with(Cell::get).is_ok_and(|pool| pool == address(shared))
 }
 
+// ANCHOR: worker
 /// The body of a worker thread.
 pub(super) fn run(shared: &Arc<Shared>) {
     let worker = Worker::begin(shared);
@@ -35,6 +36,7 @@ pub(super) fn run(shared: &Arc<Shared>) {
     });
     shared.call_hook(|hooks| hooks.worker_ended());
 }
+// ANCHOR_END: worker
 
 /// One worker, counted from `begin` until `leave`.
 struct Worker<'a> {
@@ -59,6 +61,7 @@ impl<'a> Worker<'a> {
         Self { shared, seat, left: Cell::new(false) }
     }
 
+    // ANCHOR: next_task
     /// Counts the task before, if that is not done yet, and waits for the next. `None` means that the worker has left.
     fn next_task(&self, ended: Option<Ended>) -> Option<Task> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
@@ -93,6 +96,7 @@ impl<'a> Worker<'a> {
             (state, timed_out) = self.sleep(state, *idle_since.get_or_insert_with(Instant::now));
         }
     }
+    // ANCHOR_END: next_task
 
     /// Sleeps until there is something to see to, or until the worker has been idle for too long.
     fn sleep(&self, mut state: MutexGuard<'a, State>, idle_since: Instant) -> (MutexGuard<'a, State>, bool) {
