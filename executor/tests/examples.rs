@@ -60,6 +60,7 @@ examples! {
     minimal_pool_dies,
     pool_of_two,
     same_tasks_three_policies,
+    waits_for_its_own_thread,
 }
 
 #[test]
