@@ -18,6 +18,26 @@ mod closing;
 
 mod panic;
 
+mod cancel;
+
+mod masked;
+
+mod cancel_task;
+
+mod handle;
+
+mod shared;
+
+mod awaiting;
+
 mod memory;
+
+mod latch;
+
+mod semaphore;
+
+mod simple;
+
+mod stats;
 
 mod auto_traits;
