@@ -45,6 +45,7 @@ fn awaiting_the_end_of_a_running_pool_says_no_when_the_time_is_up_and_not_before
     });
 }
 
+/// One of the things that are easy to get wrong (15).
 #[test]
 fn the_longest_timeout_is_not_an_expired_one() {
     within_deadline(|| {
@@ -175,6 +176,7 @@ fn a_refused_task_that_is_let_go_cancels_its_handle() {
     });
 }
 
+/// SAT-4, and one of the things that are easy to get wrong (7).
 #[test]
 fn a_refusal_leaves_the_counters_alone() {
     within_deadline(|| {

@@ -3,9 +3,9 @@
 use std::panic::catch_unwind;
 use std::sync::Arc;
 
-use executor::{CancelToken, Cancelled, DirectExecutor, Latch, Semaphore, masked, prelude::*};
+use executor::{CancelToken, Cancelled, DirectExecutor, Latch, Semaphore, WaitError, masked, prelude::*};
 
-use crate::support::{blocked, within_deadline};
+use crate::support::{SHORT, blocked, within_deadline};
 
 #[test]
 fn a_masked_step_is_not_cut_off_and_the_request_is_visible_in_it_and_after_it() {
@@ -59,10 +59,12 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
         let token = CancelToken::new();
         token.cancel();
         token.attach(|| {
-            let in_a_task = || DirectExecutor.submit(|| Latch::new(0).wait()).unwrap().join().unwrap();
-            assert_eq!(in_a_task(), Err(Cancelled));
-            assert_eq!(masked(in_a_task), Ok(()));
-            assert_eq!(in_a_task(), Err(Cancelled));
+            // A wait that could end at once, and one that has to block.
+            let waits = || (Latch::new(0).wait(), Latch::new(1).wait_timeout(SHORT));
+            let in_a_task = || DirectExecutor.submit(waits).unwrap().join().unwrap();
+            assert_eq!(in_a_task(), (Err(Cancelled), Err(WaitError::Cancelled)));
+            assert_eq!(masked(in_a_task), (Ok(()), Err(WaitError::TimedOut)));
+            assert_eq!(in_a_task(), (Err(Cancelled), Err(WaitError::Cancelled)));
         });
     });
 }

@@ -327,6 +327,7 @@ fn a_caught_panic_can_go_on_where_the_result_was_wanted() {
     });
 }
 
+/// FUT-16
 #[test]
 fn a_panic_after_the_cancellation_does_not_change_the_outcome_but_is_counted() {
     within_deadline(|| {
