@@ -32,6 +32,8 @@ mod awaiting;
 
 mod memory;
 
+mod reentrancy;
+
 mod latch;
 
 mod semaphore;
