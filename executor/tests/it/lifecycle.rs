@@ -150,6 +150,7 @@ fn a_task_refused_after_shutdown_comes_back_and_can_be_run_elsewhere() {
             });
             let rejected = rejected.unwrap_err();
             assert_matches!(&rejected.reason, RejectReason::Shutdown);
+            assert_eq!(rejected.to_string(), "the task was rejected: the executor is shut down");
             assert_eq!(runs.load(Ordering::Relaxed), 0);
             let elsewhere = ThreadPoolExecutor::single();
             elsewhere.execute(rejected.task).unwrap();

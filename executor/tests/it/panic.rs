@@ -15,7 +15,7 @@ use executor::{
 };
 
 use crate::support::{
-    Explosions, LONG, Signal, assert_matches, occupy, on_every_executor, on_thread, within_deadline,
+    Explosions, LONG, Signal, assert_matches, blocked, occupy, on_every_executor, within_deadline,
 };
 
 /// Does something terrible to a pool of one thread, and sees whether that thread and all the numbers have survived.
@@ -257,7 +257,7 @@ fn in_a_waker() {
             assert!(unique.as_mut().poll(&mut context).is_pending());
             let shared = pool.submit(|| 2).unwrap().shared();
             assert!(Box::pin(shared.clone()).as_mut().poll(&mut context).is_pending());
-            let good = on_thread(move || shared.join());
+            let good = blocked(move || shared.join());
             drop(busy);
             assert_eq!(*good.result().unwrap(), 2, "the other waiter of the same task is woken all the same");
         });
