@@ -271,6 +271,7 @@ fn shutting_down_twice_changes_nothing_and_now_still_works_after_an_orderly_begi
         pool.shutdown();
         pool.shutdown();
         assert_eq!(pool.stats().state, PoolState::ShuttingDown);
+        assert!(pool.execute(|| ()).is_err(), "refused although there still are tasks and threads");
         let handed_back = pool.shutdown_now();
         assert_eq!((handed_back.len(), pool.stats().state), (1, PoolState::Stopping));
         assert!(pool.shutdown_now().is_empty());

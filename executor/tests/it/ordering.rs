@@ -215,6 +215,31 @@ fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     });
 }
 
+/// A burst of submissions wakes every worker it needs, although its submitter wakes only the first one.
+#[test]
+fn tasks_that_wait_for_each_other_all_get_a_thread() {
+    within_deadline(|| {
+        const THREADS: usize = 3;
+        let pool = ThreadPoolExecutor::fixed(THREADS);
+        for _ in 0..200 {
+            let present: Vec<_> = (0..THREADS).map(|_| Signal::new()).collect();
+            let handles: Vec<_> = (0..THREADS)
+                .map(|n| {
+                    let present = present.clone();
+                    let meet = move || {
+                        present[n].set();
+                        present.iter().for_each(Signal::wait);
+                    };
+                    pool.submit(meet).unwrap()
+                })
+                .collect();
+            for handle in handles {
+                handle.join_timeout(LONG).unwrap();
+            }
+        }
+    });
+}
+
 /// Only a smoke test: the memory model is checked by the model checkers, not by a machine that orders stores anyway.
 #[test]
 fn what_was_done_before_the_submission_is_seen_by_the_task_and_what_it_did_by_the_joiner() {
