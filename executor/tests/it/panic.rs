@@ -181,19 +181,22 @@ fn in_a_callback_that_is_told_of_the_outcome() {
 fn in_a_callback_of_a_cancelled_task() {
     within_deadline(|| {
         the_pool_survives(2, 0, |pool| {
-            let (ready, after) = (Signal::new(), Arc::new(Mutex::new(Vec::new())));
+            let (ready, release) = (Signal::new(), Signal::new());
+            let after = Arc::new(Mutex::new(Vec::new()));
             let handle = pool.submit_cancellable({
-                let (ready, after) = (ready.clone(), Arc::clone(&after));
+                let (ready, release, after) = (ready.clone(), release.clone(), Arc::clone(&after));
                 move |token| {
                     let _first = token.on_cancel(|| panic!("in the first callback"));
                     let _second = token.on_cancel(move || after.lock().unwrap().push("second"));
                     ready.set();
-                    token.sleep(Duration::MAX)
+                    release.wait(); // a body that ended earlier would take the second one back
+                    token.check()
                 }
             });
             ready.wait();
             assert!(handle.unwrap().cancel(), "the one who cancels is not hit by it");
             assert_eq!(*after.lock().unwrap(), ["second"]);
+            release.set();
             pool.execute(|| ()).unwrap();
         });
     });
