@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .threads(2)
         .thread_factory(Arc::clone(&threads))
         .hooks(Timing::logging(|timing| println!("terminated: {} tasks", timing.tasks())))
-        .panic_handler(|report: &PanicReport<'_>| println!("reported: {report}"))
+        .panic_handler(report)
         .build()?;
     // ANCHOR_END: pool
 
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     pool.execute(Task::new(|| panic!("not a text file")).named("parse d.png"))?;
     gate.count_down();
     pool.close();
-    println!("threads: {} created, {} alive", threads.created(), threads.alive());
+    println!("threads: {} created", threads.created());
 
     // ANCHOR: sizing
     let measured = Arc::new(WaitCompute::new());
@@ -51,3 +51,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // ANCHOR_END: sizing
     Ok(())
 }
+
+// ANCHOR: report
+fn report(panic: &PanicReport<'_>) {
+    println!("reported: {} panicked: {}", panic.task.unwrap_or("a hook"), panic.message);
+}
+// ANCHOR_END: report

@@ -262,6 +262,8 @@ enum Phase<T> {
 
 enum Listener<T> {
     None,
+    /// The handle was dropped: nobody will ever take the result.
+    Gone,
     Waker(Waker),
     Callback(Box<dyn FnOnce(TaskResult<T>) + Send>),
 }
@@ -296,11 +298,20 @@ impl<T> Phase<T> {
 }
 
 impl<T> CoreState<T> {
+    /// A result is given once. Only a handle that was polled to its end and then used again can get here without one.
+    fn assert_not_taken(&self) {
+        assert!(!matches!(self.phase, Phase::Taken(_)), "a handle was used after it had given its result");
+    }
+
     /// Decides the outcome. What has to be done about it is to be done without the lock: see [`Announcement::make`].
     fn decide(&mut self, result: TaskResult<T>) -> Announcement<T> {
         self.phase = Phase::Finished(result);
         match std::mem::replace(&mut self.listener, Listener::None) {
             Listener::None => Announcement::Nobody,
+            Listener::Gone => {
+                let result = self.phase.take().expect("decided above");
+                Announcement::Drop(result)
+            }
             Listener::Waker(waker) => Announcement::Wake(waker),
             Listener::Callback(callback) => {
                 let result = self.phase.take().expect("decided above");
@@ -314,6 +325,7 @@ impl<T> CoreState<T> {
 #[must_use]
 enum Announcement<T> {
     Nobody,
+    Drop(TaskResult<T>),
     Wake(Waker),
     Call(Box<dyn FnOnce(TaskResult<T>) + Send>, TaskResult<T>),
 }
@@ -323,6 +335,7 @@ impl<T> Announcement<T> {
         // A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
         discard(contain(|| match self {
             Self::Nobody => {}
+            Self::Drop(result) => drop(result),
             Self::Wake(waker) => waker.wake(),
             Self::Call(callback, result) => callback(result),
         }));
@@ -379,7 +392,11 @@ impl<T> Core<T> {
     }
 
     fn take(&self) -> Option<TaskResult<T>> {
-        let result = self.state.lock().phase.take();
+        let result = {
+            let mut state = self.state.lock();
+            state.assert_not_taken();
+            state.phase.take()
+        };
         result.inspect(mark_read)
     }
 
@@ -393,11 +410,24 @@ impl<T> Core<T> {
         if let Some(result) = state.phase.take() {
             return Some(result).inspect(mark_read);
         }
-        assert!(!state.phase.is_finished(), "a handle was polled after it had given its result");
+        state.assert_not_taken();
         let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
         drop(state);
         discard(replaced);
         None
+    }
+
+    /// The handle is gone. Without this, a canceller would keep the result alive for as long as it lives itself.
+    fn nobody_listens(&self) {
+        let mut state = self.state.lock();
+        let result = state.phase.take();
+        let listener = match &state.listener {
+            Listener::Callback(_) => None, // it has taken the handle's place
+            _ => Some(std::mem::replace(&mut state.listener, Listener::Gone)),
+        };
+        drop(state);
+        discard(result);
+        discard(listener);
     }
 
     fn call_when_done(&self, callback: Box<dyn FnOnce(TaskResult<T>) + Send>) {
@@ -406,6 +436,7 @@ impl<T> Core<T> {
             drop(state);
             Announcement::Call(callback, result).make();
         } else {
+            state.assert_not_taken();
             let replaced = std::mem::replace(&mut state.listener, Listener::Callback(callback));
             drop(state);
             discard(replaced);
@@ -760,12 +791,18 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 /// Awaiting the handle, instead of blocking a thread on it.
 ///
 /// # Panics
-/// If it is polled again after it was ready.
+/// If it is polled again, joined or given a callback after a poll has given the result out.
 impl<T: Send + 'static> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.cell.core().take_or_listen(context.waker()).map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+impl<T> Drop for TaskHandle<T> {
+    fn drop(&mut self) {
+        self.cell.core().nobody_listens();
     }
 }
 
@@ -790,6 +827,12 @@ impl Canceller {
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.cell.cancel(true)
+    }
+
+    /// As [`TaskHandle::cancel_keep_running`].
+    #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
+    pub fn cancel_keep_running(&self) -> bool {
+        self.cell.cancel(false)
     }
 
     /// As [`TaskHandle::is_finished`].
@@ -880,7 +923,15 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     }
 
     fn join_until(&self, deadline: Deadline) -> Result<Arc<T>, SharedJoinError> {
-        match wait(deadline, |waker| self.cell.look(waker)) {
+        let mut left_behind = None;
+        let result = wait(deadline, |waker| {
+            left_behind.get_or_insert_with(|| waker.clone());
+            self.cell.look(waker)
+        });
+        if let (Err(_), Some(waker)) = (&result, left_behind) {
+            self.cell.state.lock().waiters.retain(|other| !other.will_wake(&waker));
+        }
+        match result {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(TaskError::Panicked(panic))) => Err(SharedJoinError::Panicked(panic)),
             Ok(Err(TaskError::Cancelled)) => Err(SharedJoinError::Cancelled),
@@ -893,6 +944,12 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.canceller.cancel()
+    }
+
+    /// As [`TaskHandle::cancel_keep_running`].
+    #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
+    pub fn cancel_keep_running(&self) -> bool {
+        self.canceller.cancel_keep_running()
     }
 
     /// Whether the outcome is there. Then [`join`](Self::join) does not block.

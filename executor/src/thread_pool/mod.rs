@@ -84,6 +84,7 @@ pub use stats::{PoolSnapshot, PoolState, PoolStats};
 pub use unconfigurable::UnconfigurablePool;
 
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::cancel::{CancelToken, masked};
 use crate::error::Cancelled;
@@ -380,6 +381,11 @@ impl Drop for ThreadPoolExecutor {
         }
     }
 }
+
+// The users' hooks, handlers and factories are called behind a border of our own at which panics stop, so a panic leaves
+// nothing of the pool in pieces that another could see.
+impl UnwindSafe for ThreadPoolExecutor {}
+impl RefUnwindSafe for ThreadPoolExecutor {}
 
 impl fmt::Debug for ThreadPoolExecutor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -327,7 +327,6 @@ impl Shared {
     fn order_worker(self: &Arc<Self>, mut state: MutexGuard<'_, State>) -> std::io::Result<()> {
         state.starting += 1;
         state.ordering += 1;
-        state.largest = state.largest.max(state.workers());
         let factory = Arc::clone(&state.settings.factory);
         drop(state);
         let shared = Arc::clone(self);

@@ -73,13 +73,15 @@ impl PoolStats {
 
 impl fmt::Display for PoolStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} threads (core {}, ", self.state, self.pool_size, self.core_pool_size)?;
-        match self.maximum_pool_size {
-            usize::MAX => f.write_str("no maximum")?,
-            maximum => write!(f, "maximum {maximum}")?,
+        let Self { core_pool_size: core, maximum_pool_size: maximum, .. } = self;
+        write!(f, "{}: {} ", self.state, self.pool_size)?;
+        match *maximum {
+            usize::MAX => write!(f, "threads (core {core}, no maximum), ")?,
+            maximum if maximum == *core => write!(f, "of {maximum} threads, ")?,
+            maximum => write!(f, "threads (core {core}, maximum {maximum}), ")?,
         }
-        write!(f, ", largest {}), {} active, ", self.largest_pool_size, self.active)?;
-        write!(f, "{} queued, {} completed ({} panicked)", self.queued, self.completed, self.panicked)
+        write!(f, "{} active, {} queued, ", self.active, self.queued)?;
+        write!(f, "{} completed ({} panicked)", self.completed, self.panicked)
     }
 }
 

@@ -56,6 +56,7 @@ impl<'a> Worker<'a> {
         let mut state = shared.state.lock();
         state.starting -= 1;
         state.live += 1;
+        state.largest = state.largest.max(state.live);
         let seat = state.take_seat();
         shared.started.notify_all();
         Self { shared, seat, left: Cell::new(false) }
