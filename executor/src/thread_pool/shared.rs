@@ -456,11 +456,12 @@ impl Shared {
     pub(super) fn snapshot(&self) -> PoolSnapshot {
         let state = self.state.lock();
         let running = state.seats.iter().filter_map(|seat| match seat {
-            Seat::Running(task) => Some(task.to_string()),
+            Seat::Running(task) => Some(task.clone()),
             _ => None,
         });
-        let starting = state.handed.iter().map(|task| task.label().to_string());
-        let running = running.chain(starting).collect();
+        let mut running: Vec<_> = running.chain(state.handed.iter().map(Task::label)).collect();
+        running.sort_by_key(TaskLabel::id); // tasks of one submitter in the order in which it made them
+        let running = running.iter().map(ToString::to_string).collect();
         let mut queued = Vec::new();
         let mut look = |task: &Task| {
             if !task.is_cancelled() {
