@@ -41,6 +41,7 @@ use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::{Arc, Duration};
 use crate::task::Task;
 
+// ANCHOR: executor
 /// Runs tasks.
 pub trait Executor: Send + Sync {
     /// Accepts a task, to run it now or later, here or on another thread; or refuses it.
@@ -51,6 +52,7 @@ pub trait Executor: Send + Sync {
     /// [`RejectedExecution`] says why and holds the task, which has not been run.
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution>;
 }
+// ANCHOR_END: executor
 
 /// What can be done with every [`Executor`].
 pub trait ExecutorExt: Executor {
@@ -157,6 +159,9 @@ pub trait ExecutorService: Executor {
     fn is_terminated(&self) -> bool;
 
     /// Waits until it is terminated, for `timeout` at most, and says whether it is.
+    ///
+    /// # Blocking
+    /// A task of this very executor that waits here waits in vain: the executor cannot end before its task has.
     ///
     /// # Cancellation
     /// Returns early, with the answer of that moment, if the calling task is cancelled.

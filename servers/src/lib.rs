@@ -1,1 +1,33 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+pub mod args;
+pub use args::ServerArgs;
+
+mod listener;
+pub use listener::{Incoming, Listener};
+
+mod connection;
+pub use connection::Connection;
+
+pub mod server;
+pub use server::Server;
+
+mod input;
+
+pub mod http;
+
+pub mod site;
+pub use site::{Site, pool_stats};
+
+pub mod files;
+pub use files::Files;
+
+pub mod limits;
+pub use limits::Limits;
+
+mod access_log;
+pub use access_log::AccessLog;
+
+mod diagnostics;
+pub use diagnostics::report;

@@ -1,8 +1,48 @@
 //! What `sync.rs` hands out when the crate is compiled for shuttle.
 
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
-pub(crate) use shuttle::{thread, thread_local};
+pub(crate) use shuttle::thread_local;
 
 #[path = "virtual_time.rs"]
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};
+
+/// Lets the others go on first, for as long as the schedule likes.
+fn give_way() {
+    thread::yield_now();
+}
+
+pub(crate) mod thread {
+    use std::io;
+
+    use shuttle::current;
+    pub(crate) use shuttle::thread::*;
+
+    /// Starts threads, or fails to: a test that labels a thread with an [`io::ErrorKind`] has it fail with that error.
+    /// (The label's type is one of std's because the test and this crate have no other in common.)
+    pub(crate) struct Builder(shuttle::thread::Builder);
+
+    impl Builder {
+        pub(crate) fn new() -> Self {
+            Self(shuttle::thread::Builder::new())
+        }
+
+        pub(crate) fn name(self, name: String) -> Self {
+            Self(self.0.name(name))
+        }
+
+        pub(crate) fn stack_size(self, bytes: usize) -> Self {
+            Self(self.0.stack_size(bytes))
+        }
+
+        pub(crate) fn spawn<T: Send + 'static>(
+            self,
+            body: impl FnOnce() -> T + Send + 'static,
+        ) -> io::Result<JoinHandle<T>> {
+            match current::get_label_for_task::<io::ErrorKind>(current::me()) {
+                Some(error) => Err(error.into()),
+                None => self.0.spawn(body),
+            }
+        }
+    }
+}

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
-use super::{Condvar, Mutex, MutexGuard, thread};
+use super::{Condvar, Mutex, MutexGuard, give_way};
 
 // A plain thread-local: all threads of one execution are coroutines on one thread, and executions that run side by
 // side on others must not see each other's time.
@@ -25,8 +25,14 @@ impl Instant {
         Self(NOW.get())
     }
 
+    pub(crate) fn elapsed(self) -> Duration {
+        Self::now() - self
+    }
+
+    /// Like the real clocks, this one has an end well before that of `Duration`.
     pub(crate) fn checked_add(self, duration: Duration) -> Option<Self> {
-        self.0.checked_add(duration).map(Self)
+        const END: Duration = Duration::from_secs(i64::MAX as u64);
+        self.0.checked_add(duration).filter(|&at| at <= END).map(Self)
     }
 }
 
@@ -51,7 +57,7 @@ pub(crate) fn wait_until<'a, T>(
     deadline: Instant,
 ) -> (MutexGuard<'a, T>, bool) {
     drop(guard);
-    thread::yield_now();
+    give_way();
     NOW.set(NOW.get().max(deadline.0));
     (mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner), true)
 }

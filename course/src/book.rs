@@ -1,0 +1,42 @@
+//! Builds the book.
+
+use crate::workspace::Workspace;
+use crate::{complaints, includes};
+use anyhow::{Context, bail, ensure};
+use mdbook_driver::MDBook;
+use std::fs;
+use std::path::PathBuf;
+
+/// Builds the book into `book` under the target directory, and returns that directory.
+///
+/// # Errors
+/// If there is no book, if it includes code that does not exist, if the target directory cannot be
+/// written, or if mdBook finds anything to complain about.
+pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let source = workspace.book();
+    ensure!(
+        source.join("book.toml").is_file(),
+        "there is no book in {}: its book.toml is missing. `git checkout -- book` brings it back.",
+        source.display()
+    );
+    let mut book = MDBook::load(&source)
+        .with_context(|| format!("mdBook cannot read the book in {}", source.display()))?;
+    includes::check(&book.source_dir())?;
+
+    let destination = workspace.target().join("book");
+    let cannot_write = || {
+        format!(
+            "cannot write the book to {}. Make room for it there, or set CARGO_TARGET_DIR to a directory \
+             that you may write to.",
+            destination.display()
+        )
+    };
+    fs::create_dir_all(&destination).with_context(cannot_write)?;
+    book.config.build.build_dir.clone_from(&destination);
+    let (built, complaints) = complaints::during(|| book.build());
+    built.with_context(cannot_write)?;
+    if !complaints.is_empty() {
+        bail!("mdBook built the book, but complains:\n  {}", complaints.join("\n  "));
+    }
+    Ok(destination)
+}

@@ -1,0 +1,158 @@
+//! Proves that every listing of the book exists.
+//!
+//! The book holds no code. Its listings are lines like `{{#include ../../servers/src/site.rs:routes}}`,
+//! which take the lines between `ANCHOR: routes` and `ANCHOR_END: routes` from a file that the tests
+//! build. mdBook shows the bare line if the file is missing and nothing at all if the anchor is, and
+//! calls either a success; so this looks first.
+//!
+//! Only whole files and anchors are allowed: line numbers would show something else after the next edit.
+
+use anyhow::{Context, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One `{{#include file:anchor}}` on a page.
+#[derive(Debug, PartialEq, Eq)]
+struct Include<'a> {
+    line: usize,
+    file: &'a str,
+    anchor: Option<&'a str>,
+}
+
+/// Checks every include on every page under `pages`, and names all that are broken.
+pub fn check(pages: &Path) -> anyhow::Result<()> {
+    let mut faults = Vec::new();
+    for page in markdown_files(pages)? {
+        let text = fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
+        for include in includes(&text) {
+            if let Err(fault) = resolve(&page, &include) {
+                let name = page.strip_prefix(pages).unwrap_or(&page);
+                faults.push(format!("{}:{}: {fault}", name.display(), include.line));
+            }
+        }
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("the book includes code that is not there:\n  {}", faults.join("\n  "));
+}
+
+fn markdown_files(dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut to_visit = vec![dir.to_path_buf()];
+    while let Some(dir) = to_visit.pop() {
+        let entries = fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))?;
+        for entry in entries {
+            let path = entry.with_context(|| format!("cannot read {}", dir.display()))?.path();
+            if path.is_dir() {
+                to_visit.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort(); // so that the faults come in the same order on every machine
+    Ok(found)
+}
+
+fn includes(page: &str) -> impl Iterator<Item = Include<'_>> {
+    page.lines().zip(1..).flat_map(|(text, line)| {
+        text.match_indices("{{#").filter_map(move |(start, _)| {
+            let escaped = text[..start].ends_with('\\');
+            let (directive, _) = text[start + 3..].split_once("}}")?;
+            let (kind, argument) = directive.trim().split_once(char::is_whitespace)?;
+            let includes = matches!(kind, "include" | "rustdoc_include" | "playground");
+            let argument = argument.split_whitespace().next()?;
+            let (file, anchor) = match argument.split_once(':') {
+                Some((file, anchor)) => (file, Some(anchor)),
+                None => (argument, None),
+            };
+            (includes && !escaped).then_some(Include { line, file, anchor })
+        })
+    })
+}
+
+fn resolve(page: &Path, include: &Include<'_>) -> Result<(), String> {
+    let file = page.parent().unwrap_or(Path::new("")).join(include.file);
+    let source =
+        fs::read_to_string(&file).map_err(|error| format!("{} cannot be read: {error}", include.file))?;
+    let Some(anchor) = include.anchor else { return Ok(()) };
+    if anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') {
+        return Err(format!("{}:{anchor} names lines by number; name an anchor instead", include.file));
+    }
+    anchored(&source, anchor).map_err(|fault| format!("{}: anchor `{anchor}` {fault}", include.file))
+}
+
+/// Whether the anchor is there once, closed, and has something in it.
+fn anchored(source: &str, anchor: &str) -> Result<(), &'static str> {
+    let mut inside = false;
+    let (mut opened, mut closed, mut lines) = (0, 0, 0);
+    for line in source.lines() {
+        if marks(line, "ANCHOR:", anchor) {
+            inside = true;
+            opened += 1;
+        } else if marks(line, "ANCHOR_END:", anchor) {
+            inside = false;
+            closed += 1;
+        } else if inside && !line.contains("ANCHOR") && !line.trim().is_empty() {
+            lines += 1;
+        }
+    }
+    match (opened, closed, lines) {
+        (0, _, _) => Err("does not exist"),
+        (1, 1, 0) => Err("is empty"),
+        (1, 1, _) if !inside => Ok(()),
+        (1, _, _) => Err("is not closed"),
+        _ => Err("exists more than once"),
+    }
+}
+
+fn marks(line: &str, mark: &str, anchor: &str) -> bool {
+    line.split_once(mark).is_some_and(|(_, name)| name.split_whitespace().next() == Some(anchor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults_of(page: &str) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let source = "fn a() {}\n// ANCHOR: good\nfn b() {}\n// ANCHOR_END: good\n\
+                      // ANCHOR: empty\n\n// ANCHOR_END: empty\n\
+                      // ANCHOR: twice\nfn c() {}\n// ANCHOR_END: twice\n// ANCHOR: twice\nfn c() {}\n// ANCHOR_END: twice\n\
+                      // ANCHOR: open\nfn d() {}\n";
+        fs::write(dir.path().join("code.rs"), source).unwrap();
+        fs::create_dir(dir.path().join("part")).unwrap();
+        fs::write(dir.path().join("part/page.md"), page).unwrap();
+        check(dir.path()).map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn a_whole_file_an_anchor_and_an_escaped_include_are_fine() {
+        let page = "{{#include ../code.rs}}\n{{#rustdoc_include ../code.rs:good}}\n\\{{#include nowhere.rs}}\n{{#title x}}";
+        assert_eq!(faults_of(page), "");
+    }
+
+    #[test]
+    fn each_kind_of_broken_include_is_named_with_its_page_and_line() {
+        for (argument, fault) in [
+            ("../gone.rs", "part/page.md:2: ../gone.rs cannot be read"),
+            ("../code.rs:goood", "part/page.md:2: ../code.rs: anchor `goood` does not exist"),
+            ("../code.rs:empty", "anchor `empty` is empty"),
+            ("../code.rs:open", "anchor `open` is not closed"),
+            ("../code.rs:twice", "anchor `twice` exists more than once"),
+            ("../code.rs:2:3", "names lines by number"),
+        ] {
+            let found = faults_of(&format!("# Title\n{{{{#include {argument}}}}}\n"));
+            assert!(found.contains(fault), "{argument}: {found}");
+        }
+    }
+
+    #[test]
+    fn all_faults_are_told_at_once() {
+        let found = faults_of("{{#include a.rs}} {{#include b.rs}}\n{{#include c.rs}}");
+        for name in ["a.rs", "b.rs", "c.rs"] {
+            assert!(found.contains(name), "{found}");
+        }
+    }
+}

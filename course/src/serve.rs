@@ -1,0 +1,139 @@
+//! Serves the book from the course's own thread pool.
+//!
+//! The accept loop is the one of `servers/src/bin/pooled.rs`: a task per connection, given to a fixed
+//! pool. What is added here is an end. A signal cancels `stop`, which ends the loop; then the pool is shut
+//! down, which lets it finish what it has accepted, and the process waits for that.
+
+use anyhow::{Context, anyhow, bail};
+use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
+use servers::{AccessLog, Files, Limits, Listener, Server, Site, pool_stats};
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The ports to try when nobody asked for one.
+const PORTS: RangeInclusive<u16> = 8000..=8099;
+
+/// The exit status of a process that a second Ctrl-C ended: 128 and the number of the signal, as shells count.
+const INTERRUPTED: i32 = 130;
+
+/// How often a server that waits for its last requests looks whether it should say so again.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Serves the files under `root` until the first Ctrl-C (or SIGTERM), then finishes the requests in
+/// progress. A second one ends the process at once.
+///
+/// Listens on `addr`, or else on the first port from 8000 that is free, and prints the address on standard
+/// output once it answers there.
+///
+/// # Errors
+/// If no such address can be listened on, or the files cannot be read.
+pub fn serve(root: &Path, addr: Option<SocketAddr>, threads: NonZeroUsize) -> anyhow::Result<()> {
+    let listener = addr.map_or_else(listen_on_free_port, listen_on)?;
+    let stop = CancelToken::new();
+    stop_on_signal(&stop)?;
+    let pool = Arc::new(ThreadPoolExecutor::fixed(threads.get()));
+    let server = Arc::new(server(root, &pool, &stop)?);
+    announce(listener.local_addr());
+
+    for connection in listener.incoming_until(&stop) {
+        let server = Arc::clone(&server);
+        let task = move || server.serve(connection);
+        pool.execute(task).unwrap_or_else(servers::report);
+    }
+
+    drop(listener); // from here on, clients are refused by the system
+    finish(&pool);
+    Ok(())
+}
+
+fn server(root: &Path, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken) -> anyhow::Result<Server> {
+    let files = Files::below(root).with_context(|| format!("cannot serve {}", root.display()))?;
+    let measured = Arc::clone(pool);
+    let site = Site::new(Some(files)).with_stats(move || pool_stats(&measured.stats()));
+    let (pool, stop) = (Arc::clone(pool), stop.clone());
+    // A browser keeps its connections open. They would hold their threads while others wait for one, and the
+    // whole process when it should end.
+    let may_stay = move || pool.queued() == 0 && !stop.is_cancelled();
+    Ok(Server::new(site, Limits::default(), AccessLog::Quiet).keep_alive_while(may_stay))
+}
+
+fn listen_on(addr: SocketAddr) -> anyhow::Result<Listener> {
+    Listener::bind(addr).map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => anyhow!(
+            "{addr} is taken by another program. Stop that one, choose another port with --addr, or leave --addr \
+             away to get a free one."
+        ),
+        _ => anyhow!(
+            "cannot listen on {addr} ({error}). Choose an address of this machine and a port above 1023 with --addr, \
+             such as 127.0.0.1:9000."
+        ),
+    })
+}
+
+fn listen_on_free_port() -> anyhow::Result<Listener> {
+    for port in PORTS {
+        let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        match Listener::bind(addr) {
+            // Windows denies access to ports that it has set aside for something else.
+            Err(error) if matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied) => {
+                tell(format_args!("port {port} is taken, trying the next one"));
+            }
+            result => return result.with_context(|| format!("cannot listen on {addr}")),
+        }
+    }
+    bail!(
+        "the ports {} to {} of 127.0.0.1 are all taken. Choose another with --addr; --addr 127.0.0.1:0 lets the \
+         system choose.",
+        PORTS.start(),
+        PORTS.end()
+    )
+}
+
+/// The first signal asks to stop, the second does not ask.
+fn stop_on_signal(stop: &CancelToken) -> anyhow::Result<()> {
+    let stop = stop.clone();
+    let ends_at_once = AtomicBool::new(false);
+    ctrlc::set_handler(move || {
+        if ends_at_once.swap(true, Ordering::Relaxed) {
+            process::exit(INTERRUPTED);
+        }
+        stop.cancel();
+    })
+    .context("cannot listen for Ctrl-C")
+}
+
+fn announce(addr: SocketAddr) {
+    // Whoever closed our output still wants the book.
+    let _ = writeln!(io::stdout(), "The course is at http://{addr}/").and_then(|()| io::stdout().flush());
+    tell(format_args!("Ctrl-C stops it."));
+}
+
+// ANCHOR: finish
+fn finish(pool: &ThreadPoolExecutor) {
+    pool.shutdown();
+    let mut told = 0;
+    while !pool.await_termination(PATIENCE) {
+        let stats = pool.stats();
+        let left = stats.active + stats.queued;
+        if left != told {
+            tell(format_args!(
+                "waiting for connections that are being answered: {left} (Ctrl-C again ends at once)"
+            ));
+            told = left;
+        }
+    }
+}
+// ANCHOR_END: finish
+
+/// Tells the user something about the run, on standard error, where it is in nobody's way.
+fn tell(what: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{what}");
+}

@@ -1,0 +1,79 @@
+//! Where the project is.
+//!
+//! `cargo course` runs in the caller's directory, which may be any directory of the project; a binary
+//! that was copied away runs anywhere. The path known when the program was compiled comes first. If
+//! the project has been moved since, the directories above the current one are searched.
+
+use anyhow::{Context, ensure};
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The project's root directory, and what is found from there.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// Takes `root` at its word, once it has seen that the project is there.
+    pub fn at(root: impl Into<PathBuf>) -> anyhow::Result<Self> {
+        let root = root.into();
+        ensure!(
+            is_root(&root),
+            "{} is not the project's root: it has no course/Cargo.toml. \
+             Give the directory that the project was cloned into.",
+            root.display()
+        );
+        Ok(Self { root })
+    }
+
+    /// Finds the project from the path it was compiled at, or else upwards from the current directory.
+    pub fn find() -> anyhow::Result<Self> {
+        let here = env::current_dir().context("the current directory cannot be read")?;
+        let compiled = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let root = compiled.into_iter().chain(here.ancestors()).find(|dir| is_root(dir)).with_context(|| {
+            format!(
+                "cannot find the project: it is not where it was compiled, and neither {} nor any directory \
+                 above it has a course/Cargo.toml. Change into the project, or name it with --workspace.",
+                here.display()
+            )
+        })?;
+        Ok(Self { root: root.to_path_buf() })
+    }
+
+    /// The directory of the book's sources.
+    pub fn book(&self) -> PathBuf {
+        self.root.join("book")
+    }
+
+    /// The directory that everything built goes to: `CARGO_TARGET_DIR` if it is set, as for Cargo
+    /// itself, or `target`.
+    pub fn target(&self) -> PathBuf {
+        match env::var_os("CARGO_TARGET_DIR") {
+            Some(dir) if !dir.is_empty() => PathBuf::from(dir),
+            _ => self.root.join("target"),
+        }
+    }
+}
+
+fn is_root(dir: &Path) -> bool {
+    dir.join("Cargo.toml").is_file() && dir.join("course/Cargo.toml").is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_project_it_was_compiled_in() {
+        let workspace = Workspace::find().unwrap();
+        assert!(workspace.book().join("book.toml").is_file(), "{workspace:?}");
+    }
+
+    #[test]
+    fn a_directory_that_is_not_the_project_is_refused_by_name() {
+        let elsewhere = tempfile::tempdir().unwrap();
+        let error = Workspace::at(elsewhere.path()).unwrap_err().to_string();
+        assert!(error.contains(&elsewhere.path().display().to_string()), "{error}");
+    }
+}

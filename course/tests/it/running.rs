@@ -1,0 +1,138 @@
+//! A course that serves, and a client for it. Every wait has a deadline.
+
+use crate::fixture::Project;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// `cargo course` on a project, ended when it is dropped.
+pub(crate) struct Running {
+    pub(crate) project: Project,
+    child: Child,
+    stderr: Receiver<String>,
+    addr: SocketAddr,
+}
+
+impl Running {
+    /// Starts it and reads the address that it prints.
+    pub(crate) fn start(project: Project, arguments: &[&str]) -> Self {
+        let mut command = project.course(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let stdout = lines(child.stdout.take().unwrap());
+        let stderr = lines(child.stderr.take().unwrap());
+        let first = stdout.recv_timeout(DEADLINE);
+        let Some(addr) = first
+            .iter()
+            .find_map(|line| line.strip_prefix("The course is at http://")?.strip_suffix('/')?.parse().ok())
+        else {
+            let _ = child.kill();
+            let said: Vec<_> = stderr.iter().collect();
+            panic!("no address but {first:?} and {said:?}");
+        };
+        Self { project, child, stderr, addr }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.addr.port()
+    }
+
+    /// Sends a request and leaves the answer for [`answer`](Self::answer) to read.
+    pub(crate) fn start_get(&self, path: &str) -> TcpStream {
+        self.send(path, "Connection: close\r\n")
+    }
+
+    /// Sends a request as a browser does, reads the beginning of the answer, and leaves the connection open.
+    #[cfg(unix)]
+    pub(crate) fn get_and_stay(&self, path: &str) -> TcpStream {
+        let mut stream = self.send(path, "");
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200");
+        stream
+    }
+
+    fn send(&self, path: &str, fields: &str) -> TcpStream {
+        let mut stream = TcpStream::connect_timeout(&self.addr, DEADLINE).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n", self.addr).unwrap();
+        stream
+    }
+
+    /// The whole answer: status line, head and body.
+    pub(crate) fn answer(mut stream: TcpStream) -> String {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    pub(crate) fn get(&self, path: &str) -> String {
+        Self::answer(self.start_get(path))
+    }
+
+    /// Waits until so many connections are being served at once, the one that asks included.
+    #[cfg(unix)]
+    pub(crate) fn wait_until_active(&self, connections: u64) {
+        let expected = format!("\"active\":{connections}");
+        within_deadline(|| self.get("/stats").replace(' ', "").contains(&expected).then_some(()), "activity");
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: &str) {
+        // The shell's own `kill`: not every machine has a program of that name.
+        let command = format!("kill -{signal} {}", self.child.id());
+        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn wait_for_line(&self, start: &str) {
+        let until = Instant::now() + DEADLINE;
+        loop {
+            let line = self.stderr.recv_timeout(until.saturating_duration_since(Instant::now()));
+            if line.expect("a line before the deadline").starts_with(start) {
+                return;
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        within_deadline(|| self.child.try_wait().unwrap(), "the end of the process")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Looks again and again. Nothing tells us when another process has got somewhere.
+#[cfg(unix)]
+fn within_deadline<T>(mut look: impl FnMut() -> Option<T>, what: &str) -> T {
+    let until = Instant::now() + DEADLINE;
+    while Instant::now() < until {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    panic!("waited {DEADLINE:?} for {what}");
+}

@@ -1,0 +1,47 @@
+//! A handle is a `std::future::Future`: asynchronous code awaits what a pool of threads computes.
+//!
+//! ```sh
+//! cargo run -p executor --example await_a_handle
+//! ```
+//!
+//! The book's chapter: The handle.
+
+use executor::{TaskError, ThreadPoolExecutor, prelude::*};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let pool = ThreadPoolExecutor::fixed(2);
+    // ANCHOR: await
+    let low = pool.submit(|| (1..=50_u64).sum::<u64>())?;
+    let high = pool.submit(|| (51..=100_u64).sum::<u64>())?;
+    let total = async { Ok::<_, TaskError>(low.await? + high.await?) };
+    println!("awaited: {}", block_on(total)?);
+    // ANCHOR_END: await
+    Ok(())
+}
+
+// ANCHOR: block_on
+/// The smallest runtime there is: polls one future, and sleeps until it is worth polling again.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+// ANCHOR_END: block_on

@@ -1,0 +1,40 @@
+//! The same tasks under three execution policies: only the executor that is passed in changes.
+//!
+//! ```sh
+//! cargo run -p executor --example same_tasks_three_policies
+//! ```
+//!
+//! The book's chapter: Tasks and executors.
+
+use executor::{DirectExecutor, Executor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*};
+use std::collections::HashSet;
+use std::sync::mpsc;
+use std::thread::{self, ThreadId};
+
+// ANCHOR: submitter
+/// Has three tasks run, and returns the threads that ran them.
+fn run_three(executor: &dyn Executor) -> HashSet<ThreadId> {
+    let (tell, told) = mpsc::channel();
+    for _ in 0..3 {
+        let tell = tell.clone();
+        let task = move || tell.send(thread::current().id()).expect("somebody listens");
+        executor.execute(task).expect("these executors accept what they can run");
+    }
+    drop(tell); // the tasks have the only senders now, so the next line ends when they do
+    told.iter().collect()
+}
+// ANCHOR_END: submitter
+
+fn main() {
+    // ANCHOR: policies
+    show("direct", &DirectExecutor);
+    show("a thread per task", &ThreadPerTaskExecutor::new());
+    show("a pool of one thread", &ThreadPoolExecutor::single());
+    // ANCHOR_END: policies
+}
+
+fn show(policy: &str, executor: &dyn Executor) {
+    let threads = run_three(executor);
+    let callers_own = threads.contains(&thread::current().id());
+    println!("{policy:<22}threads: {}, one is the caller's: {callers_own}", threads.len());
+}

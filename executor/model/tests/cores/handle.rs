@@ -1,0 +1,247 @@
+//! The outcome of a task is decided once, and everybody who waits for it hears of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use executor_model::{
+    CancelToken, FutureTask, JoinError, JoinTimeoutError, Latch, Outcome, SharedJoinError, TaskState,
+};
+use loom::cell::UnsafeCell;
+use loom::sync::Mutex;
+use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::thread;
+
+use crate::{model, model_bounded};
+
+#[test]
+fn what_the_submitter_did_reaches_the_body_and_what_the_body_did_reaches_the_joiner() {
+    model(|| {
+        // Loom reports an access to the cell that is not ordered after the one before it.
+        let payload = UnsafeCell::new(0);
+        payload.with_mut(|_written_by_the_submitter| ());
+        let FutureTask { task, handle } = FutureTask::new(move || {
+            payload.with_mut(|_written_by_the_body| ());
+            payload
+        });
+        let worker = thread::spawn(move || drop(task.run()));
+        handle.join().unwrap().with(|_read_by_the_joiner| ());
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_join_ends_when_the_task_does() {
+    model(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let worker = thread::spawn(move || task.run());
+        assert_eq!(handle.join().unwrap(), 7);
+        assert!(matches!(worker.join().unwrap(), Outcome::Completed));
+    });
+}
+
+#[test]
+fn a_join_ends_when_the_task_is_dropped() {
+    model(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let worker = thread::spawn(move || drop(task));
+        assert!(matches!(handle.join(), Err(JoinError::Cancelled)));
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_timed_join_gives_the_result_or_the_handle() {
+    model(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let worker = thread::spawn(move || drop(task.run()));
+        match handle.join_timeout(Duration::from_secs(1)) {
+            Ok(result) => assert_eq!(result, 7),
+            Err(JoinTimeoutError::TimedOut(handle)) => assert_eq!(handle.join().unwrap(), 7),
+            Err(other) => panic!("{other:?}"),
+        }
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn of_the_body_and_two_cancels_exactly_one_decides() {
+    model(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let worker = thread::spawn(move || drop(task.run()));
+        let canceller = handle.canceller();
+        let other = thread::spawn(move || canceller.cancel());
+        let cancelled_here = handle.cancel();
+        let joined = handle.join();
+        assert!(matches!(joined, Ok(7) | Err(JoinError::Cancelled)), "{joined:?}");
+        let winners = [cancelled_here, other.join().unwrap(), joined.is_ok()];
+        assert_eq!(winners.into_iter().filter(|&won| won).count(), 1, "{winners:?}");
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_cancel_releases_the_joiner_before_and_while_the_body_runs() {
+    model_bounded(4, || {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let canceller = handle.canceller();
+        let worker = thread::spawn(move || drop(task.run()));
+        let other = thread::spawn(move || canceller.cancel());
+        let joined = handle.join();
+        let won = other.join().unwrap();
+        assert_eq!(won, matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+        assert_eq!(!won, joined.is_ok());
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_cancel_reaches_the_token_that_the_body_makes_meanwhile() {
+    model(|| {
+        let made = Arc::new(Mutex::new(None));
+        let FutureTask { task, handle } = FutureTask::new({
+            let made = Arc::clone(&made);
+            move || *made.lock().unwrap() = Some(CancelToken::current())
+        });
+        let worker = thread::spawn(move || drop(task.run()));
+        let cancelled = handle.cancel();
+        worker.join().unwrap();
+        if let Some(token) = made.lock().unwrap().take() {
+            assert_eq!(token.is_cancelled(), cancelled);
+        }
+    });
+}
+
+#[test]
+fn a_cancel_ends_the_wait_in_the_body() {
+    model(|| {
+        let never = Latch::new(1);
+        let FutureTask { task, handle } = FutureTask::new(move || never.wait());
+        let worker = thread::spawn(move || drop(task.run()));
+        assert!(handle.cancel());
+        assert_eq!(handle.state(), TaskState::Cancelled);
+        worker.join().unwrap(); // or loom reports a deadlock
+    });
+}
+
+#[test]
+fn a_cancel_that_lets_the_body_go_on_leaves_its_token_alone() {
+    model(|| {
+        let made = Arc::new(Mutex::new(None));
+        let FutureTask { task, handle } = FutureTask::new({
+            let made = Arc::clone(&made);
+            move || *made.lock().unwrap() = Some(CancelToken::current())
+        });
+        let worker = thread::spawn(move || drop(task.run()));
+        handle.cancel_keep_running();
+        worker.join().unwrap();
+        assert!(made.lock().unwrap().take().is_none_or(|token| !token.is_cancelled()));
+    });
+}
+
+#[test]
+fn the_callback_is_called_once_with_the_outcome_that_was_decided() {
+    model(|| {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let canceller = handle.canceller();
+        let worker = thread::spawn(move || drop(task.run()));
+        let other = thread::spawn(move || canceller.cancel());
+        handle.on_done({
+            let calls = Arc::clone(&calls);
+            move |result| calls.lock().unwrap().push(result.is_ok())
+        });
+        let won = other.join().unwrap();
+        worker.join().unwrap();
+        assert_eq!(*calls.lock().unwrap(), [!won]);
+    });
+}
+
+#[test]
+fn a_shared_handle_releases_all_who_wait() {
+    model_bounded(4, || {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let mine = handle.shared();
+        let theirs = mine.clone();
+        let worker = thread::spawn(move || drop(task.run()));
+        let other = thread::spawn(move || *theirs.join().unwrap());
+        assert_eq!(*mine.join().unwrap(), 7);
+        assert_eq!(other.join().unwrap(), 7);
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_shared_handle_tells_both_waiters_of_a_cancel() {
+    model(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let mine = handle.shared();
+        let theirs = mine.clone();
+        let other = thread::spawn(move || theirs.join().is_err());
+        mine.cancel();
+        assert!(matches!(mine.join(), Err(SharedJoinError::Cancelled)));
+        assert!(other.join().unwrap());
+        drop(task);
+    });
+}
+
+#[test]
+fn a_cancelled_waiter_gets_the_result_or_its_handle_back() {
+    model_bounded(3, || {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let token = CancelToken::new();
+        let waiter = thread::spawn({
+            let token = token.clone();
+            move || token.attach(|| handle.join())
+        });
+        let worker = thread::spawn(move || drop(task.run()));
+        token.cancel();
+        match waiter.join().unwrap() {
+            Ok(result) => assert_eq!(result, 7),
+            Err(JoinError::Interrupted(handle)) => assert_eq!(handle.join().unwrap(), 7),
+            Err(other) => panic!("{other:?}"),
+        }
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_result_that_was_there_before_the_waiter_was_cancelled_is_not_hidden() {
+    model(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let token = CancelToken::new();
+        let waiter = thread::spawn({
+            let token = token.clone();
+            move || token.attach(|| handle.join())
+        });
+        task.run();
+        token.cancel();
+        assert_eq!(waiter.join().unwrap().unwrap(), 7);
+    });
+}
+
+#[test]
+fn a_body_is_run_or_dropped_and_never_both() {
+    struct Captured(Arc<AtomicUsize>);
+    impl Drop for Captured {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+    model(|| {
+        let (ran, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let captured = Captured(Arc::clone(&dropped));
+        let FutureTask { task, handle } = FutureTask::new({
+            let ran = Arc::clone(&ran);
+            move || {
+                let _captured = captured;
+                ran.fetch_add(1, Relaxed);
+            }
+        });
+        let worker = thread::spawn(move || task.run());
+        let cancelled = handle.cancel();
+        let outcome = worker.join().unwrap();
+        assert_eq!(dropped.load(Relaxed), 1);
+        assert_eq!(ran.load(Relaxed), usize::from(matches!(outcome, Outcome::Completed)));
+        assert!(cancelled || ran.load(Relaxed) == 1);
+    });
+}

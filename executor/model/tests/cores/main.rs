@@ -1,0 +1,22 @@
+//! The small cores under loom: every schedule, every value a relaxed load may see.
+//!
+//! Whatever a task asserts is caught with the task's other panics, so the assertions stand in the model's main thread;
+//! a wait that never ends is found by loom itself, as a deadlock. Memory that has to be published by the operation
+//! under test is written and read with `Relaxed`: loom then gives the reader the old value too, wherever nothing else
+//! orders the two.
+#![cfg(feature = "loom")]
+
+use loom::model; // tries every schedule there is
+
+mod handle;
+mod latch;
+mod semaphore;
+mod token;
+
+/// Runs `body` under every schedule with at most `preemptions` preemptions, or `LOOM_MAX_PREEMPTIONS`: for what would
+/// take minutes otherwise.
+fn model_bounded(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
+    let mut builder = model::Builder::new();
+    builder.preemption_bound.get_or_insert(preemptions);
+    builder.check(body);
+}

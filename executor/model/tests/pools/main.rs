@@ -1,0 +1,37 @@
+//! The life of whole pools under shuttle: some thousands of schedules, the same ones each time.
+//!
+//! What a task asserts is caught with the task's other panics, so the model's main thread asserts how tasks ended. A
+//! schedule ends only when all its threads have, so every test also says that no worker is left behind; shuttle
+//! reports one that is as a deadlock. Tasks that are to panic do so by `resume_unwind`, because shuttle's panic hook
+//! takes every call of `panic!` for the end of the test.
+#![cfg(feature = "shuttle")]
+
+mod cancel;
+mod shutdown;
+mod submission;
+
+use std::sync::Arc;
+
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, Runner};
+
+/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one thread run
+/// for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more and for others.
+fn check(body: impl Fn() + Send + Sync + 'static) {
+    let seed = number("MODEL_SEED").unwrap_or(0x5EED);
+    let schedules =
+        usize::try_from(number("MODEL_SCHEDULES").unwrap_or(1_000)).expect("a number of schedules");
+    let body = Arc::new(body);
+    run(RandomScheduler::new_from_seed(seed, schedules), &body);
+    run(PctScheduler::new_from_seed(seed, 3, schedules), &body);
+}
+
+fn run(scheduler: impl Scheduler + 'static, body: &Arc<impl Fn() + Send + Sync + 'static>) {
+    let body = Arc::clone(body);
+    Runner::new(scheduler, Config::new()).run(move || body());
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let value = std::env::var(variable).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{variable} is to be a number and is {value:?}")))
+}

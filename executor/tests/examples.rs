@@ -1,0 +1,90 @@
+//! Runs the examples and compares what they print with what the book says they print.
+//!
+//! The book includes the same files (`book/src/transcripts`), so a page cannot show anything else.
+
+use std::env::{self, consts::EXE_SUFFIX};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Cargo builds the examples of a package before it runs the package's tests.
+fn example(name: &str) -> PathBuf {
+    let test = env::current_exe().unwrap();
+    let target = test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps");
+    target.join("examples").join(format!("{name}{EXE_SUFFIX}"))
+}
+
+/// Runs an example and ends it if it hangs.
+fn run(name: &str) -> Output {
+    let mut command = Command::new(example(name));
+    // Without backtraces the output fits into a pipe, so nobody need read it before the end.
+    command.arg("1").env("RUST_BACKTRACE", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap_or_else(|error| {
+        panic!("cannot run the example {name}: {error}; `cargo test -p executor` builds it")
+    });
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            panic!("the example {name} hangs");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+fn prints_what_the_book_says(name: &str) {
+    let output = run(name);
+    let book =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts").join(format!("{name}.txt"));
+    let expected = fs::read_to_string(&book).unwrap_or_else(|error| panic!("{}: {error}", book.display()));
+    let printed = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
+    assert!(output.status.success(), "{name} failed: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(printed, expected.replace("\r\n", "\n"), "{name}");
+}
+
+macro_rules! examples {
+    ($($name:ident),* $(,)?) => {$(
+        #[test]
+        fn $name() {
+            prints_what_the_book_says(stringify!($name));
+        }
+    )*};
+}
+
+examples! {
+    await_a_handle,
+    core_zero,
+    discard_oldest,
+    growth_order,
+    how_a_join_ends,
+    inside_a_pool,
+    minimal_pool_dies,
+    pool_of_two,
+    same_tasks_three_policies,
+    saturation,
+    thread_local_leak,
+    waits_for_its_own_thread,
+}
+
+/// Those that are no part of the book: `stress,` runs for as long as one likes, and has a place in `.ci/run`.
+#[test]
+fn stress_finds_nothing_in_a_second() {
+    let output = run("stress");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("each was run once or dropped once"), "{printed}");
+}
+
+#[test]
+fn every_example_is_run_here() {
+    let sources = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap();
+    let this_file = include_str!("examples.rs");
+    for source in sources {
+        let path = source.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(this_file.contains(&format!("{name},")), "{name} is not in the list above");
+    }
+}

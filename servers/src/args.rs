@@ -1,0 +1,86 @@
+//! The command line that every stage has, so that one may be put in the place of another.
+
+use crate::access_log::AccessLog;
+use crate::files::Files;
+use crate::limits::Limits;
+use crate::listener::Listener;
+use crate::site::Site;
+use anyhow::anyhow;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// The flags of every stage.
+#[derive(clap::Args, Debug)]
+pub struct ServerArgs {
+    /// Address to listen on; port 0 means any free port (the first line of output tells which)
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = address)]
+    pub addr: SocketAddr,
+
+    /// How many threads serve connections [default: what suits the stage]
+    #[arg(long, value_name = "COUNT", value_parser = threads)]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Directory whose files are served; without it there are only the endpoints
+    #[arg(long, value_name = "DIRECTORY")]
+    pub root: Option<PathBuf>,
+
+    /// No line on stderr for each answer
+    #[arg(long)]
+    pub quiet: bool,
+
+    /// Bounds on what a client may take.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+impl ServerArgs {
+    /// Starts to listen, but does not yet say so.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what to do, for instance when the port is taken.
+    pub fn bind(&self) -> anyhow::Result<Listener> {
+        Listener::bind(self.addr).map_err(|error| match error.kind() {
+            ErrorKind::AddrInUse => anyhow!(
+                "{} is taken by another program; choose another address with --addr, or port 0 for any free port",
+                self.addr
+            ),
+            ErrorKind::PermissionDenied => {
+                anyhow!("{} may not be used without privileges; choose a port above 1023 with --addr", self.addr)
+            }
+            _ => anyhow!("cannot listen on {}; choose another address with --addr ({error})", self.addr),
+        })
+    }
+
+    /// The endpoints and the files of `--root`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what to do, when there is no such directory.
+    pub fn site(&self) -> anyhow::Result<Site> {
+        let below = |root: &PathBuf| {
+            Files::below(root).map_err(|error| {
+                anyhow!("cannot serve {} ({error}); give --root a directory that can be read", root.display())
+            })
+        };
+        let files = self.root.as_ref().map(below).transpose()?;
+        Ok(Site::new(files))
+    }
+
+    /// Where answers are logged.
+    pub fn log(&self) -> AccessLog {
+        if self.quiet { AccessLog::Quiet } else { AccessLog::Stderr }
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let expected = "expected HOST:PORT, such as 127.0.0.1:8080";
+    let mut found = text.to_socket_addrs().map_err(|error| format!("{expected} ({error})"))?;
+    found.next().ok_or_else(|| expected.to_owned())
+}
+
+fn threads(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number, at least 1")
+}

@@ -1,0 +1,63 @@
+//! The server whose connections are tasks for a pool of threads: whoever is slow holds up one thread, not everyone.
+//!
+//! `execute` is the only changed line of the accept loop. With `--threads 1` it behaves like `single_threaded`,
+//! except that the queue of waiting connections is its own.
+//!
+//! ```sh
+//! cargo run --bin pooled
+//! ```
+//!
+//! What to try, in a second terminal:
+//!
+//! ```sh
+//! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
+//! # Three slow clients for two threads: who waits? (Start the server with `-- --threads 2` for this one.)
+//! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
+//! ```
+//!
+//! The fault it still has: Ctrl-C ends it in the middle of whatever it does. The `lifecycle` stage mends that.
+//!
+//! The book's chapter: The pooled server.
+
+use clap::Parser;
+use executor::{ExecutorExt, ThreadPoolExecutor};
+use servers::{Server, ServerArgs, pool_stats};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// A web server that serves connections on a fixed pool of threads, 100 unless told otherwise.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse().server;
+    // ANCHOR: pool
+    let threads = args.threads.map_or(100, NonZeroUsize::get);
+    let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
+    // ANCHOR_END: pool
+
+    let observed = Arc::clone(&pool);
+    let site = args.site()?.with_stats(move || pool_stats(&observed.stats()));
+    // ANCHOR: policy
+    // An idle connection holds one of the threads: it may, until a task waits for one.
+    let waiting = Arc::clone(&pool);
+    let server =
+        Server::new(site, args.limits.clone(), args.log()).keep_alive_while(move || waiting.queued() == 0);
+    // ANCHOR_END: policy
+
+    let listener = args.bind()?;
+    listener.announce();
+    let server = Arc::new(server);
+    // ANCHOR: accept_loop
+    for connection in listener.incoming() {
+        let server = Arc::clone(&server);
+        let task = move || server.serve(connection);
+        pool.execute(task).unwrap_or_else(servers::report);
+    }
+    // ANCHOR_END: accept_loop
+    Ok(())
+}

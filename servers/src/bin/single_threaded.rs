@@ -1,0 +1,55 @@
+//! The server with no threads but the one it was started on: it serves one connection, then the next.
+//!
+//! It is correct and simple, and one slow request holds up everyone: while it waits, the processor is idle and
+//! every other client is in the queue of the listening socket.
+//!
+//! ```sh
+//! cargo run --bin single_threaded
+//! ```
+//!
+//! What to try, in a second terminal:
+//!
+//! ```sh
+//! curl http://127.0.0.1:8080/hello
+//! # One slow client, and one who only wants to say hello:
+//! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
+//! # A client who connects and says nothing has the same effect for a second:
+//! nc 127.0.0.1 8080 & curl http://127.0.0.1:8080/hello
+//! ```
+//!
+//! The book's chapter: The single-threaded server.
+
+use clap::Parser;
+use servers::{Server, ServerArgs};
+use std::sync::Arc;
+
+/// A web server that serves one connection at a time.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse().server;
+    if args.threads.is_some() {
+        eprintln!("--threads has no effect here: this stage serves every connection on its one thread");
+    }
+    // ANCHOR: policy
+    // An idle connection would hold the only thread, so none may stay.
+    let server = Server::new(args.site()?, args.limits.clone(), args.log()).keep_alive_while(|| false);
+    // ANCHOR_END: policy
+
+    let listener = args.bind()?;
+    listener.announce();
+    let server = Arc::new(server);
+    // ANCHOR: accept_loop
+    for connection in listener.incoming() {
+        let server = Arc::clone(&server);
+        let task = move || server.serve(connection);
+        task();
+    }
+    // ANCHOR_END: accept_loop
+    Ok(())
+}

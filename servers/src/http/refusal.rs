@@ -1,0 +1,76 @@
+use super::{Response, Status};
+use std::fmt;
+
+/// Why a request gets an error and its connection an end.
+///
+/// After any of these it is unknown where the next request would begin, so the connection cannot go on.
+/// An error about a request that was understood (no such page, wrong method) is an ordinary [`Response`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The bytes are no HTTP request, or one that can be understood in two ways.
+    Malformed(&'static str),
+    /// The request line is longer than the limit.
+    RequestLineTooLong,
+    /// The request's head is longer, or has more fields, than the limit.
+    HeadTooLarge,
+    /// The request's body is longer than the limit.
+    BodyTooLarge,
+    /// The body comes in chunks, without saying how long it is.
+    LengthRequired,
+    /// The body is encoded in a way this server does not know.
+    UnknownTransferCoding,
+    /// A version of HTTP other than 1.0 and 1.1.
+    VersionNotSupported,
+    /// The head was begun and not finished in time.
+    HeadTimeout,
+    /// The body was not finished in time.
+    BodyTimeout,
+    /// The server has no thread for this connection.
+    Overloaded,
+}
+
+impl Refusal {
+    /// The status that tells the client.
+    pub fn status(self) -> Status {
+        match self {
+            Refusal::Malformed(_) => Status::BadRequest,
+            Refusal::RequestLineTooLong => Status::UriTooLong,
+            Refusal::HeadTooLarge => Status::HeaderFieldsTooLarge,
+            Refusal::BodyTooLarge => Status::ContentTooLarge,
+            Refusal::LengthRequired => Status::LengthRequired,
+            Refusal::UnknownTransferCoding => Status::NotImplemented,
+            Refusal::VersionNotSupported => Status::VersionNotSupported,
+            Refusal::HeadTimeout | Refusal::BodyTimeout => Status::RequestTimeout,
+            Refusal::Overloaded => Status::ServiceUnavailable,
+        }
+    }
+
+    /// The answer to send before closing.
+    pub fn response(self) -> Response {
+        let response = Response::error(self.status(), &self.to_string());
+        match self {
+            Refusal::Overloaded => response.header("Retry-After", "1"),
+            _ => response,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::Malformed(why) => why,
+            Refusal::RequestLineTooLong => "the request line is longer than this server accepts",
+            Refusal::HeadTooLarge => "the request head is larger than this server accepts",
+            Refusal::BodyTooLarge => "the request body is larger than this server accepts",
+            Refusal::LengthRequired => "send the body's length in Content-Length; chunks are not accepted",
+            Refusal::UnknownTransferCoding => "this Transfer-Encoding is not supported",
+            Refusal::VersionNotSupported => "this server speaks HTTP/1.1 and HTTP/1.0",
+            Refusal::HeadTimeout => "the request head did not arrive in time",
+            Refusal::BodyTimeout => "the request body did not arrive in time",
+            Refusal::Overloaded => "the server is busy or stopping; try again later",
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}

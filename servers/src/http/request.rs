@@ -1,0 +1,209 @@
+use super::Refusal;
+use crate::limits::Limits;
+use httparse::Header;
+use std::fmt;
+use std::mem::MaybeUninit;
+
+/// The versions of HTTP that are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// HTTP/1.0: a connection closes after one request unless the client asks otherwise.
+    Http10,
+    /// HTTP/1.1: a connection stays open unless the client asks otherwise.
+    Http11,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Version::Http10 => "HTTP/1.0",
+            Version::Http11 => "HTTP/1.1",
+        })
+    }
+}
+
+/// A request whose head has been read and found unambiguous. It borrows the bytes it was read from.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Request<'b> {
+    /// The method as sent, such as `GET`; case counts.
+    pub method: &'b str,
+    /// The target as sent: path and query.
+    pub target: &'b str,
+    /// The target's path as sent: it starts with `/` and is still percent-encoded.
+    pub path: &'b str,
+    /// What followed `?` in the target.
+    pub query: Option<&'b str>,
+    /// The version of the request line.
+    pub version: Version,
+    /// How many bytes of body follow the head.
+    pub content_length: usize,
+    /// The body, once it has been read.
+    pub body: Vec<u8>,
+    headers: Vec<Header<'b>>,
+}
+
+impl<'b> Request<'b> {
+    /// Looks for a request's head at the start of `bytes`.
+    ///
+    /// `Ok(Some((request, length)))`: the head is complete and took `length` bytes. `Ok(None)`: what is there may
+    /// still become one, read more. Refuses as early as it can tell, so garbage is not waited for.
+    pub fn parse(bytes: &'b [u8], limits: &Limits) -> Result<Option<(Request<'b>, usize)>, Refusal> {
+        let mut fields = [const { MaybeUninit::uninit() }; Limits::MOST_HEADERS];
+        let mut parsed = httparse::Request::new(&mut []);
+        let status = parsed
+            .parse_with_uninit_headers(bytes, &mut fields[..limits.max_headers])
+            .map_err(|error| refusal(error, bytes))?;
+        let head = match status {
+            httparse::Status::Complete(length) => &bytes[..length],
+            httparse::Status::Partial => bytes,
+        };
+        // One reader ends a line at LF, another only at CR LF: between them, a smuggled header.
+        if has_bare_line_feed(head) {
+            return Err(Refusal::Malformed("a line ends in LF alone instead of CR LF"));
+        }
+        if request_line_length(head) > limits.max_request_line {
+            return Err(Refusal::RequestLineTooLong);
+        }
+        if head.len() > limits.max_head || (status.is_partial() && head.len() == limits.max_head) {
+            return Err(Refusal::HeadTooLarge);
+        }
+        let (Some(method), Some(target), Some(version), true) =
+            (parsed.method, parsed.path, parsed.version, status.is_complete())
+        else {
+            return Ok(None);
+        };
+        let version = if version == 0 { Version::Http10 } else { Version::Http11 };
+        let (path, query) = split_target(target)?;
+        check_host(parsed.headers, version)?;
+        let content_length = body_length(parsed.headers, version)?;
+        if content_length > limits.max_body {
+            return Err(Refusal::BodyTooLarge);
+        }
+        let headers = parsed.headers.to_vec();
+        let request =
+            Request { method, target, path, query, version, content_length, body: Vec::new(), headers };
+        Ok(Some((request, head.len())))
+    }
+
+    /// The values of every field called `name`, in order. Values that are not UTF-8 are left out.
+    pub fn headers<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'b str> + 'a {
+        values(&self.headers, name).filter_map(|value| std::str::from_utf8(value).ok())
+    }
+
+    /// The value of the first field called `name`.
+    pub fn header(&self, name: &str) -> Option<&'b str> {
+        self.headers(name).next()
+    }
+
+    /// The value of `name` in the query, as sent: `7` for `ms` in `/cpu?ms=7`.
+    pub fn query_value(&self, name: &str) -> Option<&'b str> {
+        self.query?.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// Whether the client expects the connection to stay open after this request.
+    pub fn wants_keep_alive(&self) -> bool {
+        let says = |option: &str| {
+            self.headers("Connection")
+                .flat_map(|value| value.split(','))
+                .any(|token| token.trim().eq_ignore_ascii_case(option))
+        };
+        !says("close") && (self.version == Version::Http11 || says("keep-alive"))
+    }
+}
+
+fn refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
+    use httparse::Error;
+    match error {
+        Error::TooManyHeaders => Refusal::HeadTooLarge,
+        Error::Version if names_some_http_version(bytes) => Refusal::VersionNotSupported,
+        Error::Version | Error::Token | Error::Status => Refusal::Malformed("the request line is malformed"),
+        Error::NewLine => Refusal::Malformed("a line does not end in CR LF"),
+        Error::HeaderName => Refusal::Malformed("the name of a header field is malformed"),
+        Error::HeaderValue => Refusal::Malformed("the value of a header field is malformed"),
+    }
+}
+
+/// Whether the request line is well formed up to a version such as `HTTP/2.0`, and not just garbage.
+fn names_some_http_version(bytes: &[u8]) -> bool {
+    let line =
+        bytes.split(|&byte| byte == b'\r' || byte == b'\n').find(|line| !line.is_empty()).unwrap_or(&[]);
+    let mut words = line.split(|&byte| byte == b' ').skip(2);
+    matches!((words.next(), words.next()), (Some([b'H', b'T', b'T', b'P', b'/', major, b'.', minor]), None)
+        if major.is_ascii_digit() && minor.is_ascii_digit())
+}
+
+fn has_bare_line_feed(head: &[u8]) -> bool {
+    let mut previous = 0;
+    head.iter().any(|&byte| std::mem::replace(&mut previous, byte) != b'\r' && byte == b'\n')
+}
+
+fn request_line_length(head: &[u8]) -> usize {
+    head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |line_feed| line_feed - 1)
+}
+
+fn split_target(target: &str) -> Result<(&str, Option<&str>), Refusal> {
+    if !target.starts_with('/') {
+        return Err(Refusal::Malformed("the request target does not start with a slash"));
+    }
+    if target.contains('#') || !target.is_ascii() {
+        return Err(Refusal::Malformed("the request target has a character that must be percent-encoded"));
+    }
+    Ok(match target.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (target, None),
+    })
+}
+
+fn check_host(headers: &[Header<'_>], version: Version) -> Result<(), Refusal> {
+    let mut hosts = values(headers, "Host");
+    match (hosts.next(), hosts.next()) {
+        (None, _) if version == Version::Http10 => Ok(()),
+        (None, _) => Err(Refusal::Malformed("the Host field is missing")),
+        (Some(_), Some(_)) => Err(Refusal::Malformed("there is more than one Host field")),
+        (Some(host), None) if host.iter().all(|&byte| may_be_in_host(byte)) => Ok(()),
+        (Some(_), None) => Err(Refusal::Malformed("the Host field is malformed")),
+    }
+}
+
+fn may_be_in_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%:[]".contains(&byte)
+}
+
+/// The length of the body, from the only two fields that may say it. This is where requests get smuggled.
+fn body_length(headers: &[Header<'_>], version: Version) -> Result<usize, Refusal> {
+    let mut lengths = values(headers, "Content-Length");
+    let mut codings = values(headers, "Transfer-Encoding");
+    match (lengths.next(), codings.next()) {
+        (None, None) => Ok(0),
+        (Some(_), Some(_)) => {
+            Err(Refusal::Malformed("there are both a Content-Length and a Transfer-Encoding field"))
+        }
+        (None, Some(_)) if version == Version::Http10 => {
+            Err(Refusal::Malformed("HTTP/1.0 has no Transfer-Encoding"))
+        }
+        (None, Some(coding)) if coding.eq_ignore_ascii_case(b"chunked") => Err(Refusal::LengthRequired),
+        (None, Some(_)) => Err(Refusal::UnknownTransferCoding),
+        (Some(_), None) if lengths.next().is_some() => {
+            Err(Refusal::Malformed("there is more than one Content-Length field"))
+        }
+        (Some(length), None) => decimal(length),
+    }
+}
+
+fn decimal(digits: &[u8]) -> Result<usize, Refusal> {
+    match std::str::from_utf8(digits) {
+        // Only digits: `parse` alone would also take `+5`.
+        Ok(text) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            text.parse().map_err(|_| Refusal::BodyTooLarge)
+        }
+        _ => Err(Refusal::Malformed("the Content-Length field is not a number")),
+    }
+}
+
+fn values<'h, 'b>(headers: &'h [Header<'b>], name: &'h str) -> impl Iterator<Item = &'b [u8]> + 'h {
+    headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+use super::*;
+
+fn parse(head: &str) -> Result<Option<(Request<'_>, usize)>, Refusal> {
+    Request::parse(head.as_bytes(), &Limits::default())
+}
+
+/// A request with these fields after its request line.
+fn get(fields: &str) -> String {
+    format!("GET / HTTP/1.1\r\n{fields}\r\n")
+}
+
+fn status_of(head: &str) -> u16 {
+    parse(head).expect_err(head).status().code()
+}
+
+#[test]
+fn a_request_has_its_parts() {
+    let head =
+        "POST /a%20b?ms=7&x=1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nAccept: *\r\naccept: b\r\n\r\n";
+    let bytes = format!("{head}abcGET");
+    let (request, length) = parse(&bytes).unwrap().unwrap();
+    assert_eq!(length, head.len());
+    assert_eq!((request.method, request.path, request.version), ("POST", "/a%20b", Version::Http11));
+    assert_eq!((request.query_value("ms"), request.query_value("m")), (Some("7"), None));
+    assert_eq!(request.content_length, 3);
+    assert_eq!(request.headers("ACCEPT").collect::<Vec<_>>(), ["*", "b"]);
+}
+
+#[test]
+fn a_prefix_of_a_request_is_neither_a_request_nor_refused() {
+    let head = "GET /path HTTP/1.1\r\nHost: example.org:80\r\nContent-Length: 0\r\n\r\n";
+    for end in 0..head.len() {
+        assert!(parse(&head[..end]).unwrap().is_none(), "{end}");
+    }
+    assert!(parse(head).unwrap().is_some());
+}
+
+#[test]
+fn keep_alive_depends_on_version_and_connection() {
+    let wants = |version: &str, fields: &str| {
+        let head = format!("GET / HTTP/{version}\r\nHost: h\r\n{fields}\r\n");
+        parse(&head).unwrap().unwrap().0.wants_keep_alive()
+    };
+    assert!(wants("1.1", ""));
+    assert!(!wants("1.1", "Connection: Close\r\n"));
+    assert!(!wants("1.1", "Connection: x\r\nConnection: y, close\r\n"));
+    assert!(!wants("1.0", ""));
+    assert!(wants("1.0", "Connection: Keep-Alive\r\n"));
+    assert!(!wants("1.0", "Connection: keep-alive, close\r\n"));
+}
+
+#[test]
+fn bodies_have_one_length() {
+    for fields in [
+        "Content-Length: 1\r\nContent-Length: 1\r\n",
+        "Content-Length: 1\r\nContent-Length: 2\r\n",
+        "Content-Length: 1, 1\r\n",
+        "Content-Length: +1\r\n",
+        "Content-Length: -1\r\n",
+        "Content-Length: 0x1\r\n",
+        "Content-Length: 1 1\r\n",
+        "Content-Length:\r\n",
+        "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n",
+    ] {
+        assert_eq!(status_of(&get(&format!("Host: h\r\n{fields}"))), 400, "{fields}");
+    }
+    assert_eq!(status_of(&get("Host: h\r\nContent-Length: 1048577\r\n")), 413);
+    assert_eq!(status_of(&get("Host: h\r\nContent-Length: 99999999999999999999999\r\n")), 413);
+    assert_eq!(status_of(&get("Host: h\r\nTransfer-Encoding: chunked\r\n")), 411);
+    assert_eq!(status_of(&get("Host: h\r\nTransfer-Encoding: gzip\r\n")), 501);
+    assert_eq!(status_of("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
+}
+
+#[test]
+fn a_request_names_its_host_once() {
+    for fields in ["", "Host: a\r\nHost: a\r\n", "Host: a b\r\n", "Host: user@h\r\n", "Host: a/b\r\n"] {
+        assert_eq!(status_of(&get(fields)), 400, "{fields}");
+    }
+    for fields in ["Host: \r\n", "Host: [::1]:80\r\n", "hOsT: h\r\n"] {
+        assert!(parse(&get(fields)).unwrap().is_some(), "{fields}");
+    }
+    assert!(parse("GET / HTTP/1.0\r\n\r\n").unwrap().is_some(), "HTTP/1.0 knows no Host");
+}
+
+#[test]
+fn lines_have_one_reading() {
+    for head in [
+        "GET / HTTP/1.1\nHost: h\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: h\n\r\n",
+        "GET / HTTP/1.1\r\nHost: h\r\n\n",
+        "\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET / HTTP/1.1\n",
+        "GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n c\r\n\r\n",
+        "GET / HTTP/1.1\r\n Host: h\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost : h\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: h\r\nA: b\0c\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: h\r\nA: b\rc\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: h\r\nA\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: h\r\n: b\r\n\r\n",
+        "GET / HTTP/1.1\rHost: h\r\n\r\n",
+        "GET /\0 HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET  / HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET / x HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET /\r\n\r\n",
+        "GET / \r\n\r\n",
+        "GET / FTP/1.1\r\n\r\n",
+        "G@T / HTTP/1.1\r\nHost: h\r\n\r\n",
+        "\x16\x03\x01\x02\0",
+        "GET * HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET index.html HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET /a#b HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET /ä HTTP/1.1\r\nHost: h\r\n\r\n",
+    ] {
+        assert_eq!(status_of(head), 400, "{head:?}");
+    }
+}
+
+#[test]
+fn other_versions_are_named_as_such() {
+    for version in ["HTTP/2.0", "HTTP/0.9", "HTTP/1.2", "HTTP/3.0"] {
+        assert_eq!(status_of(&format!("GET / {version}\r\nHost: h\r\n\r\n")), 505, "{version}");
+    }
+    assert_eq!(status_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
+    assert_eq!(status_of("GET / HTTP/11\r\nHost: h\r\n\r\n"), 400);
+}
+
+#[test]
+fn a_head_has_a_size() {
+    let long = "a".repeat(9000);
+    assert_eq!(status_of(&format!("GET /{long} HTTP/1.1\r\nHost: h\r\n\r\n")), 414);
+    assert_eq!(status_of(&format!("GET /{long}")), 414, "before its end has come");
+    assert_eq!(status_of(&get(&format!("Host: h\r\nA: {long}\r\nB: {long}\r\n"))), 431);
+    assert_eq!(status_of(&format!("GET / HTTP/1.1\r\nA: {long}{long}")), 431, "before its end has come");
+    assert_eq!(status_of(&get(&format!("Host: h\r\n{}", "A: b\r\n".repeat(100)))), 431);
+    assert!(parse(&get(&format!("Host: h\r\n{}", "A: b\r\n".repeat(99)))).unwrap().is_some());
+    assert!(parse(&get(&format!("Host: h\r\nA: {long}\r\n"))).unwrap().is_some());
+}

@@ -1,0 +1,283 @@
+use super::date;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+/// How much of a file is in memory at a time, and the unit of the write time-out.
+const CHUNK: u64 = 64 * 1024;
+
+/// The statuses this server answers with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "RFC 9110 defines each of them")]
+pub enum Status {
+    Ok = 200,
+    MovedPermanently = 301,
+    NotModified = 304,
+    BadRequest = 400,
+    Forbidden = 403,
+    NotFound = 404,
+    MethodNotAllowed = 405,
+    RequestTimeout = 408,
+    LengthRequired = 411,
+    ContentTooLarge = 413,
+    UriTooLong = 414,
+    HeaderFieldsTooLarge = 431,
+    InternalServerError = 500,
+    NotImplemented = 501,
+    ServiceUnavailable = 503,
+    VersionNotSupported = 505,
+}
+
+impl Status {
+    /// The three digits.
+    pub fn code(self) -> u16 {
+        self as u16
+    }
+
+    /// The words that follow the code in a status line.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Status::Ok => "OK",
+            Status::MovedPermanently => "Moved Permanently",
+            Status::NotModified => "Not Modified",
+            Status::BadRequest => "Bad Request",
+            Status::Forbidden => "Forbidden",
+            Status::NotFound => "Not Found",
+            Status::MethodNotAllowed => "Method Not Allowed",
+            Status::RequestTimeout => "Request Timeout",
+            Status::LengthRequired => "Length Required",
+            Status::ContentTooLarge => "Content Too Large",
+            Status::UriTooLong => "URI Too Long",
+            Status::HeaderFieldsTooLarge => "Request Header Fields Too Large",
+            Status::InternalServerError => "Internal Server Error",
+            Status::NotImplemented => "Not Implemented",
+            Status::ServiceUnavailable => "Service Unavailable",
+            Status::VersionNotSupported => "HTTP Version Not Supported",
+        }
+    }
+}
+
+/// What follows the head of a response.
+#[derive(Debug)]
+pub enum Body {
+    /// Nothing, and no `Content-Length` either: what 304 has.
+    None,
+    /// Bytes in memory.
+    Bytes(Cow<'static, [u8]>),
+    /// The next `length` bytes of a file, read as they are sent.
+    File {
+        /// Where the bytes come from.
+        file: File,
+        /// How many of them.
+        length: u64,
+    },
+}
+
+impl Body {
+    fn length(&self) -> u64 {
+        match self {
+            Body::None => 0,
+            Body::Bytes(bytes) => bytes.len() as u64,
+            Body::File { length, .. } => *length,
+        }
+    }
+}
+
+/// An answer, ready to be sent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Response {
+    /// The status.
+    pub status: Status,
+    /// The body.
+    pub body: Body,
+    headers: Vec<(&'static str, Cow<'static, str>)>,
+}
+
+impl Response {
+    /// A response with a body of the given type.
+    pub fn new(status: Status, content_type: impl Into<Cow<'static, str>>, body: Body) -> Response {
+        Response { status, body, headers: vec![("Content-Type", content_type.into())] }
+    }
+
+    /// Plain text.
+    pub fn text(status: Status, text: impl Into<Cow<'static, str>>) -> Response {
+        let bytes = match text.into() {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        };
+        Response::new(status, "text/plain; charset=utf-8", Body::Bytes(bytes))
+    }
+
+    /// An HTML page.
+    pub fn html(status: Status, page: String) -> Response {
+        Response::new(status, "text/html; charset=utf-8", Body::Bytes(Cow::Owned(page.into_bytes())))
+    }
+
+    /// A JSON value.
+    pub fn json(value: &serde_json::Value) -> Response {
+        let text = format!("{value:#}\n").into_bytes();
+        Response::new(Status::Ok, "application/json", Body::Bytes(Cow::Owned(text)))
+    }
+
+    /// An error: its status and, in a sentence, what is wrong.
+    pub fn error(status: Status, what: &str) -> Response {
+        Response::text(status, format!("{} {}: {what}\n", status.code(), status.reason()))
+    }
+
+    /// Sends the client to another path of this server.
+    pub fn redirect(location: String) -> Response {
+        Response::error(Status::MovedPermanently, "see the Location field").header("Location", location)
+    }
+
+    /// What the client has is still current.
+    pub fn not_modified() -> Response {
+        Response { status: Status::NotModified, body: Body::None, headers: Vec::new() }
+    }
+
+    /// Adds a field. The value must not hold line breaks.
+    pub fn header(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Response {
+        let value = value.into();
+        debug_assert!(!value.contains(['\r', '\n']), "a header field is one line");
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Appends the status line, the fields and the empty line after them.
+    ///
+    /// `connection` is the value of the `Connection` field, if there has to be one.
+    pub fn append_head(&self, connection: Option<&str>, out: &mut Vec<u8>) {
+        let _ = write!(out, "HTTP/1.1 {} {}\r\n", self.status.code(), self.status.reason());
+        date::with_now(|now| append_field("Date", now, out));
+        append_field("Server", "task-execution-course", out);
+        for (name, value) in &self.headers {
+            append_field(name, value, out);
+        }
+        if !matches!(self.body, Body::None) {
+            let _ = write!(out, "Content-Length: {}\r\n", self.body.length());
+        }
+        if let Some(value) = connection {
+            append_field("Connection", value, out);
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+
+    /// Writes a head that has been put into `out`, then the body; returns the body's length.
+    ///
+    /// Head and body of a small response are one write: two small ones in a row would wait for each other
+    /// (Nagle's algorithm on this side, delayed acknowledgement on the other). A large file passes through
+    /// `out` in chunks.
+    ///
+    /// # Errors
+    ///
+    /// When the client does not take the bytes, and when the file has become shorter meanwhile: the promised
+    /// length cannot be kept then, and only closing the connection tells the client so.
+    pub(crate) fn send(self, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<u64> {
+        let length = self.body.length();
+        match self.body {
+            Body::None => to.write_all(out)?,
+            Body::Bytes(bytes) => {
+                out.extend_from_slice(&bytes);
+                to.write_all(out)?;
+            }
+            Body::File { mut file, length } => send_file(&mut file, length, out, to)?,
+        }
+        Ok(length)
+    }
+}
+
+fn send_file(file: &mut File, length: u64, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
+    let mut left = length;
+    loop {
+        let wanted = left.min(CHUNK);
+        let got = file.take(wanted).read_to_end(out)? as u64;
+        if got < wanted {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        to.write_all(out)?;
+        out.clear();
+        left -= got;
+        if left == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn append_field(name: &str, value: &str, out: &mut Vec<u8>) {
+    for part in [name, ": ", value, "\r\n"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the writes it is asked for.
+    #[derive(Default)]
+    struct Writes(Vec<Vec<u8>>);
+
+    impl Write for Writes {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn file_of(bytes: &[u8]) -> File {
+        use std::io::Seek;
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file.rewind().unwrap();
+        file
+    }
+
+    fn send(response: Response) -> (io::Result<u64>, Writes) {
+        let (mut out, mut writes) = (Vec::new(), Writes::default());
+        response.append_head(None, &mut out);
+        (response.send(&mut out, &mut writes), writes)
+    }
+
+    fn file_response(file: File, length: u64) -> Response {
+        Response::new(Status::Ok, "text/plain", Body::File { file, length })
+    }
+
+    #[test]
+    fn head_and_body_of_a_small_response_are_one_write() {
+        for response in [Response::text(Status::Ok, "small"), file_response(file_of(b"small"), 5)] {
+            let (sent, writes) = send(response);
+            assert_eq!(sent.unwrap(), 5);
+            assert_eq!(writes.0.len(), 1);
+            assert!(
+                writes.0[0].starts_with(b"HTTP/1.1 200 OK\r\n") && writes.0[0].ends_with(b"\r\n\r\nsmall")
+            );
+        }
+    }
+
+    #[test]
+    fn a_large_file_goes_out_in_chunks() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(200_000).collect();
+        let (sent, writes) = send(file_response(file_of(&bytes), 200_000));
+        assert_eq!(sent.unwrap(), 200_000);
+        assert!(writes.0.iter().all(|chunk| chunk.len() < 70_000), "a chunk holds more than its share");
+        assert!(writes.0.concat().ends_with(&bytes));
+    }
+
+    #[test]
+    fn a_file_that_shrank_is_an_error() {
+        let (sent, _) = send(file_response(file_of(b"short"), 6));
+        assert_eq!(sent.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn an_empty_file_is_a_head() {
+        let (sent, writes) = send(file_response(file_of(b""), 0));
+        assert_eq!(sent.unwrap(), 0);
+        assert!(writes.0.concat().ends_with(b"Content-Length: 0\r\n\r\n"));
+    }
+}

@@ -1,0 +1,53 @@
+use crate::connection::{Connection, Received};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Bytes that have arrived and are not yet used up: part of a request, or several of them.
+pub(crate) struct Input {
+    bytes: Box<[u8]>,
+    start: usize,
+    end: usize,
+    since: Instant,
+}
+
+impl Input {
+    /// Room for `capacity` bytes. A request head that does not fit is too large.
+    pub(crate) fn new(capacity: usize) -> Input {
+        Input { bytes: vec![0; capacity].into_boxed_slice(), start: 0, end: 0, since: Instant::now() }
+    }
+
+    pub(crate) fn unread(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// For how long there has been nothing; or, if there is something, for how long that has been so.
+    pub(crate) fn age(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    /// Drops the next `count` unread bytes: a request that has been dealt with.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.start += count;
+        self.since = Instant::now();
+    }
+
+    /// Reads once, behind what is unread. There is room, or parsing would have found the head too large.
+    pub(crate) fn receive(&mut self, connection: &Connection) -> io::Result<Received> {
+        let was_empty = self.is_empty();
+        self.bytes.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        let received = connection.receive(&mut self.bytes[self.end..])?;
+        if let Received::Bytes(count) = received {
+            self.end += count;
+            if was_empty {
+                self.since = Instant::now();
+            }
+        }
+        Ok(received)
+    }
+}

@@ -1,0 +1,124 @@
+//! What one client may take: bytes and time.
+//!
+//! A server reads what strangers send. Whatever they control the length or the duration of has a bound here,
+//! and each bound has a flag. Time bounds are deadlines for a whole step (the head, the body), not for one
+//! read: a client that sends a byte a second would renew a per-read time-out for ever.
+
+use std::time::Duration;
+
+/// Bounds on what a client can make the server hold or wait for.
+#[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
+#[command(next_help_heading = "Limits")]
+pub struct Limits {
+    /// Longest request line, in bytes; a longer one is answered with 414
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_request_line,
+          value_parser = bytes::<16, 65_536>)]
+    pub max_request_line: usize,
+
+    /// Longest request head (request line and header fields), in bytes; a longer one is answered with 431
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_head,
+          value_parser = bytes::<64, 1_048_576>)]
+    pub max_head: usize,
+
+    /// Most header fields in a request; more are answered with 431
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_headers,
+          value_parser = bytes::<1, { Limits::MOST_HEADERS }>)]
+    pub max_headers: usize,
+
+    /// Longest request body, in bytes; a longer one is answered with 413
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_body,
+          value_parser = bytes::<0, 1_073_741_824>)]
+    pub max_body: usize,
+
+    /// Time a client has to send a whole request head, from its first byte
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub header_timeout: Duration,
+
+    /// Time a client has to send a whole request body
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub body_timeout: Duration,
+
+    /// Time a connection may stay open with no request on it
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub idle_timeout: Duration,
+
+    /// Time a client has to take each 64 KiB of a response
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub write_timeout: Duration,
+}
+
+impl Limits {
+    /// The largest value that `max_headers` may have: parsing keeps that many fields on the stack.
+    pub const MOST_HEADERS: usize = 256;
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            max_request_line: 8 * 1024,
+            max_head: 16 * 1024,
+            max_headers: 100,
+            max_body: 1024 * 1024,
+            header_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+fn bytes<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if (LEAST..=MOST).contains(&number) => Ok(number),
+        _ => Err(format!("expected a whole number from {LEAST} to {MOST}")),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let milliseconds_per_unit = match &text[digits.len()..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        _ => 0,
+    };
+    match digits.parse::<u64>().ok().and_then(|n| n.checked_mul(milliseconds_per_unit)) {
+        // A day is longer than anyone means, and short enough that no deadline overflows.
+        Some(ms @ 1..=86_400_000) => Ok(Duration::from_millis(ms)),
+        _ => Err("expected a time from 1ms to 24 hours, such as 500ms, 10s or 2m".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        limits: Limits,
+    }
+
+    #[test]
+    fn no_flags_are_the_defaults() {
+        assert_eq!(Flags::parse_from(["server"]).limits, Limits::default());
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
+        for wrong in ["", "10", "s", "0s", "-1s", "1h", "1.5s", "99999999999999999999s", "9999999m"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_limit_out_of_range_is_refused() {
+        for wrong in [["server", "--max-head", "1"], ["server", "--max-headers", "1000"]] {
+            assert!(Flags::try_parse_from(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

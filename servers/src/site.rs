@@ -1,0 +1,172 @@
+//! What the stages serve: a few endpoints to experiment with, and files.
+//!
+//! The endpoints stand for the work that real handlers do: none, computing, waiting. Each stage answers the same
+//! requests, so that what differs between two stages is the execution policy alone.
+
+use crate::files::Files;
+use crate::http::{Body, Request, Response, Status};
+use executor::{CancelToken, PoolStats};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+use std::time::{Duration, Instant};
+
+/// The longest piece of work that a client may ask for.
+const LONGEST_WORK: Duration = Duration::from_mins(1);
+
+/// Routes, and below them files.
+pub struct Site {
+    routes: Vec<Route>,
+    files: Option<Files>,
+    stats: Box<dyn Fn() -> Value + Send + Sync>,
+}
+
+struct Route {
+    path: &'static str,
+    methods: &'static [&'static str],
+    about: &'static str,
+    handler: Handler,
+}
+
+type Handler = Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>;
+
+impl Site {
+    /// The endpoints, and what is in `files` at every other path.
+    pub fn new(files: Option<Files>) -> Site {
+        let no_pool = || json!({ "pool": null, "note": "this stage has no thread pool: it serves one connection at a time" });
+        Site { routes: Vec::new(), files, stats: Box::new(no_pool) }
+            .route("/hello", &["GET"], "answers at once", |_| Response::text(Status::Ok, "Hello, world!"))
+            .route("/cpu", &["GET"], "/cpu?ms=100 computes for 100 milliseconds", |request| {
+                work(request, spin)
+            })
+            .route("/block", &["GET"], "/block?ms=100 waits for 100 milliseconds", |request| {
+                work(request, block)
+            })
+            .route("/echo", &["POST"], "answers with the body that was sent", echo)
+    }
+
+    /// Answers `/stats` with what `stats` says; the default says that there is no pool.
+    #[must_use]
+    pub fn with_stats(mut self, stats: impl Fn() -> Value + Send + Sync + 'static) -> Site {
+        self.stats = Box::new(stats);
+        self
+    }
+
+    /// Answers `path` with `handler`, before any file of that name.
+    ///
+    /// `methods` are those that are answered; `GET` implies `HEAD`. `about` is a line for the list of endpoints.
+    #[must_use]
+    pub fn route(
+        mut self,
+        path: &'static str,
+        methods: &'static [&'static str],
+        about: &'static str,
+        handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static,
+    ) -> Site {
+        self.routes.push(Route { path, methods, about, handler: Box::new(handler) });
+        self
+    }
+
+    /// The answer to a request whose body has been read. Runs the work that the request asks for.
+    pub fn respond(&self, request: &Request<'_>) -> Response {
+        if let Some(route) = self.routes.iter().find(|route| route.path == request.path) {
+            return allowed(request, route.methods, || (route.handler)(request));
+        }
+        allowed(request, &["GET"], || match (request.path, &self.files) {
+            ("/stats", _) => Response::json(&(self.stats)()),
+            (_, Some(files)) => match files.respond(request) {
+                response if request.path == "/" && response.status == Status::NotFound => self.list(),
+                response => response,
+            },
+            ("/", None) => self.list(),
+            _ => Response::error(Status::NotFound, "there is no such page; / lists what there is"),
+        })
+    }
+
+    /// A page that lists the endpoints, for a site that has no page of its own.
+    fn list(&self) -> Response {
+        let mut page = String::from(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Endpoints</title>\n\
+             <h1>Endpoints</h1>\n<ul>\n<li><a href=\"/stats\">/stats</a>: the thread pool's statistics</li>\n",
+        );
+        for Route { path, about, .. } in &self.routes {
+            let _ = writeln!(page, "<li><a href=\"{path}\">{path}</a>: {about}</li>");
+        }
+        page.push_str("</ul>\n<p>Start the server with <code>--root</code> to serve files.</p>\n</html>\n");
+        Response::html(Status::Ok, page)
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paths: Vec<_> = self.routes.iter().map(|route| route.path).collect();
+        f.debug_struct("Site").field("routes", &paths).field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+/// A pool's statistics as `/stats` answers them.
+pub fn pool_stats(stats: &PoolStats) -> Value {
+    json!({ "pool": {
+        "state": stats.state.to_string(),
+        "core_pool_size": stats.core_pool_size,
+        "pool_size": stats.pool_size,
+        "largest_pool_size": stats.largest_pool_size,
+        "active": stats.active,
+        "queued": stats.queued,
+        "completed": stats.completed,
+        "panicked": stats.panicked,
+    } })
+}
+
+/// The answer, if the method is one of `methods`; else 405, which has to say which are.
+fn allowed(request: &Request<'_>, methods: &[&str], answer: impl FnOnce() -> Response) -> Response {
+    let wanted = if request.method == "HEAD" { "GET" } else { request.method };
+    if methods.contains(&wanted) {
+        return answer();
+    }
+    let allow = methods.join(", ").replace("GET", "GET, HEAD");
+    Response::error(Status::MethodNotAllowed, &format!("{} answers {allow}", request.path))
+        .header("Allow", allow)
+}
+
+fn echo(request: &Request<'_>) -> Response {
+    let body = Body::Bytes(Cow::Owned(request.body.clone()));
+    Response::new(Status::Ok, "application/octet-stream", body)
+}
+
+/// Does `how` for as many milliseconds as the request says.
+fn work(request: &Request<'_>, how: fn(Duration) -> bool) -> Response {
+    let wanted = request.query_value("ms").and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
+    match wanted {
+        Some(duration) if duration <= LONGEST_WORK => {
+            if how(duration) {
+                Response::text(Status::Ok, format!("{} ms\n", duration.as_millis()))
+            } else {
+                Response::error(Status::ServiceUnavailable, "the server is stopping")
+            }
+        }
+        _ => {
+            let (path, most) = (request.path, LONGEST_WORK.as_millis());
+            let what = format!("{path} takes ms, a whole number from 0 to {most}, as in {path}?ms=100");
+            Response::error(Status::BadRequest, &what)
+        }
+    }
+}
+
+/// Keeps a core busy; false if told to stop before the time was over.
+fn spin(duration: Duration) -> bool {
+    let token = CancelToken::current();
+    let began = Instant::now();
+    while began.elapsed() < duration {
+        if token.is_cancelled() {
+            return false;
+        }
+        std::hint::spin_loop();
+    }
+    true
+}
+
+/// Keeps a thread, but no core; false if told to stop before the time was over.
+fn block(duration: Duration) -> bool {
+    CancelToken::current().sleep(duration).is_ok()
+}

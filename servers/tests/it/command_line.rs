@@ -1,0 +1,83 @@
+use crate::support::{POOLED, SINGLE_THREADED, STAGES, Stage, every_stage};
+use std::process::Command;
+
+/// Runs a stage that cannot start; it fails and says so in one line about `expected`.
+fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
+    let output = Command::new(binary).args(flags).env_remove("RUST_BACKTRACE").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty(), "{flags:?}: {said}");
+    assert!(said.lines().next().unwrap().contains(expected), "{flags:?}: {said}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_what_to_do() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    for binary in STAGES {
+        assert_fails(
+            binary,
+            &["--addr", &taken],
+            "is taken by another program; choose another address with --addr",
+        );
+        for root in ["no-such-directory", binary] {
+            let flags = ["--addr", "127.0.0.1:0", "--root", root];
+            assert_fails(binary, &flags, "give --root a directory that can be read");
+        }
+        for (flag, value, expected) in [
+            ("--addr", "here", "expected HOST:PORT"),
+            ("--addr", "127.0.0.1:99999", "expected HOST:PORT"),
+            ("--threads", "0", "at least 1"),
+            ("--threads", "many", "at least 1"),
+            ("--idle-timeout", "5", "such as 500ms"),
+            ("--max-body", "many", "from 0 to"),
+            ("--max-headers", "0", "from 1 to"),
+        ] {
+            assert_fails(binary, &[flag, value], expected);
+        }
+    }
+}
+
+#[test]
+fn every_stage_has_the_same_flags() {
+    let flags = |binary: &str| {
+        let help = Command::new(binary).arg("--help").output().unwrap().stdout;
+        String::from_utf8(help).unwrap().split_once("Options:").unwrap().1.to_owned()
+    };
+    assert_eq!(flags(SINGLE_THREADED), flags(POOLED));
+}
+
+#[test]
+fn answers_are_logged() {
+    every_stage(&[], |stage| {
+        stage.get("/hello?x=1");
+        let line = stage.log_line();
+        assert!(line.starts_with("127.0.0.1 ["), "{line}");
+        assert!(line.contains("] \"GET /hello?x=1 HTTP/1.1\" 200 13 "), "{line}");
+        stage.connect().send("nonsense\r\n\r\n").reply();
+        let line = stage.log_line();
+        assert!(line.contains("] \"-\" 400 "), "{line}");
+    });
+}
+
+#[test]
+fn quiet_is_quiet() {
+    for binary in STAGES {
+        let stage = Stage::start(binary, &["--quiet"]);
+        stage.assert_alive();
+        assert_eq!(stage.connect().send("nonsense\r\n\r\n").reply().status, 400);
+        assert_eq!(stage.stop(), Vec::<String>::new());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_stderr_stops_nothing() {
+    for binary in STAGES {
+        // The reading end of the pipe is closed, so each line of the log is an error.
+        let script = "exec 3>&1; { exec \"$0\" \"$@\" 2>&1 >&3; } | :";
+        let stage = Stage::start_command(Command::new("sh").args(["-c", script, binary]));
+        for _ in 0..5 {
+            stage.assert_alive();
+        }
+    }
+}

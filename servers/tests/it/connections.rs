@@ -1,0 +1,148 @@
+use crate::support::{POOLED, SINGLE_THREADED, Stage, every_stage};
+use std::io::Write;
+use std::net::Shutdown;
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn a_connection_is_kept_while_threads_are_free() {
+    let stage = Stage::start(POOLED, &[]);
+    let mut client = stage.connect();
+    for _ in 0..20 {
+        let reply = client.get("/hello");
+        assert_eq!((reply.status, reply.header("Connection")), (200, None));
+    }
+    // An error about a request that was understood is no reason to part.
+    assert_eq!(client.get("/nothing").status, 404);
+    assert_eq!(
+        client.send("POST /hello HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc").reply().status,
+        405
+    );
+    assert_eq!(client.get("/hello").status, 200);
+}
+
+#[test]
+fn the_only_thread_keeps_no_idle_connection() {
+    let stage = Stage::start(SINGLE_THREADED, &[]);
+    let mut client = stage.connect();
+    assert_eq!(client.get("/hello").header("Connection"), Some("close"));
+    client.assert_closed();
+}
+
+#[test]
+fn a_client_may_ask_to_close() {
+    every_stage(&[], |stage| {
+        for request in [
+            "GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+            "GET /hello HTTP/1.0\r\n\r\n",
+            "GET /hello HTTP/1.0\r\nHost: h\r\nConnection: close\r\n\r\n",
+        ] {
+            let mut client = stage.connect();
+            let reply = client.send(request).reply();
+            assert_eq!((reply.text(), reply.header("Connection")), ("Hello, world!", Some("close")));
+            client.assert_closed();
+        }
+    });
+}
+
+#[test]
+fn what_comes_after_the_last_request_does_not_spoil_the_answer() {
+    every_stage(&[], |stage| {
+        let mut client = stage.connect();
+        // More than the server reads at once: closing with the rest unread would be a reset.
+        let rest = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(5_000);
+        client.send(format!("GET /hello HTTP/1.0\r\n\r\n{rest}"));
+        assert_eq!(client.reply().text(), "Hello, world!");
+        client.assert_closed();
+    });
+}
+
+#[test]
+fn an_old_client_may_ask_to_stay() {
+    let stage = Stage::start(POOLED, &[]);
+    let mut client = stage.connect();
+    for _ in 0..2 {
+        let reply = client.send("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").reply();
+        assert_eq!(reply.header("Connection"), Some("keep-alive"));
+    }
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_order() {
+    every_stage(&[], |stage| {
+        let three = |number| {
+            format!(
+                "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{number}\
+                 HEAD /hello HTTP/1.1\r\nHost: h\r\n\r\n\r\n\
+                 GET /nothing HTTP/1.1\r\nHost: h\r\n\r\n"
+            )
+        };
+        let mut requests: String = (10..60).map(three).collect();
+        requests += "GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        // What follows the wish to close is not answered.
+        requests += "GET /stats HTTP/1.1\r\nHost: h\r\n\r\n";
+        let mut client = stage.connect();
+        client.send(requests);
+        for number in 10..60 {
+            assert_eq!(client.reply().text(), number.to_string());
+            assert_eq!(client.reply_without_body().status, 200);
+            assert_eq!(client.reply().status, 404);
+        }
+        assert_eq!(client.reply().text(), "Hello, world!");
+        client.assert_closed();
+    });
+}
+
+#[test]
+fn more_is_pipelined_than_fits_the_buffer() {
+    let stage = Stage::start(POOLED, &[]);
+    let mut client = stage.connect();
+    let count = 3_000;
+    let requests = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(count);
+    let mut sender = client.stream.try_clone().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(move || sender.write_all(requests.as_bytes()).unwrap());
+        for number in 0..count {
+            assert_eq!(client.reply().text(), "Hello, world!", "{number}");
+        }
+    });
+}
+
+#[test]
+fn a_request_may_arrive_in_any_two_parts() {
+    every_stage(&[], |stage| {
+        let request =
+            "POST /echo?x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\r\nab";
+        for cut in 1..request.len() {
+            let mut client = stage.connect();
+            client.send(&request[..cut]);
+            thread::yield_now();
+            assert_eq!(client.send(&request[cut..]).reply().text(), "\r\nab", "cut at {cut}");
+            client.assert_closed();
+        }
+    });
+}
+
+#[test]
+fn a_request_may_arrive_byte_by_byte() {
+    every_stage(&[], |stage| {
+        let mut client = stage.connect();
+        for byte in "\r\nPOST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc".bytes() {
+            client.send([byte]);
+            // So that the bytes travel one by one; the test holds also if they don't.
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(client.reply().text(), "abc");
+    });
+}
+
+#[test]
+fn a_client_may_end_its_side_after_the_request() {
+    every_stage(&[], |stage| {
+        let mut client = stage.connect();
+        client.send("GET /block?ms=50 HTTP/1.1\r\nHost: h\r\n\r\n");
+        client.stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(client.reply().status, 200);
+        client.assert_closed();
+    });
+}

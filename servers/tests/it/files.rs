@@ -1,0 +1,207 @@
+use crate::support::{Reply, Stage, every_stage};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
+
+/// A directory to serve, inside one that must not be served; and the path to give to `--root`.
+fn site() -> (TempDir, String) {
+    let outer = tempfile::tempdir().unwrap();
+    fs::write(outer.path().join("secret.txt"), "secret").unwrap();
+    let root = outer.path().join("root");
+    let write = |path: &str, bytes: &[u8]| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    write("index.html", b"<h1>front</h1>");
+    write("404.html", b"<h1>lost</h1>");
+    write("chapter/index.html", b"chapter");
+    write("chapter/a b ä.txt", b"spaced");
+    write("style.css", b"p {}");
+    write("empty.js", b"");
+    write("hello", b"never served: the endpoint comes first");
+    write("no-index/file.bin", &(0..=255).cycle().take(1_000_000).collect::<Vec<u8>>());
+    let root = root.to_str().unwrap().to_owned();
+    (outer, root)
+}
+
+fn every_stage_serves(root: &str, test: impl Fn(&Stage)) {
+    every_stage(&["--root", root], test);
+}
+
+fn get_if(stage: &Stage, path: &str, condition: &str) -> Reply {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: h\r\n{condition}\r\nConnection: close\r\n\r\n");
+    let mut client = stage.connect();
+    let reply = client.send(request).reply();
+    client.assert_closed();
+    reply
+}
+
+#[test]
+fn files_are_served() {
+    let (_outer, root) = site();
+    every_stage_serves(&root, |stage| {
+        for (path, content_type, body) in [
+            ("/", "text/html; charset=utf-8", "<h1>front</h1>"),
+            ("/index.html?query", "text/html; charset=utf-8", "<h1>front</h1>"),
+            ("/chapter/", "text/html; charset=utf-8", "chapter"),
+            ("/chapter/a%20b%20%C3%A4.txt", "text/plain; charset=utf-8", "spaced"),
+            ("/style.css", "text/css; charset=utf-8", "p {}"),
+            ("/empty.js", "text/javascript; charset=utf-8", ""),
+            ("/hello", "text/plain; charset=utf-8", "Hello, world!"),
+        ] {
+            let reply = stage.get(path);
+            assert_eq!((reply.status, reply.text()), (200, body), "{path}");
+            assert_eq!(reply.header("Content-Type"), Some(content_type), "{path}");
+        }
+    });
+}
+
+#[test]
+fn large_files_arrive_whole() {
+    let (_outer, root) = site();
+    let expected = fs::read(Path::new(&root).join("no-index/file.bin")).unwrap();
+    every_stage_serves(&root, |stage| {
+        let reply = stage.get("/no-index/file.bin");
+        assert_eq!(reply.header("Content-Type"), Some("application/octet-stream"));
+        assert!(reply.body == expected);
+    });
+}
+
+#[test]
+fn a_directory_is_its_index() {
+    let (_outer, root) = site();
+    every_stage_serves(&root, |stage| {
+        let reply = stage.get("/chapter?x=1");
+        assert_eq!((reply.status, reply.header("Location")), (301, Some("/chapter/?x=1")));
+        for path in ["/no-index/", "/index.html/", "/nothing", "/nothing/", "/index.html/x"] {
+            let reply = stage.get(path);
+            assert_eq!((reply.status, reply.text()), (404, "<h1>lost</h1>"), "{path}");
+        }
+    });
+}
+
+#[test]
+fn nothing_leads_out_of_the_root() {
+    let (_outer, root) = site();
+    every_stage_serves(&root, |stage| {
+        for path in [
+            "/../secret.txt",
+            "/chapter/../../secret.txt",
+            "/%2e%2e/secret.txt",
+            "/%2E./secret.txt",
+            "/..%2fsecret.txt",
+            "/..%5csecret.txt",
+            "/..\\secret.txt",
+            "/%252e%252e/secret.txt",
+            "//etc/passwd",
+            "/%2fetc%2fpasswd",
+            "/chapter/%00",
+            "/index.html%00.txt",
+        ] {
+            let reply = stage.get(path);
+            assert!(matches!(reply.status, 400 | 404), "{path}: {}", reply.status);
+            assert!(!reply.text().contains("secret") && !reply.text().contains("root:"), "{path}");
+        }
+        for path in ["/%", "/%zz", "/%ff"] {
+            assert_eq!(stage.get(path).status, 400, "{path}");
+        }
+        let long_name = format!("/{}", "a".repeat(2000));
+        assert_eq!(stage.get(&long_name).status, 404);
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn links_may_lead_within_the_root_only() {
+    use std::os::unix::fs::symlink;
+    let (outer, root) = site();
+    let root_path = Path::new(&root);
+    symlink(outer.path().join("secret.txt"), root_path.join("out.txt")).unwrap();
+    symlink(outer.path(), root_path.join("up")).unwrap();
+    symlink("style.css", root_path.join("in.css")).unwrap();
+    symlink("loop", root_path.join("loop")).unwrap();
+    // A sibling whose name begins like the root's.
+    fs::create_dir(outer.path().join("root-too")).unwrap();
+    fs::write(outer.path().join("root-too/secret.txt"), "secret").unwrap();
+    symlink("../root-too", root_path.join("sibling")).unwrap();
+    every_stage_serves(&root, |stage| {
+        for path in ["/out.txt", "/up/secret.txt", "/up/", "/up", "/sibling/secret.txt", "/loop"] {
+            let reply = stage.get(path);
+            assert_eq!((reply.status, reply.text()), (404, "<h1>lost</h1>"), "{path}");
+        }
+        assert_eq!(stage.get("/in.css").text(), "p {}");
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_does_not_hold_a_thread() {
+    let (_outer, root) = site();
+    let pipe = Path::new(&root).join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    every_stage_serves(&root, |stage| assert_eq!(stage.get("/pipe").status, 404));
+}
+
+#[test]
+fn a_current_copy_is_not_sent_again() {
+    let (_outer, root) = site();
+    every_stage_serves(&root, |stage| {
+        let first = stage.get("/style.css");
+        let (etag, modified) = (first.header("ETag").unwrap(), first.header("Last-Modified").unwrap());
+        for condition in [format!("If-None-Match: {etag}"), format!("If-Modified-Since: {modified}")] {
+            let reply = get_if(stage, "/style.css", &condition);
+            assert_eq!((reply.status, reply.header("ETag")), (304, Some(etag)), "{condition}");
+            assert_eq!(reply.header("Content-Length"), None);
+        }
+        for condition in ["If-None-Match: \"x\"", "If-Modified-Since: Sat, 01 Jan 2000 00:00:00 GMT"] {
+            assert_eq!(get_if(stage, "/style.css", condition).text(), "p {}", "{condition}");
+        }
+    });
+}
+
+#[test]
+fn a_changed_file_has_another_tag() {
+    let (_outer, root) = site();
+    let path = Path::new(&root).join("style.css");
+    every_stage_serves(&root, |stage| {
+        fs::write(&path, "p {}").unwrap();
+        let first = stage.get("/style.css");
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH - Duration::from_secs(1_000)).unwrap();
+        let second = stage.get("/style.css");
+        assert_eq!(
+            (second.status, second.header("Last-Modified")),
+            (200, None),
+            "HTTP has no date before 1970"
+        );
+        assert_ne!(first.header("ETag"), second.header("ETag"));
+    });
+}
+
+#[test]
+fn head_has_the_fields_of_get() {
+    let (_outer, root) = site();
+    every_stage_serves(&root, |stage| {
+        let get = stage.get("/no-index/file.bin");
+        let mut client = stage.connect();
+        client.send("HEAD /no-index/file.bin HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+        let head = client.reply_without_body();
+        for name in ["Content-Length", "Content-Type", "ETag", "Last-Modified", "Cache-Control"] {
+            assert_eq!(head.header(name), get.header(name), "{name}");
+        }
+        assert_eq!(head.header("Content-Length"), Some("1000000"));
+        client.assert_closed();
+    });
+}
+
+#[test]
+fn a_root_without_index_lists_the_endpoints() {
+    let empty = tempfile::tempdir().unwrap();
+    every_stage_serves(empty.path().to_str().unwrap(), |stage| {
+        let reply = stage.get("/");
+        assert_eq!(reply.status, 200);
+        assert!(reply.text().contains("/hello"));
+    });
+}

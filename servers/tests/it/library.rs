@@ -1,0 +1,158 @@
+//! What the stages have no occasion to show.
+
+use crate::support::{Client, DEADLINE, eventually};
+use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
+use servers::http::{Response, Status};
+use servers::{AccessLog, Limits, Listener, Server, Site};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+/// The accept loop of the pooled stage, on a thread of its own, with one thread in the pool.
+struct Accepting {
+    addr: SocketAddr,
+    pool: Arc<ThreadPoolExecutor>,
+    stop: CancelToken,
+    ended: mpsc::Receiver<()>,
+}
+
+fn listener(addr: &str) -> Listener {
+    Listener::bind(addr.parse().unwrap()).unwrap()
+}
+
+fn accept(listener: Listener, site: Site) -> Accepting {
+    let addr = SocketAddr::from(([127, 0, 0, 1], listener.local_addr().port()));
+    let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+    let waiting = Arc::clone(&pool);
+    let server = Server::new(site, Limits::default(), AccessLog::Quiet);
+    let server = Arc::new(server.keep_alive_while(move || waiting.queued() == 0));
+    let stop = CancelToken::new();
+    let (tell, ended) = mpsc::channel();
+    let (executor, token) = (Arc::clone(&pool), stop.clone());
+    thread::spawn(move || {
+        for connection in listener.incoming_until(&token) {
+            let server = Arc::clone(&server);
+            let _ = executor.execute(move || server.serve(connection));
+        }
+        tell.send(()).unwrap();
+    });
+    Accepting { addr, pool, stop, ended }
+}
+
+impl Accepting {
+    fn stop(&self) {
+        self.stop.cancel();
+        self.ended.recv_timeout(DEADLINE).expect("the accept loop goes on");
+    }
+}
+
+#[test]
+fn a_cancelled_token_ends_the_accept_loop() {
+    for addr in ["127.0.0.1:0", "0.0.0.0:0"] {
+        let accepting = accept(listener(addr), Site::new(None));
+        let request = "GET /hello HTTP/1.0\r\n\r\n";
+        assert_eq!(Client::connect(accepting.addr).send(request).reply().status, 200);
+        accepting.stop();
+        accepting.pool.shutdown();
+        assert!(accepting.pool.await_termination(DEADLINE));
+    }
+}
+
+#[test]
+fn an_accept_loop_that_was_cancelled_before_does_not_begin() {
+    let stop = CancelToken::new();
+    stop.cancel();
+    assert!(listener("127.0.0.1:0").incoming_until(&stop).next().is_none());
+}
+
+#[test]
+fn threads_that_share_a_listener_all_stop() {
+    let listener = Arc::new(listener("127.0.0.1:0"));
+    // Whether one thread takes another's wake-up is a matter of luck, so there are many rounds.
+    for _ in 0..300 {
+        let stop = CancelToken::new();
+        let (tell, ended) = mpsc::channel();
+        for _ in 0..4 {
+            let (listener, stop, tell) = (Arc::clone(&listener), stop.clone(), tell.clone());
+            thread::spawn(move || {
+                listener.incoming_until(&stop).for_each(drop);
+                tell.send(()).unwrap();
+            });
+        }
+        assert_eq!(Client::connect(listener.local_addr()).reply().status, 503);
+        stop.cancel();
+        for _ in 0..4 {
+            ended.recv_timeout(DEADLINE).expect("an accept loop goes on");
+        }
+    }
+}
+
+#[test]
+fn a_refused_connection_is_answered() {
+    let accepting = accept(listener("127.0.0.1:0"), Site::new(None));
+    accepting.pool.shutdown();
+    for _ in 0..50 {
+        let mut client = Client::connect(accepting.addr);
+        let reply = client.get("/hello");
+        assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")));
+        client.assert_closed();
+    }
+    accepting.stop();
+}
+
+#[test]
+fn an_abrupt_stop_answers_everyone() {
+    for work in ["/block", "/cpu"] {
+        let accepting = accept(listener("127.0.0.1:0"), Site::new(None));
+        let mut running = Client::connect(accepting.addr);
+        running.send(format!("GET {work}?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n"));
+        let mut waiting = Client::connect(accepting.addr);
+        waiting.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+        eventually("one does not run or the other does not wait", || {
+            let stats = accepting.pool.stats();
+            (stats.active, stats.queued) == (1, 1)
+        });
+        accepting.stop();
+        drop(accepting.pool.shutdown_now());
+        assert_eq!(waiting.reply().status, 503, "it was never begun");
+        waiting.assert_closed();
+        assert_eq!(running.reply().status, 503, "{work} was cancelled");
+        drop(running);
+        assert!(accepting.pool.await_termination(DEADLINE));
+    }
+}
+
+#[test]
+fn a_busy_connection_makes_way_for_a_waiting_one() {
+    let (open, gate) = mpsc::channel();
+    let gate = Mutex::new(gate);
+    let site = Site::new(None).route("/gate", &["GET"], "", move |_| {
+        gate.lock().unwrap().recv_timeout(DEADLINE).unwrap();
+        Response::text(Status::Ok, "open")
+    });
+    let accepting = accept(listener("127.0.0.1:0"), site);
+    let mut busy = Client::connect(accepting.addr);
+    open.send(()).unwrap();
+    assert_eq!(busy.get("/gate").header("Connection"), None, "nobody waits");
+    busy.send("GET /gate HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut waiting = Client::connect(accepting.addr);
+    waiting.send("GET /hello HTTP/1.0\r\n\r\n");
+    eventually("the second connection does not wait", || accepting.pool.queued() == 1);
+    open.send(()).unwrap();
+    // Never idle, it is told with an answer that it is the last.
+    assert_eq!(busy.reply().header("Connection"), Some("close"));
+    busy.assert_closed();
+    assert_eq!(waiting.reply().status, 200);
+    accepting.stop();
+}
+
+#[test]
+fn a_panicking_route_costs_its_connection_only() {
+    let site = Site::new(None).route("/panic", &["GET"], "", |_| panic!("on purpose"));
+    let accepting = accept(listener("127.0.0.1:0"), site);
+    let mut client = Client::connect(accepting.addr);
+    client.send("GET /panic HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
+    assert_eq!(Client::connect(accepting.addr).get("/hello").status, 200);
+    assert_eq!(accepting.pool.stats().panicked, 1);
+    accepting.stop();
+}

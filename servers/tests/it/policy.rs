@@ -1,0 +1,47 @@
+//! Where the stages differ.
+
+use crate::support::{POOLED, SINGLE_THREADED, STAGES, Stage};
+
+#[test]
+fn one_slow_request_holds_up_the_single_thread() {
+    let stage = Stage::start(SINGLE_THREADED, &[]);
+    let mut slow = stage.connect();
+    slow.send("GET /block?ms=300 HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut quick = stage.connect();
+    assert_eq!(quick.get("/hello").status, 200);
+    assert_eq!(slow.reply().status, 200);
+    // Connections are served in the order in which they came, so the log tells who waited for whom.
+    let (first, second) = (stage.log_line(), stage.log_line());
+    assert!(first.contains("/block") && second.contains("/hello"), "{first}\n{second}");
+    assert!(first.ends_with(" main") && second.ends_with(" main"), "{first}\n{second}");
+}
+
+#[test]
+fn one_slow_request_holds_up_one_thread_of_the_pool() {
+    let stage = Stage::start(POOLED, &["--threads", "2"]);
+    let mut slow = stage.connect();
+    slow.send("GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n");
+    // Long before the slow one is done.
+    stage.assert_alive();
+    let line = stage.log_line();
+    assert!(line.contains("\"GET /hello HTTP/1.1\" 200 13 "), "{line}");
+}
+
+#[test]
+fn an_idle_connection_makes_way_for_a_waiting_one() {
+    let stage = Stage::start(POOLED, &["--threads", "1", "--idle-timeout", "10m"]);
+    let mut idle = stage.connect();
+    assert_eq!(idle.get("/hello").header("Connection"), None);
+    stage.assert_alive();
+    idle.assert_closed();
+}
+
+#[test]
+fn a_silent_connection_makes_way_for_a_waiting_one() {
+    for binary in STAGES {
+        let stage = Stage::start(binary, &["--threads", "1", "--header-timeout", "10m"]);
+        let mut silent = stage.connect();
+        stage.assert_alive();
+        silent.assert_closed();
+    }
+}

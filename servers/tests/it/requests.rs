@@ -1,0 +1,116 @@
+use crate::support::every_stage;
+use std::time::{Duration, Instant};
+
+#[test]
+fn endpoints_answer() {
+    every_stage(&[], |stage| {
+        let hello = stage.get("/hello");
+        assert_eq!((hello.status, hello.text()), (200, "Hello, world!"));
+        assert_eq!(hello.header("Content-Type"), Some("text/plain; charset=utf-8"));
+        assert!(hello.header("Server").is_some());
+        let index = stage.get("/");
+        assert_eq!(index.status, 200);
+        for path in ["/hello", "/cpu", "/block", "/stats", "/echo"] {
+            assert!(index.text().contains(path), "{path}");
+        }
+        assert_eq!(stage.get("/nothing").status, 404);
+        assert_eq!(stage.get("/hello/").status, 404);
+    });
+}
+
+#[test]
+fn the_date_is_now() {
+    every_stage(&[], |stage| {
+        let date = httpdate::parse_http_date(stage.get("/hello").header("Date").unwrap()).unwrap();
+        // A date has whole seconds and may be from just before.
+        assert!(date.elapsed().unwrap() < Duration::from_secs(30));
+    });
+}
+
+#[test]
+fn work_takes_the_time_asked_for() {
+    every_stage(&[], |stage| {
+        for path in ["/cpu", "/block"] {
+            let began = Instant::now();
+            assert_eq!(stage.get(&format!("{path}?ms=30")).status, 200);
+            assert!(began.elapsed() >= Duration::from_millis(30));
+            assert_eq!(stage.get(&format!("{path}?ms=0")).status, 200);
+        }
+    });
+}
+
+#[test]
+fn work_of_a_strange_length_is_refused() {
+    every_stage(&[], |stage| {
+        for query in
+            ["", "?", "?ms", "?ms=", "?ms=x", "?ms=-1", "?ms=1.5", "?ms=60001", "?ms=99999999999999999999"]
+        {
+            let reply = stage.get(&format!("/block{query}"));
+            assert_eq!(reply.status, 400, "{query}");
+            assert!(reply.text().contains("from 0 to 60000"), "{}", reply.text());
+        }
+    });
+}
+
+#[test]
+fn statistics_are_json() {
+    every_stage(&["--threads", "3"], |stage| {
+        let reply = stage.get("/stats");
+        assert_eq!(reply.header("Content-Type"), Some("application/json"));
+        let stats: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
+        match stats["pool"].as_object() {
+            Some(pool) => {
+                assert_eq!(pool["core_pool_size"], 3);
+                assert_eq!(pool["active"], 1, "the one that answers");
+                assert_eq!(pool["state"], "running");
+            }
+            None => assert!(stats["note"].as_str().unwrap().contains("no thread pool")),
+        }
+    });
+}
+
+#[test]
+fn bodies_come_back_from_echo() {
+    every_stage(&[], |stage| {
+        let large: Vec<u8> = (0..=255).cycle().take(300_000).collect();
+        for body in [b"".as_slice(), b"a", b"GET / HTTP/1.1\r\n\r\n", &large] {
+            let mut client = stage.connect();
+            client.send(format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", body.len()));
+            assert!(client.send(body).reply().body == body);
+        }
+    });
+}
+
+#[test]
+fn other_methods_are_told_which_there_are() {
+    every_stage(&[], |stage| {
+        for (method, path, allow) in [
+            ("POST", "/hello", "GET, HEAD"),
+            ("DELETE", "/", "GET, HEAD"),
+            ("BREW", "/nothing", "GET, HEAD"),
+            ("get", "/hello", "GET, HEAD"),
+            ("GET", "/echo", "POST"),
+        ] {
+            let mut client = stage.connect();
+            let reply = client.send(format!("{method} {path} HTTP/1.1\r\nHost: h\r\n\r\n")).reply();
+            assert_eq!((reply.status, reply.header("Allow")), (405, Some(allow)), "{method} {path}");
+        }
+    });
+}
+
+#[test]
+fn head_is_get_without_the_body() {
+    every_stage(&[], |stage| {
+        for path in ["/hello", "/", "/nothing", "/block?ms=x"] {
+            let get = stage.get(path);
+            let mut client = stage.connect();
+            let request = format!("HEAD {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+            let head = client.send(request).reply_without_body();
+            assert_eq!(head.status, get.status, "{path}");
+            for name in ["Content-Length", "Content-Type", "Server"] {
+                assert_eq!(head.header(name), get.header(name), "{path} {name}");
+            }
+            client.assert_closed();
+        }
+    });
+}

@@ -1,0 +1,199 @@
+//! A stage as a process, and a client that sends exactly the bytes it is told to.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a test waits for what has to happen. Never waited for when all is well.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+
+pub(crate) const SINGLE_THREADED: &str = env!("CARGO_BIN_EXE_single_threaded");
+pub(crate) const POOLED: &str = env!("CARGO_BIN_EXE_pooled");
+pub(crate) const STAGES: [&str; 2] = [SINGLE_THREADED, POOLED];
+
+/// Runs a test against each stage, started with `flags`.
+pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&Stage)) {
+    for binary in STAGES {
+        eprintln!("stage: {binary}");
+        test(&Stage::start(binary, flags));
+    }
+}
+
+/// A running stage; it ends with the test.
+pub(crate) struct Stage {
+    child: Child,
+    pub(crate) addr: SocketAddr,
+    log: mpsc::Receiver<String>,
+}
+
+impl Stage {
+    pub(crate) fn start(binary: &str, flags: &[&str]) -> Stage {
+        Stage::start_command(Command::new(binary).args(flags))
+    }
+
+    /// Starts a command that ends up being a stage.
+    pub(crate) fn start_command(command: &mut Command) -> Stage {
+        let command = command.args(["--addr", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let log = lines(child.stderr.take().unwrap());
+        let first_line = lines(child.stdout.take().unwrap()).recv_timeout(DEADLINE).expect("the address");
+        let addr = first_line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('/'));
+        let addr = addr.and_then(|addr| addr.parse().ok()).unwrap_or_else(|| panic!("{first_line}"));
+        Stage { child, addr, log }
+    }
+
+    pub(crate) fn connect(&self) -> Client {
+        Client::connect(self.addr)
+    }
+
+    /// One request on a connection of its own.
+    pub(crate) fn get(&self, target: &str) -> Reply {
+        self.connect().get(target)
+    }
+
+    /// The stage still does what it is there for.
+    pub(crate) fn assert_alive(&self) {
+        assert_eq!(self.get("/hello").body, b"Hello, world!");
+    }
+
+    /// The next line on stderr.
+    pub(crate) fn log_line(&self) -> String {
+        self.log.recv_timeout(DEADLINE).expect("a line in the log")
+    }
+
+    /// Ends the stage and gives back what it said on stderr and nobody has read.
+    pub(crate) fn stop(mut self) -> Vec<String> {
+        self.child.kill().unwrap();
+        self.log.iter().collect()
+    }
+
+    /// How many descriptors the process has open.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn open_descriptors(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(from).lines().map_while(Result::ok) {
+            // Goes on reading when nobody listens, or the process would wait for room in the pipe.
+            let _ = tell.send(line);
+        }
+    });
+    told
+}
+
+/// Waits until `holds`, and fails when it takes too long.
+pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + DEADLINE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "{otherwise}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A connection to a stage.
+pub(crate) struct Client {
+    pub(crate) stream: TcpStream,
+    arrived: Vec<u8>,
+}
+
+/// What a stage answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (field, value) = line.split_once(':')?;
+            field.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+}
+
+impl Client {
+    pub(crate) fn connect(addr: SocketAddr) -> Client {
+        let stream = TcpStream::connect_timeout(&addr, DEADLINE).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        stream.set_write_timeout(Some(DEADLINE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Client { stream, arrived: Vec::new() }
+    }
+
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Client {
+        self.stream.write_all(bytes.as_ref()).unwrap();
+        self
+    }
+
+    pub(crate) fn get(&mut self, target: &str) -> Reply {
+        self.send(format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n")).reply()
+    }
+
+    /// Reads one response. Its end is where `Content-Length` says, so a wrong length shows.
+    pub(crate) fn reply(&mut self) -> Reply {
+        self.read_reply(true)
+    }
+
+    /// Reads the response to a HEAD request.
+    pub(crate) fn reply_without_body(&mut self) -> Reply {
+        self.read_reply(false)
+    }
+
+    fn read_reply(&mut self, has_body: bool) -> Reply {
+        let end = loop {
+            if let Some(end) = self.arrived.windows(4).position(|four| four == b"\r\n\r\n") {
+                break end + 4;
+            }
+            assert!(self.read_some(), "closed within a head: {:?}", String::from_utf8_lossy(&self.arrived));
+        };
+        let head = String::from_utf8(self.arrived.drain(..end).collect()).unwrap();
+        let status = head.strip_prefix("HTTP/1.1 ").unwrap()[..3].parse().unwrap();
+        let mut reply = Reply { status, head, body: Vec::new() };
+        let length = reply.header("Content-Length").map_or(0, |length| length.parse().unwrap());
+        if has_body && status != 304 {
+            while self.arrived.len() < length {
+                assert!(self.read_some(), "closed within a body: {}", reply.head);
+            }
+            reply.body = self.arrived.drain(..length).collect();
+        }
+        reply
+    }
+
+    /// Fails unless the server closes in order, having said no more than was read: no second answer, no reset.
+    pub(crate) fn assert_closed(&mut self) {
+        while self.read_some() {}
+        assert_eq!(String::from_utf8_lossy(&self.arrived), "");
+    }
+
+    fn read_some(&mut self) -> bool {
+        let mut bytes = vec![0; 64 * 1024];
+        let count = loop {
+            match self.stream.read(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => break result.expect("bytes or an orderly end"),
+            }
+        };
+        self.arrived.extend_from_slice(&bytes[..count]);
+        count > 0
+    }
+}

@@ -1,0 +1,103 @@
+use crate::support::{Client, DEADLINE, POOLED, Stage, every_stage};
+use std::io::Write;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn a_half_request_is_timed_out() {
+    every_stage(&["--header-timeout", "500ms"], |stage| {
+        let mut client = stage.connect();
+        let reply = client.send("GET /hello HTTP/1.1\r\nHost: h\r\n").reply();
+        assert_eq!((reply.status, reply.header("Connection")), (408, Some("close")));
+        client.assert_closed();
+    });
+}
+
+#[test]
+fn a_second_half_request_is_timed_out() {
+    every_stage(&["--header-timeout", "500ms"], |stage| {
+        let mut client = stage.connect();
+        client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /");
+        assert_eq!(client.reply().status, 200);
+        assert_eq!(client.reply().status, 408);
+        client.assert_closed();
+    });
+}
+
+/// Sends a byte every few milliseconds, for as long as the server lets it; then hangs up the channel.
+fn drip(client: &Client) -> mpsc::Receiver<()> {
+    let (done, is_done) = mpsc::channel();
+    let mut stream = client.stream.try_clone().unwrap();
+    thread::spawn(move || {
+        while stream.write_all(b"a").is_ok() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        drop(done);
+    });
+    is_done
+}
+
+#[test]
+fn bytes_that_keep_dripping_do_not_renew_the_time() {
+    every_stage(&["--header-timeout", "500ms", "--body-timeout", "200ms"], |stage| {
+        for begin in ["GET /", "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"] {
+            let mut client = stage.connect();
+            client.send(begin);
+            let dripping = drip(&client);
+            assert_eq!(client.reply().status, 408, "{begin}");
+            let end = dripping.recv_timeout(DEADLINE);
+            assert_eq!(end, Err(mpsc::RecvTimeoutError::Disconnected), "it may drip on: {begin}");
+        }
+    });
+}
+
+#[test]
+fn half_a_body_is_timed_out() {
+    every_stage(&["--body-timeout", "200ms"], |stage| {
+        let mut client = stage.connect();
+        client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
+        assert_eq!(client.reply().status, 408);
+        client.assert_closed();
+    });
+}
+
+#[test]
+fn a_silent_connection_is_closed_without_a_word() {
+    every_stage(&["--header-timeout", "200ms"], |stage| stage.connect().assert_closed());
+}
+
+#[test]
+fn an_idle_connection_is_closed_without_a_word() {
+    every_stage(&["--idle-timeout", "200ms"], |stage| {
+        let mut client = stage.connect();
+        assert_eq!(client.get("/hello").status, 200);
+        client.assert_closed();
+    });
+}
+
+#[test]
+fn a_client_that_does_not_read_is_dropped() {
+    let root = tempfile::tempdir().unwrap();
+    // A file that no buffer between the two can hold.
+    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
+    let root = root.path().to_str().unwrap();
+    every_stage(&["--root", root, "--write-timeout", "200ms", "--threads", "1"], |stage| {
+        let mut deaf = stage.connect();
+        deaf.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+        // There is one thread: it is free again only when the deaf client has been given up.
+        stage.assert_alive();
+    });
+}
+
+#[test]
+fn a_slow_reader_gets_everything() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("file.bin"), vec![7; 16_000_000]).unwrap();
+    let stage = Stage::start(POOLED, &["--root", root.path().to_str().unwrap()]);
+    let mut client = stage.connect();
+    client.send("GET /file.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+    // So that the server's writes block meanwhile; the test holds also if they don't.
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(client.reply().body.len(), 16_000_000);
+}
