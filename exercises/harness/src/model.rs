@@ -80,12 +80,14 @@ mod backend {
     }
 
     impl WaitSet {
-        /// `waits` is told at the moment at which the lock is free and the wait begins.
+        /// `waits` is told at the moment at which the lock is free and the wait begins; `wants_the_lock`, when somebody
+        /// has ended the wait.
         pub(super) fn wait<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
             mutex: &'a Mutex<T>,
             waits: impl FnOnce(),
+            wants_the_lock: impl FnOnce(),
         ) -> LockResult<MutexGuard<'a, T>> {
             drop(guard); // others may run, then it is free; nobody runs from here to `park`
             waits();
@@ -94,6 +96,7 @@ mod backend {
             while !woken.load(Relaxed) {
                 thread::park();
             }
+            wants_the_lock();
             mutex.lock()
         }
 

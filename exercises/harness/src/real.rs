@@ -40,12 +40,14 @@ mod backend {
     pub(super) struct WaitSet(Condvar);
 
     impl WaitSet {
-        /// `waits` is told while the lock is still held, so nobody can have notified in between.
+        /// `waits` is told while the lock is still held, so nobody can have notified in between. That the wait is over and
+        /// only the lock is missing, nobody can tell here.
         pub(super) fn wait<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
             _mutex: &'a Mutex<T>,
             waits: impl FnOnce(),
+            _wants_the_lock: impl FnOnce(),
         ) -> LockResult<MutexGuard<'a, T>> {
             waits();
             self.0.wait(guard)

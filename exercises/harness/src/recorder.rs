@@ -191,6 +191,11 @@ pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
     });
 }
 
+/// The wait is over, and the lock may be somebody else's.
+pub(crate) fn locking_again(lock: usize) {
+    here(|recorder, me| recorder.threads[me].doing = Doing::Locking(lock));
+}
+
 pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'_>) {
     here(|recorder, me| {
         recorder.threads[me].doing = Doing::Running;

@@ -131,7 +131,7 @@ impl Condvar {
             waits();
             mutex.inner.lock() // somebody else may come first: every lock is a choice of the scheduler
         } else {
-            self.inner.wait(inner, &mutex.inner, waits)
+            self.inner.wait(inner, &mutex.inner, waits, || recorder::locking_again(mutex.number))
         };
         recorder::woken(self.number, mutex.number, spurious, at);
         mutex.guard(result)
