@@ -12,16 +12,22 @@
 //!   Nobody is owed an answer then, so it is just closed.
 //! - A request cannot be read, or not in time: one [`Refusal`] is answered, then the connection is closed.
 //! - The client does not take its answer in time, or is gone.
+//! - The task is cancelled, because the stage is stopping and has no more time: half a request is answered with
+//!   503, an answer that is on its way is cut short.
+//!
+//! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
 
 use crate::access_log::{AccessLog, Entry};
 use crate::connection::{Connection, Received};
-use crate::http::{Body, Refusal, Request, Response, Version};
+use crate::http::{Body, Refusal, Request, Response, Status, Version};
 use crate::input::Input;
 use crate::limits::Limits;
 use crate::site::Site;
+use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// How long a new connection may be silent before it counts as idle. Browsers open connections in advance and
@@ -123,7 +129,7 @@ impl Server {
         loop {
             let received = input.receive(connection)?;
             // Also when something came: byte by byte, a client could otherwise take for ever.
-            self.check_patience(input, is_new)?;
+            self.check_patience(connection, input, is_new)?;
             match received {
                 Received::Bytes(_) => return Ok(()),
                 Received::Nothing => {}
@@ -133,19 +139,19 @@ impl Server {
         }
     }
 
-    fn check_patience(&self, input: &Input, is_new: bool) -> Result<(), End> {
+    fn check_patience(&self, connection: &Connection, input: &Input, is_new: bool) -> Result<(), End> {
         let waited = input.age();
         if !input.is_empty() {
-            return if waited < self.limits.header_timeout {
-                Ok(())
-            } else {
-                Err(Refusal::HeadTimeout.into())
+            return match connection.is_cancelled() {
+                true => Err(Refusal::Overloaded.into()),
+                false if waited >= self.limits.header_timeout => Err(Refusal::HeadTimeout.into()),
+                false => Ok(()),
             };
         }
         let longest = if is_new { self.limits.header_timeout } else { self.limits.idle_timeout };
         // A blocked read cannot be told that a thread is wanted, so the wait is in slices, and asks between them.
         let may_stay = (is_new && waited < FIRST_BYTE_GRACE) || (self.may_stay)();
-        if waited < longest && may_stay { Ok(()) } else { Err(End::Idle) }
+        if waited < longest && may_stay && !connection.is_cancelled() { Ok(()) } else { Err(End::Idle) }
     }
 
     /// Reads the request's body, answers, and says how much of the body was in `after_head`.
@@ -159,7 +165,13 @@ impl Server {
         let body_in_input = after_head.len().min(request.content_length);
         request.body = self.read_body(connection, &after_head[..body_in_input], request.content_length)?;
         let began = Instant::now();
-        let response = self.site.respond(&request);
+        request.peer = Some(connection.peer());
+        let Ok(response) = catch_unwind(AssertUnwindSafe(|| self.site.respond(&request))).map_err(forget)
+        else {
+            let sorry = Response::error(Status::InternalServerError, "the server made a mistake");
+            self.answer(connection, Some(&request), sorry, false, began, output)?;
+            return Err(End::Finished);
+        };
         // Requests that are here already are answered even if the thread is wanted: closing would throw them away.
         let next_is_here = after_head.len() > body_in_input;
         let stays = request.wants_keep_alive() && (next_is_here || (self.may_stay)());
@@ -177,6 +189,9 @@ impl Server {
                 Received::Bytes(count) => filled += count,
                 Received::Nothing => {}
                 Received::End => return Err(Refusal::Malformed("the request ends in the middle").into()),
+            }
+            if filled < length && connection.is_cancelled() {
+                return Err(Refusal::Overloaded.into());
             }
             if filled < length && began.elapsed() >= self.limits.body_timeout {
                 return Err(Refusal::BodyTimeout.into());
@@ -219,10 +234,19 @@ impl Server {
 
     fn refuse(&self, connection: &Connection, refusal: Refusal) {
         let response = refusal.response();
-        if self.answer(connection, None, response, false, Instant::now(), &mut Vec::new()).is_ok() {
-            connection.linger();
+        let sent = self.answer(connection, None, response, false, Instant::now(), &mut Vec::new());
+        match refusal {
+            _ if sent.is_err() => {}
+            // It has been waited for long enough.
+            Refusal::HeadTimeout | Refusal::BodyTimeout => connection.finish(),
+            _ => connection.linger(),
         }
     }
+}
+
+/// The panic hook has reported the panic. What the handler panicked with is leaked: its drop could panic, too.
+fn forget(payload: Box<dyn Any + Send>) {
+    std::mem::forget(payload);
 }
 
 impl fmt::Debug for Server {

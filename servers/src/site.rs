@@ -43,6 +43,9 @@ impl Site {
                 work(request, block)
             })
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
+            .route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
+                panic!("asked to, by a request")
+            })
     }
 
     /// Answers `/stats` with what `stats` says; the default says that there is no pool.

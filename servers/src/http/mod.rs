@@ -15,6 +15,9 @@
 mod refusal;
 pub use refusal::Refusal;
 
+mod authority;
+pub(crate) use authority::Authority;
+
 mod request;
 pub use request::{Request, Version};
 

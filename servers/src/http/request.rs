@@ -1,8 +1,9 @@
-use super::Refusal;
+use super::{Authority, Refusal};
 use crate::limits::Limits;
 use httparse::Header;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::net::SocketAddr;
 
 /// The versions of HTTP that are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,9 +29,9 @@ impl fmt::Display for Version {
 pub struct Request<'b> {
     /// The method as sent, such as `GET`; case counts.
     pub method: &'b str,
-    /// The target as sent: path and query.
+    /// The target as sent: path and query, perhaps after `http://host`; or `*`.
     pub target: &'b str,
-    /// The target's path as sent: it starts with `/` and is still percent-encoded.
+    /// The target's path as sent: it starts with `/` and is still percent-encoded. Or it is the `*` of `OPTIONS *`.
     pub path: &'b str,
     /// What followed `?` in the target.
     pub query: Option<&'b str>,
@@ -40,6 +41,8 @@ pub struct Request<'b> {
     pub content_length: usize,
     /// The body, once it has been read.
     pub body: Vec<u8>,
+    /// Who sent it, if it came over a connection.
+    pub peer: Option<SocketAddr>,
     headers: Vec<Header<'b>>,
 }
 
@@ -74,21 +77,35 @@ impl<'b> Request<'b> {
             return Ok(None);
         };
         let version = if version == 0 { Version::Http10 } else { Version::Http11 };
-        let (path, query) = split_target(target)?;
-        check_host(parsed.headers, version)?;
+        let Target { path, query, authority } = parse_target(method, target)?;
+        check_host(parsed.headers, version, authority.as_ref())?;
         let content_length = body_length(parsed.headers, version)?;
         if content_length > limits.max_body {
             return Err(Refusal::BodyTooLarge);
         }
         let headers = parsed.headers.to_vec();
-        let request =
-            Request { method, target, path, query, version, content_length, body: Vec::new(), headers };
+        let request = Request {
+            method,
+            target,
+            path,
+            query,
+            version,
+            content_length,
+            body: Vec::new(),
+            peer: None,
+            headers,
+        };
         Ok(Some((request, head.len())))
     }
 
     /// The values of every field called `name`, in order. Values that are not UTF-8 are left out.
     pub fn headers<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'b str> + 'a {
         values(&self.headers, name).filter_map(|value| std::str::from_utf8(value).ok())
+    }
+
+    /// How many fields are called `name`, whether their values are text or not.
+    pub fn header_count(&self, name: &str) -> usize {
+        values(&self.headers, name).count()
     }
 
     /// The value of the first field called `name`.
@@ -142,32 +159,65 @@ fn request_line_length(head: &[u8]) -> usize {
     head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |line_feed| line_feed - 1)
 }
 
-fn split_target(target: &str) -> Result<(&str, Option<&str>), Refusal> {
-    if !target.starts_with('/') {
-        return Err(Refusal::Malformed("the request target does not start with a slash"));
-    }
+/// What the request line's target says.
+struct Target<'b> {
+    path: &'b str,
+    query: Option<&'b str>,
+    authority: Option<Authority<'b>>,
+}
+
+/// Tells the three forms of a target apart that a server has to know: `/path?query`, the same with `http://host` before
+/// it, and the `*` of `OPTIONS *`.
+fn parse_target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Refusal> {
     if target.contains('#') || !target.is_ascii() {
         return Err(Refusal::Malformed("the request target has a character that must be percent-encoded"));
     }
-    Ok(match target.split_once('?') {
-        Some((path, query)) => (path, Some(query)),
-        None => (target, None),
-    })
-}
-
-fn check_host(headers: &[Header<'_>], version: Version) -> Result<(), Refusal> {
-    let mut hosts = values(headers, "Host");
-    match (hosts.next(), hosts.next()) {
-        (None, _) if version == Version::Http10 => Ok(()),
-        (None, _) => Err(Refusal::Malformed("the Host field is missing")),
-        (Some(_), Some(_)) => Err(Refusal::Malformed("there is more than one Host field")),
-        (Some(host), None) if host.iter().all(|&byte| may_be_in_host(byte)) => Ok(()),
-        (Some(_), None) => Err(Refusal::Malformed("the Host field is malformed")),
+    if target == "*" && method == "OPTIONS" {
+        return Ok(Target { path: target, query: None, authority: None });
     }
+    let (authority, rest) = match split_scheme(target) {
+        Some(after_scheme) => {
+            let end = after_scheme.find(['/', '?']).unwrap_or(after_scheme.len());
+            let authority = Authority::parse(&after_scheme[..end]).filter(Authority::has_host);
+            let authority = authority.ok_or(Refusal::Malformed("the request target names no host"))?;
+            (Some(authority), &after_scheme[end..])
+        }
+        None if target.starts_with('/') => (None, target),
+        None => return Err(Refusal::Malformed("the request target does not start with a slash")),
+    };
+    let (path, query) = match rest.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (rest, None),
+    };
+    Ok(Target { path: if path.is_empty() { "/" } else { path }, query, authority })
 }
 
-fn may_be_in_host(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%:[]".contains(&byte)
+/// What follows `http://`, the only scheme that this server answers for.
+fn split_scheme(target: &str) -> Option<&str> {
+    let (scheme, rest) = target.split_at_checked("http://".len())?;
+    scheme.eq_ignore_ascii_case("http://").then_some(rest)
+}
+
+/// There is one `Host`, it is one, and it says the same as the target if that says anything.
+fn check_host(
+    headers: &[Header<'_>],
+    version: Version,
+    from_target: Option<&Authority<'_>>,
+) -> Result<(), Refusal> {
+    let mut hosts = values(headers, "Host");
+    let host = match (hosts.next(), hosts.next()) {
+        (None, _) if version == Version::Http10 => return Ok(()),
+        (None, _) => return Err(Refusal::Malformed("the Host field is missing")),
+        (Some(_), Some(_)) => return Err(Refusal::Malformed("there is more than one Host field")),
+        (Some(host), None) => host,
+    };
+    let host = std::str::from_utf8(host).ok().and_then(Authority::parse);
+    let host = host.ok_or(Refusal::Malformed("the Host field is malformed"))?;
+    // A proxy that goes by the one and a server that goes by the other would disagree about whose page this is.
+    if from_target.is_some_and(|target| !target.is_same_as(&host)) {
+        return Err(Refusal::Malformed("the Host field and the request target name different hosts"));
+    }
+    Ok(())
 }
 
 /// The length of the body, from the only two fields that may say it. This is where requests get smuggled.

@@ -12,6 +12,7 @@ const CHUNK: u64 = 64 * 1024;
 #[expect(missing_docs, reason = "RFC 9110 defines each of them")]
 pub enum Status {
     Ok = 200,
+    Accepted = 202,
     MovedPermanently = 301,
     NotModified = 304,
     BadRequest = 400,
@@ -39,6 +40,7 @@ impl Status {
     pub fn reason(self) -> &'static str {
         match self {
             Status::Ok => "OK",
+            Status::Accepted => "Accepted",
             Status::MovedPermanently => "Moved Permanently",
             Status::NotModified => "Not Modified",
             Status::BadRequest => "Bad Request",

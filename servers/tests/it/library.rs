@@ -147,12 +147,38 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
 }
 
 #[test]
-fn a_panicking_route_costs_its_connection_only() {
-    let site = Site::new(None).route("/panic", &["GET"], "", |_| panic!("on purpose"));
+fn a_panicking_handler_is_answered_with_500() {
+    struct PanicsAgain;
+    impl Drop for PanicsAgain {
+        fn drop(&mut self) {
+            panic!("on purpose, and once more");
+        }
+    }
+    let site = Site::new(None).route("/text", &["GET"], "", |_| panic!("on purpose")).route(
+        "/payload",
+        &["GET"],
+        "",
+        |_| std::panic::panic_any(PanicsAgain),
+    );
     let accepting = accept(listener("127.0.0.1:0"), site);
-    let mut client = Client::connect(accepting.addr);
-    client.send("GET /panic HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
+    for path in ["/text", "/payload"] {
+        let mut client = Client::connect(accepting.addr);
+        let reply = client.get(path);
+        assert_eq!((reply.status, reply.header("Connection")), (500, Some("close")));
+        client.assert_closed();
+    }
     assert_eq!(Client::connect(accepting.addr).get("/hello").status, 200);
-    assert_eq!(accepting.pool.stats().panicked, 1);
+    assert_eq!(accepting.pool.stats().panicked, 0, "the task itself ends in order");
     accepting.stop();
+}
+
+#[test]
+fn whoever_is_in_the_backlog_when_listening_ends_is_told_so() {
+    let listener = listener("127.0.0.1:0");
+    let mut clients: Vec<_> = (0..5).map(|_| Client::connect(listener.local_addr())).collect();
+    listener.close();
+    for client in &mut clients {
+        assert_eq!(client.reply().status, 503);
+        client.assert_closed();
+    }
 }

@@ -6,8 +6,13 @@ mod command_line;
 mod connections;
 mod files;
 mod library;
+#[cfg(unix)]
+mod lifecycle;
 mod policy;
 mod refusals;
 mod requests;
 mod rude;
+mod shared_accept;
+#[cfg(target_os = "linux")]
+mod thread_limit;
 mod timeouts;

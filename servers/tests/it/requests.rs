@@ -10,7 +10,7 @@ fn endpoints_answer() {
         assert!(hello.header("Server").is_some());
         let index = stage.get("/");
         assert_eq!(index.status, 200);
-        for path in ["/hello", "/cpu", "/block", "/stats", "/echo"] {
+        for path in ["/hello", "/cpu", "/block", "/stats", "/echo", "/panic"] {
             assert!(index.text().contains(path), "{path}");
         }
         assert_eq!(stage.get("/nothing").status, 404);
@@ -61,7 +61,7 @@ fn statistics_are_json() {
         match stats["pool"].as_object() {
             Some(pool) => {
                 assert_eq!(pool["core_pool_size"], 3);
-                assert_eq!(pool["active"], 1, "the one that answers");
+                assert!(pool["active"].as_u64().unwrap() >= 1, "the one that answers");
                 assert_eq!(pool["state"], "running");
             }
             None => assert!(stats["note"].as_str().unwrap().contains("no thread pool")),
