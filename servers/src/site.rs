@@ -75,6 +75,10 @@ impl Site {
         if let Some(route) = self.routes.iter().find(|route| route.path == request.path) {
             return allowed(request, route.methods, || (route.handler)(request));
         }
+        if request.path == "*" {
+            // About the server as a whole: what some path or other answers.
+            return Response::no_content().header("Allow", "GET, HEAD, POST, OPTIONS");
+        }
         allowed(request, &["GET"], || match (request.path, &self.files) {
             ("/stats", _) => Response::json(&(self.stats)()),
             (_, Some(files)) => match files.respond(request) {
@@ -121,13 +125,16 @@ pub fn pool_stats(stats: &PoolStats) -> Value {
     } })
 }
 
-/// The answer, if the method is one of `methods`; else 405, which has to say which are.
+/// The answer, if the method is one of `methods`; else 405, which has to say which are, as does whoever is asked for it.
 fn allowed(request: &Request<'_>, methods: &[&str], answer: impl FnOnce() -> Response) -> Response {
     let wanted = if request.method == "HEAD" { "GET" } else { request.method };
     if methods.contains(&wanted) {
         return answer();
     }
-    let allow = methods.join(", ").replace("GET", "GET, HEAD");
+    let allow = methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS";
+    if request.method == "OPTIONS" {
+        return Response::no_content().header("Allow", allow);
+    }
     Response::error(Status::MethodNotAllowed, &format!("{} answers {allow}", request.path))
         .header("Allow", allow)
 }

@@ -1,4 +1,4 @@
-use super::{Authority, Refusal};
+use super::{Authority, Framing, Refusal};
 use crate::limits::Limits;
 use httparse::Header;
 use std::fmt;
@@ -37,8 +37,10 @@ pub struct Request<'b> {
     pub query: Option<&'b str>,
     /// The version of the request line.
     pub version: Version,
-    /// How many bytes of body follow the head.
-    pub content_length: usize,
+    /// How the end of the body is known that follows the head.
+    pub framing: Framing,
+    /// Whether the client waits for "100 Continue" before it sends the body.
+    pub expects_continue: bool,
     /// The body, once it has been read.
     pub body: Vec<u8>,
     /// Who sent it, if it came over a connection.
@@ -79,21 +81,21 @@ impl<'b> Request<'b> {
         let version = if version == 0 { Version::Http10 } else { Version::Http11 };
         let Target { path, query, authority } = parse_target(method, target)?;
         check_host(parsed.headers, version, authority.as_ref())?;
-        let content_length = body_length(parsed.headers, version)?;
-        if content_length > limits.max_body {
+        let framing = framing(parsed.headers, version)?;
+        if matches!(framing, Framing::Length(length) if length > limits.max_body) {
             return Err(Refusal::BodyTooLarge);
         }
-        let headers = parsed.headers.to_vec();
         let request = Request {
             method,
             target,
             path,
             query,
             version,
-            content_length,
+            framing,
+            expects_continue: expects_continue(parsed.headers, version)?,
             body: Vec::new(),
             peer: None,
-            headers,
+            headers: parsed.headers.to_vec(),
         };
         Ok(Some((request, head.len())))
     }
@@ -169,6 +171,9 @@ struct Target<'b> {
 /// Tells the three forms of a target apart that a server has to know: `/path?query`, the same with `http://host` before
 /// it, and the `*` of `OPTIONS *`.
 fn parse_target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Refusal> {
+    if method == "CONNECT" {
+        return Err(Refusal::Malformed("this server is no proxy and opens no tunnels"));
+    }
     if target.contains('#') || !target.is_ascii() {
         return Err(Refusal::Malformed("the request target has a character that must be percent-encoded"));
     }
@@ -220,24 +225,52 @@ fn check_host(
     Ok(())
 }
 
-/// The length of the body, from the only two fields that may say it. This is where requests get smuggled.
-fn body_length(headers: &[Header<'_>], version: Version) -> Result<usize, Refusal> {
+/// How the body ends, from the only two fields that may say it. This is where requests get smuggled.
+fn framing(headers: &[Header<'_>], version: Version) -> Result<Framing, Refusal> {
     let mut lengths = values(headers, "Content-Length");
-    let mut codings = values(headers, "Transfer-Encoding");
-    match (lengths.next(), codings.next()) {
-        (None, None) => Ok(0),
+    match (lengths.next(), values(headers, "Transfer-Encoding").next()) {
+        (None, None) => Ok(Framing::Length(0)),
         (Some(_), Some(_)) => {
             Err(Refusal::Malformed("there are both a Content-Length and a Transfer-Encoding field"))
         }
         (None, Some(_)) if version == Version::Http10 => {
             Err(Refusal::Malformed("HTTP/1.0 has no Transfer-Encoding"))
         }
-        (None, Some(coding)) if coding.eq_ignore_ascii_case(b"chunked") => Err(Refusal::LengthRequired),
-        (None, Some(_)) => Err(Refusal::UnknownTransferCoding),
+        (None, Some(_)) => transfer_coding(headers),
         (Some(_), None) if lengths.next().is_some() => {
             Err(Refusal::Malformed("there is more than one Content-Length field"))
         }
-        (Some(length), None) => decimal(length),
+        (Some(length), None) => decimal(length).map(Framing::Length),
+    }
+}
+
+/// Chunks alone are understood. What ends in chunks has an end, but not one that could be decoded; of anything else
+/// nobody knows where it ends.
+fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
+    let fields: Vec<_> = values(headers, "Transfer-Encoding").collect();
+    let codings: Vec<_> = fields.iter().flat_map(|field| field.split(|&byte| byte == b',')).collect();
+    let is_chunked = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"chunked");
+    match codings.as_slice() {
+        [coding] if coding.eq_ignore_ascii_case(b"chunked") => Ok(Framing::Chunked),
+        [others @ .., last]
+            if is_chunked(last)
+                && !others.is_empty()
+                && !others.iter().any(|coding| is_chunked(coding) || coding.trim_ascii().is_empty()) =>
+        {
+            Err(Refusal::UnknownTransferCoding)
+        }
+        _ => Err(Refusal::Malformed("the Transfer-Encoding field does not say where the body ends")),
+    }
+}
+
+/// Whether the client expects to be told that it may go on. HTTP/1.0 knows no such thing.
+fn expects_continue(headers: &[Header<'_>], version: Version) -> Result<bool, Refusal> {
+    let mut expectations = values(headers, "Expect").filter(|_| version == Version::Http11).peekable();
+    let is_expected = expectations.peek().is_some();
+    if expectations.all(|expectation| expectation.eq_ignore_ascii_case(b"100-continue")) {
+        Ok(is_expected)
+    } else {
+        Err(Refusal::ExpectationFailed)
     }
 }
 

@@ -85,11 +85,11 @@ fn bodies_come_back_from_echo() {
 fn other_methods_are_told_which_there_are() {
     every_stage(&[], |stage| {
         for (method, path, allow) in [
-            ("POST", "/hello", "GET, HEAD"),
-            ("DELETE", "/", "GET, HEAD"),
-            ("BREW", "/nothing", "GET, HEAD"),
-            ("get", "/hello", "GET, HEAD"),
-            ("GET", "/echo", "POST"),
+            ("POST", "/hello", "GET, HEAD, OPTIONS"),
+            ("DELETE", "/", "GET, HEAD, OPTIONS"),
+            ("BREW", "/nothing", "GET, HEAD, OPTIONS"),
+            ("get", "/hello", "GET, HEAD, OPTIONS"),
+            ("GET", "/echo", "POST, OPTIONS"),
         ] {
             let mut client = stage.connect();
             let reply = client.send(format!("{method} {path} HTTP/1.1\r\nHost: h\r\n\r\n")).reply();
