@@ -53,12 +53,31 @@ impl<'b> Request<'b> {
     ///
     /// `Ok(Some((request, length)))`: the head is complete and took `length` bytes. `Ok(None)`: what is there may
     /// still become one, read more. Refuses as early as it can tell, so garbage is not waited for.
+    ///
+    /// The verdict does not depend on how the bytes arrived: of several things that are wrong, the one counts that
+    /// shows first.
     pub fn parse(bytes: &'b [u8], limits: &Limits) -> Result<Option<(Request<'b>, usize)>, Refusal> {
+        Request::parse_arrived(bytes, limits).map_err(|refusal| {
+            // Whatever is refused stays so when more follows, so the shortest such beginning can be searched for.
+            let (mut accepted, mut refused, mut earliest) = (0, bytes.len(), refusal);
+            while refused - accepted > 1 {
+                let middle = usize::midpoint(accepted, refused);
+                match Request::parse_arrived(&bytes[..middle], limits) {
+                    Ok(_) => accepted = middle,
+                    Err(refusal) => (refused, earliest) = (middle, refusal),
+                }
+            }
+            earliest
+        })
+    }
+
+    fn parse_arrived(bytes: &'b [u8], limits: &Limits) -> Result<Option<(Request<'b>, usize)>, Refusal> {
         let mut fields = [const { MaybeUninit::uninit() }; Limits::MOST_HEADERS];
         let mut parsed = httparse::Request::new(&mut []);
-        let status = parsed
-            .parse_with_uninit_headers(bytes, &mut fields[..limits.max_headers])
-            .map_err(|error| refusal(error, bytes))?;
+        let status = match parsed.parse_with_uninit_headers(bytes, &mut fields[..limits.max_headers]) {
+            Err(httparse::Error::Version) if may_become_a_version(bytes) => httparse::Status::Partial,
+            result => result.map_err(|error| refusal(error, bytes))?,
+        };
         let head = match status {
             httparse::Status::Complete(length) => &bytes[..length],
             httparse::Status::Partial => bytes,
@@ -67,7 +86,7 @@ impl<'b> Request<'b> {
         if has_bare_line_feed(head) {
             return Err(Refusal::Malformed("a line ends in LF alone instead of CR LF"));
         }
-        if request_line_length(head) > limits.max_request_line {
+        if request_line(head).0.len() > limits.max_request_line {
             return Err(Refusal::RequestLineTooLong);
         }
         if head.len() > limits.max_head || (status.is_partial() && head.len() == limits.max_head) {
@@ -145,20 +164,35 @@ fn refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
 
 /// Whether the request line is well formed up to a version such as `HTTP/2.0`, and not just garbage.
 fn names_some_http_version(bytes: &[u8]) -> bool {
-    let line =
-        bytes.split(|&byte| byte == b'\r' || byte == b'\n').find(|line| !line.is_empty()).unwrap_or(&[]);
+    let (line, _) = request_line(bytes);
     let mut words = line.split(|&byte| byte == b' ').skip(2);
     matches!((words.next(), words.next()), (Some([b'H', b'T', b'T', b'P', b'/', major, b'.', minor]), None)
         if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
+/// Whether the request line has not come to its end, and can end in a version: one can only tell what kind of
+/// mistake it is when it is complete.
+fn may_become_a_version(bytes: &[u8]) -> bool {
+    let (line, is_complete) = request_line(bytes);
+    let so_far = line.splitn(3, |&byte| byte == b' ').nth(2).unwrap_or_default();
+    let fits = |(&byte, &pattern)| byte == pattern || (pattern == b'0' && u8::is_ascii_digit(&byte));
+    !is_complete && so_far.len() <= 8 && so_far.iter().zip(b"HTTP/0.0").all(fits)
+}
+
+/// The first line that is not empty, without its end; and whether its end has come.
+fn request_line(bytes: &[u8]) -> (&[u8], bool) {
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let start = bytes.iter().position(|byte| !is_end(byte)).unwrap_or(bytes.len());
+    let line = &bytes[start..];
+    match line.iter().position(is_end) {
+        Some(end) => (&line[..end], true),
+        None => (line, false),
+    }
+}
+
 fn has_bare_line_feed(head: &[u8]) -> bool {
     let mut previous = 0;
     head.iter().any(|&byte| std::mem::replace(&mut previous, byte) != b'\r' && byte == b'\n')
-}
-
-fn request_line_length(head: &[u8]) -> usize {
-    head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |line_feed| line_feed - 1)
 }
 
 /// What the request line's target says.

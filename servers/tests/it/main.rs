@@ -2,6 +2,7 @@
 
 mod support;
 
+mod acceptance;
 mod command_line;
 mod connections;
 mod files;

@@ -38,25 +38,26 @@ pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&Stage) + Sync) {
 
 /// A running stage; it ends with the test.
 pub(crate) struct Stage {
+    pub(crate) binary: &'static str,
     child: Child,
     pub(crate) addr: SocketAddr,
     log: mpsc::Receiver<String>,
 }
 
 impl Stage {
-    pub(crate) fn start(binary: &str, flags: &[&str]) -> Stage {
-        Stage::start_command(Command::new(binary).args(flags))
+    pub(crate) fn start(binary: &'static str, flags: &[&str]) -> Stage {
+        Stage::start_command(binary, Command::new(binary).args(flags))
     }
 
     /// Starts a command that ends up being a stage.
-    pub(crate) fn start_command(command: &mut Command) -> Stage {
+    pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
         let command = command.args(["--addr", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let log = lines(child.stderr.take().unwrap());
         let first_line = lines(child.stdout.take().unwrap()).recv_timeout(DEADLINE).expect("the address");
         let addr = first_line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('/'));
         let addr = addr.and_then(|addr| addr.parse().ok()).unwrap_or_else(|| panic!("{first_line}"));
-        Stage { child, addr, log }
+        Stage { binary, child, addr, log }
     }
 
     pub(crate) fn connect(&self) -> Client {

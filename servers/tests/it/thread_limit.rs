@@ -13,7 +13,10 @@ fn start_with_few_threads() -> Stage {
     let mut command = Command::new("sh");
     command.args(["-c", &script, THREAD_PER_TASK]);
     // One arena: by default glibc reserves address space for each thread that allocates.
-    Stage::start_command(command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1"))
+    Stage::start_command(
+        THREAD_PER_TASK,
+        command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1"),
+    )
 }
 
 #[test]
