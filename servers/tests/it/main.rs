@@ -6,6 +6,7 @@ mod acceptance;
 mod command_line;
 mod connections;
 mod files;
+mod fuzz;
 mod library;
 #[cfg(unix)]
 mod lifecycle;

@@ -23,6 +23,11 @@ pub(crate) const STAGES: [&str; 5] = [SINGLE_THREADED, THREAD_PER_TASK, SHARED_A
 /// Those whose connections stay open between requests.
 pub(crate) const KEEPING_STAGES: [&str; 3] = [THREAD_PER_TASK, POOLED, LIFECYCLE];
 
+/// Whether to write the files that tests compare with, in place of comparing.
+pub(crate) fn recording() -> bool {
+    std::env::var_os("RECORD").is_some()
+}
+
 /// Runs a test against each stage, started with `flags`; side by side, since most of a test is waiting.
 pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&Stage) + Sync) {
     let test = &test;
