@@ -6,6 +6,8 @@ mod acceptance;
 mod command_line;
 mod connections;
 mod files;
+#[cfg(target_os = "linux")]
+mod floods;
 mod fuzz;
 mod library;
 #[cfg(unix)]
@@ -15,6 +17,8 @@ mod refusals;
 mod requests;
 mod rude;
 mod shared_accept;
+#[cfg(target_os = "linux")]
+mod survival;
 #[cfg(target_os = "linux")]
 mod thread_limit;
 mod timeouts;

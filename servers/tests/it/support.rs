@@ -124,6 +124,14 @@ impl Stage {
         self.tasks().map(of_thread).sum()
     }
 
+    /// How much memory the process has.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn resident_kib(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        size.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     #[cfg(target_os = "linux")]
     fn tasks(&self) -> impl Iterator<Item = std::path::PathBuf> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
