@@ -19,7 +19,7 @@ const SLACK: Duration = Duration::from_secs(10);
 const THREADS: usize = 8;
 
 fn crowd_size() -> usize {
-    std::env::var("SERVERS_FLOOD").map_or(40, |size| size.parse().expect("SERVERS_FLOOD is a number"))
+    std::env::var("SERVERS_FLOOD").map_or(30, |size| size.parse().expect("SERVERS_FLOOD is a number"))
 }
 
 fn start(binary: &'static str) -> Stage {

@@ -74,7 +74,7 @@ fn silent_clients(binary: &'static str) -> String {
     stage.assert_alive();
     // Which of them has to go is a matter of chance.
     let mut is_closed = |client: &mut Client| {
-        client.stream.set_read_timeout(Some(LONG_ENOUGH / 10)).unwrap();
+        client.stream.set_read_timeout(Some(LONG_ENOUGH / 40)).unwrap();
         matches!(client.stream.read(&mut [0]), Ok(0))
     };
     let any_closed = (0..10).any(|_| silent.iter_mut().any(&mut is_closed));

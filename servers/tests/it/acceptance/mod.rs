@@ -118,7 +118,10 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
             let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n{framing}\r\n\r\n");
             let mut client = stage.connect();
             assert_eq!(client.send(&head).reply().status, 100);
-            assert_eq!(client.send(body).reply().text(), "abc");
+            // What is read together with the rest of a body may be the next request.
+            client.send([body.as_bytes(), FOLLOWER].concat());
+            assert_eq!(client.reply().text(), "abc");
+            assert_eq!(client.reply().text(), "Hello, world!");
             // Who does not wait need not be told.
             assert_eq!(stage.connect().send(head + body).reply().status, 200);
         }
