@@ -118,6 +118,7 @@ fn few_threads(binary: &'static str) -> String {
     let mut command = Command::new("sh");
     command.args(["-c", script, binary, "--quiet", "--threads", "100"]);
     command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1");
+    command.env("RUST_BACKTRACE", "0"); // there is no memory to take one
     if !binary.ends_with("shared_accept") {
         let stage = Stage::start_command(binary, &mut command);
         let mut clients: Vec<_> = (0..60).map(|_| stage.connect()).collect();
