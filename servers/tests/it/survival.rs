@@ -120,6 +120,8 @@ fn few_threads(binary: &'static str) -> String {
     command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1");
     if !binary.ends_with("shared_accept") {
         let stage = Stage::start_command(binary, &mut command);
+        // A pool without a single thread that runs refuses, so let there be one before the crowd comes.
+        stage.assert_alive();
         let mut clients: Vec<_> = (0..60).map(|_| stage.connect()).collect();
         let statuses: Vec<_> = clients.iter_mut().map(|client| client.get("/hello").status).collect();
         drop(clients);
