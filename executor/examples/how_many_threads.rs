@@ -14,14 +14,13 @@ use std::time::{Duration, Instant};
 
 const TASKS: u32 = 96;
 const MS: Duration = Duration::from_millis(1);
+static CONNECTION: Mutex<()> = Mutex::new(());
 
 fn main() -> Result<(), ConfigError> {
-    // ANCHOR: kinds
-    static CONNECTION: Mutex<()> = Mutex::new(());
-    let steps = steps_per_ms();
-
     println!("                                   advised       tasks a second with");
     println!("tasks that                    W/C  threads      1    2    4    8   16   32 threads");
+    // ANCHOR: kinds
+    let steps = steps_per_ms();
     row("compute 10 ms", move || compute(10 * steps))?;
     row("compute 5 ms, wait 5 ms", move || {
         compute(5 * steps);
