@@ -14,7 +14,8 @@
 //! | your own | yours | when it likes: implement [`WorkQueue`] |
 //!
 //! A queue is used under the lock of its pool. So it needs no lock of its own, and what a user's own queue or comparator
-//! does must be short and must not call the pool. If one panics, the pool counts the task as refused.
+//! does must be short and must not call the pool. A comparator that panics has its task refused. A user's own queue that
+//! panics has dropped the task that it was given, so that task's handle is cancelled; the pool goes on.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};

@@ -15,7 +15,7 @@ use crate::executor::RejectedExecution;
 use crate::panics::PanicHandler;
 use crate::queue::WorkQueue;
 use crate::sync::{Arc, Condvar, Duration, Mutex, MutexGuard, Weak};
-use crate::task::{QueueWatcher, Task, TaskId, TaskLabel};
+use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel};
 use crate::wait::{Deadline, Latch, wait};
 
 pub(super) struct Shared {
@@ -316,8 +316,11 @@ impl Shared {
             return Ok(()); // another worker has taken it meanwhile
         };
         let Some(task) = state.handed.remove(index) else { unreachable!("its index was just found") };
+        // Those there are will have to do, or those that others have ordered.
+        while state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
+            state = self.started.wait(state);
+        }
         if state.phase == PoolState::Running && state.live > 0 {
-            // Those there are will have to do.
             let offered = self.offer(&mut state, task);
             return offered.map_err(|task| (RejectReason::NoThread(error), task));
         }
@@ -424,6 +427,17 @@ impl Shared {
         self.call_hook(|hooks| hooks.terminated());
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
+    }
+
+    /// Runs a refused task on the calling thread. It is no task of the pool's, so no hook is called and nothing counted,
+    /// but a panic in it that nobody reads is reported where the submitter expects it.
+    pub(super) fn run_here(&self, task: Task) {
+        let label = task.label();
+        task.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
+            }
+        });
     }
 
     /// Calls user code; a panic in it is reported and goes no further.
