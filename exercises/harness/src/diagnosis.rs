@@ -18,13 +18,10 @@ pub(crate) struct Found {
 
 /// The property did not come to an end. `verdict` says how that is known.
 pub(crate) fn of_hang(recorder: &Recorder, verdict: &str) -> Found {
-    let what = recorder
-        .threads
-        .iter()
-        .find_map(|thread| thread.expectations.last())
-        .map_or_else(|| "it never came to an end".into(), |(what, _)| format!("{what} never returned"));
+    let what =
+        recorder.threads.iter().find_map(|thread| thread.expectations.last()).map_or("it", |(what, _)| what);
     let states = recorder.threads.iter().map(|thread| format!("\n  {}", state(recorder, thread)));
-    let seen = format!("{what}: {verdict}.{}", states.collect::<String>());
+    let seen = format!("{what} never came to an end: {verdict}.{}", states.collect::<String>());
     let (cause, decisive) = by_rule(recorder).unwrap_or_else(|| (expected_cause(recorder), None));
     Found { seen, cause, decisive }
 }
@@ -58,10 +55,12 @@ fn state(recorder: &Recorder, thread: &Thread) -> String {
 
 fn expected_cause(recorder: &Recorder) -> String {
     let expected = recorder.threads.iter().find_map(|thread| thread.expectations.last());
-    expected.map_or_else(
-        || "a thread that your code started waits for something that nobody does any more".into(),
-        |(_, cause)| cause.clone(),
-    )
+    let computes = recorder.threads.iter().any(|thread| thread.doing == Doing::Running);
+    match expected {
+        Some((_, cause)) => cause.clone(),
+        None if computes => "a loop of your code has no end, and nothing in it that waits".into(),
+        None => "a thread that your code started waits for something that nobody does any more".into(),
+    }
 }
 
 fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {

@@ -145,7 +145,7 @@ pub(crate) fn check(source: &str, name: &str, mode: &str, deadline: Duration, ru
         failure.write(Path::new(&directory), name);
     }
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    println!("{}", failure.message(name, mode, colour));
+    print!("{}", failure.message(name, mode, colour));
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
 
@@ -161,7 +161,7 @@ impl Failure {
 
 fn this_test(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a running test knows its own binary"));
-    command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
+    command.args([name, "--exact", "--include-ignored", "--nocapture", "--test-threads=1"]);
     command
 }
 
@@ -183,7 +183,7 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
     let in_time = all_read.recv_timeout(deadline + GRACE).is_ok();
     let status = end(&mut child, in_time);
     let stdout = stdout.join().unwrap_or_default();
-    let output = own_output(&stdout, &stderr.join().unwrap_or_default());
+    let output = own_output(property, &stdout, &stderr.join().unwrap_or_default());
     let report = stdout.lines().find_map(|line| line.split_once(REPORT));
     let verdict = report.and_then(|(_, json)| serde_json::from_str::<Verdict>(json).ok());
     let missing = || {
@@ -225,15 +225,15 @@ fn read(mut from: impl Read + Send + 'static, done: Option<mpsc::Sender<()>>) ->
 }
 
 /// What is left when the lines of the test runner, of shuttle and of ourselves are taken away.
-fn own_output(stdout: &str, stderr: &str) -> String {
-    let not_theirs = |line: &str| {
-        line.is_empty()
-            || line == "running 1 test"
-            || (line.starts_with("test ") && line.ends_with(" ... "))
-            || line.starts_with("Test deadlocked, and ")
+fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
+    let runner = format!("test {property} ... ");
+    let own = |line| {
+        let line: &str = str::split(line, REPORT).next().unwrap_or(line);
+        let line = line.strip_prefix(&runner).unwrap_or(line);
+        let ours = line.is_empty() || line == "running 1 test" || line.starts_with("Test deadlocked, and ");
+        (!ours).then_some(line)
     };
-    let lines = stdout.lines().chain(stderr.lines()).map(|line| line.split(REPORT).next().unwrap_or(line));
-    let mut lines: Vec<&str> = lines.filter(|line| !not_theirs(line)).collect();
+    let mut lines: Vec<&str> = stdout.lines().chain(stderr.lines()).filter_map(own).collect();
     lines.drain(..lines.len().saturating_sub(OUTPUT_LINES));
     lines.join("\n")
 }

@@ -86,7 +86,7 @@ const SCHEDULES: usize = 2_000;
 const MOST_STEPS: usize = 50_000;
 
 /// For an answer that computes for ever without ever touching `crate::sync`. Everything else the model notices itself.
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
 pub fn check(source: &str, property: impl Fn() + Send + Sync + 'static) {

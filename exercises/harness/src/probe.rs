@@ -59,6 +59,17 @@ impl Counter {
     }
 }
 
+/// A value that the jobs of a property write to and the property reads.
+#[derive(Debug, Default)]
+pub struct Shared<T>(Mutex<T>);
+
+impl<T> Shared<T> {
+    /// Does something with the value. Nobody else can until then.
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// Waits until exactly `threads` spawned threads wait on a condition variable of the learner's. Fails if they never do:
 /// then they spin, or are gone.
 ///

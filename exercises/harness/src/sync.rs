@@ -145,17 +145,28 @@ impl Condvar {
     /// Wakes one of those that wait now, if there is one.
     #[track_caller]
     pub fn notify_one(&self) {
-        let at = Location::caller();
-        self.inner.notify_one();
-        recorder::notified(self.number, false, at); // after it: under the model somebody else may run before it
+        self.notify(false, Location::caller());
     }
 
     /// Wakes all that wait now.
     #[track_caller]
     pub fn notify_all(&self) {
-        let at = Location::caller();
-        self.inner.notify_all();
-        recorder::notified(self.number, true, at);
+        self.notify(true, Location::caller());
+    }
+
+    fn notify(&self, all: bool, at: &Location<'_>) {
+        // Under the model others may run before the notification, on real threads after it.
+        if !backend::ONE_AT_A_TIME {
+            recorder::notified(self.number, all, at);
+        }
+        if all {
+            self.inner.notify_all();
+        } else {
+            self.inner.notify_one();
+        }
+        if backend::ONE_AT_A_TIME {
+            recorder::notified(self.number, all, at);
+        }
     }
 }
 

@@ -88,6 +88,11 @@ pub fn pristine(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
 }
 
 impl Exercise {
+    /// The solution, the stub, and the wrong answers.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = &str> {
+        ["solution", "stub"].into_iter().chain(self.wrong.iter().map(|wrong| wrong.file.as_str()))
+    }
+
     pub(crate) fn property(&self, name: &str) -> anyhow::Result<&Property> {
         let found = self.properties.iter().find(|property| property.name == name);
         found.with_context(|| format!("exercise.toml does not name the property {name}"))

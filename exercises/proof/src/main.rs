@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use exercises_proof::{Mode, Proof, matrix, pristine, run_property};
+use exercises_proof::{Mode, Proof, matrix, pristine, run_property, through_cargo};
 
 /// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
 /// which mistake.
@@ -18,6 +18,9 @@ struct Args {
     /// Check only that the learners' files are the stubs, as they are in a clean checkout
     #[arg(long, conflicts_with = "rounds")]
     pristine: bool,
+    /// Have `cargo test` judge each answer, as it would a learner's: slow
+    #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
+    through_cargo: bool,
     /// What the proof starts for each property: mode, exercise, answer, property
     #[arg(long, hide = true, num_args = 4)]
     run: Option<Vec<String>>,
@@ -31,6 +34,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let exercises = exercises_proof::exercises(args.exercise.as_deref())?;
     let mistakes = if args.pristine {
         pristine(&exercises)?
+    } else if args.through_cargo {
+        through_cargo(&exercises)?
     } else {
         let exe = std::env::current_exe().context("cannot find this program's own file")?;
         let mut mistakes = Vec::new();

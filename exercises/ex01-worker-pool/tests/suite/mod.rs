@@ -3,8 +3,8 @@
 use exercises_harness::{expect, fail, live_threads, panic_on_purpose, promise, step};
 
 use super::exercise::WorkerPool;
-use crate::probe::{Counter, until_asleep};
-use crate::sync::{Arc, Mutex, thread};
+use crate::probe::{Counter, Shared, until_asleep};
+use crate::sync::{Arc, thread};
 
 const NOT_RUN: &str = "a job is in the queue and no worker takes it: does execute() notify after the push, does a worker \
                        look at the queue before it waits, and are there workers left?";
@@ -34,20 +34,20 @@ fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
 pub fn every_job_runs_once() {
     promise("Every job runs, and runs once.");
     let pool = WorkerPool::new(2);
-    let runs: Arc<Mutex<Vec<u32>>> = Arc::default();
+    let runs: Arc<Shared<Vec<u32>>> = Arc::default();
     let ran = Arc::new(Counter::new("three jobs to have run"));
     for job in 1..=3 {
         let (runs, ran) = (Arc::clone(&runs), Arc::clone(&ran));
         step(&format!("executes job {job}"));
         pool.execute(move || {
             step(&format!("job {job} runs"));
-            runs.lock().unwrap().push(job);
+            runs.with(|runs| runs.push(job));
             ran.add();
         });
     }
     expect("waiting for three jobs", NOT_RUN, || ran.wait_for(3));
     shut_down(pool);
-    let mut seen = runs.lock().unwrap().clone();
+    let mut seen = runs.with(|runs| runs.clone());
     seen.sort_unstable();
     if seen != [1, 2, 3] {
         fail(
@@ -60,16 +60,16 @@ pub fn every_job_runs_once() {
 pub fn one_worker_runs_the_jobs_in_their_order() {
     promise("With one worker, jobs run in the order in which they were executed.");
     let pool = WorkerPool::new(1);
-    let order: Arc<Mutex<Vec<u32>>> = Arc::default();
+    let order: Arc<Shared<Vec<u32>>> = Arc::default();
     for job in 1..=3 {
         let order = Arc::clone(&order);
         pool.execute(move || {
             step(&format!("job {job} runs"));
-            order.lock().unwrap().push(job);
+            order.with(|order| order.push(job));
         });
     }
     shut_down(pool);
-    let order = order.lock().unwrap().clone();
+    let order = order.with(|order| order.clone());
     if !order.is_sorted() {
         fail(
             &format!("the order was {order:?}"),
@@ -91,20 +91,21 @@ pub fn as_many_jobs_run_at_once_as_there_are_threads() {
 pub fn no_more_threads_run_jobs_than_the_pool_has() {
     promise("Jobs run on the pool's own threads, and it has as many as were asked for.");
     let pool = WorkerPool::new(2);
-    let ran_on: Arc<Mutex<Vec<_>>> = Arc::default();
+    let ran_on: Arc<Shared<Vec<_>>> = Arc::default();
     for _ in 0..4 {
         let ran_on = Arc::clone(&ran_on);
         pool.execute(move || {
             let me = thread::current().id();
             step("a job runs");
-            let mut threads = ran_on.lock().unwrap();
-            if !threads.contains(&me) {
-                threads.push(me);
-            }
+            ran_on.with(|threads| {
+                if !threads.contains(&me) {
+                    threads.push(me);
+                }
+            });
         });
     }
     shut_down(pool);
-    let threads = ran_on.lock().unwrap().clone();
+    let threads = ran_on.with(|threads| threads.clone());
     if threads.contains(&thread::current().id()) {
         fail(
             "a job ran on the thread that called execute()",

@@ -7,8 +7,8 @@ use executor::{Executor, RejectReason, RejectedExecution, Task, ThreadPoolExecut
 use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
 
 use super::exercise::BoundedExecutor;
-use crate::probe::Counter;
-use crate::sync::{Arc, Mutex, thread};
+use crate::probe::{Counter, Shared};
+use crate::sync::{Arc, thread};
 
 /// An inner executor under the property's control: it keeps the tasks until it is told what to do with them, and
 /// refuses if it is told to.
@@ -16,8 +16,8 @@ use crate::sync::{Arc, Mutex, thread};
 struct Inner(Arc<InnerState>);
 
 struct InnerState {
-    tasks: Mutex<VecDeque<Task>>,
-    refuses: Mutex<bool>,
+    tasks: Shared<VecDeque<Task>>,
+    refuses: Shared<bool>,
     /// How many were accepted so far.
     accepted: Counter,
 }
@@ -25,18 +25,18 @@ struct InnerState {
 impl Inner {
     fn new() -> Self {
         Self(Arc::new(InnerState {
-            tasks: Mutex::default(),
-            refuses: Mutex::new(false),
+            tasks: Shared::default(),
+            refuses: Shared::default(),
             accepted: Counter::new("the inner executor to be given the job"),
         }))
     }
 
     fn refuse(&self, refuses: bool) {
-        *self.0.refuses.lock().unwrap() = refuses;
+        self.0.refuses.with(|now| *now = refuses);
     }
 
     fn take(&self) -> Task {
-        let task = self.0.tasks.lock().unwrap().pop_front();
+        let task = self.0.tasks.with(VecDeque::pop_front);
         task.unwrap_or_else(|| {
             let cause = "execute() returned Ok, and has not given the job to the inner executor";
             fail("the inner executor has no task", cause)
@@ -62,11 +62,11 @@ impl Inner {
 
 impl Executor for Inner {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        if *self.0.refuses.lock().unwrap() {
+        if self.0.refuses.with(|refuses| *refuses) {
             step("the inner executor refuses");
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
-        self.0.tasks.lock().unwrap().push_back(task);
+        self.0.tasks.with(|tasks| tasks.push_back(task));
         step("the inner executor queues the job");
         self.0.accepted.add();
         Ok(())
@@ -167,7 +167,7 @@ pub fn no_more_jobs_are_let_in_than_the_bound_says() {
     for job in 1..=2 {
         inner.wait_for(job);
         thread::yield_now();
-        let queued = inner.0.tasks.lock().unwrap().len();
+        let queued = inner.0.tasks.with(|tasks| tasks.len());
         if queued > 1 {
             fail(
                 &format!("{queued} jobs are queued in the inner executor, and the bound is 1"),
