@@ -33,8 +33,8 @@ pub(super) fn faults(dir: &Path) -> anyhow::Result<Vec<String>> {
     let mut faults = BTreeSet::new();
     for (path, page) in &pages {
         let name = path.strip_prefix(dir).unwrap_or(path).display();
-        // The page for printing repeats the others, and not everything on it is where they are.
-        if path.file_name().is_some_and(|file| file == "print.html") {
+        // The page for printing repeats the others, and the one for pages that are missing is shown in many places.
+        if path.file_name().is_some_and(|file| file == "print.html" || file == "404.html") {
             continue;
         }
         for link in &page.links {

@@ -79,8 +79,8 @@ impl Recorder<'_> {
     /// Starts the server on a free port, does what the steps say, and stops it.
     fn record_server(&mut self, server: &Server, wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
         let separator = if server.command.contains(" -- ") { "" } else { " --" };
-        let command = format!("exec {}{separator} --addr 127.0.0.1:0", server.command);
-        let mut running = Running(shell(self.workspace, &command).stderr(Stdio::null()).spawn()?);
+        let command = format!("exec {}{separator} --addr 127.0.0.1:0 2>&1", server.command);
+        let mut running = Running(shell(self.workspace, &command).spawn()?);
         let lines = lines_of(running.0.stdout.take().context("it has an output")?);
         let first = lines.recv_timeout(DEADLINE).context("the server does not say where it listens")?;
         let port = Regex::new(r"127\.0\.0\.1:\d+").expect("a valid expression");
@@ -100,8 +100,8 @@ impl Recorder<'_> {
                     .push((Running(command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?), step));
             }
             if let Some(command) = &step.run {
-                let output =
-                    shell(self.workspace, &command.replace(SHOWN, &address)).output_within(DEADLINE)?;
+                let mut command = shell(self.workspace, &command.replace(SHOWN, &address));
+                let output = command.stderr(Stdio::null()).output_within(DEADLINE)?;
                 recordings.extend(step.file.as_ref().map(|file| (file, as_shown(&output), &step.equal)));
             }
         }
@@ -126,6 +126,7 @@ impl Recorder<'_> {
 
     /// Writes a recording down if it differs in its core from the one there is; with `check`, only says so.
     fn keep(&mut self, file: &str, text: &str, equal: &Equal) -> anyhow::Result<()> {
+        ensure!(!text.trim().is_empty(), "{file}: nothing was printed; does the command work?");
         let text = format!("{}\n", text.trim_end());
         for expected in &equal.with {
             if !Regex::new(expected)?.is_match(&text) {
