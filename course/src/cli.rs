@@ -113,6 +113,8 @@ pub enum Command {
         exercise: String,
         /// The name of a wrong answer, such as `m01_if_for_while`
         mistake: Option<String>,
+        /// Only this property [default: each; those that hang on real threads take a while]
+        property: Option<String>,
         /// How often to run each property
         #[arg(long, value_name = "COUNT", default_value = "20", requires = "mistake")]
         #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]

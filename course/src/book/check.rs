@@ -3,6 +3,7 @@
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
 use crate::book::{build, includes, links, transcripts};
+use crate::exercises::catalogue;
 use crate::workspace::Workspace;
 
 /// Checks the book, prints every fault with its page and line, and returns whether there was none.
@@ -29,6 +30,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let listings_are_there = faults.is_empty();
     faults.extend(includes::unused_anchors(workspace.root(), &pages)?);
     faults.extend(unlisted(&pages));
+    faults.extend(unlinked(workspace, &pages));
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
@@ -49,4 +51,21 @@ fn unlisted(pages: &[Page]) -> Vec<String> {
         |page: &&Page| page.name == "SUMMARY.md" || summary.text.contains(&format!("({})", page.name));
     let unlisted = pages.iter().filter(|page| !is_listed(page));
     unlisted.map(|page| format!("{}: SUMMARY.md does not name this page", page.name)).collect()
+}
+
+/// Exercises that name a chapter which isn't there, or which doesn't name them.
+fn unlinked(workspace: &Workspace, pages: &[Page]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for exercise in catalogue::all(workspace).unwrap_or_default() {
+        for chapter in &exercise.chapters {
+            match pages.iter().find(|page| page.name == *chapter) {
+                None => faults.push(format!("exercises/{}: there is no chapter {chapter}", exercise.name)),
+                Some(page) if !page.text.contains(&exercise.name) => {
+                    faults.push(format!("{chapter}: does not name its exercise, {}", exercise.name));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    faults
 }

@@ -36,7 +36,8 @@ pub(super) struct Recipes {
 pub(super) struct Run {
     /// As the page shows it.
     pub(super) command: String,
-    pub(super) file: String,
+    /// The transcript; none if only the picture is wanted.
+    pub(super) file: Option<String>,
     /// An answer to an exercise that the command is to find in place of the learner's: `exNN-name/wrong/m01_x.rs`.
     pub(super) answer: Option<String>,
     /// A picture that the command writes below the target directory, and the figure of the book that it becomes.
@@ -117,7 +118,9 @@ impl Recipes {
     /// Each file that is recorded, with the command whose output it is. A server's log is nobody's output.
     pub(super) fn files(&self) -> Vec<(&str, Option<&str>)> {
         let mut files: Vec<(&str, Option<&str>)> = Vec::new();
-        files.extend(self.run.iter().map(|run| (run.file.as_str(), Some(run.command.as_str()))));
+        files.extend(
+            self.run.iter().filter_map(|run| Some((run.file.as_deref()?, Some(run.command.as_str())))),
+        );
         for server in &self.server {
             files.extend(server.file.as_deref().map(|file| (file, Some(server.command.as_str()))));
             files.extend(server.log.as_deref().map(|log| (log, None)));

@@ -73,6 +73,25 @@ impl Exercise {
         self.folder.join("solution/exercise.rs")
     }
 
+    /// All properties, or the one of that name.
+    ///
+    /// # Errors
+    /// If there is no such property.
+    pub(super) fn chosen(&self, name: Option<&str>) -> anyhow::Result<Vec<&Property>> {
+        let chosen: Vec<&Property> =
+            self.properties.iter().filter(|property| name.is_none_or(|name| property.name == name)).collect();
+        if chosen.is_empty() {
+            let names: Vec<&str> = self.properties.iter().map(|property| property.name.as_str()).collect();
+            bail!(
+                "{} has no property `{}`. It has:\n  {}",
+                self.name,
+                name.unwrap_or_default(),
+                names.join("\n  ")
+            );
+        }
+        Ok(chosen)
+    }
+
     /// Whether somebody has written something.
     pub fn is_begun(&self) -> bool {
         match (fs::read(self.answer()), fs::read(self.stub())) {

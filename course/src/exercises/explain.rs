@@ -3,7 +3,7 @@
 use crate::exercises::cargo::Messages;
 use crate::exercises::check::{Checked, Failure, Verdict};
 use crate::exercises::{Exercise, Learner, catalogue, report, say, schedule};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use std::fs;
 use std::path::PathBuf;
 
@@ -14,12 +14,7 @@ impl Learner {
     /// If there is no such exercise or property, or the picture cannot be written.
     pub fn explain(&mut self, name: &str, property: Option<&str>) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?.clone();
-        if let Some(property) = property
-            && !exercise.properties.iter().any(|known| known.name == property)
-        {
-            let names: Vec<&str> = exercise.properties.iter().map(|known| known.name.as_str()).collect();
-            bail!("{} has no property `{property}`. It has:\n  {}", exercise.name, names.join("\n  "));
-        }
+        exercise.chosen(property)?;
         eprintln!("checking {}", exercise.name);
         let found = super::check::check(&self.workspace, &exercise, Messages::Shown)?;
         if found.verdict == Verdict::DoesNotCompile {

@@ -5,7 +5,7 @@
 
 use crate::exercises::cargo;
 use crate::exercises::check::Mode;
-use crate::exercises::{Exercise, Learner, Mistake, catalogue, say};
+use crate::exercises::{Exercise, Learner, Mistake, catalogue, report, say};
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
@@ -20,21 +20,30 @@ impl Learner {
     ///
     /// # Errors
     /// If there is no such exercise or mistake, or the wrong answers cannot be built.
-    pub fn try_mistake(&self, name: &str, mistake: &str, runs: u32) -> anyhow::Result<bool> {
+    pub fn try_mistake(
+        &self,
+        name: &str,
+        mistake: &str,
+        property: Option<&str>,
+        runs: u32,
+    ) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let mistake = mistake.trim_end_matches(".rs");
         let Some(mistake) = exercise.mistakes.iter().find(|known| known.name == mistake) else {
             let names: Vec<&str> = exercise.mistakes.iter().map(|known| known.name.as_str()).collect();
             bail!("{} has no wrong answer `{mistake}`. It has:\n  {}", exercise.name, names.join("\n  "));
         };
-        eprintln!("building every wrong answer with its tests (the first time takes about a minute)");
+        let properties = exercise.chosen(property)?;
+        eprintln!("building every wrong answer with its tests (the first time takes a minute or two)");
         let program = build(&self.workspace)?;
-        say(&format!("{}\n{}\n\n", self.style.strong(&mistake.name), exercise.what_is_wrong(mistake)?));
+        say(&format!("{}\n", self.style.strong(&mistake.name)));
+        say(&report::paragraph("", &exercise.what_is_wrong(mistake)?));
         say(&format!(
-            "Of {runs} runs of each property, so many catch it:\n\n{:56}{:>8}{:>8}\n",
-            "", "real", "model"
+            "\nIn how many of {runs} runs it is caught. A run repeats a property some dozens of times on real threads,\n  \
+             and on thousands of schedules under the model.\n\n{:56}{:>14}{:>18}\n",
+            "", "real threads", "under the model"
         ));
-        for property in &exercise.properties {
+        for &property in &properties {
             let mut caught = [0, 0];
             for (mode, caught) in [Mode::Real, Mode::Model].into_iter().zip(&mut caught) {
                 for round in 0..runs {
@@ -43,9 +52,11 @@ impl Learner {
             }
             let [real, model] = caught;
             let mark = if property.name == mistake.property { "*" } else { " " };
-            say(&format!("{mark} {:54}{real:8}{model:8}\n", property.name));
+            say(&format!("{mark} {:54}{real:14}{model:18}\n", property.name));
         }
-        say("\n* the property that is there for this mistake\n");
+        if properties.iter().any(|property| property.name == mistake.property) {
+            say("\n* the property made for this mistake\n");
+        }
         Ok(true)
     }
 }
