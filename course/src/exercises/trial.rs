@@ -39,7 +39,7 @@ impl Learner {
         say(&format!("{}\n", self.style.strong(&mistake.name)));
         say(&report::paragraph("", &exercise.what_is_wrong(mistake)?));
         say(&format!(
-            "\nIn how many of {runs} runs it is caught. A run repeats a property some dozens of times on real threads,\n  \
+            "\nIn how many of {runs} runs it is caught. A run repeats a property some dozens of times on real threads,\n\
              and on thousands of schedules under the model.\n\n{:56}{:>14}{:>18}\n",
             "", "real threads", "under the model"
         ));
