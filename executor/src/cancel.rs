@@ -364,26 +364,25 @@ fn with_frames<R>(f: impl FnOnce(&mut Vec<Frame>) -> R) -> Option<R> {
     FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
 }
 
-/// Takes the stack back to what it was.
+/// Takes the top frame off the stack. Guards end in the reverse order of their begin, so that is the guard's own.
 #[must_use]
 pub(crate) struct FrameGuard {
-    depth: Option<usize>,
+    pushed: bool,
 }
 
 impl Drop for FrameGuard {
     fn drop(&mut self) {
-        // The frame is dropped after the borrow has ended: its token might be the last of its kind.
-        let frames = self.depth.and_then(|depth| with_frames(|frames| frames.split_off(depth)));
-        drop(frames);
+        if self.pushed {
+            // The frame is dropped after the borrow has ended: its token might be the last of its kind.
+            let frame = with_frames(Vec::pop);
+            drop(frame);
+        }
     }
 }
 
 fn push(frame: Frame) -> FrameGuard {
-    let depth = with_frames(|frames| {
-        frames.push(frame);
-        frames.len() - 1
-    });
-    FrameGuard { depth }
+    let pushed = with_frames(|frames| frames.push(frame)).is_some();
+    FrameGuard { pushed }
 }
 
 /// Enters a task. `task` is what its handle shares with it, if there is a handle.

@@ -11,12 +11,15 @@
 //! back as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported.
 
 use std::any::Any;
+use std::backtrace::Backtrace;
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::sync::{Arc, Mutex};
+use crate::panics::{self, PanicHandler, PanicReport};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Mutex, thread};
 
 /// The waiting or working task was asked to stop.
 ///
@@ -65,7 +68,13 @@ impl From<Cancelled> for WaitError {
 pub enum RejectReason {
     /// The executor was shut down.
     Shutdown,
-    /// The task needed a new thread and the system gave none.
+    /// No thread was free, no more might be started, and the queue was full.
+    Saturated,
+    /// The same, and it had not changed when the time to wait was up.
+    TimedOut,
+    /// The *submitting* task was cancelled while it waited for room.
+    Interrupted,
+    /// The task needed a new thread and the system, or the thread factory, gave none.
     NoThread(io::Error),
 }
 
@@ -73,6 +82,9 @@ impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shutdown => f.write_str("the executor is shut down"),
+            Self::Saturated => f.write_str("all threads are busy and the queue is full"),
+            Self::TimedOut => f.write_str("there was no room in time"),
+            Self::Interrupted => f.write_str("the submitting task was cancelled while it waited for room"),
             Self::NoThread(error) => write!(f, "no thread could be started: {error}"),
         }
     }
@@ -81,13 +93,28 @@ impl fmt::Display for RejectReason {
 /// A panic that was caught, as a value.
 ///
 /// Clones share one panic: the message is there for everyone, the payload for whoever takes it first. So the panic
-/// that a joiner gets and the one that an executor's statistics saw are the same.
+/// that a joiner gets and the one that an executor's hooks and statistics saw are the same.
+///
+/// A panic that nobody has looked at (its handle was dropped, or there never was one) goes to the [panic
+/// handler](crate::panics) when its last clone is dropped.
 #[derive(Clone)]
 pub struct Panic(Arc<Caught>);
 
 struct Caught {
     message: Box<str>,
+    thread: Option<Box<str>>,
+    backtrace: Option<Backtrace>,
     payload: Mutex<Option<Box<dyn Any + Send>>>,
+    read: AtomicBool,
+    origin: Mutex<Origin>,
+}
+
+/// Where the panic came from and who hears of it, as far as is known.
+#[derive(Default)]
+struct Origin {
+    task: Option<Box<str>>,
+    handler: Option<Arc<dyn PanicHandler>>,
+    after_cancel: bool,
 }
 
 impl Panic {
@@ -99,12 +126,29 @@ impl Panic {
         } else {
             "a panic whose payload is not text".into()
         };
-        Self(Arc::new(Caught { message, payload: Mutex::new(Some(payload)) }))
+        Self(Arc::new(Caught {
+            message,
+            thread: thread::current().name().map(Into::into),
+            backtrace: panics::captured_backtrace(),
+            payload: Mutex::new(Some(payload)),
+            read: AtomicBool::new(false),
+            origin: Mutex::new(Origin::default()),
+        }))
     }
 
     /// What the panic said, or a stand-in if its payload was not text.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The name of the thread that panicked, if it has one.
+    pub fn thread(&self) -> Option<&str> {
+        self.0.thread.as_deref()
+    }
+
+    /// Where it came from, if [`panics::install_hook`](crate::panics::install_hook) was called before.
+    pub fn backtrace(&self) -> Option<&Backtrace> {
+        self.0.backtrace.as_ref()
     }
 
     /// Takes the payload, as [`catch_unwind`](std::panic::catch_unwind) would have given it. `None` if a clone of
@@ -119,8 +163,28 @@ impl Panic {
     /// # Panics
     /// Always; that is its purpose.
     pub fn resume(self) -> ! {
+        self.mark_read();
         let payload = self.take_payload().unwrap_or_else(|| Box::new(self.message().to_owned()));
         resume_unwind(payload)
+    }
+
+    /// Says which task this was, if it was one, and who is to hear of it if nobody reads it.
+    pub(crate) fn set_origin(&self, task: Option<String>, handler: Option<Arc<dyn PanicHandler>>) {
+        let after_cancel = self.0.origin.lock().after_cancel;
+        let origin = Origin { task: task.map(Into::into), handler, after_cancel };
+        let replaced = std::mem::replace(&mut *self.0.origin.lock(), origin);
+        drop(replaced);
+    }
+
+    /// The task had been cancelled before it panicked, so nobody can read it.
+    pub(crate) fn set_after_cancel(&self) {
+        self.0.origin.lock().after_cancel = true;
+    }
+
+    /// Somebody was given this panic, so it need not be reported.
+    pub(crate) fn mark_read(&self) {
+        // Relaxed: looked at only when the last clone is dropped, and dropping an `Arc` orders that after everything.
+        self.0.read.store(true, Ordering::Relaxed);
     }
 }
 
@@ -140,6 +204,19 @@ impl Error for Panic {}
 
 impl Drop for Caught {
     fn drop(&mut self) {
+        if !self.read.load(Ordering::Relaxed) {
+            let origin = std::mem::take(&mut *self.origin.lock());
+            panics::report(
+                origin.handler,
+                &PanicReport {
+                    message: &self.message,
+                    thread: self.thread.as_deref(),
+                    task: origin.task.as_deref(),
+                    backtrace: self.backtrace.as_ref(),
+                    after_cancel: origin.after_cancel,
+                },
+            );
+        }
         let payload = self.payload.lock().take(); // a statement of its own: the lock is free again after it
         discard(payload);
     }

@@ -160,6 +160,9 @@ pub trait ExecutorService: Executor {
 
     /// Waits until it is terminated, for `timeout` at most, and says whether it is.
     ///
+    /// # Blocking
+    /// A task of this very executor that waits here waits in vain: the executor cannot end before its task has.
+    ///
     /// # Cancellation
     /// Returns early, with the answer of that moment, if the calling task is cancelled.
     fn await_termination(&self, timeout: Duration) -> bool;

@@ -22,13 +22,17 @@
 //! |---|---|---|
 //! | `sync` | | the one door to locks, threads and time, so that a model checker can stand behind it |
 //! | `error` | [`Cancelled`], [`WaitError`], [`Panic`], [`RejectReason`] | ways of failing; where panics stop |
+//! | `panics` | [`panics::PanicHandler`], [`panics::PanicReport`] | who hears of a panic that nobody else would hear of |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | asking a task to stop |
 //! | `wait` | [`Latch`], [`Semaphore`] | the one wait under every blocking call |
 //! | `task` | [`Task`], [`Outcome`] | a closure to be run once |
 //! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`] | the result of a task, and how it is called off |
 //! | `executor` | [`Executor`], [`ExecutorExt`], [`ExecutorService`] | who runs tasks, and what all of them promise |
 //! | `simple` | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | three policies on a page |
-//! | `thread_pool` | [`ThreadPoolExecutor`], [`PoolStats`] | worker threads, a queue and a life cycle |
+//! | `queue` | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | where tasks wait |
+//! | `thread_pool` | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`] | worker threads, a queue and a life cycle |
+//! | `timing` | [`Timing`] | what hooks can do |
+//! | `sizing` | [`pool_size`], [`WaitCompute`] | how many threads |
 //!
 //! # For those who come from Java
 //!
@@ -41,7 +45,13 @@
 //! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] |
 //! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back |
 //! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] |
-//! | `Executors.newFixedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::single`] |
+//! | `ThreadPoolExecutor`'s constructors | [`ThreadPoolExecutor::builder`] |
+//! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] |
+//! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] |
+//! | `AbortPolicy`, `CallerRunsPolicy`, `DiscardPolicy`, `DiscardOldestPolicy` | [`Abort`], [`CallerRuns`], [`Discard`], [`DiscardOldest`], and [`Block`] |
+//! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] |
+//! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] |
+//! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] |
 //!
 //! # Limits
@@ -56,6 +66,8 @@ mod sync;
 
 mod error;
 pub use error::{Cancelled, Panic, RejectReason, WaitError};
+
+pub mod panics;
 
 mod cancel;
 pub use cancel::{CancelToken, Registration, masked};
@@ -78,8 +90,24 @@ pub use executor::{Executor, ExecutorExt, ExecutorService, RejectedExecution, Re
 mod simple;
 pub use simple::{DirectExecutor, MinimalPool, ThreadPerTaskExecutor};
 
+mod queue;
+pub use queue::{FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, WorkQueue};
+
 mod thread_pool;
-pub use thread_pool::{PoolState, PoolStats, ThreadPoolExecutor};
+pub use thread_pool::{
+    Abort, Block, CallerRuns, ConfigError, Discard, DiscardOldest, DropPolicy, Hooks, NamedThreads,
+    PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, TaskInfo, ThreadFactory,
+    ThreadPoolBuilder, ThreadPoolExecutor, UnconfigurablePool, Worker,
+};
+
+mod timing;
+pub use timing::Timing;
+
+// Real time on real cores; under a model there is neither.
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+mod sizing;
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+pub use sizing::{WaitCompute, pool_size};
 
 /// The traits whose methods are called on executors: `use executor::prelude::*`.
 pub mod prelude {

@@ -100,3 +100,9 @@ impl Condvar {
 pub(crate) mod ids {
     pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 }
+
+/// What belongs to the process and not to an executor: set once or twice, never part of a protocol, not modelled.
+pub(crate) mod process {
+    pub(crate) use std::sync::{OnceLock, PoisonError, RwLock};
+    pub(crate) use std::thread_local;
+}

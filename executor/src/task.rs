@@ -44,8 +44,14 @@ use crate::sync::{Arc, ids, thread_local};
 #[must_use = "a task does nothing until it is run"]
 pub struct Task {
     body: Body,
-    name: Option<Box<Cow<'static, str>>>, // boxed: most tasks have none
+    attributes: Option<Box<Attributes>>, // boxed: most tasks have none
     id: TaskId,
+}
+
+#[derive(Default)]
+struct Attributes {
+    name: Option<Cow<'static, str>>,
+    priority: i32,
 }
 
 enum Body {
@@ -56,23 +62,62 @@ enum Body {
 impl Task {
     /// Makes a task of a closure. Allocates only if the closure captures more than three words.
     pub fn new(f: impl FnOnce() + Send + 'static) -> Self {
-        Self { body: Body::Closure(Closure::new(f)), name: None, id: TaskId::next() }
+        Self { body: Body::Closure(Closure::new(f)), attributes: None, id: TaskId::next() }
     }
 
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
-        Self { body: Body::WithHandle(Promise(Some(cell))), name: None, id }
+        Self { body: Body::WithHandle(Promise(Some(cell))), attributes: None, id }
     }
 
     /// Gives the task a name, for those who look at what a pool is doing.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = Some(Box::new(name.into()));
+        self.attributes.get_or_insert_default().name = Some(name.into());
         self
     }
 
     /// The name, if it has one.
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref().map(AsRef::as_ref)
+        self.attributes.as_ref()?.name.as_deref()
+    }
+
+    /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
+    pub fn prioritized(mut self, priority: i32) -> Self {
+        self.attributes.get_or_insert_default().priority = priority;
+        self
+    }
+
+    /// The priority; 0 unless it was given another.
+    pub fn priority(&self) -> i32 {
+        self.attributes.as_ref().map_or(0, |attributes| attributes.priority)
+    }
+
+    /// What to call it where names are shown.
+    pub(crate) fn label(&self) -> TaskLabel {
+        TaskLabel {
+            id: self.id,
+            name: self.attributes.as_ref().and_then(|attributes| attributes.name.clone()),
+        }
+    }
+
+    pub(crate) fn has_handle(&self) -> bool {
+        matches!(self.body, Body::WithHandle(_))
+    }
+
+    /// What the task shares with its handle, if it has one.
+    pub(crate) fn cell(&self) -> Option<Arc<dyn HandleCell>> {
+        match &self.body {
+            Body::Closure(_) => None,
+            Body::WithHandle(promise) => Some(Arc::clone(promise.cell())),
+        }
+    }
+
+    /// The task has left the queue. True if it was cancelled while it was there.
+    pub(crate) fn leave_queue(&self) -> bool {
+        match &self.body {
+            Body::Closure(_) => false,
+            Body::WithHandle(promise) => promise.cell().leave_queue(),
+        }
     }
 
     /// The task's id, which its handle has too.
@@ -84,7 +129,7 @@ impl Task {
     pub fn is_cancelled(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
-            Body::WithHandle(promise) => promise.0.as_ref().is_some_and(|cell| cell.is_cancelled()),
+            Body::WithHandle(promise) => promise.cell().is_cancelled(),
         }
     }
 
@@ -179,6 +224,32 @@ impl TaskId {
     }
 }
 
+/// What to call a task in a report: its name, or its id if it has none.
+#[derive(Debug, Clone)]
+pub(crate) struct TaskLabel {
+    id: TaskId,
+    name: Option<Cow<'static, str>>,
+}
+
+impl TaskLabel {
+    pub(crate) fn id(&self) -> TaskId {
+        self.id
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl fmt::Display for TaskLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => f.write_str(name),
+            None => self.id.fmt(f),
+        }
+    }
+}
+
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{}", self.0)
@@ -197,12 +268,29 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// Whether the outcome is already decided, so that the body will not be run.
     fn is_cancelled(&self) -> bool;
+
+    /// The task is in a queue that wants to hear if it is cancelled there. False if it is already, which the watcher
+    /// then has to count itself.
+    fn enter_queue(&self, watcher: Arc<dyn QueueWatcher>) -> bool;
+
+    /// See [`Task::leave_queue`].
+    fn leave_queue(&self) -> bool;
+}
+
+/// Hears of tasks that were cancelled while they were in its queue.
+pub(crate) trait QueueWatcher: Send + Sync {
+    /// Called once for each of them, without any lock of the task's.
+    fn cancelled_in_queue(&self);
 }
 
 /// The duty to complete a handle: kept by running the task, broken by dropping it.
 struct Promise(Option<Arc<dyn HandleCell>>);
 
 impl Promise {
+    fn cell(&self) -> &Arc<dyn HandleCell> {
+        self.0.as_ref().expect("it is taken out only when the promise is consumed")
+    }
+
     fn keep(mut self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
         let cell = self.0.take().expect("a promise is kept once, by value");
         cell.run(before_publish)

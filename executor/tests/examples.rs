@@ -20,7 +20,7 @@ fn example(name: &str) -> PathBuf {
 fn run(name: &str) -> Output {
     let mut command = Command::new(example(name));
     // Without backtraces the output fits into a pipe, so nobody need read it before the end.
-    command.env("RUST_BACKTRACE", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.arg("1").env("RUST_BACKTRACE", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| {
         panic!("cannot run the example {name}: {error}; `cargo test -p executor` builds it")
     });
@@ -56,11 +56,26 @@ macro_rules! examples {
 
 examples! {
     await_a_handle,
+    core_zero,
+    discard_oldest,
+    growth_order,
     how_a_join_ends,
+    inside_a_pool,
     minimal_pool_dies,
     pool_of_two,
     same_tasks_three_policies,
+    saturation,
+    thread_local_leak,
     waits_for_its_own_thread,
+}
+
+/// Those that are no part of the book: `stress,` runs for as long as one likes, and has a place in `.ci/run`.
+#[test]
+fn stress_finds_nothing_in_a_second() {
+    let output = run("stress");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("each was run once or dropped once"), "{printed}");
 }
 
 #[test]

@@ -22,8 +22,10 @@ fn main() {
         answers.extend(sorted(&exercise.join("wrong")).into_iter().map(|path| (stem(&path), path)));
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));
-            let arms: String =
-                properties.iter().map(|p| format!("        {p:?} => crate::mode::run_here(suite::{p}),\n")).collect();
+            let arms: String = properties
+                .iter()
+                .map(|p| format!("        {p:?} => crate::mode::run_here(suite::{p}),\n"))
+                .collect();
             let _ = write!(
                 modules,
                 "mod {module} {{\n    #[path = {path:?}]\n    pub mod exercise;\n    #[path = {suite:?}]\n    pub mod suite;\n    \
@@ -52,5 +54,8 @@ fn stem(path: &Path) -> String {
 
 /// The public functions of a suite.
 fn properties(suite: &str) -> Vec<&str> {
-    suite.lines().filter_map(|line| line.strip_prefix("pub fn ")?.split_once('(').map(|(name, _)| name)).collect()
+    suite
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub fn ")?.split_once('(').map(|(name, _)| name))
+        .collect()
 }

@@ -31,6 +31,10 @@ pub(crate) mod thread {
             Self(self.0.name(name))
         }
 
+        pub(crate) fn stack_size(self, bytes: usize) -> Self {
+            Self(self.0.stack_size(bytes))
+        }
+
         pub(crate) fn spawn<T: Send + 'static>(
             self,
             body: impl FnOnce() -> T + Send + 'static,

@@ -25,6 +25,10 @@ impl Instant {
         Self(NOW.get())
     }
 
+    pub(crate) fn elapsed(self) -> Duration {
+        Self::now() - self
+    }
+
     /// Like the real clocks, this one has an end well before that of `Duration`.
     pub(crate) fn checked_add(self, duration: Duration) -> Option<Self> {
         const END: Duration = Duration::from_secs(i64::MAX as u64);

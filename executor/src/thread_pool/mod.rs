@@ -14,16 +14,35 @@
 //! # Ok::<(), executor::RejectedSubmit<i32>>(())
 //! ```
 //!
+//! # In this folder
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `builder` | the knobs and how they interact: [`ThreadPoolBuilder`] |
+//! | `shared` | the state, and every way in which it changes: how a task gets in, how workers come and go, the end |
+//! | `worker` | what a worker thread does |
+//! | `rejection` | what happens to a task for which there is no room |
+//! | `factory`, `hooks` | where threads come from; what is called around tasks |
+//! | `stats`, `unconfigurable` | the pool seen from outside; the pool without its knobs |
+//!
 //! # States
 //!
 //! ```text
-//!  Running ──shutdown()──▶ ShuttingDown ──queue empty, last worker gone──▶ Terminated
+//!  Running ──shutdown()──▶ ShuttingDown ──queue empty, last worker gone──▶ Tidying ──terminated()──▶ Terminated
 //!     │                        │ shutdown_now()                             ▲
 //!     └────shutdown_now()──────┴─────▶ Stopping ─────last worker gone───────┘
 //! ```
 //!
-//! A worker takes the next task, runs it, takes the next … and sleeps while there is none. It ends when the pool is
-//! shutting down and the queue is empty, or when the pool is stopping. The last one to end terminates the pool.
+//! A worker takes the next task, runs it, takes the next … and sleeps while there is none. It leaves when it has slept
+//! for the keep-alive time and the pool can spare it, when there are more workers than the maximum, when the pool is
+//! shutting down and the queue is empty, or when the pool is stopping. The last one to leave ends the pool.
+//!
+//! # How a thread starts
+//!
+//! The thread factory is user code, so it is called without the lock. The submitter first counts the worker as
+//! *starting* and puts its task aside for it (`handed`), then lets go of the lock and calls the factory. The worker's
+//! first act is to count itself as *live*. If it does not come, the submitter takes its task back. Meanwhile others may
+//! only rely on *live* workers: see invariant 2.
 //!
 //! # Waking workers
 //!
@@ -31,140 +50,144 @@
 //! on its way already (`searching`); a worker that has found a task wakes the next one if there are more tasks and more
 //! sleepers. So a burst of submissions costs its submitter one wake-up, and the workers wake each other.
 //!
+//! # Cancelled tasks in the queue
+//!
+//! A task that is cancelled while it waits gives up its closure at once and tells the pool. What stays in the queue, a
+//! tombstone, is counted nowhere, takes no room, and is cleared out when a task wants its place or when half of the
+//! queue is tombstones.
+//!
 //! # Invariants
 //!
-//! 1. Everything that changes together is in [`State`], behind one lock. `state.workers` counts threads that may still
-//!    take a task.
-//! 2. A task in the queue implies a worker, so nothing is stranded: a task whose worker could not be started does not
-//!    stay in an unserved queue but goes back to its submitter.
-//! 3. A task in the queue and a sleeping worker imply a worker that is searching, or a busy one that will look before
-//!    it sleeps.
-//! 4. Once the phase has left `Running`, the queue only shrinks.
-//! 5. No user code (a task, a callback, the `Drop` of either) runs while the state is locked.
+//! 1. Everything that changes together is in `State`, behind one lock. A worker counts itself out under the same lock
+//!    under which it decides to leave.
+//! 2. A task in the queue implies a live worker, so nothing is stranded.
+//! 3. A task in the queue and a sleeping worker imply a worker that is searching, or one that will look before it sleeps.
+//! 4. Once the phase has left `Running`, nothing enters the queue.
+//! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of any) runs while the state is locked. The
+//!    exceptions by name are a comparator and a user's own queue.
 //! 6. A worker never ends because of a task: [`Task::run`] lets no panic out.
-//!
-//! # Left out, for now
-//!
-//! Sizes that change, keep-alive, bounded queues, saturation policies, hooks and thread factories. What stays is the
-//! frame: they add rules for when a worker starts and ends, not new states.
 
+mod builder;
+mod factory;
+mod hooks;
+mod rejection;
+mod shared;
 mod stats;
+mod unconfigurable;
 mod worker;
 
-pub use stats::{PoolState, PoolStats};
+pub use builder::{ConfigError, DropPolicy, ThreadPoolBuilder};
+pub use factory::{NamedThreads, ThreadFactory, Worker};
+pub use hooks::{Hooks, TaskInfo};
+pub use rejection::{Abort, Block, CallerRuns, Discard, DiscardOldest, RefusingPool, RejectionHandler};
+pub use stats::{PoolSnapshot, PoolState, PoolStats};
+pub use unconfigurable::UnconfigurablePool;
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::cancel::{CancelToken, masked};
-use crate::error::{Cancelled, RejectReason};
+use crate::error::Cancelled;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
-use crate::sync::{Arc, Condvar, Duration, Mutex, MutexGuard, ids, thread};
-use crate::task::Task;
+use crate::panics::PanicHandler;
+use crate::queue::{HandOffQueue, WorkQueue};
+use crate::sync::{Arc, Condvar, Duration, Mutex, thread};
+use crate::task::{Task, TaskId};
 use crate::wait::Latch;
+use shared::{Settings, Shared, State};
 
-/// An executor with a fixed number of threads of its own and a queue.
+/// An executor with threads of its own and a queue.
 ///
-/// Threads start one by one as tasks arrive and then stay. Tasks are taken in the order in which they were submitted. A
-/// panic in a task costs no thread.
+/// [`builder`](Self::builder) has all the knobs; [`fixed`](Self::fixed), [`cached`](Self::cached) and
+/// [`single`](Self::single) are the usual settings. Threads start as tasks arrive. A panic in a task costs no thread.
 ///
 /// # Sharing and dropping
 ///
-/// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). Dropping it is [`close`](ExecutorService::close)
-/// without a way to cut it short: it accepts nothing more and **blocks until every accepted task is done**. Two
-/// exceptions avoid a deadlock and a lost panic: dropped by one of its own tasks, or while the thread unwinds, it shuts
-/// down and does not wait.
+/// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). Unless its builder was given another
+/// [`DropPolicy`], dropping it is [`close`](ExecutorService::close) without a way to cut it short: it accepts nothing more
+/// and **blocks until every accepted task is done**. Two exceptions avoid a deadlock and a lost panic: dropped by one of
+/// its own tasks, or while the thread unwinds, it shuts down and does not wait.
 pub struct ThreadPoolExecutor {
     shared: Arc<Shared>,
-}
-
-/// What the pool and its workers share.
-struct Shared {
-    state: Mutex<State>,
-    /// There is a task to take, or the pool's state has changed.
-    work: Condvar,
-    terminated: Latch,
-    /// Above the tokens of all the tasks that run here.
-    root: CancelToken,
-    core_size: usize,
-    number: u64,
-}
-
-struct State {
-    phase: PoolState,
-    queue: VecDeque<Task>,
-    workers: usize,
-    largest: usize,
-    started: u64,
-    /// Workers that sleep or are about to be woken.
-    idle: usize,
-    /// A worker was woken and has not looked at the queue yet.
-    searching: bool,
-    active: usize,
-    completed: u64,
-    panicked: u64,
+    /// Whether the pool can have more than its core threads: fixed by its queue.
+    grows: bool,
+    on_drop: DropPolicy,
 }
 
 impl ThreadPoolExecutor {
+    /// Starts to put a pool together.
+    pub fn builder() -> ThreadPoolBuilder {
+        ThreadPoolBuilder::new()
+    }
+
     /// Makes a pool of `threads` threads with a queue **without a bound**: if tasks keep coming faster than they are
     /// done, the queue grows until memory is gone.
     ///
     /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if others are idle. If
     /// the system gives no thread, the pool carries on with those it has and tries again with the next task; only
-    /// without a single one is the task refused ([`RejectReason::NoThread`]).
+    /// without a single one is the task refused.
     ///
     /// # Panics
     /// If `threads` is zero.
     #[doc(alias = "newFixedThreadPool")]
     pub fn fixed(threads: usize) -> Self {
-        static POOLS: ids::AtomicU64 = ids::AtomicU64::new(1);
         assert!(threads > 0, "a pool of zero threads would accept tasks and never run them");
-        let state = State {
-            phase: PoolState::Running,
-            queue: VecDeque::new(),
-            workers: 0,
-            largest: 0,
-            started: 0,
-            idle: 0,
-            searching: false,
-            active: 0,
-            completed: 0,
-            panicked: 0,
-        };
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            work: Condvar::new(),
-            terminated: Latch::new(1),
-            root: CancelToken::new(),
-            core_size: threads,
-            number: POOLS.fetch_add(1, ids::Ordering::Relaxed),
-        });
-        Self { shared }
+        Self::builder().threads(threads).build().expect("one size, at least one")
+    }
+
+    /// Makes a pool **without a bound on its threads**: a task that finds no idle thread gets a new one, and a thread
+    /// that was idle for 60 s ends.
+    ///
+    /// For many short tasks that come in bursts. Under a load that it cannot keep up with it starts threads until the
+    /// system refuses.
+    #[doc(alias = "newCachedThreadPool")]
+    pub fn cached() -> Self {
+        let cached = Self::builder().core(0).maximum(usize::MAX).queue(HandOffQueue::new());
+        cached.build().expect("a hand-off lets the pool grow")
     }
 
     /// Makes a pool of one thread: tasks run one at a time, in the order in which they were submitted, and each sees
-    /// what those before it did. The queue has no bound, as for [`fixed`](Self::fixed).
+    /// what those before it did. The queue has no bound, as for [`fixed`](Self::fixed). Nobody can add a thread later.
     ///
     /// A task that panics takes neither the thread nor the order with it.
     #[doc(alias = "newSingleThreadExecutor")]
-    pub fn single() -> Self {
-        Self::fixed(1)
+    pub fn single() -> UnconfigurablePool {
+        UnconfigurablePool::new(Self::fixed(1))
     }
 
-    /// What the pool is doing: one consistent look.
+    fn new(
+        queue: Box<dyn WorkQueue>,
+        settings: Settings,
+        grows: bool,
+        threads_first: bool,
+        hooks: Box<dyn Hooks>,
+        panic_handler: Option<Arc<dyn PanicHandler>>,
+        on_drop: DropPolicy,
+    ) -> Self {
+        let shared = Arc::new_cyclic(|me| Shared {
+            state: Mutex::new(State::new(queue, settings)),
+            work: Condvar::new(),
+            started: Condvar::new(),
+            terminated: Latch::new(1),
+            root: CancelToken::new(),
+            hooks,
+            panic_handler,
+            threads_first,
+            me: me.clone(),
+        });
+        Self { shared, grows, on_drop }
+    }
+
+    // ----- looking in -----
+
+    /// What the pool is doing, in numbers: one consistent look.
     pub fn stats(&self) -> PoolStats {
-        let state = self.shared.state.lock();
-        PoolStats {
-            state: state.phase,
-            core_pool_size: self.shared.core_size,
-            pool_size: state.workers,
-            largest_pool_size: state.largest,
-            active: state.active,
-            queued: state.queued(),
-            completed: state.completed,
-            panicked: state.panicked,
-        }
+        self.shared.state.lock().stats()
+    }
+
+    /// What the pool is doing, task by task. Takes time in proportion to the length of the queue.
+    pub fn snapshot(&self) -> PoolSnapshot {
+        self.shared.snapshot()
     }
 
     /// How many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
@@ -173,30 +196,130 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().queued()
     }
 
-    /// Puts a task into the queue and sees to it that somebody takes it.
-    fn enqueue(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), RejectedExecution> {
-        state.queue.push_back(task);
-        if state.workers < self.shared.core_size {
-            match self.start_worker(state) {
-                Ok(()) => return Ok(()), // it looks into the queue first thing
-                Err(error) if state.workers == 0 => {
-                    let task = state.queue.pop_back().expect("pushed above, under the same lock");
-                    return Err(RejectedExecution { reason: RejectReason::NoThread(error), task });
-                }
-                Err(_) => {} // those there are will have to do
+    /// Takes a waiting task out of the queue. `None` if it is not there: it runs, has ended, was cancelled, or was never
+    /// submitted here. The task can still be run; dropping it cancels its handle.
+    pub fn remove(&self, id: TaskId) -> Option<Task> {
+        self.shared.remove(id)
+    }
+
+    /// Clears out at once what is left of tasks that were cancelled while they waited. The pool does that by itself
+    /// sooner or later, and no count includes them; this frees the memory now.
+    pub fn purge(&self) {
+        let removed = self.shared.state.lock().purge();
+        drop(removed);
+    }
+
+    // ----- changing settings -----
+
+    /// The core size.
+    pub fn core_pool_size(&self) -> usize {
+        self.shared.state.lock().settings.core
+    }
+
+    /// Changes the core size. Idle threads above a lower one end after the keep-alive time; for a higher one, threads
+    /// start for the tasks that wait.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed.
+    pub fn set_core_pool_size(&self, threads: usize) -> Result<(), ConfigError> {
+        self.change(|settings| settings.core = threads)?;
+        let waiting = self.shared.state.lock().queued();
+        for _ in 0..waiting {
+            if !self.shared.prestart() {
+                break;
             }
         }
-        self.shared.wake_one(state);
         Ok(())
     }
 
-    fn start_worker(&self, state: &mut MutexGuard<'_, State>) -> io::Result<()> {
-        let name = format!("pool-{}-thread-{}", self.shared.number, state.started + 1);
-        let shared = Arc::clone(&self.shared);
-        thread::Builder::new().name(name).spawn(move || worker::run(&shared))?;
-        state.started += 1;
-        state.workers += 1;
-        state.largest = state.largest.max(state.workers);
+    /// The maximum size.
+    pub fn maximum_pool_size(&self) -> usize {
+        self.shared.state.lock().settings.maximum
+    }
+
+    /// Changes the maximum size. Threads above a lower one end as soon as they have finished their task.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed.
+    pub fn set_maximum_pool_size(&self, threads: usize) -> Result<(), ConfigError> {
+        self.change(|settings| settings.maximum = threads)
+    }
+
+    /// How long a thread above core size may be idle.
+    pub fn keep_alive(&self) -> Duration {
+        self.shared.state.lock().settings.keep_alive
+    }
+
+    /// Changes it, for threads that are idle already, too.
+    ///
+    /// # Errors
+    /// [`ConfigError::ZeroKeepAlive`] if it is zero and core threads may time out.
+    pub fn set_keep_alive(&self, time: Duration) -> Result<(), ConfigError> {
+        self.change(|settings| settings.keep_alive = time)
+    }
+
+    /// Whether core threads end when they have been idle for the keep-alive time.
+    pub fn core_timeout(&self) -> bool {
+        self.shared.state.lock().settings.core_timeout
+    }
+
+    /// Changes it.
+    ///
+    /// # Errors
+    /// [`ConfigError::ZeroKeepAlive`] if the keep-alive time is zero.
+    pub fn set_core_timeout(&self, allowed: bool) -> Result<(), ConfigError> {
+        self.change(|settings| settings.core_timeout = allowed)
+    }
+
+    /// Who starts the threads.
+    pub fn thread_factory(&self) -> Arc<dyn ThreadFactory> {
+        Arc::clone(&self.shared.state.lock().settings.factory)
+    }
+
+    /// Changes it, for threads started from now on.
+    pub fn set_thread_factory(&self, factory: Arc<dyn ThreadFactory>) {
+        let before = std::mem::replace(&mut self.shared.state.lock().settings.factory, factory);
+        drop(before);
+    }
+
+    /// What happens to a task for which there is no room.
+    pub fn rejection_handler(&self) -> Arc<dyn RejectionHandler> {
+        Arc::clone(&self.shared.state.lock().settings.rejection)
+    }
+
+    /// Changes it.
+    pub fn set_rejection_handler(&self, handler: Arc<dyn RejectionHandler>) {
+        let before = std::mem::replace(&mut self.shared.state.lock().settings.rejection, handler);
+        drop(before);
+    }
+
+    /// Starts a thread that waits for work, if there are fewer than core size. Says whether it did.
+    pub fn prestart_core_thread(&self) -> bool {
+        self.shared.prestart()
+    }
+
+    /// Starts all threads up to core size and returns how many that were.
+    #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
+    pub fn prestart_all_core_threads(&self) -> usize {
+        std::iter::repeat_with(|| self.shared.prestart()).take_while(|&started| started).count()
+    }
+
+    /// Makes a change if what comes of it makes sense.
+    fn change(&self, change: impl FnOnce(&mut Settings)) -> Result<(), ConfigError> {
+        let mut state = self.shared.state.lock();
+        let settings = &state.settings;
+        let mut changed = Settings {
+            factory: Arc::clone(&settings.factory),
+            rejection: Arc::clone(&settings.rejection),
+            ..*settings
+        };
+        change(&mut changed);
+        changed.check(self.grows)?;
+        (state.settings.core, state.settings.maximum) = (changed.core, changed.maximum);
+        (state.settings.keep_alive, state.settings.core_timeout) = (changed.keep_alive, changed.core_timeout);
+        // Sleeping workers may be one too many now, or have to sleep for another time; submitters may have room.
+        self.shared.work.notify_all();
+        state.wake_all_submitters();
         Ok(())
     }
 
@@ -210,38 +333,24 @@ impl ThreadPoolExecutor {
 
 impl Executor for ThreadPoolExecutor {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        let mut state = self.shared.state.lock();
-        if state.phase != PoolState::Running {
-            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
-        }
-        self.enqueue(&mut state, task)
+        self.shared.admit(task).or_else(|(reason, task)| {
+            let handler = self.rejection_handler();
+            handler.rejected(task, reason, &RefusingPool(&self.shared))
+        })
     }
 }
 
 impl ExecutorService for ThreadPoolExecutor {
     fn shutdown(&self) {
-        let mut state = self.shared.state.lock();
-        if state.phase == PoolState::Running {
-            state.phase = PoolState::ShuttingDown;
-            self.shared.work.notify_all();
-            self.shared.terminate_if_done(state);
-        }
+        self.shared.shutdown();
     }
 
     fn shutdown_now(&self) -> Vec<Task> {
-        let mut state = self.shared.state.lock();
-        if state.phase < PoolState::Stopping {
-            state.phase = PoolState::Stopping;
-            self.shared.work.notify_all();
-        }
-        let queue = std::mem::take(&mut state.queue);
-        self.shared.terminate_if_done(state);
-        self.shared.root.cancel();
-        queue.into_iter().filter(|task| !task.is_cancelled()).collect()
+        self.shared.shutdown_now()
     }
 
     fn is_shutdown(&self) -> bool {
-        self.shared.state.lock().phase > PoolState::Running
+        self.shared.is_shutdown()
     }
 
     fn is_terminated(&self) -> bool {
@@ -263,41 +372,23 @@ impl ExecutorService for ThreadPoolExecutor {
 
 impl Drop for ThreadPoolExecutor {
     fn drop(&mut self) {
-        self.shutdown();
-        if !thread::panicking() {
+        match self.on_drop {
+            DropPolicy::Finish | DropPolicy::Detach => self.shutdown(),
+            DropPolicy::Cancel => drop(self.shutdown_now()),
+        }
+        if self.on_drop != DropPolicy::Detach && !thread::panicking() {
             self.wait_for_the_end();
         }
     }
 }
 
+// The users' hooks, handlers and factories are called behind a border of our own at which panics stop, so a panic leaves
+// nothing of the pool in pieces that another could see.
+impl UnwindSafe for ThreadPoolExecutor {}
+impl RefUnwindSafe for ThreadPoolExecutor {}
+
 impl fmt::Debug for ThreadPoolExecutor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.stats(), f)
-    }
-}
-
-impl State {
-    fn queued(&self) -> usize {
-        self.queue.iter().filter(|task| !task.is_cancelled()).count()
-    }
-}
-
-impl Shared {
-    /// Wakes a sleeping worker, unless there is none or one is on its way.
-    fn wake_one(&self, state: &mut MutexGuard<'_, State>) {
-        if state.idle > 0 && !state.searching {
-            state.searching = true;
-            self.work.notify_one();
-        }
-    }
-
-    /// Moves on to `Terminated` if the pool was shut down and the last worker is gone.
-    fn terminate_if_done(&self, mut state: MutexGuard<'_, State>) {
-        let ending = matches!(state.phase, PoolState::ShuttingDown | PoolState::Stopping);
-        if ending && state.workers == 0 {
-            state.phase = PoolState::Terminated;
-            drop(state);
-            self.terminated.count_down();
-        }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Where a pool stands. It only ever moves to a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PoolState {
     /// Accepts tasks and runs them.
@@ -12,8 +13,17 @@ pub enum PoolState {
     ShuttingDown,
     /// Accepts no more, begins no more; waits for what runs.
     Stopping,
-    /// Has no threads and no tasks any more.
+    /// Has no threads and no tasks any more; the `terminated` hook is being called.
+    Tidying,
+    /// Is over.
     Terminated,
+}
+
+impl PoolState {
+    /// Whether it is between running and terminated.
+    pub fn is_terminating(self) -> bool {
+        self > Self::Running && self < Self::Terminated
+    }
 }
 
 impl fmt::Display for PoolState {
@@ -22,6 +32,7 @@ impl fmt::Display for PoolState {
             Self::Running => "running",
             Self::ShuttingDown => "shutting down",
             Self::Stopping => "stopping",
+            Self::Tidying => "tidying up",
             Self::Terminated => "terminated",
         })
     }
@@ -29,17 +40,20 @@ impl fmt::Display for PoolState {
 
 /// A look at a pool: all numbers are of the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolStats {
     /// Where the pool stands.
     pub state: PoolState,
-    /// How many threads it is meant to have.
+    /// Up to how many threads it starts whether or not there is room in the queue.
     pub core_pool_size: usize,
+    /// How many threads it has at most.
+    pub maximum_pool_size: usize,
     /// How many threads it has.
     pub pool_size: usize,
     /// The most threads it ever had at once.
     pub largest_pool_size: usize,
-    /// Tasks that run now.
+    /// Tasks that run now, or for which a thread is starting.
     pub active: usize,
     /// Tasks that wait for a thread.
     pub queued: usize,
@@ -59,16 +73,40 @@ impl PoolStats {
 
 impl fmt::Display for PoolStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {} of {} threads, {} active, {} queued, {} completed ({} panicked)",
-            self.state,
-            self.pool_size,
-            self.core_pool_size,
-            self.active,
-            self.queued,
-            self.completed,
-            self.panicked
-        )
+        let Self { core_pool_size: core, maximum_pool_size: maximum, .. } = self;
+        write!(f, "{}: {} ", self.state, self.pool_size)?;
+        match *maximum {
+            usize::MAX => write!(f, "threads (core {core}, no maximum), ")?,
+            maximum if maximum == *core => write!(f, "of {maximum} threads, ")?,
+            maximum => write!(f, "threads (core {core}, maximum {maximum}), ")?,
+        }
+        write!(f, "{} active, {} queued, ", self.active, self.queued)?;
+        write!(f, "{} completed ({} panicked)", self.completed, self.panicked)
+    }
+}
+
+/// A closer look: which tasks run and which wait. Prints as a list; tasks without a name appear by id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PoolSnapshot {
+    /// The numbers.
+    pub stats: PoolStats,
+    /// The tasks that run, and those for which a thread is starting.
+    pub running: Vec<String>,
+    /// The tasks that wait, in the order in which they would be run as far as the queue tells.
+    pub queued: Vec<String>,
+}
+
+impl fmt::Display for PoolSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.stats)?;
+        for task in &self.running {
+            write!(f, "\n  running {task}")?;
+        }
+        for task in &self.queued {
+            write!(f, "\n  queued  {task}")?;
+        }
+        Ok(())
     }
 }

@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 
-use super::{PoolState, Shared};
-use crate::sync::{Arc, thread_local};
+use super::PoolState;
+use super::hooks::TaskInfo;
+use super::shared::{Seat, Shared, State};
+use crate::sync::{Arc, Instant, MutexGuard, thread_local};
 use crate::task::{Outcome, Task};
 
 thread_local! {
@@ -23,67 +25,147 @@ pub(super) fn is_own(shared: &Arc<Shared>) -> bool {
 // ANCHOR: worker
 /// The body of a worker thread.
 pub(super) fn run(shared: &Arc<Shared>) {
-    let _exit = Exit(shared);
+    let worker = Worker::begin(shared);
     POOL.with(|pool| pool.set(address(shared)));
+    shared.call_hook(|hooks| hooks.worker_started());
     shared.root.attach(|| {
-        while let Some(task) = shared.next_task() {
-            task.run_then(|outcome| shared.task_ended(outcome));
+        let mut ended = None;
+        while let Some(task) = worker.next_task(ended.take()) {
+            ended = worker.run_task(task);
         }
     });
+    shared.call_hook(|hooks| hooks.worker_ended());
 }
 // ANCHOR_END: worker
 
-/// Takes the worker out of the count however its thread ends.
-struct Exit<'a>(&'a Shared);
-
-impl Drop for Exit<'_> {
-    fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.workers -= 1;
-        self.0.terminate_if_done(state);
-    }
+/// One worker, counted from `begin` until `leave`.
+struct Worker<'a> {
+    shared: &'a Shared,
+    /// Its place in `State::seats`.
+    seat: usize,
+    left: Cell<bool>,
 }
 
-impl Shared {
+/// A task has ended in this way.
+struct Ended {
+    panicked: bool,
+}
+
+impl<'a> Worker<'a> {
+    fn begin(shared: &'a Shared) -> Self {
+        let mut state = shared.state.lock();
+        state.starting -= 1;
+        state.live += 1;
+        state.largest = state.largest.max(state.live);
+        let seat = state.take_seat();
+        shared.started.notify_all();
+        Self { shared, seat, left: Cell::new(false) }
+    }
+
     // ANCHOR: next_task
-    /// Waits for a task. `None` means that the worker is to end.
-    fn next_task(&self) -> Option<Task> {
-        let mut state = self.state.lock();
+    /// Counts the task before, if that is not done yet, and waits for the next. `None` means that the worker has left.
+    fn next_task(&self, ended: Option<Ended>) -> Option<Task> {
+        let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
+        let mut state = self.shared.state.lock();
+        if let Some(ended) = ended {
+            self.count(&mut state, &ended);
+        }
+        let mut idle_since = None;
+        let mut timed_out = false;
         loop {
-            if state.phase == PoolState::Stopping {
-                return None;
+            let surplus = state.workers() > state.settings.maximum && state.live > 1;
+            if state.phase == PoolState::Stopping || surplus {
+                return self.leave(state);
             }
-            if let Some(task) = state.queue.pop_front() {
-                if task.is_cancelled() {
-                    drop(state); // what is left of the task is the user's
-                    drop(task);
-                    state = self.state.lock();
-                    continue;
-                }
+            let (task, dead) = state.take();
+            cancelled.extend(dead);
+            if let Some(task) = task {
                 state.active += 1;
-                if !state.queue.is_empty() {
-                    self.wake_one(&mut state);
-                }
+                state.seats[self.seat] = Seat::Running(task.label());
+                self.shared.wake_one(&mut state); // the next one, if there is more to do
                 return Some(task);
             }
-            if state.phase == PoolState::ShuttingDown {
-                return None;
+            if state.phase != PoolState::Running || timed_out {
+                return self.leave(state);
             }
-            state.idle += 1;
-            state = self.work.wait(state);
-            state.idle -= 1;
-            state.searching = false;
+            if !cancelled.is_empty() {
+                drop(state); // what is left of cancelled tasks should not wait as long as this thread
+                cancelled.clear();
+                state = self.shared.state.lock();
+                continue;
+            }
+            (state, timed_out) = self.sleep(state, *idle_since.get_or_insert_with(Instant::now));
         }
     }
     // ANCHOR_END: next_task
 
-    /// Counts a task before its outcome is published, so that whoever has joined it finds it counted.
-    fn task_ended(&self, outcome: &Outcome) {
-        let mut state = self.state.lock();
+    /// Sleeps until there is something to see to, or until the worker has been idle for too long.
+    fn sleep(&self, mut state: MutexGuard<'a, State>, idle_since: Instant) -> (MutexGuard<'a, State>, bool) {
+        let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
+        state.idle += 1;
+        state.wake_submitter(); // a hand-off has room when a worker is idle
+        let timed_out;
+        (state, timed_out) = match end {
+            None => (self.shared.work.wait(state), false),
+            Some(end) => self.shared.work.wait_until(state, &self.shared.state, end),
+        };
+        state.idle -= 1;
+        state.searching = false;
+        // Whether it may end is a question of now, not of when it fell asleep.
+        let timed_out = timed_out && state.may_time_out();
+        (state, timed_out)
+    }
+
+    /// Runs a task. What comes back is still to be counted.
+    fn run_task(&self, task: Task) -> Option<Ended> {
+        let label = task.label();
+        let info = TaskInfo { id: label.id(), name: label.name() };
+        let mut uncounted = None;
+        // Whoever has joined a task must find it counted, so that comes before its outcome is published. Nobody can
+        // join a task without a handle: it is counted when the lock is taken for the next one.
+        let count_at_once = task.has_handle();
+        self.shared.call_hook(|hooks| hooks.before_execute(&info));
+        task.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), self.shared.panic_handler.clone());
+            }
+            self.shared.call_hook(|hooks| hooks.after_execute(&info, outcome));
+            let ended = Ended { panicked: matches!(outcome, Outcome::Panicked(_)) };
+            if count_at_once {
+                self.count(&mut self.shared.state.lock(), &ended);
+            } else {
+                uncounted = Some(ended);
+            }
+        });
+        uncounted
+    }
+
+    fn count(&self, state: &mut MutexGuard<'_, State>, ended: &Ended) {
         state.active -= 1;
         state.completed += 1;
-        if matches!(outcome, Outcome::Panicked(_)) {
-            state.panicked += 1;
+        state.panicked += u64::from(ended.panicked);
+        state.seats[self.seat] = Seat::Idle;
+    }
+
+    /// Takes this worker out of the count, under the same lock under which it was decided that it goes: a task that is
+    /// queued a moment later must not count on it.
+    fn leave(&self, mut state: MutexGuard<'_, State>) -> Option<Task> {
+        self.left.set(true);
+        state.live -= 1;
+        state.seats[self.seat] = Seat::Free;
+        state.wake_submitter(); // there may be room for another worker now
+        self.shared.wake_one(&mut state); // it may leave although there is work, because there are too many
+        self.shared.terminate_if_done(state);
+        None
+    }
+}
+
+impl Drop for Worker<'_> {
+    /// For the case that this thread unwinds, which would be a bug of this crate: the count is right even then.
+    fn drop(&mut self) {
+        if !self.left.get() {
+            let state = self.shared.state.lock();
+            self.leave(state);
         }
     }
 }

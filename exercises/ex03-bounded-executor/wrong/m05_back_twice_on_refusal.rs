@@ -33,10 +33,11 @@ impl<E: Executor> BoundedExecutor<E> {
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         self.room.acquire().expect("nobody cancels an exercise").forget();
         let place = Place(Arc::clone(&self.room));
-        self.inner.execute(move || {
-            let _place = place; // taken along, and dropped after the job
-            job();
-        })
-        .inspect_err(|_| self.room.release(1))
+        self.inner
+            .execute(move || {
+                let _place = place; // taken along, and dropped after the job
+                job();
+            })
+            .inspect_err(|_| self.room.release(1))
     }
 }

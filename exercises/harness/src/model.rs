@@ -16,6 +16,9 @@ use crate::recorder;
 mod backend {
     use std::cell::{Cell, RefCell};
     use std::collections::HashMap;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::sync::{Arc, LockResult, PoisonError};
+    use std::time::Duration;
 
     use shuttle::current::{TaskId, try_get_current_task};
     pub use shuttle::sync::atomic; // goes on to the learner
@@ -61,6 +64,66 @@ mod backend {
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
+    }
+
+    /// What is in a `Condvar` of `sync`.
+    ///
+    /// Shuttle's own would do, but for the picture: its wait lets others run between our last word and the moment at
+    /// which the lock is free, so a notification in between would look as if it came too late.
+    #[derive(Debug, Default)]
+    pub(super) struct WaitSet(std::sync::Mutex<Vec<Waiter>>); // never contended: only one thread runs at a time
+
+    #[derive(Debug)]
+    struct Waiter {
+        thread: thread::Thread,
+        woken: Arc<AtomicBool>,
+    }
+
+    impl WaitSet {
+        /// `waits` is told at the moment at which the lock is free and the wait begins; `wants_the_lock`, when somebody
+        /// has ended the wait.
+        pub(super) fn wait<'a, T>(
+            &self,
+            guard: MutexGuard<'a, T>,
+            mutex: &'a Mutex<T>,
+            waits: impl FnOnce(),
+            wants_the_lock: impl FnOnce(),
+        ) -> LockResult<MutexGuard<'a, T>> {
+            drop(guard); // others may run, then it is free; nobody runs from here to `park`
+            waits();
+            let woken = Arc::new(AtomicBool::new(false));
+            self.waiters().push(Waiter { thread: thread::current(), woken: Arc::clone(&woken) });
+            while !woken.load(Relaxed) {
+                thread::park();
+            }
+            wants_the_lock();
+            mutex.lock()
+        }
+
+        pub(super) fn notify(&self, all: bool, notifies: impl FnOnce()) {
+            thread::sleep(Duration::ZERO); // others may come first; shuttle takes no time for it
+            let mut waiters = self.waiters();
+            let woken = match waiters.len() {
+                0 => Vec::new(),
+                _ if all => std::mem::take(&mut *waiters),
+                n => vec![waiters.swap_remove(below(n))],
+            };
+            drop(waiters);
+            notifies();
+            for waiter in woken {
+                waiter.woken.store(true, Relaxed);
+                waiter.thread.unpark();
+            }
+        }
+
+        fn waiters(&self) -> std::sync::MutexGuard<'_, Vec<Waiter>> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    /// A number below `n`.
+    pub(super) fn below(n: usize) -> usize {
+        usize::try_from(random() % n as u64).expect("less than a usize")
     }
 
     /// In every other run, one wait or none ends without a notification. More would hide notifications that are missing.
@@ -149,7 +212,7 @@ impl Scheduler for Sticky {
             runnable.iter().map(|task| task.id()).filter(|id| !is_yielding || Some(*id) != current).collect();
         match others.len() {
             0 => current,
-            n => Some(others[usize::try_from(backend::random() % n as u64).expect("less than a usize")]),
+            n => Some(others[backend::below(n)]),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::recorder;
 /// Who makes threads and locks here: std.
 mod backend {
     use std::cell::Cell;
+    use std::sync::LockResult;
 
     pub use std::sync::atomic; // goes on to the learner
     pub(super) use std::sync::{Condvar, Mutex, MutexGuard};
@@ -32,6 +33,34 @@ mod backend {
             set_me(key);
             key
         })
+    }
+
+    /// What is in a `Condvar` of `sync`.
+    #[derive(Debug, Default)]
+    pub(super) struct WaitSet(Condvar);
+
+    impl WaitSet {
+        /// `waits` is told while the lock is still held, so nobody can have notified in between. That the wait is over and
+        /// only the lock is missing, nobody can tell here.
+        pub(super) fn wait<'a, T>(
+            &self,
+            guard: MutexGuard<'a, T>,
+            _mutex: &'a Mutex<T>,
+            waits: impl FnOnce(),
+            _wants_the_lock: impl FnOnce(),
+        ) -> LockResult<MutexGuard<'a, T>> {
+            waits();
+            self.0.wait(guard)
+        }
+
+        pub(super) fn notify(&self, all: bool, notifies: impl FnOnce()) {
+            notifies(); // before those who are woken up can be recorded
+            if all {
+                self.0.notify_all();
+            } else {
+                self.0.notify_one();
+            }
+        }
     }
 
     /// That is left to the system.

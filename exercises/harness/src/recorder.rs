@@ -41,7 +41,6 @@ pub(crate) struct Thread {
     spawned: bool,
 }
 
-#[derive(Default)]
 pub(crate) struct Recorder {
     /// Counts the runs of the property, so that threads left over from the last one can be told apart.
     run: usize,
@@ -51,6 +50,7 @@ pub(crate) struct Recorder {
     /// For each lock, who holds it and since which line.
     pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
     condvars: usize,
+    /// Which thread calls: the model and real threads know in different ways.
     who: Option<fn() -> ThreadKey>,
 }
 
@@ -61,34 +61,17 @@ pub(crate) struct ThreadKey {
     thread: usize,
 }
 
-static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
+static RECORDER: Mutex<Recorder> = Mutex::new(Recorder::new(0));
 
-struct Held(MutexGuard<'static, Option<Recorder>>);
-
-impl std::ops::Deref for Held {
-    type Target = Recorder;
-    fn deref(&self) -> &Recorder {
-        self.0.as_ref().expect("`recorder` has put one there")
-    }
-}
-
-impl std::ops::DerefMut for Held {
-    fn deref_mut(&mut self) -> &mut Recorder {
-        self.0.as_mut().expect("`recorder` has put one there")
-    }
-}
-
-fn recorder() -> Held {
-    let mut guard = RECORDER.lock().unwrap_or_else(PoisonError::into_inner);
-    guard.get_or_insert_default();
-    Held(guard)
+fn recorder() -> MutexGuard<'static, Recorder> {
+    RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Begins a run: everything recorded so far is forgotten. `who` says which thread calls.
 pub(crate) fn begin_run(who: fn() -> ThreadKey) {
     let mut recorder = recorder();
     let run = recorder.run + 1;
-    *recorder = Recorder { run, who: Some(who), ..Recorder::default() };
+    *recorder = Recorder { who: Some(who), ..Recorder::new(run) };
 }
 
 /// Adds a thread to this run.
@@ -107,6 +90,18 @@ pub(crate) fn register(name: Option<String>, spawned: bool) -> ThreadKey {
 }
 
 impl Recorder {
+    const fn new(run: usize) -> Self {
+        Self {
+            run,
+            promise: String::new(),
+            threads: Vec::new(),
+            events: Vec::new(),
+            locks: Vec::new(),
+            condvars: 0,
+            who: None,
+        }
+    }
+
     fn record(&mut self, thread: usize, action: Action, line: Option<u32>) {
         if self.events.len() == MOST_EVENTS {
             self.events.drain(..MOST_EVENTS / 2);
@@ -194,6 +189,11 @@ pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
         }
         recorder.record(me, Action::Wait(condvar), line(at));
     });
+}
+
+/// The wait is over, and the lock may be somebody else's.
+pub(crate) fn locking_again(lock: usize) {
+    here(|recorder, me| recorder.threads[me].doing = Doing::Locking(lock));
 }
 
 pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'_>) {

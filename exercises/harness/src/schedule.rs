@@ -186,7 +186,7 @@ fn clip(text: &str, width: usize) -> String {
 
 // ----- the picture for a page -----
 
-const COLUMN: usize = 220;
+const COLUMN: usize = 270;
 const LINE: usize = 22;
 const TOP: usize = 56;
 

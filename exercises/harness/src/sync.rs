@@ -73,8 +73,15 @@ impl<T: Default> Default for Mutex<T> {
 impl<T> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.take() {
-            recorder::unlocked(self.mutex.number);
+            // On real threads, the next owner may be recorded as soon as the lock is free. Under the model others may run
+            // before it is free, and none after.
+            if !backend::ONE_AT_A_TIME {
+                recorder::unlocked(self.mutex.number);
+            }
             drop(inner);
+            if backend::ONE_AT_A_TIME {
+                recorder::unlocked(self.mutex.number);
+            }
         }
     }
 }
@@ -96,7 +103,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 #[derive(Debug)]
 pub struct Condvar {
     number: usize,
-    inner: backend::Condvar,
+    inner: backend::WaitSet,
 }
 
 impl Default for Condvar {
@@ -108,7 +115,7 @@ impl Default for Condvar {
 impl Condvar {
     /// Makes one that nobody waits on.
     pub fn new() -> Self {
-        Self { number: recorder::new_condvar(), inner: backend::Condvar::new() }
+        Self { number: recorder::new_condvar(), inner: backend::WaitSet::default() }
     }
 
     /// Lets go of the lock, waits for a notification, and takes the lock again. May wake up without one.
@@ -117,13 +124,14 @@ impl Condvar {
         let at = Location::caller();
         let mutex = guard.mutex;
         let inner = guard.inner.take().expect("only a wait takes it, by value");
-        recorder::waiting(self.number, mutex.number, at);
+        let waits = || recorder::waiting(self.number, mutex.number, at);
         let spurious = backend::wakes_up_by_itself();
         let result = if spurious {
             drop(inner);
+            waits();
             mutex.inner.lock() // somebody else may come first: every lock is a choice of the scheduler
         } else {
-            self.inner.wait(inner)
+            self.inner.wait(inner, &mutex.inner, waits, || recorder::locking_again(mutex.number))
         };
         recorder::woken(self.number, mutex.number, spurious, at);
         mutex.guard(result)
@@ -155,18 +163,7 @@ impl Condvar {
     }
 
     fn notify(&self, all: bool, at: &Location<'_>) {
-        // Under the model others may run before the notification, on real threads after it.
-        if !backend::ONE_AT_A_TIME {
-            recorder::notified(self.number, all, at);
-        }
-        if all {
-            self.inner.notify_all();
-        } else {
-            self.inner.notify_one();
-        }
-        if backend::ONE_AT_A_TIME {
-            recorder::notified(self.number, all, at);
-        }
+        self.inner.notify(all, || recorder::notified(self.number, all, at));
     }
 }
 

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use exercises_harness::model::check;
+use exercises_harness::schedule::Action;
 use exercises_harness::{isolate, real, schedule};
 
 mod properties {
     use exercises_harness::model::probe;
+    use exercises_harness::model::sync::atomic::{AtomicBool, Ordering};
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
     use exercises_harness::{expect, promise};
 
@@ -50,6 +52,23 @@ mod properties {
         loop {
             std::hint::spin_loop();
         }
+    }
+
+    pub(crate) fn misses_the_notification() {
+        let (flag, lock, changed) =
+            (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(())), Arc::new(Condvar::new()));
+        let waiter = {
+            let (flag, lock, changed) = (Arc::clone(&flag), Arc::clone(&lock), Arc::clone(&changed));
+            thread::spawn(move || {
+                let mut guard = lock.lock().unwrap();
+                while !flag.load(Ordering::SeqCst) {
+                    guard = changed.wait(guard).unwrap();
+                }
+            })
+        };
+        flag.store(true, Ordering::SeqCst); // without the lock
+        changed.notify_all();
+        waiter.join().unwrap();
     }
 
     pub(crate) fn waits_in_an_if() {
@@ -156,4 +175,21 @@ fn waits_in_an_if() {
 #[test]
 fn a_wait_that_ends_by_itself_is_part_of_the_model() {
     assert!(message("waits_in_an_if").contains("A wake-up is only a hint"));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn misses_the_notification() {
+    check("", properties::misses_the_notification);
+}
+
+#[test]
+fn a_lost_wake_up_is_shown_with_the_notification_before_the_wait() {
+    assert!(message("misses_the_notification").contains("the wake-up is lost"));
+    let json = std::fs::read(traces().join("misses_the_notification.json")).unwrap();
+    let schedule = serde_json::from_slice::<exercises_harness::Failure>(&json).unwrap().schedule;
+    let notify = schedule.decisive.unwrap();
+    assert!(matches!(schedule.events[notify].action, Action::Notify { all: true, .. }));
+    let wait = schedule.events.iter().rposition(|event| matches!(event.action, Action::Wait(_))).unwrap();
+    assert!(notify < wait, "{}", schedule.text(false));
 }

@@ -157,6 +157,11 @@ impl Exercise {
         for name in listed.into_iter().filter(|name| !readme.contains(&format!("`{name}`"))) {
             mistakes.push(format!("README.md does not name {name}"));
         }
+        for chapter in &self.chapters {
+            if !folder().join("../book/src").join(chapter).is_file() {
+                mistakes.push(format!("the book has no chapter {chapter}"));
+            }
+        }
         for chapter in self.chapters.iter().filter(|chapter| !readme.contains(&format!("book/src/{chapter}")))
         {
             mistakes.push(format!("README.md does not link the chapter {chapter}"));

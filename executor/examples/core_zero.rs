@@ -1,0 +1,35 @@
+//! A pool of core size zero. The natural reading ("no threads unless the queue is full") would never run anything; early
+//! versions of `java.util.concurrent` did just that. Here such a pool has one thread while there is work, and more only
+//! when the queue is full: a surprise for those who expected ten.
+//!
+//! ```sh
+//! cargo run -p executor --example core_zero
+//! ```
+//!
+//! The book's chapter: Threads and queue.
+
+use executor::{FifoQueue, Latch, ThreadPoolBuilder, ThreadPoolExecutor, prelude::*};
+use std::sync::Arc;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // ANCHOR: core_zero
+    let pool = || ThreadPoolExecutor::builder().core(0).maximum(10).queue(FifoQueue::bounded(100));
+    println!("queue first:   {} threads for 10 tasks", threads_for_ten_tasks(pool())?);
+    println!("threads first: {} threads for 10 tasks", threads_for_ten_tasks(pool().threads_first())?);
+    // ANCHOR_END: core_zero
+    Ok(())
+}
+
+fn threads_for_ten_tasks(pool: ThreadPoolBuilder) -> Result<usize, Box<dyn std::error::Error>> {
+    let pool = pool.build()?;
+    let gate = Arc::new(Latch::new(1));
+    for _ in 0..10 {
+        let gate = Arc::clone(&gate);
+        pool.execute(move || _ = gate.wait())?;
+    }
+    let threads = pool.stats().pool_size;
+    gate.count_down();
+    pool.close();
+    assert_eq!(pool.stats().completed, 10);
+    Ok(threads)
+}

@@ -1,0 +1,43 @@
+//! Core, queue, maximum, saturation: in which order a pool finds room for a task, and that its threads go again.
+//!
+//! ```sh
+//! cargo run -p executor --example growth_order
+//! ```
+//!
+//! The book's chapter: Threads and queue.
+
+use executor::{ConfigError, FifoQueue, Latch, ThreadPoolExecutor, prelude::*};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn main() -> Result<(), ConfigError> {
+    // ANCHOR: pool
+    let pool = ThreadPoolExecutor::builder()
+        .core(2)
+        .maximum(4)
+        .queue(FifoQueue::bounded(3))
+        .keep_alive(Duration::from_millis(50))
+        .build()?;
+    // ANCHOR_END: pool
+
+    // ANCHOR: submit
+    let gate = Arc::new(Latch::new(1)); // keeps every task running until we open it
+    for n in 1..=8 {
+        let gate = Arc::clone(&gate);
+        let accepted = pool.execute(move || _ = gate.wait());
+        let stats = pool.stats();
+        let where_to = accepted.map_or_else(|refused| refused.to_string(), |()| "accepted".into());
+        println!("task {n}: {} threads, {} queued: {where_to}", stats.pool_size, stats.queued);
+    }
+    // ANCHOR_END: submit
+    gate.count_down();
+    while pool.stats().pool_size > 2 {
+        std::thread::yield_now(); // the two above core size end after 50 ms without work
+    }
+    println!("later:  {}", pool.stats());
+    // ANCHOR: contradiction
+    let contradiction = ThreadPoolExecutor::builder().core(2).maximum(4).build();
+    println!("without a bound: {}", contradiction.expect_err("the maximum would never be reached"));
+    // ANCHOR_END: contradiction
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Names, hooks, timing, a panic handler, and a look inside while it runs.
+//!
+//! ```sh
+//! cargo run -p executor --example inside_a_pool
+//! ```
+//!
+//! The book's chapter: Threads, factories and hooks.
+
+use executor::panics::PanicReport;
+use executor::{Latch, NamedThreads, Task, ThreadPoolExecutor, Timing, WaitCompute, pool_size, prelude::*};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    std::panic::set_hook(Box::new(|_| ())); // the pool's handler reports; once is enough
+    // ANCHOR: pool
+    let threads = Arc::new(NamedThreads::new("indexer").stack_size(256 * 1024));
+    let pool = ThreadPoolExecutor::builder()
+        .threads(2)
+        .thread_factory(Arc::clone(&threads))
+        .hooks(Timing::logging(|timing| println!("terminated: {} tasks", timing.tasks())))
+        .panic_handler(report)
+        .build()?;
+    // ANCHOR_END: pool
+
+    // ANCHOR: snapshot
+    let (running, gate) = (Arc::new(Latch::new(2)), Arc::new(Latch::new(1)));
+    for name in ["parse a.txt", "parse b.txt", "parse c.txt"] {
+        let (running, gate) = (Arc::clone(&running), Arc::clone(&gate));
+        let task = Task::new(move || {
+            running.count_down();
+            _ = gate.wait();
+        });
+        pool.execute(task.named(name))?;
+    }
+    running.wait()?;
+    println!("{}", pool.snapshot());
+    // ANCHOR_END: snapshot
+    pool.execute(Task::new(|| panic!("not a text file")).named("parse d.png"))?;
+    gate.count_down();
+    pool.close();
+    println!("threads: {} created", threads.created());
+
+    // ANCHOR: sizing
+    let measured = Arc::new(WaitCompute::new());
+    let pool = ThreadPoolExecutor::builder().hooks(Arc::clone(&measured)).build()?;
+    pool.execute(|| std::thread::sleep(Duration::from_millis(30)))?;
+    pool.close();
+    println!("waits more than it computes: {}", measured.ratio().is_some_and(|ratio| ratio > 1.0));
+    println!("8 cores, 90 % waiting: {} threads", pool_size(8, 1.0, 9.0));
+    // ANCHOR_END: sizing
+    Ok(())
+}
+
+// ANCHOR: report
+fn report(panic: &PanicReport<'_>) {
+    println!("reported: {} panicked: {}", panic.task.unwrap_or("a hook"), panic.message);
+}
+// ANCHOR_END: report

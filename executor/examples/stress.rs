@@ -1,0 +1,217 @@
+//! Does to pools, from many threads at once, whatever can be done to a pool, and keeps books: at the end of each pool's
+//! life every task must have been run once, or dropped once, and all counts must agree.
+//!
+//! ```sh
+//! cargo run --release -p executor --example stress -- 60 # seconds
+//! ```
+
+use executor::prelude::*;
+use executor::{
+    Abort, Block, CallerRuns, Discard, DiscardOldest, FifoQueue, FutureTask, HandOffQueue, JoinError,
+    LifoQueue, PriorityQueue, Task, TaskHandle, ThreadPoolBuilder, ThreadPoolExecutor,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+const SUBMITTERS: u64 = 4;
+const STEPS: u64 = 400;
+
+/// What became of the tasks of one pool.
+#[derive(Default)]
+struct Books {
+    made: AtomicU64,
+    ran: AtomicU64,
+    ran_by_pool: AtomicU64,
+    dropped_unrun: AtomicU64,
+}
+
+/// Is in every task: notices being run and being dropped.
+struct Entry {
+    books: Arc<Books>,
+    ran: bool,
+}
+
+impl Entry {
+    fn new(books: &Arc<Books>) -> Self {
+        books.made.fetch_add(1, SeqCst);
+        Self { books: Arc::clone(books), ran: false }
+    }
+
+    fn run(mut self, what: u64) -> u64 {
+        self.ran = true;
+        self.books.ran.fetch_add(1, SeqCst);
+        if std::thread::current().name().is_some_and(|name| name.starts_with("stress-")) {
+            self.books.ran_by_pool.fetch_add(1, SeqCst);
+        }
+        match what % 16 {
+            0 => std::panic::resume_unwind(Box::new("on purpose")), // without calling the panic hook
+            1 => std::thread::yield_now(),
+            2 => drop(executor::CancelToken::current().sleep(Duration::from_micros(200))),
+            _ => {}
+        }
+        what
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if !self.ran {
+            self.books.dropped_unrun.fetch_add(1, SeqCst);
+        }
+    }
+}
+
+/// A generator of numbers that look random (xorshift): the same seed, the same decisions.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+
+    fn small(&mut self, bound: u32) -> usize {
+        usize::try_from(self.below(bound.into())).expect("below a small bound")
+    }
+}
+
+fn main() {
+    let seconds = std::env::args().nth(1).map_or(10, |text| text.parse().expect("a number of seconds"));
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut pools = 0;
+    let mut tasks = 0;
+    while Instant::now() < end {
+        pools += 1;
+        tasks += one_life(pools);
+    }
+    println!("{pools} pools, {tasks} tasks: each was run once or dropped once, and all counts agree");
+}
+
+/// The life of one pool. Returns how many tasks it was given.
+fn one_life(seed: u64) -> u64 {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let books = Arc::new(Books::default());
+    let pool = Arc::new(some_pool(&mut random));
+    let abrupt = random.below(2) == 0;
+    let end_early = random.below(3) == 0;
+
+    let submitters: Vec<_> = (0..SUBMITTERS)
+        .map(|n| {
+            let (pool, books) = (Arc::clone(&pool), Arc::clone(&books));
+            let random =
+                Random(seed.wrapping_mul(31).wrapping_add(n).wrapping_mul(0x2545_F491_4F6C_DD1D) | 1);
+            std::thread::spawn(move || submit_things(&pool, &books, random))
+        })
+        .collect();
+    if end_early {
+        end(&pool, abrupt);
+    }
+    for submitter in submitters {
+        submitter.join().expect("a submitter found a mistake");
+    }
+    end(&pool, abrupt);
+
+    assert!(pool.await_termination(Duration::from_mins(1)), "the pool does not end: {pool:?}");
+    let (made, ran) = (books.made.load(SeqCst), books.ran.load(SeqCst));
+    let (stats, dropped) = (pool.stats(), books.dropped_unrun.load(SeqCst));
+    assert_eq!(ran + dropped, made, "seed {seed}: a task was lost: {stats}");
+    assert_eq!((stats.queued, stats.active, stats.pool_size), (0, 0, 0), "seed {seed}: {stats}");
+    let by_pool = books.ran_by_pool.load(SeqCst);
+    // A task that is cancelled between being taken and being begun counts as taken and never ran.
+    assert!(stats.completed >= by_pool, "seed {seed}: ran {by_pool}, {stats}");
+    made
+}
+
+fn end(pool: &ThreadPoolExecutor, abrupt: bool) {
+    if abrupt {
+        drop(pool.shutdown_now());
+    } else {
+        pool.shutdown();
+    }
+}
+
+fn some_pool(random: &mut Random) -> ThreadPoolExecutor {
+    let core = random.small(4);
+    let builder = ThreadPoolExecutor::builder().name("stress").core(core).maximum(core + 1 + random.small(3));
+    let builder = builder.keep_alive(Duration::from_micros(random.below(2_000)));
+    let builder = with_queue(builder, random);
+    let builder = match random.below(6) {
+        0 => builder.rejection_handler(CallerRuns),
+        1 => builder.rejection_handler(Discard),
+        2 => builder.rejection_handler(DiscardOldest),
+        3 => builder.rejection_handler(Block::new()),
+        4 => builder.rejection_handler(Block::for_at_most(Duration::from_millis(1))),
+        _ => builder.rejection_handler(Abort),
+    };
+    builder.build().expect("the settings fit together")
+}
+
+fn with_queue(builder: ThreadPoolBuilder, random: &mut Random) -> ThreadPoolBuilder {
+    let capacity = 1 + random.small(20);
+    match random.below(6) {
+        0 => builder.queue(FifoQueue::bounded(capacity)),
+        1 => builder.queue(LifoQueue::bounded(capacity)),
+        2 => builder.queue(PriorityQueue::new().bounded(capacity)),
+        3 => builder.queue(PriorityQueue::by(|a, b| a.priority().cmp(&b.priority())).bounded(capacity)),
+        4 => builder.queue(FifoQueue::unbounded()).threads_first(),
+        _ => builder.queue(HandOffQueue::new()),
+    }
+}
+
+fn submit_things(pool: &ThreadPoolExecutor, books: &Arc<Books>, mut random: Random) {
+    let mut handles: Vec<TaskHandle<u64>> = Vec::new();
+    for _ in 0..STEPS {
+        let what = random.below(1 << 40);
+        let priority = i32::try_from(what % 7).expect("below 7");
+        let entry = Entry::new(books);
+        match random.below(12) {
+            0..5 => {
+                let task = Task::new(move || _ = entry.run(what)).prioritized(priority);
+                drop(pool.execute(task));
+            }
+            _ => match pool.submit(FutureTask::new(move || entry.run(what)).prioritized(priority)) {
+                Ok(handle) => handles.push(handle),
+                Err(refused) => assert!(!refused.handle.is_finished(), "a refused task was not run"),
+            },
+        }
+        match random.below(40) {
+            0 => drop(pool.set_core_pool_size(random.small(5))),
+            1 => drop(pool.set_maximum_pool_size(1 + random.small(6))),
+            2 => drop(pool.set_keep_alive(Duration::from_micros(random.below(1_000)))),
+            3 => pool.purge(),
+            4 => drop(pool.snapshot().to_string()),
+            5 => drop(pool.prestart_core_thread()),
+            6..16 => {
+                if let Some(handle) = handles.pop() {
+                    handle.cancel();
+                }
+            }
+            16..20 => {
+                let removed = handles.pop().and_then(|handle| Some((pool.remove(handle.id())?, handle)));
+                if let Some((task, handle)) = removed {
+                    task.run();
+                    assert!(handle.is_finished());
+                }
+            }
+            20..26 => check(handles.pop()),
+            _ => {}
+        }
+    }
+    // Those left are joined only after the end, which must let every one of them go.
+    for handle in handles {
+        check(Some(handle));
+    }
+}
+
+fn check(handle: Option<TaskHandle<u64>>) {
+    let Some(handle) = handle else { return };
+    match handle.join() {
+        Ok(what) => assert!(what % 16 != 0, "this one panics"),
+        Err(JoinError::Panicked(panic)) => assert_eq!(panic.message(), "on purpose"),
+        Err(JoinError::Cancelled) => {}
+        Err(other) => panic!("nobody cancels the submitters: {other:?}"),
+    }
+}

@@ -1,0 +1,46 @@
+//! What one task leaves in a thread-local, the next task on the same worker finds. With a thread for each task that
+//! could not happen; with a pool it is a leak, of memory at best and of one user's data to another at worst.
+//!
+//! ```sh
+//! cargo run -p executor --example thread_local_leak
+//! ```
+//!
+//! The book's chapter: Threads, factories and hooks.
+
+use executor::{Hooks, Outcome, TaskInfo, ThreadPoolExecutor, prelude::*};
+use std::cell::RefCell;
+
+// ANCHOR: leak
+thread_local! {
+    static USER: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+fn handle_request(login: Option<&'static str>) -> String {
+    if let Some(name) = login {
+        USER.set(Some(name.to_owned())); // and nobody takes it out again
+    }
+    USER.with_borrow(|user| format!("hello, {}", user.as_deref().unwrap_or("stranger")))
+}
+// ANCHOR_END: leak
+
+// ANCHOR: clean_up
+/// Cleans up after each task, whether it returned or panicked.
+struct ForgetUser;
+
+impl Hooks for ForgetUser {
+    fn after_execute(&self, _task: &TaskInfo<'_>, _outcome: &Outcome) {
+        USER.set(None);
+    }
+}
+// ANCHOR_END: clean_up
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let leaking = ThreadPoolExecutor::builder().build()?;
+    println!("Ada logs in:      {}", leaking.submit(|| handle_request(Some("Ada")))?.join()?);
+    println!("somebody else:    {}", leaking.submit(|| handle_request(None))?.join()?);
+
+    let cleaning = ThreadPoolExecutor::builder().hooks(ForgetUser).build()?;
+    println!("Grace logs in:    {}", cleaning.submit(|| handle_request(Some("Grace")))?.join()?);
+    println!("somebody else:    {}", cleaning.submit(|| handle_request(None))?.join()?);
+    Ok(())
+}

@@ -1,0 +1,383 @@
+//! The state that a task and its handle share, and every way in which it changes.
+
+use std::task::Waker;
+
+use super::error::{TaskError, TaskState};
+use crate::cancel::{CancelToken, RunningTask, enter_task};
+use crate::error::{Cancelled, contain, discard};
+use crate::sync::{Arc, Mutex};
+use crate::task::{HandleCell, Outcome, QueueWatcher, TaskId};
+
+pub(super) type TaskResult<T> = Result<T, TaskError>;
+
+/// A panic that is given to somebody need not be reported to the panic handler.
+pub(super) fn mark_read<T>(result: &TaskResult<T>) {
+    if let Err(TaskError::Panicked(panic)) = result {
+        panic.mark_read();
+    }
+}
+
+/// The one allocation: what is shared, and the body in its slot.
+pub(super) struct Cell<T, F> {
+    core: Core<T>,
+    body: Mutex<Option<F>>,
+}
+
+impl<T, F> Cell<T, F> {
+    pub(super) fn new(id: TaskId, body: F) -> Self {
+        let state = CoreState {
+            phase: Phase::Pending,
+            listener: Listener::None,
+            interrupted: false,
+            place: Place::Elsewhere,
+        };
+        Self { core: Core { id, state: Mutex::new(state) }, body: Mutex::new(Some(body)) }
+    }
+}
+
+/// The part that does not depend on the body's type.
+pub(super) struct Core<T> {
+    id: TaskId,
+    state: Mutex<CoreState<T>>,
+}
+
+struct CoreState<T> {
+    phase: Phase<T>,
+    listener: Listener<T>,
+    /// Cancelled in the way that reaches into the body, so that a token made later has to be cancelled, too.
+    interrupted: bool,
+    place: Place,
+}
+
+/// Whether the task is in a queue that keeps count of those that were cancelled in it.
+enum Place {
+    Elsewhere,
+    InQueue(Arc<dyn QueueWatcher>),
+    CancelledInQueue,
+}
+
+enum Phase<T> {
+    Pending,
+    /// The token, once the body or a wait in it has asked for it.
+    Running(Option<CancelToken>),
+    Finished(TaskResult<T>),
+    /// The result was moved out; what is left says how the task had ended.
+    Taken(TaskState),
+}
+
+enum Listener<T> {
+    None,
+    /// The handle was dropped: nobody will ever take the result.
+    Gone,
+    Waker(Waker),
+    Callback(Box<dyn FnOnce(TaskResult<T>) + Send>),
+}
+
+impl<T> Phase<T> {
+    fn state(&self) -> TaskState {
+        match self {
+            Self::Pending => TaskState::Pending,
+            Self::Running(_) => TaskState::Running,
+            Self::Finished(Ok(_)) => TaskState::Completed,
+            Self::Finished(Err(TaskError::Panicked(_))) => TaskState::Panicked,
+            Self::Finished(Err(TaskError::Cancelled)) => TaskState::Cancelled,
+            Self::Taken(state) => *state,
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        matches!(self, Self::Finished(_) | Self::Taken(_))
+    }
+
+    /// Moves the result out, if it is there.
+    pub(super) fn take(&mut self) -> Option<TaskResult<T>> {
+        match self {
+            Self::Finished(_) => {
+                let taken = Self::Taken(self.state());
+                let Self::Finished(result) = std::mem::replace(self, taken) else { unreachable!() };
+                Some(result)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<T> CoreState<T> {
+    /// A result is given once. Only a handle that was polled to its end and then used again can get here without one.
+    fn assert_not_taken(&self) {
+        assert!(!matches!(self.phase, Phase::Taken(_)), "a handle was used after it had given its result");
+    }
+
+    /// Decides the outcome. What has to be done about it is to be done without the lock: see [`Announcement::make`].
+    fn decide(&mut self, result: TaskResult<T>) -> Announcement<T> {
+        self.phase = Phase::Finished(result);
+        match std::mem::replace(&mut self.listener, Listener::None) {
+            Listener::None => Announcement::Nobody,
+            Listener::Gone => {
+                let result = self.phase.take().expect("decided above");
+                Announcement::Drop(result)
+            }
+            Listener::Waker(waker) => Announcement::Wake(waker),
+            Listener::Callback(callback) => {
+                let result = self.phase.take().expect("decided above");
+                Announcement::Call(callback, result)
+            }
+        }
+    }
+}
+
+/// The news of a decided outcome on its way to the listener.
+#[must_use]
+enum Announcement<T> {
+    Nobody,
+    Drop(TaskResult<T>),
+    Wake(Waker),
+    Call(Box<dyn FnOnce(TaskResult<T>) + Send>, TaskResult<T>),
+}
+
+impl<T> Announcement<T> {
+    fn make(self) {
+        // A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
+        discard(contain(|| match self {
+            Self::Nobody => {}
+            Self::Drop(result) => drop(result),
+            Self::Wake(waker) => waker.wake(),
+            Self::Call(callback, result) => callback(result),
+        }));
+    }
+}
+
+impl<T> Core<T> {
+    /// Moves from pending to running; false if there is nothing to run any more.
+    fn begin(&self) -> bool {
+        let mut state = self.state.lock();
+        let pending = matches!(state.phase, Phase::Pending);
+        if pending {
+            state.phase = Phase::Running(None);
+        }
+        pending
+    }
+
+    /// Publishes what came of the body, unless a `cancel` was first.
+    fn finish(&self, result: TaskResult<T>) {
+        let mut state = self.state.lock();
+        if let Phase::Running(token) = &mut state.phase {
+            let token = token.take();
+            let announcement = state.decide(result);
+            drop(state);
+            drop(token);
+            announcement.make();
+        } else {
+            drop(state);
+            if let Err(TaskError::Panicked(panic)) = &result {
+                panic.set_after_cancel();
+            }
+            discard(result);
+        }
+    }
+
+    /// Decides for cancelled if nothing is decided yet. `None` if something was.
+    fn cancel(&self, interrupt: bool) -> Option<Decided<T>> {
+        let mut state = self.state.lock();
+        let (was_pending, token) = match &mut state.phase {
+            Phase::Pending => (true, None),
+            Phase::Running(token) => (false, token.take()),
+            Phase::Finished(_) | Phase::Taken(_) => return None,
+        };
+        state.interrupted = interrupt;
+        let watcher = match std::mem::replace(&mut state.place, Place::Elsewhere) {
+            Place::InQueue(watcher) => {
+                state.place = Place::CancelledInQueue;
+                Some(watcher)
+            }
+            _ => None,
+        };
+        let announcement = state.decide(Err(TaskError::Cancelled));
+        Some(Decided { was_pending, token: token.filter(|_| interrupt), watcher, announcement })
+    }
+
+    pub(super) fn take(&self) -> Option<TaskResult<T>> {
+        let result = {
+            let mut state = self.state.lock();
+            state.assert_not_taken();
+            state.phase.take()
+        };
+        result.inspect(mark_read)
+    }
+
+    /// Takes the result, or leaves the waker with the task.
+    pub(super) fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>> {
+        if let Some(result) = self.take() {
+            return Some(result);
+        }
+        let waker = waker.clone(); // might be user code, so it happens before the lock
+        let mut state = self.state.lock();
+        if let Some(result) = state.phase.take() {
+            return Some(result).inspect(mark_read);
+        }
+        state.assert_not_taken();
+        let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
+        drop(state);
+        discard(replaced);
+        None
+    }
+
+    /// The handle is gone. Without this, a canceller would keep the result alive for as long as it lives itself.
+    pub(super) fn nobody_listens(&self) {
+        let mut state = self.state.lock();
+        let result = state.phase.take();
+        let listener = match &state.listener {
+            Listener::Callback(_) => None, // it has taken the handle's place
+            _ => Some(std::mem::replace(&mut state.listener, Listener::Gone)),
+        };
+        drop(state);
+        discard(result);
+        discard(listener);
+    }
+
+    pub(super) fn call_when_done(&self, callback: Box<dyn FnOnce(TaskResult<T>) + Send>) {
+        let mut state = self.state.lock();
+        if let Some(result) = state.phase.take() {
+            drop(state);
+            Announcement::Call(callback, result).make();
+        } else {
+            state.assert_not_taken();
+            let replaced = std::mem::replace(&mut state.listener, Listener::Callback(callback));
+            drop(state);
+            discard(replaced);
+        }
+    }
+}
+
+impl<T> Drop for Core<T> {
+    fn drop(&mut self) {
+        // A result that nobody took and a callback that nobody called are the user's; their `Drop` may panic.
+        let mut state = self.state.lock();
+        let phase = std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled));
+        let listener = std::mem::replace(&mut state.listener, Listener::None);
+        drop(state);
+        discard(phase);
+        discard(listener);
+    }
+}
+
+/// A cancellation that won, and what is left to do about it without the lock.
+struct Decided<T> {
+    was_pending: bool,
+    token: Option<CancelToken>,
+    watcher: Option<Arc<dyn QueueWatcher>>,
+    announcement: Announcement<T>,
+}
+
+/// What a handle can do to the cell; without the body's type.
+pub(super) trait TaskCell<T>: CancelCell {
+    fn core(&self) -> &Core<T>;
+}
+
+/// What a canceller can do to the cell; without the result's type either.
+pub(super) trait CancelCell: Send + Sync {
+    fn id(&self) -> TaskId;
+    fn state(&self) -> TaskState;
+    fn is_finished(&self) -> bool;
+    fn cancel(&self, interrupt: bool) -> bool;
+}
+
+impl<T: Send, F: Send> TaskCell<T> for Cell<T, F> {
+    fn core(&self) -> &Core<T> {
+        &self.core
+    }
+}
+
+impl<T: Send, F: Send> CancelCell for Cell<T, F> {
+    fn id(&self) -> TaskId {
+        self.core.id
+    }
+
+    fn state(&self) -> TaskState {
+        self.core.state.lock().phase.state()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.core.state.lock().phase.is_finished()
+    }
+
+    fn cancel(&self, interrupt: bool) -> bool {
+        let Some(Decided { was_pending, token, watcher, announcement }) = self.core.cancel(interrupt) else {
+            return false;
+        };
+        if was_pending {
+            let body = self.body.lock().take();
+            discard(body);
+        }
+        if let Some(watcher) = watcher {
+            watcher.cancelled_in_queue();
+        }
+        if let Some(token) = token {
+            token.cancel();
+        }
+        announcement.make();
+        true
+    }
+}
+
+impl<T: Send, F: Send> RunningTask for Cell<T, F> {
+    fn token_made(&self, made: &CancelToken) {
+        let mut state = self.core.state.lock();
+        if let Phase::Running(token) = &mut state.phase {
+            *token = Some(made.clone());
+        } else if state.interrupted {
+            drop(state);
+            made.cancel();
+        }
+    }
+
+    fn was_cancelled(&self) -> bool {
+        self.core.state.lock().interrupted
+    }
+}
+
+impl<T, F> HandleCell for Cell<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
+{
+    fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        if !self.core.begin() {
+            before_publish(&Outcome::Cancelled);
+            return Outcome::Cancelled;
+        }
+        let body = self.body.lock().take().expect("the body is there while the state is pending");
+        let result = {
+            let _frame = enter_task(Some(Arc::clone(&self) as Arc<dyn RunningTask>));
+            contain(body)
+        };
+        let (outcome, result) = match result {
+            Ok(Ok(value)) => (Outcome::Completed, Ok(value)),
+            Ok(Err(Cancelled)) => (Outcome::Cancelled, Err(TaskError::Cancelled)),
+            Err(panic) => (Outcome::Panicked(panic.clone()), Err(TaskError::Panicked(panic))),
+        };
+        before_publish(&outcome);
+        self.core.finish(result);
+        outcome
+    }
+
+    fn abandon(&self) {
+        self.cancel(true);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn enter_queue(&self, watcher: Arc<dyn QueueWatcher>) -> bool {
+        let mut state = self.core.state.lock();
+        let decided = state.phase.is_finished();
+        state.place = if decided { Place::CancelledInQueue } else { Place::InQueue(watcher) };
+        !decided
+    }
+
+    fn leave_queue(&self) -> bool {
+        let place = std::mem::replace(&mut self.core.state.lock().place, Place::Elsewhere);
+        matches!(place, Place::CancelledInQueue)
+    }
+}

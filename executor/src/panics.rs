@@ -1,0 +1,124 @@
+//! Who hears of a panic that nobody else would hear of.
+//!
+//! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. That is the end of it for a
+//! task that was handed over with `execute`, or whose handle was dropped: a program that writes its log elsewhere, or
+//! counts failures, or restarts what failed, learns nothing. So a [`Panic`](crate::Panic) knows whether somebody has
+//! looked at it, and one that nobody has looked at goes to a handler when its last copy is dropped: to that of its pool
+//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or else to that of the process
+//! ([`set_handler`]). *Looked at* means returned by a join or a poll, or passed to `on_done`.
+//!
+//! ```
+//! use std::sync::mpsc;
+//! use executor::{ThreadPoolExecutor, panics::PanicReport, prelude::*};
+//!
+//! let (tell, told) = mpsc::channel();
+//! let pool = ThreadPoolExecutor::builder()
+//!     .panic_handler(move |report: &PanicReport<'_>| tell.send(report.to_string()).unwrap())
+//!     .build()?;
+//! pool.execute(|| panic!("no such file"))?;
+//! pool.close();
+//! assert!(told.recv()?.contains("no such file"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::backtrace::Backtrace;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::Arc;
+use crate::sync::process::{OnceLock, PoisonError, RwLock, thread_local};
+
+/// Hears of panics. Implemented for closures.
+///
+/// Called by the thread that drops the last copy of the panic, mostly the worker, outside all locks. A panic in the
+/// handler itself is contained and not reported again.
+#[doc(alias = "UncaughtExceptionHandler")]
+pub trait PanicHandler: Send + Sync {
+    /// A task (or a callback) panicked and nobody has read it.
+    fn panicked(&self, report: &PanicReport<'_>);
+}
+
+impl<F: Fn(&PanicReport<'_>) + Send + Sync> PanicHandler for F {
+    fn panicked(&self, report: &PanicReport<'_>) {
+        self(report);
+    }
+}
+
+/// What is known of a panic. Its `Display` is a line for a log, with the backtrace below it if there is one.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct PanicReport<'a> {
+    /// What the panic said.
+    pub message: &'a str,
+    /// The thread that panicked, if it has a name.
+    pub thread: Option<&'a str>,
+    /// The task, by name or id; none if it was a callback or a hook.
+    pub task: Option<&'a str>,
+    /// From where, if [`install_hook`] was called.
+    pub backtrace: Option<&'a Backtrace>,
+    /// The task had been cancelled while it ran, so its handle could not tell of the panic.
+    pub after_cancel: bool,
+}
+
+impl fmt::Display for PanicReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.task {
+            Some(task) => write!(f, "task {task} panicked")?,
+            None => f.write_str("a callback panicked")?,
+        }
+        if let Some(thread) = self.thread {
+            write!(f, " on thread {thread}")?;
+        }
+        if self.after_cancel {
+            f.write_str(" after it was cancelled")?;
+        }
+        write!(f, ": {}", self.message)?;
+        if let Some(backtrace) = self.backtrace {
+            write!(f, "\n{backtrace}")?;
+        }
+        Ok(())
+    }
+}
+
+static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
+
+/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before.
+pub fn set_handler(handler: impl PanicHandler + 'static) -> Option<Arc<dyn PanicHandler>> {
+    let mut slot = HANDLER.write().unwrap_or_else(PoisonError::into_inner);
+    slot.replace(Arc::new(handler))
+}
+
+/// Has a backtrace taken of every panic, for [`Panic::backtrace`](crate::Panic::backtrace) and the reports.
+///
+/// That can only be done where the panic happens, in the panic hook of the process. The hook that is there is called
+/// first, and a second call of this does nothing. Taking a backtrace costs milliseconds the first time.
+pub fn install_hook() {
+    static INSTALLED: OnceLock<()> = OnceLock::new();
+    INSTALLED.get_or_init(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            before(info);
+            let _ = BACKTRACE.try_with(|slot| slot.replace(Some(Backtrace::force_capture())));
+        }));
+    });
+}
+
+thread_local! {
+    /// From the hook, which knows the place of the panic, to the one who catches it. Not modelled: nothing is shared.
+    static BACKTRACE: RefCell<Option<Backtrace>> = const { RefCell::new(None) };
+}
+
+/// The backtrace of the panic that was just caught on this thread.
+pub(crate) fn captured_backtrace() -> Option<Backtrace> {
+    BACKTRACE.try_with(RefCell::take).ok().flatten()
+}
+
+pub(crate) fn report(handler: Option<Arc<dyn PanicHandler>>, report: &PanicReport<'_>) {
+    let handler = handler.or_else(|| HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone());
+    if let Some(handler) = handler
+        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler.panicked(report)))
+    {
+        std::mem::forget(payload); // it might panic once more when it is dropped
+    }
+}

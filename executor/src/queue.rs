@@ -1,0 +1,454 @@
+//! Where tasks wait: the queues of a pool.
+//!
+//! The queue decides three things: in which order tasks are run, how many may wait, and so when the pool grows and when
+//! it is saturated. A pool starts threads beyond its core size only when its queue *refuses* a task; one that never
+//! refuses therefore never lets the pool grow.
+//!
+//! | queue | order | refuses |
+//! |---|---|---|
+//! | [`FifoQueue::unbounded`] | as submitted | never |
+//! | [`FifoQueue::bounded`] | as submitted | when full |
+//! | [`HandOffQueue`] | – | unless a worker is waiting: there is no queue, only handing over |
+//! | [`PriorityQueue`] | most important first, as submitted among equals | never, or when full |
+//! | [`LifoQueue`] | newest first | never, or when full |
+//! | your own | yours | when it likes: implement [`WorkQueue`] |
+//!
+//! A queue is used under the lock of its pool. So it needs no lock of its own, and what a user's own queue or comparator
+//! does must be short and must not call the pool. If one panics, the pool counts the task as refused.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+use crate::error::contain;
+use crate::task::Task;
+
+/// A queue of tasks, to be given to [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
+///
+/// The pool calls it under its own lock, so methods take `&mut self`. They must be short, must not block and must not
+/// call the pool: that would deadlock.
+#[doc(alias = "BlockingQueue")]
+pub trait WorkQueue: Send {
+    /// Puts a task in, or gives it back if it may not wait here. `waiting` is the number of workers that have nothing to
+    /// do now.
+    ///
+    /// # Errors
+    /// The task, unchanged, if it is refused.
+    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task>;
+
+    /// Takes out the task to be run next.
+    fn take(&mut self) -> Option<Task>;
+
+    /// How many tasks are in it.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many it can hold; `None` if there is no bound.
+    fn capacity(&self) -> Option<usize>;
+
+    /// Shows every task, in an order close to that in which they would be run.
+    fn for_each(&self, look: &mut dyn FnMut(&Task));
+
+    /// Takes out the tasks that are `unwanted`, and keeps the others in order.
+    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
+}
+
+/// First in, first out.
+///
+/// Unbounded, it absorbs any burst and never lets the pool grow beyond its core size; if tasks keep coming faster than
+/// they are done, it grows until memory is gone. Bounded, it makes overload visible: choose the bound by how long a task
+/// may wait, since the last of `n` waits for `n` others.
+#[doc(alias = "LinkedBlockingQueue")]
+#[doc(alias = "ArrayBlockingQueue")]
+pub struct FifoQueue {
+    tasks: VecDeque<Task>,
+    capacity: Option<usize>,
+}
+
+impl FifoQueue {
+    /// One that never refuses.
+    pub fn unbounded() -> Self {
+        Self { tasks: VecDeque::new(), capacity: None }
+    }
+
+    /// One that holds `capacity` tasks at most.
+    ///
+    /// # Panics
+    /// If `capacity` is zero: it would refuse every task, also while workers are idle. A [`HandOffQueue`] is meant.
+    pub fn bounded(capacity: usize) -> Self {
+        Self { tasks: VecDeque::new(), capacity: Some(checked(capacity)) }
+    }
+}
+
+/// Last in, first out.
+///
+/// Under overload those who came last, and may still be waiting for an answer, are served; those who came first wait
+/// longest.
+pub struct LifoQueue {
+    tasks: VecDeque<Task>,
+    capacity: Option<usize>,
+}
+
+impl LifoQueue {
+    /// One that never refuses.
+    pub fn unbounded() -> Self {
+        Self { tasks: VecDeque::new(), capacity: None }
+    }
+
+    /// One that holds `capacity` tasks at most.
+    ///
+    /// # Panics
+    /// If `capacity` is zero, as for [`FifoQueue::bounded`].
+    pub fn bounded(capacity: usize) -> Self {
+        Self { tasks: VecDeque::new(), capacity: Some(checked(capacity)) }
+    }
+}
+
+/// No queue: a task is accepted only if a worker waits for one, and otherwise only if a new worker may be started.
+///
+/// For pools that should start threads rather than let tasks wait (the cached pool), and for tasks that must not wait for
+/// each other in a queue because they wait for each other's results.
+#[doc(alias = "SynchronousQueue")]
+#[derive(Default)]
+pub struct HandOffQueue {
+    /// Tasks on their way to a worker that was found waiting. Never more than there are such workers.
+    tasks: VecDeque<Task>,
+}
+
+impl HandOffQueue {
+    /// Makes one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// A queue without a place would refuse tasks for ever and leave idle workers idle.
+fn checked(capacity: usize) -> usize {
+    assert!(capacity > 0, "a queue that holds no task; a HandOffQueue is what hands tasks to idle workers");
+    capacity
+}
+
+fn has_room(length: usize, capacity: Option<usize>) -> bool {
+    capacity.is_none_or(|capacity| length < capacity)
+}
+
+/// Takes what is unwanted out of a deque. In place, so that a removal costs no allocation for those that stay.
+fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    let mut removed = Vec::new();
+    for _ in 0..tasks.len() {
+        let Some(task) = tasks.pop_front() else { break };
+        if unwanted(&task) {
+            removed.push(task);
+        } else {
+            tasks.push_back(task);
+        }
+    }
+    removed
+}
+
+/// The methods that are the same for every queue that is a deque with a capacity.
+macro_rules! deque {
+    () => {
+        fn len(&self) -> usize {
+            self.tasks.len()
+        }
+
+        fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+            remove_from(&mut self.tasks, unwanted)
+        }
+    };
+}
+
+impl WorkQueue for FifoQueue {
+    deque!();
+
+    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+        if !has_room(self.tasks.len(), self.capacity) {
+            return Err(task);
+        }
+        self.tasks.push_back(task);
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Task> {
+        self.tasks.pop_front()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        self.capacity
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.tasks.iter().for_each(look);
+    }
+}
+
+impl WorkQueue for LifoQueue {
+    deque!();
+
+    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+        if !has_room(self.tasks.len(), self.capacity) {
+            return Err(task);
+        }
+        self.tasks.push_back(task);
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Task> {
+        self.tasks.pop_back()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        self.capacity
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.tasks.iter().rev().for_each(look);
+    }
+}
+
+impl WorkQueue for HandOffQueue {
+    deque!();
+
+    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+        if self.tasks.len() >= waiting {
+            return Err(task);
+        }
+        self.tasks.push_back(task);
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Task> {
+        self.tasks.pop_front()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.tasks.iter().for_each(look);
+    }
+}
+
+/// The most important task first; among equals, the one submitted first.
+///
+/// By default a task's importance is its [priority](Task::priority). A task that is never the most important one waits
+/// for ever. Be careful with [`DiscardOldest`](crate::DiscardOldest): the head of this queue, which it throws away, is
+/// the *most important* task.
+#[doc(alias = "PriorityBlockingQueue")]
+pub struct PriorityQueue {
+    order: Order,
+    length: usize,
+    capacity: Option<usize>,
+}
+
+type Compare = dyn FnMut(&Task, &Task) -> Ordering + Send;
+
+enum Order {
+    /// One line for each priority, the highest last.
+    Natural(BTreeMap<i32, VecDeque<Task>>),
+    /// Sorted, the most important at the front.
+    By(VecDeque<Task>, Box<Compare>),
+}
+
+impl PriorityQueue {
+    /// Orders tasks by their [priority](Task::priority), the highest first. Never refuses.
+    pub fn new() -> Self {
+        Self { order: Order::Natural(BTreeMap::new()), length: 0, capacity: None }
+    }
+
+    /// Orders tasks by a comparator: the *greatest* is run first. Never refuses, except when the comparator panics.
+    ///
+    /// Putting a task in moves those behind it, so a queue of many thousands is better ordered by priority.
+    pub fn by(compare: impl FnMut(&Task, &Task) -> Ordering + Send + 'static) -> Self {
+        Self { order: Order::By(VecDeque::new(), Box::new(compare)), length: 0, capacity: None }
+    }
+
+    /// Makes it refuse when `capacity` tasks are in it.
+    ///
+    /// # Panics
+    /// If `capacity` is zero, as for [`FifoQueue::bounded`].
+    pub fn bounded(mut self, capacity: usize) -> Self {
+        self.capacity = Some(checked(capacity));
+        self
+    }
+}
+
+impl Default for PriorityQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WorkQueue for PriorityQueue {
+    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+        if !has_room(self.length, self.capacity) {
+            return Err(task);
+        }
+        match &mut self.order {
+            Order::Natural(lines) => lines.entry(task.priority()).or_default().push_back(task),
+            Order::By(sorted, compare) => {
+                // All comparisons come before the first move: a comparator that panics changes nothing.
+                let place = contain(|| sorted.partition_point(|other| compare(other, &task).is_ge()));
+                let Ok(place) = place else { return Err(task) };
+                sorted.insert(place, task);
+            }
+        }
+        self.length += 1;
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Task> {
+        let task = match &mut self.order {
+            Order::Natural(lines) => {
+                let mut line = lines.last_entry()?;
+                let task = line.get_mut().pop_front();
+                if line.get().is_empty() {
+                    line.remove();
+                }
+                task
+            }
+            Order::By(sorted, _) => sorted.pop_front(),
+        }?;
+        self.length -= 1;
+        Some(task)
+    }
+
+    fn len(&self) -> usize {
+        self.length
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        self.capacity
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        match &self.order {
+            Order::Natural(lines) => lines.values().rev().flatten().for_each(look),
+            Order::By(sorted, _) => sorted.iter().for_each(look),
+        }
+    }
+
+    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        let removed = match &mut self.order {
+            Order::Natural(lines) => {
+                let removed =
+                    lines.values_mut().rev().flat_map(|line| remove_from(line, unwanted)).collect::<Vec<_>>();
+                lines.retain(|_, line| !line.is_empty());
+                removed
+            }
+            Order::By(sorted, _) => remove_from(sorted, unwanted),
+        };
+        self.length -= removed.len();
+        removed
+    }
+}
+
+/// How every queue prints: what it is and how full.
+macro_rules! debug {
+    ($($queue:ident),*) => {$(
+        impl fmt::Debug for $queue {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($queue))
+                    .field("len", &self.len())
+                    .field("capacity", &self.capacity())
+                    .finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+debug!(FifoQueue, LifoQueue, HandOffQueue, PriorityQueue);
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+
+    fn task(name: &'static str, priority: i32) -> Task {
+        Task::new(|| ()).named(name).prioritized(priority)
+    }
+
+    fn names(mut queue: impl WorkQueue) -> Vec<String> {
+        let mut seen = Vec::new();
+        queue.for_each(&mut |task| seen.push(task.name().unwrap().to_owned()));
+        let taken: Vec<_> =
+            std::iter::from_fn(|| queue.take()).map(|task| task.name().unwrap().to_owned()).collect();
+        assert_eq!(seen, taken, "what is shown is what will be run");
+        assert_eq!(queue.len(), 0);
+        taken
+    }
+
+    #[test]
+    fn fifo_and_lifo_and_their_bounds() {
+        let mut fifo = FifoQueue::bounded(2);
+        let mut lifo = LifoQueue::bounded(2);
+        for queue in [&mut fifo as &mut dyn WorkQueue, &mut lifo] {
+            assert!(queue.offer(task("a", 0), 0).is_ok());
+            assert!(queue.offer(task("b", 0), 9).is_ok());
+            assert_eq!(queue.offer(task("c", 0), 9).unwrap_err().name(), Some("c"));
+            assert_eq!((queue.len(), queue.capacity()), (2, Some(2)));
+        }
+        assert_eq!(names(fifo), ["a", "b"]);
+        assert_eq!(names(lifo), ["b", "a"]);
+    }
+
+    #[test]
+    fn a_hand_off_accepts_as_many_as_there_are_workers_waiting() {
+        let mut queue = HandOffQueue::new();
+        assert!(queue.offer(task("a", 0), 0).is_err());
+        assert!(queue.offer(task("a", 0), 1).is_ok());
+        assert!(queue.offer(task("b", 0), 1).is_err(), "the one worker has its task already");
+        assert!(queue.offer(task("b", 0), 2).is_ok());
+        assert_eq!(names(queue), ["a", "b"]);
+    }
+
+    #[test]
+    fn priorities_are_fifo_among_equals() {
+        let mut natural = PriorityQueue::new();
+        let mut by = PriorityQueue::by(|a, b| a.priority().cmp(&b.priority()));
+        for queue in [&mut natural, &mut by] {
+            for (name, priority) in [("a", 1), ("b", 5), ("c", 1), ("d", -3), ("e", 5)] {
+                queue.offer(task(name, priority), 0).unwrap();
+            }
+        }
+        assert_eq!(names(natural), ["b", "e", "a", "c", "d"]);
+        assert_eq!(names(by), ["b", "e", "a", "c", "d"]);
+    }
+
+    #[test]
+    fn a_comparator_that_panics_refuses_the_task_and_loses_nothing() {
+        let mut queue = PriorityQueue::by(|a, b| {
+            assert_ne!(b.name(), Some("poison"));
+            a.name().cmp(&b.name())
+        });
+        queue.offer(task("a", 0), 0).unwrap();
+        queue.offer(task("b", 0), 0).unwrap();
+        assert_eq!(queue.offer(task("poison", 0), 0).unwrap_err().name(), Some("poison"));
+        assert_eq!(names(queue), ["b", "a"]);
+    }
+
+    #[test]
+    fn removing_keeps_the_others_in_order() {
+        let queues: [Box<dyn WorkQueue>; 4] = [
+            Box::new(FifoQueue::unbounded()),
+            Box::new(LifoQueue::unbounded()),
+            Box::new(PriorityQueue::new()),
+            Box::new(PriorityQueue::by(|a, b| a.priority().cmp(&b.priority()))),
+        ];
+        for mut queue in queues {
+            for name in ["a", "b", "c", "d"] {
+                queue.offer(task(name, 0), 0).unwrap();
+            }
+            let removed = queue.remove(&mut |task| matches!(task.name(), Some("a" | "c")));
+            assert_eq!((removed.len(), queue.len()), (2, 2));
+            let left: Vec<_> = std::iter::from_fn(|| queue.take()).collect();
+            let left: Vec<_> = left.iter().map(|task| task.name().unwrap()).collect();
+            assert!(left == ["b", "d"] || left == ["d", "b"], "{left:?}");
+        }
+    }
+}

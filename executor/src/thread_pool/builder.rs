@@ -1,0 +1,290 @@
+//! How a pool is put together: every knob, what it does and how it interacts with the others.
+
+use std::error::Error;
+use std::fmt;
+
+use super::ThreadPoolExecutor;
+use super::factory::{NamedThreads, ThreadFactory};
+use super::hooks::{Hooks, NoHooks};
+use super::rejection::{Abort, RejectionHandler};
+use super::shared::Settings;
+use crate::panics::PanicHandler;
+use crate::queue::{FifoQueue, WorkQueue};
+use crate::sync::{Arc, Duration};
+
+/// Settings that contradict each other. The message names both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A pool needs at least one thread.
+    ZeroThreads,
+    /// `core` above `maximum`.
+    CoreAboveMaximum {
+        /// The core size.
+        core: usize,
+        /// The maximum size.
+        maximum: usize,
+    },
+    /// `maximum` above `core`, but the queue has no bound, so it never refuses and the pool never grows.
+    MaximumNeverReached {
+        /// The core size.
+        core: usize,
+        /// The maximum size.
+        maximum: usize,
+    },
+    /// Core threads are to time out, but the keep-alive time is zero, so each would end as soon as it is idle.
+    ZeroKeepAlive,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ZeroThreads => {
+                f.write_str("the maximum size is 0: a pool without threads would run nothing")
+            }
+            Self::CoreAboveMaximum { core, maximum } => {
+                write!(f, "the core size ({core}) is above the maximum size ({maximum})")
+            }
+            Self::MaximumNeverReached { core, maximum } => write!(
+                f,
+                "the maximum size ({maximum}) is above the core size ({core}) but the queue has no bound: it never \
+                 refuses a task, so the pool would never grow; bound the queue, or start threads first"
+            ),
+            Self::ZeroKeepAlive => f.write_str(
+                "core threads are to time out but the keep-alive time is 0: each would end when idle",
+            ),
+        }
+    }
+}
+
+impl Error for ConfigError {}
+
+/// What a dropped pool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum DropPolicy {
+    /// Accepts nothing more and waits until everything accepted is done.
+    #[default]
+    Finish,
+    /// Cancels what runs, drops what waits, and waits for the running tasks to end.
+    Cancel,
+    /// Accepts nothing more and does not wait: what was accepted is still done, if the process lives long enough.
+    Detach,
+}
+
+/// Puts a [`ThreadPoolExecutor`] together.
+///
+/// # Sizes and queue
+///
+/// A new task takes the first of these that applies:
+///
+/// 1. fewer threads than [`core`](Self::core): a new thread starts with it, even if others are idle;
+/// 2. the [`queue`](Self::queue) accepts it;
+/// 3. fewer threads than [`maximum`](Self::maximum): a new thread starts with it;
+/// 4. the [saturation policy](Self::rejection_handler) decides.
+///
+/// So a pool with an unbounded queue never has more than `core` threads, and `maximum` means something only with a queue
+/// that can be full. [`threads_first`](Self::threads_first) swaps 2 and 3. Threads above `core` end when they have been
+/// idle for the [`keep_alive`](Self::keep_alive) time.
+///
+/// ```
+/// use std::time::Duration;
+/// use executor::{CallerRuns, FifoQueue, ThreadPoolExecutor};
+///
+/// let pool = ThreadPoolExecutor::builder()
+///     .core(4)
+///     .maximum(16)
+///     .keep_alive(Duration::from_secs(30))
+///     .queue(FifoQueue::bounded(100))
+///     .rejection_handler(CallerRuns)
+///     .build()?;
+/// # Ok::<(), executor::ConfigError>(())
+/// ```
+#[must_use = "a builder does nothing until `build`"]
+pub struct ThreadPoolBuilder {
+    core: usize,
+    maximum: Option<usize>,
+    keep_alive: Duration,
+    core_timeout: bool,
+    threads_first: bool,
+    prestart: bool,
+    queue: Box<dyn WorkQueue>,
+    rejection: Arc<dyn RejectionHandler>,
+    factory: Option<Arc<dyn ThreadFactory>>,
+    hooks: Box<dyn Hooks>,
+    panic_handler: Option<Arc<dyn PanicHandler>>,
+    on_drop: DropPolicy,
+}
+
+impl ThreadPoolBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            core: 1,
+            maximum: None,
+            keep_alive: Duration::from_mins(1),
+            core_timeout: false,
+            threads_first: false,
+            prestart: false,
+            queue: Box::new(FifoQueue::unbounded()),
+            rejection: Arc::new(Abort),
+            factory: None,
+            hooks: Box::new(NoHooks),
+            panic_handler: None,
+            on_drop: DropPolicy::Finish,
+        }
+    }
+
+    /// The number of threads that are started as tasks arrive and then stay. Default: 1.
+    ///
+    /// Zero is allowed: such a pool has no threads while it has nothing to do, starts one for the first task, and more
+    /// only when the queue refuses.
+    #[doc(alias = "corePoolSize")]
+    pub fn core(mut self, threads: usize) -> Self {
+        self.core = threads;
+        self
+    }
+
+    /// The most threads there may be. Default: as many as `core`, but at least one.
+    #[doc(alias = "maximumPoolSize")]
+    pub fn maximum(mut self, threads: usize) -> Self {
+        self.maximum = Some(threads);
+        self
+    }
+
+    /// `core` and `maximum` in one: a pool of fixed size.
+    pub fn threads(self, threads: usize) -> Self {
+        self.core(threads).maximum(threads)
+    }
+
+    /// How long a thread above `core` may be idle before it ends. Default: 60 s. A time too long for the clock means for
+    /// ever.
+    #[doc(alias = "keepAliveTime")]
+    pub fn keep_alive(mut self, time: Duration) -> Self {
+        self.keep_alive = time;
+        self
+    }
+
+    /// Lets core threads end, too, when they have been idle for the keep-alive time. Default: they stay.
+    #[doc(alias = "allowCoreThreadTimeOut")]
+    pub fn core_timeout(mut self, allowed: bool) -> Self {
+        self.core_timeout = allowed;
+        self
+    }
+
+    /// Starts threads up to `maximum` before tasks are queued, instead of after the queue is full. Default: the queue
+    /// first. With this, `maximum` is reached even if the queue has no bound.
+    pub fn threads_first(mut self) -> Self {
+        self.threads_first = true;
+        self
+    }
+
+    /// Starts the core threads in [`build`](Self::build) instead of with the first tasks.
+    #[doc(alias = "prestartAllCoreThreads")]
+    pub fn prestart(mut self) -> Self {
+        self.prestart = true;
+        self
+    }
+
+    /// Where tasks wait. Default: [`FifoQueue::unbounded`].
+    pub fn queue(mut self, queue: impl WorkQueue + 'static) -> Self {
+        self.queue = Box::new(queue);
+        self
+    }
+
+    /// What happens to a task for which there is no room. Default: [`Abort`].
+    pub fn rejection_handler(mut self, handler: impl RejectionHandler + 'static) -> Self {
+        self.rejection = Arc::new(handler);
+        self
+    }
+
+    /// Who starts the threads. Default: [`NamedThreads`] called `pool-1`, `pool-2`, …
+    pub fn thread_factory(mut self, factory: impl ThreadFactory + 'static) -> Self {
+        self.factory = Some(Arc::new(factory));
+        self
+    }
+
+    /// What threads are called: `NAME-thread-1`, … Short for a [`NamedThreads`] factory.
+    pub fn name(self, name: impl Into<String>) -> Self {
+        self.thread_factory(NamedThreads::new(name))
+    }
+
+    /// What is called around each task. Default: nothing.
+    pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
+        self.hooks = Box::new(hooks);
+        self
+    }
+
+    /// Who hears of panics in this pool's tasks that nobody reads from a handle. Default: [the handler of the
+    /// process](crate::panics::set_handler).
+    pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
+        self.panic_handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// What happens when the pool is dropped. Default: [`DropPolicy::Finish`].
+    pub fn on_drop(mut self, policy: DropPolicy) -> Self {
+        self.on_drop = policy;
+        self
+    }
+
+    /// Makes the pool. Unless it was told to [`prestart`](Self::prestart), no thread exists yet.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if settings contradict each other.
+    pub fn build(self) -> Result<ThreadPoolExecutor, ConfigError> {
+        let settings = Settings {
+            core: self.core,
+            maximum: self.maximum.unwrap_or(self.core.max(1)),
+            keep_alive: self.keep_alive,
+            core_timeout: self.core_timeout,
+            factory: self.factory.unwrap_or_else(|| Arc::new(NamedThreads::of_next_pool())),
+            rejection: self.rejection,
+        };
+        let grows = self.threads_first || self.queue.capacity().is_some();
+        settings.check(grows)?;
+        let pool = ThreadPoolExecutor::new(
+            self.queue,
+            settings,
+            grows,
+            self.threads_first,
+            self.hooks,
+            self.panic_handler,
+            self.on_drop,
+        );
+        if self.prestart {
+            pool.prestart_all_core_threads();
+        }
+        Ok(pool)
+    }
+}
+
+impl fmt::Debug for ThreadPoolBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadPoolBuilder")
+            .field("core", &self.core)
+            .field("maximum", &self.maximum)
+            .field("keep_alive", &self.keep_alive)
+            .field("core_timeout", &self.core_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    /// Whether the settings make sense together. `grows` says whether the pool can have more than its core threads.
+    pub(super) fn check(&self, grows: bool) -> Result<(), ConfigError> {
+        let (core, maximum) = (self.core, self.maximum);
+        if maximum == 0 {
+            return Err(ConfigError::ZeroThreads);
+        }
+        if core > maximum {
+            return Err(ConfigError::CoreAboveMaximum { core, maximum });
+        }
+        if maximum > core.max(1) && !grows {
+            return Err(ConfigError::MaximumNeverReached { core, maximum });
+        }
+        if self.core_timeout && self.keep_alive.is_zero() {
+            return Err(ConfigError::ZeroKeepAlive);
+        }
+        Ok(())
+    }
+}

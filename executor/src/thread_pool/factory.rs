@@ -1,0 +1,152 @@
+//! Where a pool's threads come from.
+
+use std::fmt;
+use std::io;
+
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::ids::AtomicU64 as IdCounter;
+use crate::sync::{Arc, thread};
+
+/// Starts the threads of a pool.
+///
+/// Implement it to give threads what the pool knows nothing of: a priority of the operating system, a place in a
+/// scheduler's group, thread-locals set up before the first task. [`NamedThreads`] does what most pools want.
+///
+/// It is called by the thread that submits a task, outside all locks. It must not submit to the pool that it works for.
+/// If it panics or fails, the task that needed the thread is queued if other workers live, and refused otherwise.
+pub trait ThreadFactory: Send + Sync {
+    /// Starts a thread that calls [`worker.run()`](Worker::run).
+    ///
+    /// # Errors
+    /// Whatever kept the thread from being started. The worker is then to be dropped, or handed on to nobody.
+    fn start(&self, worker: Worker) -> io::Result<()>;
+}
+
+/// The work of one thread of a pool: what a [`ThreadFactory`] has to run on the thread that it starts.
+///
+/// Dropping it tells the pool that this thread will not come.
+#[must_use = "the pool counts on it to be run or dropped"]
+pub struct Worker(Option<Box<dyn FnOnce(bool) + Send>>);
+
+impl Worker {
+    /// `body` is called once: with true on the new thread, with false if there will be none.
+    pub(super) fn new(body: impl FnOnce(bool) + Send + 'static) -> Self {
+        Self(Some(Box::new(body)))
+    }
+
+    /// Takes tasks from the pool and runs them, until the pool has no more use for this thread.
+    pub fn run(mut self) {
+        if let Some(body) = self.0.take() {
+            body(true);
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(body) = self.0.take() {
+            body(false);
+        }
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Worker")
+    }
+}
+
+/// The usual factory: threads with numbered names, a stack of chosen size, and a count of them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};
+///
+/// let threads = Arc::new(NamedThreads::new("fetch").stack_size(256 * 1024));
+/// let pool = ThreadPoolExecutor::builder().threads(2).thread_factory(threads.clone()).build()?;
+/// let name = pool.submit(|| std::thread::current().name().map(str::to_owned))?.join()?;
+/// assert_eq!(name.as_deref(), Some("fetch-thread-1"));
+/// assert_eq!((threads.created(), threads.alive()), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct NamedThreads {
+    name: String,
+    stack_size: Option<usize>,
+    created: AtomicU64,
+    alive: Arc<AtomicUsize>,
+}
+
+impl NamedThreads {
+    /// Threads are named `NAME-thread-1`, `NAME-thread-2`, …
+    pub fn new(name: impl Into<String>) -> Self {
+        let (created, alive) = (AtomicU64::new(0), Arc::new(AtomicUsize::new(0)));
+        Self { name: name.into(), stack_size: None, created, alive }
+    }
+
+    /// The names that a pool's threads have by default: `pool-1-thread-1`, with a number for each pool.
+    pub(super) fn of_next_pool() -> Self {
+        static POOLS: IdCounter = IdCounter::new(1);
+        Self::new(format!("pool-{}", POOLS.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// How much stack each thread gets, in bytes. By default as much as the standard library's threads: 2 MiB, of which
+    /// only what is touched takes memory.
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// How many threads it has started so far.
+    pub fn created(&self) -> u64 {
+        self.created.load(Ordering::Relaxed)
+    }
+
+    /// How many of them have not ended.
+    pub fn alive(&self) -> usize {
+        self.alive.load(Ordering::Relaxed)
+    }
+}
+
+impl ThreadFactory for NamedThreads {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        struct Alive(Arc<AtomicUsize>);
+        impl Drop for Alive {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+
+        let number = self.created.fetch_add(1, Ordering::Relaxed) + 1;
+        self.alive.fetch_add(1, Ordering::Relaxed);
+        let alive = Alive(Arc::clone(&self.alive)); // dropped with the closure if there is no thread
+        let mut builder = thread::Builder::new().name(format!("{}-thread-{number}", self.name));
+        if let Some(bytes) = self.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        let started = builder.spawn(move || {
+            let _alive = alive;
+            worker.run();
+        });
+        if let Err(error) = started {
+            self.created.fetch_sub(1, Ordering::Relaxed);
+            return Err(error);
+        }
+        Ok(())
+    }
+}
+
+impl<F: ThreadFactory + ?Sized> ThreadFactory for Arc<F> {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        (**self).start(worker)
+    }
+}
+
+impl fmt::Debug for NamedThreads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedThreads")
+            .field("name", &self.name)
+            .field("created", &self.created())
+            .field("alive", &self.alive())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,190 @@
+//! What happens to a task that the pool has no room for: the saturation policies.
+//!
+//! | policy | the task | the submitter |
+//! |---|---|---|
+//! | [`Abort`] | comes back in the error | decides |
+//! | [`CallerRuns`] | is run by the submitter | is slowed down to the pool's pace |
+//! | [`Block`] | waits, with its submitter, for room | is slowed down likewise |
+//! | [`Discard`] | is dropped, its handle cancelled | does not notice |
+//! | [`DiscardOldest`] | takes the place of the one that would have been next | does not notice |
+//! | your own | [`RejectionHandler`] | – |
+//!
+//! The policy also hears of tasks that are submitted after the pool was shut down.
+
+use std::fmt;
+
+use super::shared::Shared;
+use crate::error::RejectReason;
+use crate::executor::RejectedExecution;
+use crate::sync::{Arc, Duration};
+use crate::task::Task;
+use crate::wait::Deadline;
+
+/// Decides what becomes of a task that a pool has refused.
+///
+/// Called once for each refused task, by the thread that submits it, outside all locks; it may block, if its submitters
+/// can bear that.
+#[doc(alias = "RejectedExecutionHandler")]
+pub trait RejectionHandler: Send + Sync {
+    /// Runs the task, drops it, passes it on, tries again, or gives it back in the error.
+    ///
+    /// # Errors
+    /// What `execute` is to return.
+    fn rejected(
+        &self,
+        task: Task,
+        reason: RejectReason,
+        pool: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution>;
+}
+
+/// The pool, as far as a [`RejectionHandler`] may have a hand in it.
+pub struct RefusingPool<'a>(pub(super) &'a Arc<Shared>);
+
+impl RefusingPool<'_> {
+    /// Whether the pool is shut down, so that it will not accept anything again.
+    pub fn is_shutdown(&self) -> bool {
+        self.0.is_shutdown()
+    }
+
+    /// Tries once more, without calling the handler again.
+    ///
+    /// # Errors
+    /// The task, if there still is no room.
+    pub fn try_execute(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.0.admit(task).map_err(|(reason, task)| RejectedExecution { reason, task })
+    }
+
+    /// Waits until there is room and executes the task then.
+    ///
+    /// # Errors
+    /// [`RejectReason::TimedOut`] if `timeout` is over before; [`RejectReason::Interrupted`] if the submitting task is
+    /// cancelled while it waits; [`RejectReason::Shutdown`] if the pool is shut down meanwhile.
+    ///
+    /// # Blocking
+    /// Blocks. A task of this very pool that waits here keeps the thread that could make room.
+    pub fn execute_when_room(&self, task: Task, timeout: Option<Duration>) -> Result<(), RejectedExecution> {
+        self.0.admit_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
+    }
+
+    /// Takes the task that would have been run next out of the queue.
+    pub fn take_next(&self) -> Option<Task> {
+        self.0.take_next_queued()
+    }
+}
+
+impl fmt::Debug for RefusingPool<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RefusingPool").field("is_shutdown", &self.is_shutdown()).finish_non_exhaustive()
+    }
+}
+
+/// Gives the task back in the error: the default.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Abort;
+
+impl RejectionHandler for Abort {
+    fn rejected(
+        &self,
+        task: Task,
+        reason: RejectReason,
+        _: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution> {
+        Err(RejectedExecution { reason, task })
+    }
+}
+
+/// Has the submitter run the task. While it does, it submits nothing else, so the overload moves to where it comes from.
+/// Once the pool is shut down the task is dropped.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CallerRuns;
+
+impl RejectionHandler for CallerRuns {
+    fn rejected(
+        &self,
+        task: Task,
+        _: RejectReason,
+        pool: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution> {
+        if !pool.is_shutdown() {
+            task.run();
+        }
+        Ok(())
+    }
+}
+
+/// Drops the task; its handle is completed as cancelled.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Discard;
+
+impl RejectionHandler for Discard {
+    fn rejected(&self, task: Task, _: RejectReason, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        drop(task);
+        Ok(())
+    }
+}
+
+/// Drops the task that would have been run next and tries again with the new one. Once the pool is shut down the new one
+/// is dropped.
+///
+/// With a [`PriorityQueue`](crate::PriorityQueue) this throws away the **most important** task that waits: the two do
+/// not go together.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DiscardOldest;
+
+impl RejectionHandler for DiscardOldest {
+    fn rejected(
+        &self,
+        mut task: Task,
+        _: RejectReason,
+        pool: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution> {
+        while !pool.is_shutdown() {
+            let nothing_to_discard = pool.take_next().is_none();
+            match pool.try_execute(task) {
+                Ok(()) => return Ok(()),
+                // Without a queue to make room in, or without a thread, trying again would never end.
+                Err(error) if nothing_to_discard || matches!(error.reason, RejectReason::NoThread(_)) => {
+                    return Err(error);
+                }
+                Err(error) => task = error.task,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Has the submitter wait until there is room.
+///
+/// `java.util.concurrent` has nothing like it, and the usual substitute, a handler that calls `put` on the queue, loses
+/// tasks that are put into the queue of a pool that has just been shut down.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Block {
+    timeout: Option<Duration>,
+}
+
+impl Block {
+    /// Waits as long as it takes.
+    pub fn new() -> Self {
+        Self { timeout: None }
+    }
+
+    /// Waits for `timeout` at most; then the task comes back in the error.
+    pub fn for_at_most(timeout: Duration) -> Self {
+        Self { timeout: Some(timeout) }
+    }
+}
+
+impl RejectionHandler for Block {
+    fn rejected(
+        &self,
+        task: Task,
+        reason: RejectReason,
+        pool: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution> {
+        match reason {
+            RejectReason::Saturated => pool.execute_when_room(task, self.timeout),
+            reason => Err(RejectedExecution { reason, task }),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A pool without its knobs.
+
+use std::fmt;
+
+use super::{PoolSnapshot, PoolStats, ThreadPoolExecutor};
+use crate::executor::{Executor, ExecutorService, RejectedExecution};
+use crate::sync::Duration;
+use crate::task::Task;
+
+/// A [`ThreadPoolExecutor`] whose settings can be read off but not changed.
+///
+/// For handing a pool out: whoever relies on its tasks running one at a time ([`ThreadPoolExecutor::single`]) must be
+/// able to rely on nobody adding a thread.
+#[doc(alias = "unconfigurableExecutorService")]
+pub struct UnconfigurablePool(ThreadPoolExecutor);
+
+impl UnconfigurablePool {
+    /// Hides the settings of a pool, for good.
+    pub fn new(pool: ThreadPoolExecutor) -> Self {
+        Self(pool)
+    }
+
+    /// As [`ThreadPoolExecutor::stats`].
+    pub fn stats(&self) -> PoolStats {
+        self.0.stats()
+    }
+
+    /// As [`ThreadPoolExecutor::snapshot`].
+    pub fn snapshot(&self) -> PoolSnapshot {
+        self.0.snapshot()
+    }
+
+    /// As [`ThreadPoolExecutor::queued`].
+    pub fn queued(&self) -> usize {
+        self.0.queued()
+    }
+}
+
+impl Executor for UnconfigurablePool {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.0.execute_task(task)
+    }
+}
+
+impl ExecutorService for UnconfigurablePool {
+    fn shutdown(&self) {
+        self.0.shutdown();
+    }
+
+    fn shutdown_now(&self) -> Vec<Task> {
+        self.0.shutdown_now()
+    }
+
+    fn is_shutdown(&self) -> bool {
+        self.0.is_shutdown()
+    }
+
+    fn is_terminated(&self) -> bool {
+        self.0.is_terminated()
+    }
+
+    fn await_termination(&self, timeout: Duration) -> bool {
+        self.0.await_termination(timeout)
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
+}
+
+impl fmt::Debug for UnconfigurablePool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("UnconfigurablePool").field(&self.0).finish()
+    }
+}

@@ -1,0 +1,100 @@
+//! What a task costs the allocator. In a process of its own, because the allocator is the process's.
+#![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+use executor::{DirectExecutor, FutureTask, Task, ThreadPoolExecutor, prelude::*};
+
+/// Counts the allocations of the threads that take part: the test harness has one of its own. Growing counts, too.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static TAKES_PART: Cell<bool> = const { Cell::new(false) };
+}
+
+fn count() {
+    if TAKES_PART.try_with(Cell::get).unwrap_or(false) {
+        ALLOCATIONS.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+// SAFETY: everything is left to `System`, with the arguments that came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocations_of(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Ordering::SeqCst);
+    work();
+    ALLOCATIONS.load(Ordering::SeqCst) - before
+}
+
+const TASKS: usize = 1_000;
+
+#[test]
+fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exactly_one() {
+    let small = |counter: &Arc<AtomicUsize>| {
+        let counter = Arc::clone(counter);
+        move || _ = counter.fetch_add(1, Ordering::Relaxed)
+    };
+    let counter = Arc::new(AtomicUsize::new(0));
+    TAKES_PART.set(true);
+
+    // A task by itself.
+    assert_eq!(allocations_of(|| drop(Task::new(small(&counter)))), 0);
+    let large = [0_u8; 25];
+    assert_eq!(allocations_of(|| drop(Task::new(move || _ = black_box(large)))), 1, "more than three words");
+    assert_eq!(allocations_of(|| drop(FutureTask::new(small(&counter)))), 1);
+
+    // Inline. The first task makes room for what a thread needs once.
+    DirectExecutor.execute(small(&counter)).unwrap();
+    let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
+    assert_eq!(inline, 0);
+
+    // Through a pool, in its steady state: the queue has the room it needs and the thread has run before.
+    let pool = ThreadPoolExecutor::single();
+    pool.execute(|| TAKES_PART.set(true)).unwrap();
+    let barrier = Arc::new(Barrier::new(2));
+    let run_all = |submit: &dyn Fn()| {
+        let (hold, end) = (Arc::clone(&barrier), Arc::clone(&barrier));
+        pool.execute(move || _ = hold.wait()).unwrap();
+        (0..TASKS).for_each(|_| submit()); // all of them wait in the queue
+        pool.execute(move || _ = end.wait()).unwrap();
+        barrier.wait();
+        barrier.wait();
+    };
+    let execute = || pool.execute(small(&counter)).unwrap();
+    let submit = || drop(pool.submit(small(&counter)).unwrap());
+    run_all(&execute);
+    assert_eq!(allocations_of(|| run_all(&execute)), 0);
+    assert_eq!(allocations_of(|| run_all(&submit)), TASKS);
+
+    // Waiting for the result, one by one.
+    let join = || pool.submit(small(&counter)).unwrap().join().unwrap();
+    join();
+    assert_eq!(allocations_of(|| (0..TASKS).for_each(|_| join())), TASKS);
+}

@@ -1,0 +1,63 @@
+//! A pool with nothing to do costs nothing. In a process of its own, whose other threads are idle, too.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use executor::{ThreadPoolExecutor, prelude::*};
+
+const THREADS: usize = 4;
+
+#[test]
+fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
+    const WINDOW: Duration = Duration::from_millis(300);
+    let pool = ThreadPoolExecutor::fixed(THREADS);
+    for _ in 0..1_000 {
+        pool.submit(|| ()).unwrap().join().unwrap();
+    }
+    wait_until_the_workers_sleep();
+
+    let (wake_ups, ticks) = (workers(), processor_ticks());
+    thread::sleep(WINDOW);
+    assert_eq!(workers(), wake_ups, "no worker has left its sleep, not even for a short look");
+    // A tick is a hundredth of a second; a single spinning worker would use thirty.
+    let used = processor_ticks() - ticks;
+    assert!(used <= 3, "{used} ticks in {WINDOW:?}");
+    drop(pool);
+}
+
+/// What the system says of each worker: whether it sleeps, and how often it has gone to sleep so far.
+fn workers() -> Vec<(bool, u64)> {
+    let mut workers = Vec::new();
+    for task in fs::read_dir("/proc/self/task").unwrap() {
+        let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap();
+        let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();
+        if field("Name:").starts_with("pool-") {
+            workers
+                .push((field("State:").starts_with('S'), field("voluntary_ctxt_switches:").parse().unwrap()));
+        }
+    }
+    workers.sort_unstable();
+    workers
+}
+
+fn wait_until_the_workers_sleep() {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let before = workers();
+        thread::yield_now();
+        if before.len() == THREADS && before == workers() && before.iter().all(|&(sleeps, _)| sleeps) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "the workers never go to sleep: {before:?}");
+    }
+}
+
+/// User and system time of this process, in clock ticks.
+fn processor_ticks() -> u64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let after_name = stat.rsplit(')').next().unwrap();
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}

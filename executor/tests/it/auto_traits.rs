@@ -1,0 +1,78 @@
+//! What can be sent to and shared with other threads, and survives a caught panic. The checks are made by the compiler.
+
+use std::cell::Cell;
+use std::error::Error;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
+use executor::{
+    CancelToken, Cancelled, Canceller, DirectExecutor, Executor, ExecutorService, FutureTask, JoinError,
+    JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Registration,
+    RejectReason, RejectedExecution, RejectedSubmit, Semaphore, SharedHandle, SharedJoinError, Task,
+    TaskError, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TryJoinError,
+    WaitError,
+};
+
+/// Can be sent, but not shared: the least that a result has to be.
+type OnlySend = Cell<i32>;
+
+fn shareable<T: Send + Sync>() {}
+fn error<T: Error + Send + Sync + 'static>() {}
+fn unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
+
+#[test]
+fn everything_public_is_send_and_sync() {
+    shareable::<CancelToken>();
+    shareable::<Canceller>();
+    shareable::<DirectExecutor>();
+    shareable::<FutureTask<OnlySend>>();
+    shareable::<Latch>();
+    shareable::<MinimalPool>();
+    shareable::<Outcome>();
+    shareable::<Panic>();
+    shareable::<Permit<'_>>();
+    shareable::<PoolState>();
+    shareable::<PoolStats>();
+    shareable::<Registration>();
+    shareable::<RejectReason>();
+    shareable::<Semaphore>();
+    shareable::<SharedHandle<i32>>();
+    shareable::<Task>();
+    shareable::<TaskHandle<OnlySend>>();
+    shareable::<TaskId>();
+    shareable::<TaskState>();
+    shareable::<ThreadPerTaskExecutor>();
+    shareable::<ThreadPoolExecutor>();
+    shareable::<Box<dyn Executor>>();
+    shareable::<Box<dyn ExecutorService>>();
+}
+
+#[test]
+fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
+    error::<Cancelled>();
+    error::<WaitError>();
+    error::<Panic>();
+    error::<TaskError>();
+    error::<SharedJoinError>();
+    error::<RejectedExecution>();
+    error::<RejectedSubmit<OnlySend>>();
+    error::<JoinError<OnlySend>>();
+    error::<JoinTimeoutError<OnlySend>>();
+    error::<TryJoinError<OnlySend>>();
+}
+
+#[test]
+fn what_a_caught_panic_may_leave_behind_stays_usable() {
+    unwind_safe::<CancelToken>();
+    unwind_safe::<Latch>();
+    unwind_safe::<Semaphore>();
+    unwind_safe::<ThreadPoolExecutor>();
+    unwind_safe::<DirectExecutor>();
+    unwind_safe::<ThreadPerTaskExecutor>();
+}
+
+/// A queue holds tasks side by side, and a handle is a pointer to what it shares with its task.
+#[test]
+fn a_task_is_no_larger_than_six_words() {
+    assert!(size_of::<Task>() <= 6 * size_of::<usize>(), "{} bytes", size_of::<Task>());
+    assert_eq!(size_of::<TaskHandle<[u64; 100]>>(), 2 * size_of::<usize>());
+}

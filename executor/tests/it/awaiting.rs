@@ -1,0 +1,138 @@
+//! Handles as futures: awaited by an asynchronous task instead of joined by a thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use executor::{FutureTask, JoinTimeoutError, TaskError, ThreadPoolExecutor, prelude::*};
+
+use crate::support::{assert_matches, blocked, occupy, on_every_executor, within_deadline};
+
+/// Counts how often it was woken.
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Count {
+    fn waker() -> (Arc<Self>, Waker) {
+        let count = Arc::new(Self::default());
+        let waker = Waker::from(Arc::clone(&count));
+        (count, waker)
+    }
+
+    fn get(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn a_handle_can_be_awaited() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            let sum = async {
+                let (two, three) = (executor.submit(|| 2).unwrap(), executor.submit(|| 3).unwrap());
+                two.await.unwrap() + three.await.unwrap()
+            };
+            assert_eq!(pollster::block_on(sum), 5);
+        });
+    });
+}
+
+#[test]
+fn an_awaiting_task_is_woken_by_the_outcome() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let busy = occupy(&pool);
+        let handle = pool.submit(|| 1).unwrap();
+        let awaiting = blocked(move || pollster::block_on(handle));
+        assert!(awaiting.still_waits());
+        drop(busy);
+        assert_eq!(awaiting.result().unwrap(), 1);
+    });
+}
+
+#[test]
+fn awaiting_tells_of_a_panic_and_of_a_cancellation() {
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::<()>::new(|| std::panic::resume_unwind(Box::new("no")));
+        task.run();
+        assert_matches!(pollster::block_on(handle), Err(TaskError::Panicked(panic)) if panic.message() == "no");
+
+        let FutureTask { task, handle } = FutureTask::new(|| ());
+        let awaiting = blocked(move || pollster::block_on(handle));
+        drop(task);
+        assert_matches!(awaiting.result(), Err(TaskError::Cancelled));
+    });
+}
+
+#[test]
+fn it_wakes_once_and_only_the_waker_of_the_last_poll() {
+    let FutureTask { task, handle } = FutureTask::new(|| 1);
+    let mut handle = pin!(handle);
+    let ((first, first_waker), (last, last_waker)) = (Count::waker(), Count::waker());
+    assert!(handle.as_mut().poll(&mut Context::from_waker(&first_waker)).is_pending());
+    assert!(handle.as_mut().poll(&mut Context::from_waker(&last_waker)).is_pending());
+    assert_eq!((first.get(), last.get()), (0, 0));
+    task.run();
+    assert_eq!((first.get(), last.get()), (0, 1));
+    assert_matches!(handle.poll(&mut Context::from_waker(&last_waker)), Poll::Ready(Ok(1)));
+}
+
+#[test]
+fn a_finished_handle_is_ready_at_the_first_poll() {
+    let FutureTask { task, handle } = FutureTask::new(|| 1);
+    task.run();
+    let (count, waker) = Count::waker();
+    assert_matches!(pin!(handle).poll(&mut Context::from_waker(&waker)), Poll::Ready(Ok(1)));
+    assert_eq!((count.get(), Arc::strong_count(&count)), (0, 2), "not woken, and the waker was not kept");
+}
+
+#[test]
+fn the_waker_is_dropped_with_the_outcome() {
+    let FutureTask { task, handle } = FutureTask::new(|| 1);
+    let mut handle = pin!(handle);
+    let (count, waker) = Count::waker();
+    assert!(handle.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    drop(waker);
+    assert_eq!(Arc::strong_count(&count), 2);
+    task.run();
+    assert_eq!(Arc::strong_count(&count), 1);
+}
+
+#[test]
+fn polling_again_after_the_result_panics() {
+    let FutureTask { task, handle } = FutureTask::new(|| 1);
+    task.run();
+    let (mut handle, mut context) = (pin!(handle), Context::from_waker(Waker::noop()));
+    assert!(handle.as_mut().poll(&mut context).is_ready());
+    assert!(catch_unwind(AssertUnwindSafe(|| handle.as_mut().poll(&mut context))).is_err());
+}
+
+#[test]
+fn a_handle_may_be_polled_first_and_joined_later_and_the_other_way_round() {
+    within_deadline(|| {
+        let FutureTask { task, mut handle } = FutureTask::new(|| 1);
+        let (count, waker) = Count::waker();
+        assert!(pin!(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
+        let joining = blocked(move || handle.join());
+        task.run();
+        assert_eq!(joining.result().unwrap(), 1);
+        assert_eq!(count.get(), 0, "the thread has taken the place of the waker");
+
+        let FutureTask { task, handle } = FutureTask::new(|| 2);
+        let Err(JoinTimeoutError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
+            panic!("nobody has run it");
+        };
+        let awaiting = blocked(move || pollster::block_on(handle));
+        task.run();
+        assert_eq!(awaiting.result().unwrap(), 2);
+    });
+}

@@ -1,0 +1,307 @@
+//! Closing a pool and dropping it: both wait for what was accepted, except where waiting could only deadlock.
+//!
+//! later: the ends of scheduled pools, and other drop policies, with the builder.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use executor::{
+    CancelToken, Executor, ExecutorExt, ExecutorService, JoinError, TaskState, ThreadPoolExecutor,
+};
+
+use crate::support::{
+    LONG, Signal, Spot, assert_matches, blocked, eventually, occupy, on_every_pool, within_deadline,
+};
+
+/// END-27
+#[test]
+fn closing_an_idle_pool_terminates_it() {
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            pool.submit(|| ()).unwrap().join().unwrap();
+            pool.close();
+            assert!(pool.is_terminated());
+            pool.close(); // a second time is no mistake
+        });
+    });
+}
+
+/// END-14
+#[test]
+fn closing_runs_what_was_accepted_first() {
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            let busy = occupy(pool);
+            let waiting: Vec<_> = (0..3).map(|n| pool.submit(move || n).unwrap()).collect();
+            drop(busy);
+            pool.close();
+            assert!(waiting.iter().all(|handle| handle.state() == TaskState::Completed));
+        });
+    });
+}
+
+/// END-29
+#[test]
+fn closing_waits_even_if_the_pool_was_shut_down_before() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::single());
+        let busy = occupy(&pool);
+        pool.shutdown();
+        let closing = blocked({
+            let pool = Arc::clone(&pool);
+            move || {
+                pool.close();
+                pool.is_terminated()
+            }
+        });
+        assert!(closing.still_waits());
+        drop(busy);
+        assert!(closing.result());
+    });
+}
+
+/// END-14, END-16
+#[test]
+fn dropping_runs_what_was_accepted_first() {
+    within_deadline(|| {
+        for waiting in 0..3 {
+            let runs = Arc::new(AtomicUsize::new(0));
+            let pool = ThreadPoolExecutor::single();
+            let busy = occupy(&pool);
+            for _ in 0..waiting {
+                let runs = Arc::clone(&runs);
+                pool.execute(move || _ = runs.fetch_add(1, Ordering::Relaxed)).unwrap();
+            }
+            let dropping = blocked(move || drop(pool));
+            assert!(dropping.still_waits());
+            drop(busy);
+            dropping.result();
+            assert_eq!(runs.load(Ordering::Relaxed), waiting);
+        }
+    });
+}
+
+/// END-10: the thread itself ends, as its thread-locals tell.
+#[test]
+fn the_threads_of_a_dropped_pool_end() {
+    struct Farewell(mpsc::Sender<()>);
+    impl Drop for Farewell {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+    thread_local! {
+        static FAREWELL: RefCell<Option<Farewell>> = const { RefCell::new(None) };
+    }
+    within_deadline(|| {
+        let (ended, thread_ended) = mpsc::channel();
+        for _ in 0..10 {
+            let pool = ThreadPoolExecutor::single();
+            let ended = ended.clone();
+            pool.execute(move || FAREWELL.set(Some(Farewell(ended)))).unwrap();
+        }
+        for _ in 0..10 {
+            thread_ended.recv_timeout(LONG).expect("each thread ends");
+        }
+    });
+}
+
+/// END-31, END-32
+#[test]
+fn closing_turns_into_shutting_down_now_when_the_closing_task_is_cancelled() {
+    within_deadline(|| {
+        for cancelled_before in [true, false] {
+            let pool = Arc::new(ThreadPoolExecutor::single());
+            let spot = Spot::default();
+            let running = pool.submit_cancellable({
+                let spot = spot.clone();
+                move |token| {
+                    spot.arrive();
+                    token.sleep(Duration::MAX)
+                }
+            });
+            spot.wait_until_blocked();
+            let waiting = pool.submit(|| ()).unwrap();
+            let token = CancelToken::new();
+            if cancelled_before {
+                token.cancel();
+            }
+            let closing = blocked({
+                let (pool, token) = (Arc::clone(&pool), token.clone());
+                move || {
+                    token.attach(|| pool.close());
+                    (pool.is_terminated(), token.is_cancelled())
+                }
+            });
+            token.cancel();
+            assert_eq!(
+                closing.result(),
+                (true, true),
+                "it has waited for the end, and the request is still there"
+            );
+            assert_matches!(running.unwrap().join(), Err(JoinError::Cancelled));
+            assert_matches!(waiting.join(), Err(JoinError::Cancelled));
+        }
+    });
+}
+
+/// The close that was cut short still waits for the task that pays no attention.
+#[test]
+fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::single());
+        let busy = occupy(&pool);
+        let token = CancelToken::new();
+        token.cancel();
+        let closing = blocked({
+            let pool = Arc::clone(&pool);
+            move || token.attach(|| pool.close())
+        });
+        assert!(closing.still_waits() && pool.is_shutdown());
+        drop(busy);
+        closing.result();
+        assert!(pool.is_terminated());
+    });
+}
+
+/// A pool as a local variable of a cancelled task: its drop is not cut short.
+#[test]
+fn dropping_waits_even_in_a_cancelled_task() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let busy = occupy(&pool);
+        let waiting = pool.submit(|| 1).unwrap();
+        let token = CancelToken::new();
+        token.cancel();
+        let dropping = blocked(move || token.attach(|| drop(pool)));
+        assert!(dropping.still_waits());
+        drop(busy);
+        dropping.result();
+        assert_eq!(waiting.join().unwrap(), 1);
+    });
+}
+
+#[test]
+fn closing_from_one_of_its_own_tasks_does_not_wait_for_that_task() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::single());
+        let own = Arc::clone(&pool);
+        let closing = pool.submit(move || own.close()).unwrap();
+        closing.join_timeout(LONG).unwrap();
+        assert!(pool.await_termination(LONG));
+    });
+}
+
+#[test]
+fn closing_from_a_cancelled_task_of_its_own_does_not_wait_either() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::single());
+        let own = Arc::clone(&pool);
+        let closed = Signal::new();
+        pool.execute({
+            let closed = closed.clone();
+            move || {
+                CancelToken::current().cancel();
+                own.close();
+                closed.set();
+            }
+        })
+        .unwrap();
+        closed.wait();
+        assert!(pool.await_termination(LONG));
+    });
+}
+
+#[test]
+fn a_pool_dropped_by_one_of_its_own_tasks_shuts_down_and_does_not_wait() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::single());
+        let only_the_task_has_it = Signal::new();
+        let dropping = pool.submit({
+            let (own, go) = (Arc::clone(&pool), only_the_task_has_it.clone());
+            move || {
+                go.wait();
+                assert_eq!(Arc::strong_count(&own), 1);
+                drop(own);
+            }
+        });
+        let after = pool.submit(|| 1).unwrap();
+        drop(pool);
+        only_the_task_has_it.set();
+        dropping.unwrap().join_timeout(LONG).unwrap();
+        assert_eq!(after.join_timeout(LONG).unwrap(), 1, "what was accepted is still run");
+    });
+}
+
+#[test]
+fn a_pool_dropped_while_its_owner_unwinds_shuts_down_and_does_not_wait() {
+    within_deadline(|| {
+        let (busy, waiting) = {
+            let pool = ThreadPoolExecutor::single();
+            let busy = occupy(&pool);
+            let waiting = pool.submit(|| 1).unwrap();
+            let panic = catch_unwind(AssertUnwindSafe(move || {
+                let _pool = pool;
+                panic!("the owner's own trouble");
+            }));
+            let message = *panic.unwrap_err().downcast::<&str>().unwrap();
+            assert_eq!(message, "the owner's own trouble");
+            (busy, waiting)
+        };
+        assert!(!waiting.is_finished(), "the task before it still runs");
+        drop(busy);
+        assert_eq!(waiting.join_timeout(LONG).unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_pool_that_outlives_its_owner_inside_a_queued_task_ends_with_that_task() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::single());
+        let (own, weak) = (Arc::clone(&pool), Arc::downgrade(&pool));
+        let busy = occupy(&pool);
+        pool.execute(move || drop(own)).unwrap();
+        drop(pool);
+        assert!(weak.strong_count() == 1, "the queue keeps it");
+        drop(busy);
+        eventually("the pool is gone", || weak.strong_count() == 0);
+    });
+}
+
+/// The pool is the last owner of itself, through a task that was handed back.
+#[test]
+fn a_handed_back_task_that_owns_its_pool_can_be_dropped() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::single());
+        let busy = occupy(&pool);
+        let own = Arc::clone(&pool);
+        let handle = pool.submit(move || own.is_shutdown()).unwrap();
+        let handed_back = pool.shutdown_now();
+        drop(pool);
+        drop(busy);
+        drop(handed_back); // drops the pool, which waits for its thread
+        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+    });
+}
+
+#[test]
+fn several_threads_can_close_at_once() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let busy = occupy(&pool);
+        let closing: Vec<_> = (0..3)
+            .map(|_| {
+                let pool = Arc::clone(&pool);
+                blocked(move || pool.close())
+            })
+            .collect();
+        assert!(closing.iter().all(crate::support::Waiter::still_waits));
+        drop(busy);
+        closing.into_iter().for_each(crate::support::Waiter::result);
+        assert_matches!(pool.execute_task(executor::Task::new(|| ())), Err(_));
+    });
+}

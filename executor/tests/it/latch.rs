@@ -1,0 +1,131 @@
+//! The latch.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use executor::{CancelToken, Cancelled, Latch, WaitError};
+
+use crate::support::{SHORT, blocked, on_thread, within_deadline};
+
+/// SYNC-36
+#[test]
+fn waiters_wait_until_the_count_is_zero_and_not_less() {
+    within_deadline(|| {
+        let latch = Arc::new(Latch::new(2));
+        let waiters = [(); 3].map(|()| {
+            let latch = Arc::clone(&latch);
+            blocked(move || latch.wait())
+        });
+        latch.count_down();
+        assert_eq!(latch.count(), 1);
+        assert!(waiters.iter().all(crate::support::Waiter::still_waits));
+        latch.count_down();
+        assert_eq!(waiters.map(crate::support::Waiter::result), [Ok(()); 3]);
+        assert_eq!(latch.count(), 0);
+    });
+}
+
+#[test]
+fn an_open_latch_stays_open() {
+    let latch = Latch::new(1);
+    latch.count_down();
+    latch.count_down();
+    assert_eq!(latch.count(), 0);
+    assert_eq!((latch.wait(), latch.wait_timeout(Duration::ZERO)), (Ok(()), Ok(())));
+    assert_eq!(Latch::new(0).wait(), Ok(()));
+}
+
+/// SYNC-40
+#[test]
+fn a_timed_wait_gives_up_when_the_time_is_up_and_not_before() {
+    let latch = Latch::new(1);
+    assert_eq!(latch.wait_timeout(Duration::ZERO), Err(WaitError::TimedOut));
+    let start = Instant::now();
+    assert_eq!(latch.wait_timeout(SHORT), Err(WaitError::TimedOut));
+    assert!(start.elapsed() >= SHORT);
+    assert_eq!(latch.count(), 1);
+}
+
+/// One of the things that are easy to get wrong (15).
+#[test]
+fn the_longest_timeout_is_not_an_expired_one() {
+    within_deadline(|| {
+        for timeout in [Duration::MAX, Duration::from_secs(u64::MAX / 2), Duration::from_secs(1 << 40)] {
+            let latch = Arc::new(Latch::new(1));
+            let waiter = blocked({
+                let latch = Arc::clone(&latch);
+                move || latch.wait_timeout(timeout)
+            });
+            assert!(waiter.still_waits());
+            latch.count_down();
+            assert_eq!(waiter.result(), Ok(()));
+        }
+    });
+}
+
+/// SYNC-38
+#[test]
+fn a_cancelled_task_stops_waiting_and_does_not_begin_to() {
+    within_deadline(|| {
+        let latch = Arc::new(Latch::new(1));
+        let token = CancelToken::new();
+        let waiters = {
+            let waiting = || (Arc::clone(&latch), token.clone());
+            let (untimed, timed) = (waiting(), waiting());
+            (
+                blocked(move || untimed.1.attach(|| untimed.0.wait())),
+                blocked(move || timed.1.attach(|| timed.0.wait_timeout(Duration::MAX))),
+            )
+        };
+        token.cancel();
+        assert_eq!(waiters.0.result(), Err(Cancelled));
+        assert_eq!(waiters.1.result(), Err(WaitError::Cancelled));
+
+        let open = Latch::new(0);
+        token.attach(|| {
+            assert_eq!(latch.wait(), Err(Cancelled));
+            assert_eq!(open.wait(), Err(Cancelled), "even if it would not have to wait");
+            assert_eq!(open.wait_timeout(Duration::MAX), Err(WaitError::Cancelled));
+        });
+    });
+}
+
+/// One waiter that gives up does not take the others' wake-up with it.
+#[test]
+fn waiters_that_gave_up_do_not_disturb_those_who_wait() {
+    within_deadline(|| {
+        let latch = Arc::new(Latch::new(1));
+        for _ in 0..3 {
+            assert!(latch.wait_timeout(Duration::ZERO).is_err());
+        }
+        let waiter = blocked({
+            let latch = Arc::clone(&latch);
+            move || latch.wait()
+        });
+        latch.count_down();
+        assert_eq!(waiter.result(), Ok(()));
+    });
+}
+
+#[test]
+fn what_was_done_before_counting_down_is_seen_by_who_has_waited() {
+    within_deadline(|| {
+        for round in 1..=200 {
+            let (latch, data) = (Arc::new(Latch::new(1)), Arc::new(AtomicUsize::new(0)));
+            let waiter = on_thread({
+                let (latch, data) = (Arc::clone(&latch), Arc::clone(&data));
+                move || latch.wait().map(|()| data.load(Ordering::Relaxed))
+            });
+            data.store(round, Ordering::Relaxed);
+            latch.count_down();
+            assert_eq!(waiter.result(), Ok(round));
+        }
+    });
+}
+
+/// SYNC-41
+#[test]
+fn the_printed_form_shows_the_count() {
+    assert_eq!(format!("{:?}", Latch::new(3)), "Latch { count: 3 }");
+}

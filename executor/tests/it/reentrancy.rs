@@ -1,0 +1,237 @@
+//! A user's code may use the pool, the handle and the token from wherever it is called or dropped, because it never runs
+//! while something of ours is locked. A fault here is a deadlock, which the deadline turns into a failure.
+
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+
+use executor::{CancelToken, Canceller, ExecutorService, FutureTask, ThreadPoolExecutor, prelude::*};
+
+use crate::support::{Signal, eventually, occupy, on_thread, within_deadline};
+
+/// Does something with everything it can reach, when it is asked to or when it is dropped.
+#[derive(Clone)]
+struct Meddler {
+    pool: Arc<ThreadPoolExecutor>,
+    canceller: Canceller,
+    token: CancelToken,
+    has_meddled: Signal,
+}
+
+impl Meddler {
+    /// `canceller` is the one of the task that is in the middle of something.
+    fn new(pool: &Arc<ThreadPoolExecutor>, canceller: Canceller) -> Self {
+        Self { pool: Arc::clone(pool), canceller, token: CancelToken::new(), has_meddled: Signal::new() }
+    }
+
+    fn meddle(&self) {
+        let _ = (self.pool.stats(), self.pool.queued(), self.pool.execute(|| ()));
+        let _ = (self.canceller.state(), self.canceller.cancel());
+        let _ = (self.token.child().cancel(), self.token.on_cancel(|| ()));
+        self.has_meddled.set();
+    }
+
+    /// Something whose drop meddles.
+    fn trap(&self) -> Trap {
+        Trap(self.clone())
+    }
+}
+
+struct Trap(Meddler);
+
+impl Drop for Trap {
+    fn drop(&mut self) {
+        self.0.meddle();
+    }
+}
+
+/// A task that is not made by the pool, so that its canceller is known before its body is.
+fn task_with_meddler<T: Send + 'static>(
+    pool: &Arc<ThreadPoolExecutor>,
+    body: impl FnOnce(Meddler) -> T + Send + 'static,
+) -> (FutureTask<T>, Meddler) {
+    let (tell, told) = std::sync::mpsc::channel::<Meddler>();
+    let task = FutureTask::new(move || body(told.recv().unwrap()));
+    let meddler = Meddler::new(pool, task.handle.canceller());
+    tell.send(meddler.clone()).unwrap();
+    (task, meddler)
+}
+
+#[test]
+fn the_drop_of_what_a_cancelled_task_has_captured() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let _busy = occupy(&pool);
+        let outer = pool.submit(|| ()).unwrap();
+        let trap = Meddler::new(&pool, outer.canceller()).trap();
+        let meddled = trap.0.has_meddled.clone();
+        let handle = pool.submit(move || drop(trap)).unwrap();
+        assert!(handle.cancel());
+        assert!(meddled.is_set());
+    });
+}
+
+#[test]
+fn the_drop_of_tasks_handed_back() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let _busy = occupy(&pool);
+        let trap = Meddler::new(&pool, pool.submit(|| ()).unwrap().canceller()).trap();
+        let meddled = trap.0.has_meddled.clone();
+        pool.execute(move || drop(trap)).unwrap();
+        drop(pool.shutdown_now());
+        assert!(meddled.is_set());
+    });
+}
+
+#[test]
+fn the_drop_of_a_result_that_nobody_wants() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        // Another task's canceller: one of its own would keep the result, and the result the canceller.
+        let trap = Meddler::new(&pool, pool.submit(|| ()).unwrap().canceller()).trap();
+        let meddled = trap.0.has_meddled.clone();
+        drop(pool.submit(move || trap).unwrap());
+        meddled.wait();
+    });
+}
+
+#[test]
+fn the_drop_of_a_result_that_comes_after_the_cancellation() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let (task, meddler) = task_with_meddler(&pool, |meddler| {
+            meddler.canceller.cancel();
+            meddler.trap()
+        });
+        let _handle = pool.submit(task).unwrap();
+        meddler.has_meddled.wait();
+    });
+}
+
+#[test]
+fn the_drop_of_a_payload() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let (task, meddler) =
+            task_with_meddler(&pool, |meddler| std::panic::resume_unwind(Box::new(meddler.trap())));
+        let handle: executor::TaskHandle<()> = pool.submit(task).unwrap();
+        assert!(handle.join().is_err());
+        meddler.has_meddled.wait();
+    });
+}
+
+#[test]
+fn a_callback_that_is_told_of_the_outcome_in_time_and_late() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        for late in [false, true] {
+            let busy = occupy(&pool);
+            let (task, meddler) = task_with_meddler(&pool, |_| ());
+            let handle = pool.submit(task).unwrap();
+            let busy = if late {
+                drop(busy);
+                eventually("it is finished", || handle.is_finished());
+                None
+            } else {
+                Some(busy)
+            };
+            let there = meddler.clone();
+            handle.on_done(move |_| there.meddle());
+            drop(busy);
+            meddler.has_meddled.wait();
+        }
+    });
+}
+
+#[test]
+fn a_callback_of_a_cancelled_task() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let ready = Signal::new();
+        let there = ready.clone();
+        let (task, meddler) = task_with_meddler(&pool, move |meddler| {
+            let token = CancelToken::current();
+            let _registration = token.on_cancel({
+                let token = token.clone();
+                move || {
+                    token.cancel();
+                    drop(token.child());
+                    meddler.meddle();
+                }
+            });
+            there.set();
+            let _ = token.sleep(Duration::MAX);
+        });
+        let handle = pool.submit(task).unwrap();
+        ready.wait();
+        assert!(handle.cancel());
+        assert!(meddler.has_meddled.is_set());
+    });
+}
+
+#[test]
+fn a_callback_when_the_whole_pool_is_stopped() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let ready = Signal::new();
+        let there = ready.clone();
+        let (task, meddler) = task_with_meddler(&pool, move |meddler| {
+            let token = CancelToken::current();
+            let _registration = token.on_cancel(move || {
+                drop(meddler.pool.shutdown_now());
+                meddler.meddle();
+            });
+            there.set();
+            let _ = token.sleep(Duration::MAX);
+        });
+        let _handle = pool.submit(task).unwrap();
+        ready.wait();
+        drop(pool.shutdown_now());
+        assert!(meddler.has_meddled.is_set());
+    });
+}
+
+#[test]
+fn a_waker_that_is_woken_and_one_that_is_replaced() {
+    struct Meddling(Meddler);
+    impl Wake for Meddling {
+        fn wake(self: Arc<Self>) {
+            self.0.meddle();
+        }
+    }
+    impl Drop for Meddling {
+        fn drop(&mut self) {
+            self.0.meddle();
+        }
+    }
+
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let FutureTask { task, handle } = FutureTask::new(|| ());
+        let shared = handle.shared();
+        let elsewhere = pool.submit(|| ()).unwrap();
+        let poll_once = |future: &mut (dyn Future<Output = _> + Unpin), meddler: &Meddler| {
+            let waker = Waker::from(Arc::new(Meddling(meddler.clone())));
+            std::pin::Pin::new(future).poll(&mut Context::from_waker(&waker)).is_pending()
+        };
+        let meddler = Meddler::new(&pool, elsewhere.canceller());
+        assert!(poll_once(&mut shared.clone(), &meddler));
+        assert!(!meddler.has_meddled.is_set());
+        drop(on_thread(move || task.run()).result());
+        assert!(meddler.has_meddled.is_set());
+        drop(shared);
+    });
+
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let (FutureTask { task, mut handle }, meddler) = task_with_meddler(&pool, |_| ());
+        let waker = Waker::from(Arc::new(Meddling(meddler.clone())));
+        assert!(std::pin::Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
+        drop(waker);
+        assert!(!meddler.has_meddled.is_set());
+        let _ = std::pin::Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(meddler.has_meddled.is_set(), "the one it has replaced is gone");
+        drop(task);
+    });
+}

@@ -1,0 +1,268 @@
+//! The semaphore.
+//!
+//! differs: SYNC-1 (no negative number of permits; it is always fair) and 32 (`try_acquire` overtakes, all others keep
+//! the order); SYNC-10, 11, 20, 28 and 29 (a wait that ignores the request is one inside `masked`). n/a: SYNC-14 (who
+//! waits is not told, only how many); SYNC-16 (permits are taken away by acquiring and forgetting them).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use executor::{CancelToken, Cancelled, Permit, Semaphore, WaitError, masked};
+
+use crate::support::{SHORT, assert_matches, blocked, eventually, on_thread, within_deadline};
+
+type Wait = fn(&Semaphore) -> Result<usize, WaitError>;
+
+/// The four ways to wait for permits. Those that fail say why; those that succeed keep what they got.
+const WAITS: [Wait; 4] = [
+    |semaphore| semaphore.acquire().map(Permit::forget).map_err(WaitError::from),
+    |semaphore| semaphore.acquire_many(3).map(Permit::forget).map_err(WaitError::from),
+    |semaphore| semaphore.acquire_timeout(Duration::MAX).map(Permit::forget),
+    |semaphore| semaphore.acquire_many_timeout(3, Duration::MAX).map(Permit::forget),
+];
+
+/// SYNC-1
+#[test]
+fn it_may_begin_with_no_permits_and_get_more_than_it_began_with() {
+    let semaphore = Semaphore::new(0);
+    assert!(semaphore.try_acquire().is_none());
+    semaphore.release(5);
+    assert_eq!(semaphore.available_permits(), 5);
+}
+
+/// SYNC-3, SYNC-17, SYNC-22, SYNC-23
+#[test]
+fn trying_succeeds_exactly_while_there_are_permits_enough() {
+    let semaphore = Semaphore::new(3);
+    assert!(semaphore.try_acquire_many(4).is_none());
+    let two = semaphore.try_acquire_many(2).unwrap();
+    let one = semaphore.try_acquire().unwrap();
+    assert!(semaphore.try_acquire().is_none());
+    drop(two);
+    assert_eq!(semaphore.available_permits(), 2);
+    drop(one);
+    assert_eq!(semaphore.available_permits(), 3);
+}
+
+/// SYNC-18, SYNC-19, SYNC-20, SYNC-24, SYNC-25
+#[test]
+fn acquiring_succeeds_at_once_when_there_are_permits() {
+    for wait in WAITS {
+        let semaphore = Semaphore::new(3);
+        let taken = wait(&semaphore).unwrap();
+        assert_eq!(semaphore.available_permits(), 3 - taken);
+        semaphore.release(taken);
+        assert_eq!(masked(|| wait(&semaphore)), Ok(taken));
+    }
+}
+
+/// SYNC-4, SYNC-5
+#[test]
+fn a_timed_wait_gives_up_when_the_time_is_up_and_not_before() {
+    let semaphore = Semaphore::new(1);
+    let start = Instant::now();
+    assert_matches!(semaphore.acquire_many_timeout(2, SHORT), Err(WaitError::TimedOut));
+    assert!(start.elapsed() >= SHORT);
+    assert_eq!((semaphore.available_permits(), semaphore.waiting()), (1, 0));
+    let _taken = semaphore.acquire_timeout(Duration::ZERO).unwrap();
+    let start = Instant::now();
+    assert_matches!(semaphore.acquire_timeout(SHORT), Err(WaitError::TimedOut));
+    assert!(start.elapsed() >= SHORT);
+    assert_matches!(semaphore.acquire_timeout(Duration::ZERO), Err(WaitError::TimedOut));
+}
+
+/// SYNC-6, SYNC-7, SYNC-8, SYNC-12, SYNC-13
+#[test]
+fn a_cancelled_task_stops_waiting_and_does_not_begin_to() {
+    within_deadline(|| {
+        for wait in WAITS {
+            let (semaphore, token) = (Arc::new(Semaphore::new(0)), CancelToken::new());
+            let waiter = on_thread({
+                let (semaphore, token) = (Arc::clone(&semaphore), token.clone());
+                move || token.attach(|| wait(&semaphore))
+            });
+            eventually("it waits", || semaphore.waiting() == 1);
+            token.cancel();
+            assert_eq!(waiter.result(), Err(WaitError::Cancelled));
+            assert_eq!(semaphore.waiting(), 0);
+
+            semaphore.release(3);
+            assert_eq!(token.attach(|| wait(&semaphore)), Err(WaitError::Cancelled));
+            assert_eq!(semaphore.available_permits(), 3, "it has taken nothing");
+        }
+    });
+}
+
+/// SYNC-10, SYNC-11, SYNC-28, SYNC-29
+#[test]
+fn a_masked_wait_ignores_the_request_and_leaves_it_there() {
+    within_deadline(|| {
+        for wait in WAITS {
+            let (semaphore, token) = (Arc::new(Semaphore::new(0)), CancelToken::new());
+            let waiter = on_thread({
+                let (semaphore, token) = (Arc::clone(&semaphore), token.clone());
+                move || {
+                    token.attach(|| {
+                        (masked(|| wait(&semaphore)).is_ok(), CancelToken::current().is_cancelled())
+                    })
+                }
+            });
+            eventually("it waits", || semaphore.waiting() == 1);
+            token.cancel();
+            assert!(waiter.still_waits());
+            semaphore.release(3);
+            assert_eq!(waiter.result(), (true, true));
+        }
+    });
+}
+
+/// SYNC-26, SYNC-30
+#[test]
+fn a_permit_given_back_lets_a_waiter_go_on() {
+    within_deadline(|| {
+        for wait in WAITS {
+            let semaphore = Arc::new(Semaphore::new(3));
+            let all = semaphore.acquire_many(3).unwrap();
+            let waiter = blocked({
+                let semaphore = Arc::clone(&semaphore);
+                move || wait(&semaphore)
+            });
+            assert!(waiter.still_waits());
+            drop(all);
+            let taken = waiter.result().unwrap();
+            assert_eq!(semaphore.available_permits(), 3 - taken);
+        }
+    });
+}
+
+/// SYNC-15
+#[test]
+fn draining_takes_all_there_are() {
+    let semaphore = Semaphore::new(3);
+    assert_eq!((semaphore.drain(), semaphore.drain()), (3, 0));
+    assert!(semaphore.try_acquire().is_none());
+}
+
+/// SYNC-32
+#[test]
+fn one_who_waits_for_many_is_overtaken_only_by_those_who_try() {
+    within_deadline(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let wait_for = |permits| {
+            let semaphore = Arc::clone(&semaphore);
+            on_thread(move || semaphore.acquire_many(permits).map(Permit::forget))
+        };
+        let three = wait_for(3);
+        eventually("the first waits", || semaphore.waiting() == 1);
+        let one = wait_for(1);
+        eventually("the second waits behind it", || semaphore.waiting() == 2);
+
+        semaphore.release(2);
+        assert_matches!(semaphore.acquire_timeout(SHORT), Err(WaitError::TimedOut));
+        assert!(three.still_waits() && one.still_waits());
+        semaphore.try_acquire().unwrap().forget();
+
+        semaphore.release(2);
+        assert_eq!(three.result(), Ok(3));
+        assert!(one.still_waits());
+        semaphore.release(1);
+        assert_eq!(one.result(), Ok(1));
+    });
+}
+
+#[test]
+fn one_release_can_serve_several_waiters() {
+    within_deadline(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let waiters = [(); 3].map(|()| {
+            let semaphore = Arc::clone(&semaphore);
+            on_thread(move || semaphore.acquire().map(Permit::forget))
+        });
+        eventually("all wait", || semaphore.waiting() == 3);
+        semaphore.release(3);
+        assert_eq!(waiters.map(crate::support::Waiter::result), [Ok(1); 3]);
+    });
+}
+
+/// One who gives up at the head of the queue lets those behind it have what was too little for it.
+#[test]
+fn a_waiter_that_gives_up_makes_way() {
+    within_deadline(|| {
+        let (semaphore, token) = (Arc::new(Semaphore::new(1)), CancelToken::new());
+        let greedy = on_thread({
+            let (semaphore, token) = (Arc::clone(&semaphore), token.clone());
+            move || token.attach(|| semaphore.acquire_many(2).map(Permit::forget))
+        });
+        eventually("the greedy one waits", || semaphore.waiting() == 1);
+        let modest = blocked({
+            let semaphore = Arc::clone(&semaphore);
+            move || semaphore.acquire().map(Permit::forget)
+        });
+        eventually("the modest one waits behind it", || semaphore.waiting() == 2);
+        token.cancel();
+        assert_eq!(greedy.result(), Err(Cancelled));
+        assert_eq!(modest.result(), Ok(1));
+    });
+}
+
+#[test]
+fn no_permit_is_lost_between_a_release_and_a_cancellation() {
+    within_deadline(|| {
+        for _ in 0..300 {
+            let (semaphore, token) = (Arc::new(Semaphore::new(0)), CancelToken::new());
+            let waiter = on_thread({
+                let (semaphore, token) = (Arc::clone(&semaphore), token.clone());
+                move || token.attach(|| semaphore.acquire().map(Permit::forget))
+            });
+            let canceller = on_thread(move || token.cancel());
+            semaphore.release(1);
+            let got = waiter.result().unwrap_or(0);
+            assert!(canceller.result());
+            assert_eq!(got + semaphore.available_permits(), 1);
+            assert_eq!(semaphore.waiting(), 0);
+        }
+    });
+}
+
+#[test]
+fn never_more_than_the_permitted_number_are_inside() {
+    within_deadline(|| {
+        let (semaphore, inside) = (Semaphore::new(2), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let _permit = semaphore.acquire().unwrap();
+                        assert!(inside.fetch_add(1, Ordering::SeqCst) < 2);
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(semaphore.available_permits(), 2);
+    });
+}
+
+#[test]
+fn a_permit_comes_back_when_its_holder_panics() {
+    let semaphore = Semaphore::new(1);
+    let panic = std::panic::catch_unwind(|| {
+        let _permit = semaphore.acquire().unwrap();
+        panic!("while holding it");
+    });
+    assert!(panic.is_err());
+    assert_eq!(semaphore.available_permits(), 1);
+}
+
+#[test]
+#[should_panic(expected = "more permits than a usize counts")]
+fn more_permits_than_can_be_counted_are_refused() {
+    Semaphore::new(usize::MAX).release(1);
+}
+
+/// SYNC-13
+#[test]
+fn the_printed_form_shows_permits_and_waiters() {
+    assert_eq!(format!("{:?}", Semaphore::new(3)), "Semaphore { permits: 3, waiting: 0 }");
+}

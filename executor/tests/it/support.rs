@@ -1,0 +1,247 @@
+//! What the tests have in common: deadlines, tasks that can be held up, and values that tell when they are dropped.
+//!
+//! None of it is built on the library's own latch or handles, so that a fault there cannot hide itself. Every wait has
+//! a deadline: a bug makes a test fail, it does not make it hang.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use executor::{
+    DirectExecutor, Executor, ExecutorService, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
+};
+
+/// Longer than anything here takes, unless it is broken or the machine is very busy.
+pub(crate) const LONG: Duration = Duration::from_secs(10);
+
+/// For what must time out.
+pub(crate) const SHORT: Duration = Duration::from_millis(5);
+
+/// Runs a test, and fails if it has not ended by twice the deadline of a single wait.
+pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel();
+    let run = move || {
+        let result = catch_unwind(AssertUnwindSafe(test));
+        let _ = done.send(result); // fails only if nobody waits any more
+    };
+    thread::Builder::new().name(thread::current().name().unwrap_or("test").into()).spawn(run).unwrap();
+    match is_done.recv_timeout(2 * LONG) {
+        Ok(Ok(())) => {}
+        Ok(Err(panic)) => resume_unwind(panic),
+        Err(error) => panic!("the test hangs: {error}"),
+    }
+}
+
+/// Waits for a fact that nobody announces.
+pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + LONG;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "not so after {LONG:?}: {fact}");
+        thread::yield_now();
+    }
+}
+
+/// A one-way switch that can be waited for. Cancelling a task does not disturb the wait, so a body that waits for a
+/// signal is one that pays no attention to its token.
+#[derive(Clone, Default)]
+pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
+
+impl Signal {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn set(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        *self.0.0.lock().unwrap()
+    }
+
+    pub(crate) fn wait(&self) {
+        let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), LONG, |set| !*set).unwrap();
+        let came = *set;
+        drop(set); // or the panic would poison it for those who clean up
+        assert!(came, "the signal did not come");
+    }
+}
+
+/// The place where a thread is about to block.
+///
+/// A test that releases a waiter proves little if the waiter had not begun to wait. So: the waiter
+/// [arrives](Self::arrive) and blocks, and the test [waits until it is blocked](Self::wait_until_blocked).
+#[derive(Clone, Default)]
+pub(crate) struct Spot {
+    arrived: Signal,
+    thread: Arc<Mutex<String>>,
+}
+
+impl Spot {
+    pub(crate) fn arrive(&self) {
+        if let Ok(link) = std::fs::read_link("/proc/thread-self") {
+            *self.thread.lock().unwrap() = format!("/proc/{}/stat", link.display());
+        }
+        self.arrived.set();
+    }
+
+    /// Returns when the thread sleeps or has ended. Where the system does not tell, it gives it some time: the tests are
+    /// right either way, they only prove less if they are too early.
+    pub(crate) fn wait_until_blocked(&self) {
+        self.arrived.wait();
+        let stat = self.thread.lock().unwrap().clone();
+        if stat.is_empty() {
+            return thread::sleep(4 * SHORT);
+        }
+        eventually("the thread is blocked", || match std::fs::read_to_string(&stat) {
+            Ok(line) => line.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S')),
+            Err(_) => true, // the thread is gone
+        });
+    }
+}
+
+/// A thread that has been let go until it blocked.
+pub(crate) struct Waiter<R>(mpsc::Receiver<R>);
+
+/// Runs `f` on a thread of its own and returns when it is blocked in it.
+pub(crate) fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Waiter<R> {
+    let spot = Spot::default();
+    let there = spot.clone();
+    let waiter = on_thread(move || {
+        there.arrive();
+        f()
+    });
+    spot.wait_until_blocked();
+    waiter
+}
+
+/// Runs `f` on a thread of its own.
+pub(crate) fn on_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Waiter<R> {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = tell.send(f()); // nobody may be interested any more
+    });
+    Waiter(told)
+}
+
+impl<R> Waiter<R> {
+    /// What `f` returned.
+    pub(crate) fn result(self) -> R {
+        self.0.recv_timeout(LONG).expect("the thread ends, and without a panic")
+    }
+
+    /// Whether `f` has not returned yet.
+    pub(crate) fn still_waits(&self) -> bool {
+        matches!(self.0.try_recv(), Err(mpsc::TryRecvError::Empty))
+    }
+}
+
+/// A task that keeps a worker busy until this is dropped.
+pub(crate) struct Occupied(Signal);
+
+/// Keeps one of the executor's threads busy. Returns when the task runs.
+pub(crate) fn occupy(executor: &(impl Executor + ?Sized)) -> Occupied {
+    let (started, release) = (Signal::new(), Signal::new());
+    let task = (started.clone(), release.clone());
+    executor
+        .execute(move || {
+            task.0.set();
+            task.1.wait();
+        })
+        .unwrap();
+    started.wait();
+    Occupied(release)
+}
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+/// Something to capture, and a way to see whether it is still alive.
+pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
+    let value = Arc::new(());
+    let weak = Arc::downgrade(&value);
+    (value, move || weak.strong_count() > 0)
+}
+
+/// A value that panics when it is dropped, and counts how often that has happened.
+#[derive(Debug)]
+pub(crate) struct Bomb(Arc<AtomicUsize>);
+
+/// The number of explosions.
+#[derive(Clone, Default)]
+pub(crate) struct Explosions(Arc<AtomicUsize>);
+
+impl Explosions {
+    pub(crate) fn bomb(&self) -> Bomb {
+        Bomb(Arc::clone(&self.0))
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        assert!(thread::panicking(), "the bomb goes off"); // a second panic would abort the process
+    }
+}
+
+/// Does the same with each kind of executor, by itself and through the pointers people keep executors in.
+pub(crate) fn on_every_executor(test: impl Fn(&dyn Executor)) {
+    on_every_pool(|pool| test(&pool));
+    let others: [(&str, Box<dyn Executor>); 4] = [
+        ("direct", Box::new(DirectExecutor)),
+        ("thread per task", Box::new(ThreadPerTaskExecutor::new())),
+        ("&dyn Executor", Box::new(&DirectExecutor as &dyn Executor)),
+        ("Box<dyn Executor>", Box::new(Box::new(ThreadPerTaskExecutor::new()) as Box<dyn Executor>)),
+    ];
+    for (name, executor) in others {
+        on(name, || test(&*executor));
+    }
+}
+
+/// The same for those that can be shut down.
+pub(crate) fn on_every_pool(test: impl Fn(&dyn ExecutorService)) {
+    let pools: [(&str, Box<dyn ExecutorService>); 4] = [
+        ("fixed(2)", Box::new(ThreadPoolExecutor::fixed(2))),
+        ("single()", Box::new(ThreadPoolExecutor::single())),
+        (
+            "Arc<dyn ExecutorService>",
+            Box::new(Arc::new(ThreadPoolExecutor::fixed(2)) as Arc<dyn ExecutorService>),
+        ),
+        (
+            "Box<dyn ExecutorService>",
+            Box::new(Box::new(ThreadPoolExecutor::single()) as Box<dyn ExecutorService>),
+        ),
+    ];
+    for (name, pool) in pools {
+        on(name, || test(&*pool));
+    }
+}
+
+/// Says with which executor a test failed.
+fn on(name: &str, test: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {
+        eprintln!("with {name}:");
+        resume_unwind(panic);
+    }
+}
+
+/// Matches a value against a pattern, or says what it is instead.
+macro_rules! assert_matches {
+    ($value:expr, $pattern:pat $(if $guard:expr)?) => {
+        match $value {
+            $pattern $(if $guard)? => {}
+            other => panic!("{} is {other:?}", stringify!($value)),
+        }
+    };
+}
+pub(crate) use assert_matches;
