@@ -25,6 +25,7 @@ use crate::wait::Deadline;
 /// Called once for each refused task, by the thread that submits it, outside all locks; it may block, if its submitters
 /// can bear that.
 #[doc(alias = "RejectedExecutionHandler")]
+// ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
     /// Runs the task, drops it, passes it on, tries again, or gives it back in the error.
     ///
@@ -37,6 +38,7 @@ pub trait RejectionHandler: Send + Sync {
         pool: &RefusingPool<'_>,
     ) -> Result<(), RejectedExecution>;
 }
+// ANCHOR_END: handler
 
 /// The pool, as far as a [`RejectionHandler`] may have a hand in it.
 pub struct RefusingPool<'a>(pub(super) &'a Arc<Shared>);
@@ -99,6 +101,7 @@ impl RejectionHandler for Abort {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
+// ANCHOR: caller_runs
 impl RejectionHandler for CallerRuns {
     fn rejected(
         &self,
@@ -112,6 +115,7 @@ impl RejectionHandler for CallerRuns {
         Ok(())
     }
 }
+// ANCHOR_END: caller_runs
 
 /// Drops the task; its handle is completed as cancelled.
 #[derive(Debug, Clone, Copy, Default)]
@@ -132,6 +136,7 @@ impl RejectionHandler for Discard {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DiscardOldest;
 
+// ANCHOR: discard_oldest
 impl RejectionHandler for DiscardOldest {
     fn rejected(
         &self,
@@ -153,6 +158,7 @@ impl RejectionHandler for DiscardOldest {
         Ok(())
     }
 }
+// ANCHOR_END: discard_oldest
 
 /// Has the submitter wait until there is room.
 ///
@@ -175,6 +181,7 @@ impl Block {
     }
 }
 
+// ANCHOR: block
 impl RejectionHandler for Block {
     fn rejected(
         &self,
@@ -188,3 +195,4 @@ impl RejectionHandler for Block {
         }
     }
 }
+// ANCHOR_END: block

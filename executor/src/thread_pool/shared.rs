@@ -201,6 +201,7 @@ type Refused = (RejectReason, Task);
 impl Shared {
     // ----- the way in -----
 
+    // ANCHOR: admit
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     ///
     /// The order is: a thread below core size, a place in the queue, a thread below maximum size; or threads first and
@@ -240,6 +241,7 @@ impl Shared {
             return Err((RejectReason::Saturated, task));
         }
     }
+    // ANCHOR_END: admit
 
     /// Puts a task into the queue, if it may wait there, and sees to it that somebody takes it.
     fn offer(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), Task> {
