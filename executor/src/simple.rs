@@ -163,6 +163,7 @@ mod tests {
         assert_eq!(seen, (0..100).collect::<Vec<_>>());
     }
 
+    // ANCHOR: minimal_pool_panic
     #[test]
     fn fault_a_panicking_job_kills_its_worker_and_the_pool_still_accepts_jobs() {
         let pool = MinimalPool::new(1);
@@ -172,6 +173,7 @@ mod tests {
         // The job is in the queue for ever. Had it been run, this would be `Ok`.
         assert_eq!(job_done.recv_timeout(SHORT), Err(mpsc::RecvTimeoutError::Timeout));
     }
+    // ANCHOR_END: minimal_pool_panic
 
     #[test]
     fn fault_dropping_the_minimal_pool_leaves_its_threads_behind() {

@@ -5,6 +5,7 @@ use crate::book::pages::Page;
 use crate::book::{build, includes, links, transcripts};
 use crate::exercises::catalogue;
 use crate::workspace::Workspace;
+use std::fs;
 
 /// Checks the book, prints every fault with its page and line, and returns whether there was none.
 ///
@@ -26,9 +27,10 @@ pub fn check(workspace: &Workspace) -> anyhow::Result<bool> {
 fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let sources = workspace.book().join("src");
     let pages = Page::all(&sources)?;
+    let awaited = fs::read_to_string(workspace.book().join("unwritten.txt")).unwrap_or_default(); // nothing is awaited
     let mut faults = includes::faults(&pages);
     let listings_are_there = faults.is_empty();
-    faults.extend(includes::unused_anchors(workspace.root(), &pages)?);
+    faults.extend(includes::unused_anchors(workspace.root(), &pages, &awaited)?);
     faults.extend(unlisted(&pages));
     faults.extend(unlinked(workspace, &pages));
     let commands = Commands::of(workspace)?;
@@ -48,8 +50,11 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
 /// pages, not pages.
 fn unlisted(pages: &[Page]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
-    let is_listed =
-        |page: &&Page| page.name.starts_with("generated/") || page.name == "SUMMARY.md" || summary.text.contains(&format!("({})", page.name));
+    let is_listed = |page: &&Page| {
+        page.name.starts_with("generated/")
+            || page.name == "SUMMARY.md"
+            || summary.text.contains(&format!("({})", page.name))
+    };
     let unlisted = pages.iter().filter(|page| !is_listed(page));
     unlisted.map(|page| format!("{}: SUMMARY.md does not name this page", page.name)).collect()
 }
