@@ -95,6 +95,13 @@ pub(super) struct Equal {
     pub(super) with: Vec<String>,
 }
 
+impl Run {
+    /// What it makes: a transcript, a picture, or both.
+    pub(super) fn products(&self) -> impl Iterator<Item = &str> {
+        self.file.as_deref().into_iter().chain(self.picture.as_ref().map(|picture| picture.to.as_str()))
+    }
+}
+
 impl Recipes {
     /// Reads them. A book without the file has no transcripts.
     ///

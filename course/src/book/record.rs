@@ -31,13 +31,14 @@ const SHOWN: &str = "127.0.0.1:8080";
 pub fn record(workspace: &Workspace, files: &[String], check: bool) -> anyhow::Result<bool> {
     let sources = workspace.book().join("src");
     let recipes = Recipes::read(&sources)?;
-    let known = recipes.files();
+    let pictures = recipes.run.iter().filter_map(|run| Some(run.picture.as_ref()?.to.as_str()));
+    let known: Vec<&str> = recipes.files().into_iter().map(|(file, _)| file).chain(pictures).collect();
     for file in files {
-        ensure!(known.iter().any(|(name, _)| name == file), "record.toml names no transcript `{file}`");
+        ensure!(known.contains(&file.as_str()), "record.toml names no transcript `{file}`");
     }
     let wanted = |file: &str| files.is_empty() || files.iter().any(|wanted| wanted == file);
     let mut recorder = Recorder { workspace, folder: sources.join("transcripts"), check, all_well: true };
-    for run in recipes.run.iter().filter(|run| run.file.as_deref().map_or(files.is_empty(), wanted)) {
+    for run in recipes.run.iter().filter(|run| run.products().any(wanted)) {
         recorder.record_run(run).with_context(|| run.command.clone())?;
     }
     for server in &recipes.server {
