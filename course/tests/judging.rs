@@ -14,17 +14,21 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// One test at a time: they share a target directory, and whoever waits for Cargo's lock looks as if it hung.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// A copy of the project whose exercises may be overwritten.
-struct Copy(TempDir);
+struct Copy(TempDir, #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>);
 
 impl Copy {
     fn new() -> Self {
-        let copy = Self(tempfile::tempdir().unwrap());
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = Self(tempfile::tempdir().unwrap(), turn);
         copy_sources(Workspace::find().unwrap().root(), copy.0.path());
         for exercise in copy.exercises() {
             fs::copy(exercise.stub(), exercise.answer()).unwrap();
