@@ -12,10 +12,12 @@ use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::panic::set_hook(Box::new(|_| ())); // Rust's own message for each panic; this is about ours
+    // ANCHOR: pool
     let pool = ThreadPoolExecutor::builder()
         .name("worker")
         .panic_handler(|report: &PanicReport<'_>| println!("  handler: {report}"))
         .build()?;
+    // ANCHOR_END: pool
 
     // ANCHOR: panics
     println!("submitted and joined");
