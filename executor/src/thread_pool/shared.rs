@@ -131,9 +131,14 @@ impl State {
 
     /// Takes the task to be run next and what is to be dropped, outside the lock, of those cancelled before it.
     pub(super) fn take(&mut self) -> (Option<Task>, Vec<Task>) {
-        if let Some(task) = self.handed.pop_front() {
-            return (Some(task), Vec::new());
+        match self.handed.pop_front() {
+            Some(task) => (Some(task), Vec::new()),
+            None => self.take_queued(),
         }
+    }
+
+    /// The same, of those in the queue.
+    fn take_queued(&mut self) -> (Option<Task>, Vec<Task>) {
         let mut cancelled = Vec::new();
         // A user's own queue that panics has nothing to give.
         while let Some(task) = contain(|| self.queue.take()).ok().flatten() {
@@ -438,7 +443,7 @@ impl Shared {
     }
 
     pub(super) fn take_next_queued(&self) -> Option<Task> {
-        let (task, cancelled) = self.state.lock().take();
+        let (task, cancelled) = self.state.lock().take_queued();
         drop(cancelled);
         task
     }
