@@ -352,6 +352,7 @@ impl Shared {
         let mut state = self.state.lock();
         state.starting -= 1;
         self.started.notify_all();
+        state.wake_submitter(); // another may be started in its place
         self.wake_one(&mut state);
         // Usually the submitter that has ordered it is about to take its task back. A factory that said it had started
         // a thread, and drops it later, leaves nobody to do that.
