@@ -17,7 +17,7 @@ use super::shared::Shared;
 use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
 use crate::sync::{Arc, Duration};
-use crate::task::Task;
+use crate::task::{Outcome, Task};
 use crate::wait::Deadline;
 
 /// Decides what becomes of a task that a pool has refused.
@@ -67,6 +67,14 @@ impl RefusingPool<'_> {
         self.0.admit_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
 
+    /// Runs the task on the calling thread. A panic in it that nobody reads goes to the pool's panic handler.
+    pub fn run_here(&self, task: Task) {
+        let label = task.label();
+        if let Outcome::Panicked(panic) = task.run() {
+            panic.set_origin(Some(label.to_string()), self.0.panic_handler.clone());
+        }
+    }
+
     /// Takes the task that would have been run next out of the queue.
     pub fn take_next(&self) -> Option<Task> {
         self.0.take_next_queued()
@@ -107,7 +115,7 @@ impl RejectionHandler for CallerRuns {
         pool: &RefusingPool<'_>,
     ) -> Result<(), RejectedExecution> {
         if !pool.is_shutdown() {
-            task.run();
+            pool.run_here(task);
         }
         Ok(())
     }
