@@ -322,6 +322,7 @@ impl Shared {
         if state.phase == PoolState::Running && state.live > 0 {
             // Those there are will have to do.
             let offered = self.offer(&mut state, task);
+            drop(state); // before the error is, which is the factory's, or its panic
             return offered.map_err(|task| (RejectReason::NoThread(error), task));
         }
         self.terminate_if_done(state);
@@ -342,8 +343,10 @@ impl Shared {
                 shared.worker_does_not_come();
             }
         });
-        let result =
-            contain(|| factory.start(worker)).unwrap_or_else(|panic| Err(std::io::Error::other(panic)));
+        let result = contain(|| factory.start(worker)).unwrap_or_else(|panic| {
+            panic.set_origin(None, self.panic_handler.clone());
+            Err(std::io::Error::other(panic))
+        });
         self.state.lock().ordering -= 1;
         result
     }
