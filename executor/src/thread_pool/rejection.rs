@@ -69,6 +69,12 @@ impl RefusingPool<'_> {
         self.0.admit_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
 
+    /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in it goes to the pool's panic
+    /// handler if nobody reads it from a handle.
+    pub fn run_here(&self, task: Task) {
+        self.0.run_here(task);
+    }
+
     /// Takes the task that would have been run next out of the queue.
     pub fn take_next(&self) -> Option<Task> {
         self.0.take_next_queued()
@@ -78,6 +84,17 @@ impl RefusingPool<'_> {
 impl fmt::Debug for RefusingPool<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RefusingPool").field("is_shutdown", &self.is_shutdown()).finish_non_exhaustive()
+    }
+}
+
+impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
+    fn rejected(
+        &self,
+        task: Task,
+        reason: RejectReason,
+        pool: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution> {
+        (**self).rejected(task, reason, pool)
     }
 }
 
@@ -110,7 +127,7 @@ impl RejectionHandler for CallerRuns {
         pool: &RefusingPool<'_>,
     ) -> Result<(), RejectedExecution> {
         if !pool.is_shutdown() {
-            task.run();
+            pool.run_here(task);
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use super::PoolState;
 use super::hooks::TaskInfo;
 use super::shared::{Seat, Shared, State};
+use crate::panics;
 use crate::sync::{Arc, Instant, MutexGuard, thread_local};
 use crate::task::{Outcome, Task};
 
@@ -34,6 +35,7 @@ pub(super) fn run(shared: &Arc<Shared>) {
             ended = worker.run_task(task);
         }
     });
+    shared.report_kept();
     shared.call_hook(|hooks| hooks.worker_ended());
 }
 // ANCHOR_END: worker
@@ -72,6 +74,7 @@ impl<'a> Worker<'a> {
         }
         let mut idle_since = None;
         let mut timed_out = false;
+        let mut reported = false;
         loop {
             let surplus = state.workers() > state.settings.maximum && state.live > 1;
             if state.phase == PoolState::Stopping || surplus {
@@ -88,12 +91,15 @@ impl<'a> Worker<'a> {
             if state.phase != PoolState::Running || timed_out {
                 return self.leave(state);
             }
-            if !cancelled.is_empty() {
-                drop(state); // what is left of cancelled tasks should not wait as long as this thread
+            if !cancelled.is_empty() || panics::any_kept() && !reported {
+                drop(state); // what is left of cancelled tasks, and panics of the queue, should not wait that long
                 cancelled.clear();
+                self.shared.report_kept();
+                reported = true; // or a queue that always panics would keep this thread busy
                 state = self.shared.state.lock();
                 continue;
             }
+            reported = false;
             (state, timed_out) = self.sleep(state, *idle_since.get_or_insert_with(Instant::now));
         }
     }
