@@ -187,7 +187,7 @@ mod tests {
             assert!(!exercise.mistakes.is_empty());
             for mistake in &exercise.mistakes {
                 let text = exercise.what_is_wrong(mistake).unwrap();
-                assert!(text.len() > 20 && !text.contains("Wrong:"), "{}: {text}", mistake.name);
+                assert!(text.len() > 10 && !text.contains("Wrong:"), "{}: {text}", mistake.name);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! glance, hints one at a time, a way back to the beginning, and the picture of a failure.
 //!
 //! * [`catalogue`] reads what there is; [`progress`] remembers what was done, in a plain file.
-//! * [`check`] has Cargo build *one* package, runs its tests with a deadline, and makes a [`Report`](check::Report).
+//! * [`check`] has Cargo build *one* package, runs its tests with a deadline, and makes a [`Report`].
 //! * Everything else shows something: the commands are the methods of [`Learner`].
 //!
 //! Nothing is written but the progress file, the learner's own file (by `reset`, after a backup) and the target
