@@ -382,7 +382,11 @@ impl Shared {
             panic.set_origin(None, self.panic_handler.clone());
             Err(std::io::Error::other(panic))
         });
-        self.state.lock().ordering -= 1;
+        let mut state = self.state.lock();
+        state.ordering -= 1;
+        if result.is_ok() {
+            self.see_to_stranded(state); // it may have dropped the worker already
+        }
         result
     }
 
