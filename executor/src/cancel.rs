@@ -53,7 +53,7 @@
 //! 4. When [`Registration`]'s drop has returned, its callback is not running and never will be.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use crate::error::{Cancelled, contain, discard};
@@ -123,28 +123,18 @@ impl CancelToken {
 
     /// Asks everybody who has this token, or a child of it, to stop.
     ///
-    /// Runs the callbacks of [`on_cancel`](Self::on_cancel) on this thread before it returns. Returns true if this
-    /// call made the request, false if it had been made before. What happened before the call is visible to whoever
-    /// sees the request.
+    /// Runs the callbacks of [`on_cancel`](Self::on_cancel) on this thread before it returns: this token's first, then
+    /// those of its children, level by level. Returns true if this call made the request, false if it had been made
+    /// before. What happened before the call is visible to whoever sees the request.
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were first")]
     pub fn cancel(&self) -> bool {
-        let mut state = self.node.state.lock();
-        // Relaxed: only ever set under this lock.
-        if self.node.cancelled.load(Ordering::Relaxed) {
-            return false;
+        let mut below = VecDeque::new();
+        let first = self.node.cancel(&mut below);
+        // A list and no recursion: a chain of children can be longer than the stack is deep.
+        while let Some(child) = below.pop_front() {
+            child.cancel(&mut below);
         }
-        // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
-        self.node.cancelled.store(true, Ordering::Release);
-        // One by one, so that a registration dropped meanwhile still stops a callback that has not begun.
-        while let Some((key, callback)) = state.callbacks.pop_first() {
-            state.running = Some((key, thread::current().id()));
-            drop(state);
-            callback.run();
-            state = self.node.state.lock();
-            state.running = None;
-            self.node.callback_done.notify_all();
-        }
-        true
+        first
     }
 
     /// Whether the request was made, here or at a parent.
@@ -182,7 +172,9 @@ impl CancelToken {
         let place = match self.insert(key, Callback::User(Box::new(callback))) {
             Ok(()) => Some((self.clone(), key)),
             Err(callback) => {
-                callback.run();
+                if let Callback::User(callback) = callback {
+                    discard(contain(callback));
+                }
                 None
             }
         };
@@ -229,27 +221,43 @@ impl Node {
             parent,
         }
     }
+
+    /// Makes the request at this node. Its children are left in `below`, for the caller to go on with.
+    fn cancel(&self, below: &mut VecDeque<Arc<Node>>) -> bool {
+        let mut state = self.state.lock();
+        // Relaxed: only ever set under this lock.
+        if self.cancelled.load(Ordering::Relaxed) {
+            return false;
+        }
+        // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
+        self.cancelled.store(true, Ordering::Release);
+        // One by one, so that a registration dropped meanwhile still stops a callback that has not begun.
+        while let Some((key, callback)) = state.callbacks.pop_first() {
+            match callback {
+                Callback::Child(child) => below.extend(child.upgrade()),
+                Callback::User(callback) => {
+                    state.running = Some((key, thread::current().id()));
+                    drop(state);
+                    discard(contain(callback));
+                    state = self.state.lock();
+                    state.running = None;
+                    self.callback_done.notify_all();
+                }
+            }
+        }
+        true
+    }
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
-        if let Some(Link { parent, key }) = &self.parent {
+        // A list and no recursion here, too: the last child of a long chain may be the last owner of all of it.
+        let mut link = self.parent.take();
+        while let Some(Link { parent, key }) = link {
             // Unlike a registration this need not wait: nobody can see this token any more.
-            let link = parent.node.state.lock().callbacks.remove(key);
-            drop(link);
-        }
-    }
-}
-
-impl Callback {
-    fn run(self) {
-        match self {
-            Self::Child(node) => {
-                if let Some(node) = node.upgrade() {
-                    CancelToken { node }.cancel();
-                }
-            }
-            Self::User(callback) => drop(contain(callback)),
+            let callback = parent.node.state.lock().callbacks.remove(&key);
+            drop(callback);
+            link = Arc::into_inner(parent.node).and_then(|mut node| node.parent.take());
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::error::contain;
 use crate::panics;
 use crate::task::Task;
 
+// ANCHOR: work_queue
 /// A queue of tasks, to be given to [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
 /// The pool calls it under its own lock, so methods take `&mut self`. They must be short, must not block and must not
@@ -59,6 +60,7 @@ pub trait WorkQueue: Send {
     /// Takes out the tasks that are `unwanted`, and keeps the others in order.
     fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 }
+// ANCHOR_END: work_queue
 
 /// First in, first out.
 ///
@@ -217,6 +219,7 @@ impl WorkQueue for LifoQueue {
 impl WorkQueue for HandOffQueue {
     deque!();
 
+    // ANCHOR: hand_off
     fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
         if self.tasks.len() >= waiting {
             return Err(task);
@@ -224,6 +227,7 @@ impl WorkQueue for HandOffQueue {
         self.tasks.push_back(task);
         Ok(())
     }
+    // ANCHOR_END: hand_off
 
     fn take(&mut self) -> Option<Task> {
         self.tasks.pop_front()

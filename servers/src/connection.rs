@@ -1,16 +1,20 @@
 use crate::http::Refusal;
 use crate::limits::Limits;
+use executor::CancelToken;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// How long a read waits before it looks up: whether its deadline has passed, and whether the server would
-/// rather have its thread back.
+/// How long a read or a write waits before it looks up: whether its deadline has passed, whether its task was
+/// cancelled, and whether the server would rather have its thread back.
 const SLICE: Duration = Duration::from_millis(50);
 
 /// How long, and for how many bytes, a closing connection goes on reading what the client still sends.
 const LINGER: Duration = Duration::from_millis(500);
 const LINGER_BYTES: usize = 1024 * 1024;
+
+/// How long a client may take for each chunk of an answer once the task that serves it is cancelled.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// How long a client that is turned away may hold up the thread that does it.
 const TURN_AWAY: Duration = Duration::from_millis(10);
@@ -23,13 +27,19 @@ const TURN_AWAY: Duration = Duration::from_millis(10);
 ///
 /// # Blocking
 ///
-/// No wait on a connection is without an end: reads come back every [50 ms](SLICE) and writes have the
-/// write time-out, so whoever loops over them checks its own deadline.
+/// No wait on a connection is without an end: reads come back every [50 ms](SLICE), so whoever loops over them
+/// checks its own deadline, and writes have the write time-out.
+///
+/// # Cancellation
+///
+/// The token of the task that serves the connection reaches its waits. A read whose task is cancelled comes back
+/// within a slice, and its reader asks [`is_cancelled`](Connection::is_cancelled); a write ends soon after.
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
     peer: SocketAddr,
-    taken: bool,
+    /// The token of the task that serves it, once one does.
+    task: Option<CancelToken>,
 }
 
 /// What one read brought.
@@ -45,7 +55,7 @@ pub(crate) enum Received {
 
 impl Connection {
     pub(crate) fn new(stream: TcpStream, peer: SocketAddr) -> Connection {
-        Connection { stream, peer, taken: false }
+        Connection { stream, peer, task: None }
     }
 
     /// The client's address.
@@ -53,14 +63,21 @@ impl Connection {
         self.peer
     }
 
-    /// Makes ready for being served; from here on, dropping it only closes it.
+    /// Makes ready for being served by the current task; from here on, dropping it only closes it.
     pub(crate) fn take(&mut self, limits: &Limits) -> io::Result<()> {
-        self.taken = true;
+        self.task = Some(CancelToken::current());
         // Responses leave in as few writes as they can, so waiting to merge small ones only delays them.
         self.stream.set_nodelay(true)?;
         // Once per connection: a time-out set before each read would cost a system call each.
         self.stream.set_read_timeout(Some(SLICE.min(limits.header_timeout)))?;
-        self.stream.set_write_timeout(Some(limits.write_timeout))
+        // On Windows nobody knows how much a write sent that timed out, so it cannot be carried on with there.
+        let write_slice = if cfg!(windows) { limits.write_timeout } else { SLICE.min(limits.write_timeout) };
+        self.stream.set_write_timeout(Some(write_slice))
+    }
+
+    /// Whether the task that serves this connection was told to stop.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.task.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
     /// Reads once into `bytes`, which must not be empty.
@@ -75,7 +92,7 @@ impl Connection {
 
     /// Writes to the client; each `write_all` has to be done within `timeout`, however slowly the client reads.
     pub(crate) fn writer(&self, timeout: Duration) -> DeadlineWriter<'_> {
-        DeadlineWriter { stream: &self.stream, timeout }
+        DeadlineWriter { connection: self, timeout }
     }
 
     /// Ends the sending side, then reads away what the client still sends, for a bounded time.
@@ -129,7 +146,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.taken {
+        if self.task.is_none() {
             // A client that is gone already needs no answer.
             let _ = self.turn_away();
         }
@@ -144,27 +161,33 @@ fn is_nothing_yet(error: &io::Error) -> bool {
 /// Writes that end.
 ///
 /// The socket's own time-out starts anew whenever the client takes a byte. This one is for a whole `write_all`, so
-/// a client has to take each chunk of a response in time.
+/// a client has to take each chunk of a response in time; in less time, once the task is cancelled.
 pub(crate) struct DeadlineWriter<'c> {
-    stream: &'c TcpStream,
+    connection: &'c Connection,
     timeout: Duration,
+}
+
+impl DeadlineWriter<'_> {
+    fn patience(&self) -> Duration {
+        if self.connection.is_cancelled() { self.timeout.min(LAST_WORDS) } else { self.timeout }
+    }
 }
 
 impl Write for DeadlineWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.write(bytes)
+        (&self.connection.stream).write(bytes)
     }
 
     fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let began = Instant::now();
         while !bytes.is_empty() {
-            match self.stream.write(bytes) {
+            match self.write(bytes) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(count) => bytes = &bytes[count..],
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if is_nothing_yet(&error) => {}
                 Err(error) => return Err(error),
             }
-            if !bytes.is_empty() && began.elapsed() >= self.timeout {
+            if !bytes.is_empty() && began.elapsed() >= self.patience() {
                 return Err(ErrorKind::TimedOut.into());
             }
         }

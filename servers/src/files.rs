@@ -8,10 +8,10 @@
 //! change the directory at the right moment could still slip a link in between; they could as well put
 //! the file there.)
 
-use crate::http::{Body, Request, Response, Status, Validators};
+use crate::http::{Body, Part, Request, Response, Status, Validators};
 use percent_encoding::percent_decode_str;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
 /// The files below a directory, by path.
@@ -60,10 +60,12 @@ impl Files {
         let response = if validators.client_is_current(request) {
             Response::not_modified()
         } else {
-            Response::new(Status::Ok, content_type(&path), Body::File { file, length })
+            send_part(Part::requested_by(request, length, &validators), file, length, content_type(&path))
+                .map_err(|error| status_of(&error))?
         };
         // Ask before using a copy again: the next build of a book is a minute away.
         let response = response.header("Cache-Control", "no-cache").header("ETag", validators.etag);
+        let response = response.header("Accept-Ranges", "bytes");
         Ok(match validators.last_modified {
             Some(date) => response.header("Last-Modified", date),
             None => response,
@@ -94,6 +96,23 @@ impl Files {
             },
         )
     }
+}
+
+fn send_part(part: Part, mut file: File, whole: u64, content_type: String) -> io::Result<Response> {
+    Ok(match part {
+        Part::Whole => Response::new(Status::Ok, content_type, Body::File { file, length: whole }),
+        Part::Range { start, length } => {
+            file.seek(SeekFrom::Start(start))?;
+            let range = format!("bytes {start}-{}/{whole}", start + length - 1);
+            let body = Body::File { file, length };
+            Response::new(Status::PartialContent, content_type, body).header("Content-Range", range)
+        }
+        Part::Missing => {
+            let what = format!("the file has {whole} bytes");
+            Response::error(Status::RangeNotSatisfiable, &what)
+                .header("Content-Range", format!("bytes */{whole}"))
+        }
+    })
 }
 
 /// The relative path that a request's path stands for.

@@ -35,6 +35,13 @@ impl Input {
         self.since = Instant::now();
     }
 
+    /// Puts back what was read elsewhere and follows. Everything that was here is used up by then.
+    pub(crate) fn put_back(&mut self, bytes: &[u8]) {
+        debug_assert!(self.is_empty(), "these bytes come after those");
+        self.bytes[..bytes.len()].copy_from_slice(bytes);
+        (self.start, self.end) = (0, bytes.len());
+    }
+
     /// Reads once, behind what is unread. There is room, or parsing would have found the head too large.
     pub(crate) fn receive(&mut self, connection: &Connection) -> io::Result<Received> {
         let was_empty = self.is_empty();

@@ -20,6 +20,8 @@ pub mod http;
 pub mod site;
 pub use site::{Site, pool_stats};
 
+pub mod control;
+
 pub mod files;
 pub use files::Files;
 

@@ -74,7 +74,12 @@ fn bytes<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, Str
     }
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// Reads a time such as `500ms`, `10s` or `2m` from the command line.
+///
+/// # Errors
+///
+/// What was expected, if it is something else, or not from 1 ms to 24 hours.
+pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let milliseconds_per_unit = match &text[digits.len()..] {
         "ms" => 1,

@@ -4,11 +4,15 @@ use executor::{CancelToken, Registration};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How many connections the system keeps ready that no thread has accepted yet. (Linux cuts this to
 /// `net.core.somaxconn`.) A burst that finds no room there is dropped and retried after a second by its clients.
 const BACKLOG: i32 = 1024;
+
+/// How long nobody has to have come before a listener that is closing is closed.
+const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -71,6 +75,30 @@ impl Listener {
         let wake = stop.on_cancel(move || wake_one_accept(local_addr));
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
     }
+
+    /// Ends listening. Clients that the system has already connected, and that no thread has accepted, are told 503
+    /// and reported. Just closed on them, they would see a reset in place of an answer.
+    ///
+    /// # Blocking
+    ///
+    /// For a second at most; whoever is still left then does get a reset.
+    pub fn close(self) {
+        let deadline = Instant::now() + LONGEST_PAUSE;
+        if self.socket.set_nonblocking(true).is_err() {
+            return;
+        }
+        // A client can be connected, as it sees it, a moment before the system shows it here.
+        let mut quiet = Instant::now();
+        while Instant::now() < deadline && quiet.elapsed() < LAST_MOMENT {
+            match self.socket.accept() {
+                Ok((stream, peer)) => {
+                    turn_away(stream, peer);
+                    quiet = Instant::now();
+                }
+                Err(_) => thread::sleep(FIRST_PAUSE),
+            }
+        }
+    }
 }
 
 /// The connections of a [`Listener`], in the order they came.
@@ -90,14 +118,13 @@ impl Iterator for Incoming<'_> {
             match self.listener.socket.accept() {
                 Ok((stream, peer)) => {
                     self.pause = FIRST_PAUSE;
-                    let connection = Connection::new(stream, peer);
                     if !self.stop.is_cancelled() {
-                        return Some(connection);
+                        return Some(Connection::new(stream, peer));
                     }
                     // This may have been the wake-up of another thread, whose own will not come: dropping our
-                    // registration takes ours back. So each thread that was woken wakes the next. A client that
-                    // came too late is told so by the drop of its connection.
+                    // registration takes ours back. So each thread that was woken wakes the next.
                     wake_one_accept(self.listener.local_addr);
+                    turn_away(stream, peer);
                 }
                 // The client gave up before we came to it; that says nothing about the next one.
                 Err(error)
@@ -116,6 +143,16 @@ impl Incoming<'_> {
         report(format_args!("cannot accept a connection, trying again: {error}"));
         let _ = self.stop.sleep(self.pause);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Answers 503 to a client that came too late, and says so; but not of one that is gone at once, as our own wake-up is.
+fn turn_away(stream: TcpStream, peer: SocketAddr) {
+    // Some systems hand the listener's setting down.
+    let _ = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(FIRST_PAUSE)));
+    if !matches!(stream.peek(&mut [0]), Ok(0)) {
+        report(format_args!("{peer}: refused, the server is stopping"));
+        drop(Connection::new(stream, peer)); // answers
     }
 }
 

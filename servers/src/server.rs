@@ -12,16 +12,22 @@
 //!   Nobody is owed an answer then, so it is just closed.
 //! - A request cannot be read, or not in time: one [`Refusal`] is answered, then the connection is closed.
 //! - The client does not take its answer in time, or is gone.
+//! - The task is cancelled, because the stage is stopping and has no more time: half a request is answered with
+//!   503, an answer that is on its way is cut short.
+//!
+//! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
 
 use crate::access_log::{AccessLog, Entry};
 use crate::connection::{Connection, Received};
-use crate::http::{Body, Refusal, Request, Response, Version};
+use crate::http::{Body, BodyDecoder, Refusal, Request, Response, Status, Version};
 use crate::input::Input;
 use crate::limits::Limits;
 use crate::site::Site;
+use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// How long a new connection may be silent before it counts as idle. Browsers open connections in advance and
@@ -66,7 +72,6 @@ impl Server {
         Server { site, limits, log, may_stay: Box::new(|| true) }
     }
 
-    // ANCHOR: policy
     /// Lets an idle connection stay open only while `may_stay` says so.
     ///
     /// A blocking stage gives a connection a thread. An idle connection does nothing with it, while somebody
@@ -80,7 +85,6 @@ impl Server {
         self.may_stay = Box::new(may_stay);
         self
     }
-    // ANCHOR_END: policy
 
     /// Serves one client until one side has enough.
     ///
@@ -109,8 +113,11 @@ impl Server {
                 None => self.wait_for_more(connection, &mut input, is_new)?,
                 Some((request, head)) => {
                     let after_head = &input.unread()[head..];
-                    let body = self.exchange(connection, request, after_head, &mut output)?;
+                    let (body, beyond) = self.exchange(connection, request, after_head, &mut output)?;
                     input.consume(head + body);
+                    if !beyond.is_empty() {
+                        input.put_back(&beyond);
+                    }
                     is_new = false;
                 }
             }
@@ -123,7 +130,7 @@ impl Server {
         loop {
             let received = input.receive(connection)?;
             // Also when something came: byte by byte, a client could otherwise take for ever.
-            self.check_patience(input, is_new)?;
+            self.check_patience(connection, input, is_new)?;
             match received {
                 Received::Bytes(_) => return Ok(()),
                 Received::Nothing => {}
@@ -133,56 +140,81 @@ impl Server {
         }
     }
 
-    fn check_patience(&self, input: &Input, is_new: bool) -> Result<(), End> {
+    fn check_patience(&self, connection: &Connection, input: &Input, is_new: bool) -> Result<(), End> {
         let waited = input.age();
         if !input.is_empty() {
-            return if waited < self.limits.header_timeout {
-                Ok(())
-            } else {
-                Err(Refusal::HeadTimeout.into())
+            return match connection.is_cancelled() {
+                true => Err(Refusal::Overloaded.into()),
+                false if waited >= self.limits.header_timeout => Err(Refusal::HeadTimeout.into()),
+                false => Ok(()),
             };
         }
         let longest = if is_new { self.limits.header_timeout } else { self.limits.idle_timeout };
         // A blocked read cannot be told that a thread is wanted, so the wait is in slices, and asks between them.
         let may_stay = (is_new && waited < FIRST_BYTE_GRACE) || (self.may_stay)();
-        if waited < longest && may_stay { Ok(()) } else { Err(End::Idle) }
+        if waited < longest && may_stay && !connection.is_cancelled() { Ok(()) } else { Err(End::Idle) }
     }
 
-    /// Reads the request's body, answers, and says how much of the body was in `after_head`.
+    /// Reads the request's body and answers. Says how much of the body was in `after_head`, and what was read beyond
+    /// the body.
     fn exchange(
         &self,
         connection: &Connection,
         mut request: Request<'_>,
         after_head: &[u8],
         output: &mut Vec<u8>,
-    ) -> Result<usize, End> {
-        let body_in_input = after_head.len().min(request.content_length);
-        request.body = self.read_body(connection, &after_head[..body_in_input], request.content_length)?;
+    ) -> Result<(usize, Vec<u8>), End> {
+        let mut body = BodyDecoder::new(request.framing, &self.limits);
+        let used = body.decode(after_head)?;
+        let is_here = body.is_complete();
+        let beyond = if is_here { Vec::new() } else { self.read_body(connection, &request, &mut body)? };
+        request.body = body.into_body();
+        request.peer = Some(connection.peer());
         let began = Instant::now();
-        let response = self.site.respond(&request);
+        let Ok(response) = catch_unwind(AssertUnwindSafe(|| self.site.respond(&request))).map_err(forget)
+        else {
+            let sorry = Response::error(Status::InternalServerError, "the server made a mistake");
+            self.answer(connection, Some(&request), sorry, false, began, output)?;
+            return Err(End::Finished);
+        };
         // Requests that are here already are answered even if the thread is wanted: closing would throw them away.
-        let next_is_here = after_head.len() > body_in_input;
+        let next_is_here = after_head.len() > used || !beyond.is_empty();
         let stays = request.wants_keep_alive() && (next_is_here || (self.may_stay)());
         self.answer(connection, Some(&request), response, stays, began, output)?;
-        if stays { Ok(body_in_input) } else { Err(End::Finished) }
+        if stays { Ok((used, beyond)) } else { Err(End::Finished) }
     }
 
-    fn read_body(&self, connection: &Connection, arrived: &[u8], length: usize) -> Result<Vec<u8>, End> {
-        let mut body = vec![0; length];
-        body[..arrived.len()].copy_from_slice(arrived);
-        let mut filled = arrived.len();
+    /// Reads the part of the body that has not arrived yet, and gives back what came after it.
+    fn read_body(
+        &self,
+        connection: &Connection,
+        request: &Request<'_>,
+        body: &mut BodyDecoder,
+    ) -> Result<Vec<u8>, End> {
+        if request.expects_continue {
+            connection.writer(self.limits.write_timeout).write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+        }
         let began = Instant::now();
-        while filled < length {
-            match connection.receive(&mut body[filled..])? {
-                Received::Bytes(count) => filled += count,
+        // No more than the input has room for: part of it may belong to the next request.
+        let mut arrived = vec![0; self.limits.max_head];
+        loop {
+            match connection.receive(&mut arrived)? {
+                Received::Bytes(count) => {
+                    let used = body.decode(&arrived[..count])?;
+                    if body.is_complete() {
+                        return Ok(arrived[used..count].to_vec());
+                    }
+                }
                 Received::Nothing => {}
                 Received::End => return Err(Refusal::Malformed("the request ends in the middle").into()),
             }
-            if filled < length && began.elapsed() >= self.limits.body_timeout {
+            if connection.is_cancelled() {
+                return Err(Refusal::Overloaded.into());
+            }
+            if began.elapsed() >= self.limits.body_timeout {
                 return Err(Refusal::BodyTimeout.into());
             }
         }
-        Ok(body)
     }
 
     fn answer(
@@ -219,10 +251,19 @@ impl Server {
 
     fn refuse(&self, connection: &Connection, refusal: Refusal) {
         let response = refusal.response();
-        if self.answer(connection, None, response, false, Instant::now(), &mut Vec::new()).is_ok() {
-            connection.linger();
+        let sent = self.answer(connection, None, response, false, Instant::now(), &mut Vec::new());
+        match refusal {
+            _ if sent.is_err() => {}
+            // It has been waited for long enough.
+            Refusal::HeadTimeout | Refusal::BodyTimeout => connection.finish(),
+            _ => connection.linger(),
         }
     }
+}
+
+/// The panic hook has reported the panic. What the handler panicked with is leaked: its drop could panic, too.
+fn forget(payload: Box<dyn Any + Send>) {
+    std::mem::forget(payload);
 }
 
 impl fmt::Debug for Server {

@@ -43,6 +43,9 @@ impl Site {
                 work(request, block)
             })
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
+            .route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
+                panic!("asked to, by a request")
+            })
     }
 
     /// Answers `/stats` with what `stats` says; the default says that there is no pool.
@@ -71,6 +74,10 @@ impl Site {
     pub fn respond(&self, request: &Request<'_>) -> Response {
         if let Some(route) = self.routes.iter().find(|route| route.path == request.path) {
             return allowed(request, route.methods, || (route.handler)(request));
+        }
+        if request.path == "*" {
+            // About the server as a whole: what some path or other answers.
+            return Response::no_content().header("Allow", "GET, HEAD, POST, OPTIONS");
         }
         allowed(request, &["GET"], || match (request.path, &self.files) {
             ("/stats", _) => Response::json(&(self.stats)()),
@@ -118,13 +125,16 @@ pub fn pool_stats(stats: &PoolStats) -> Value {
     } })
 }
 
-/// The answer, if the method is one of `methods`; else 405, which has to say which are.
+/// The answer, if the method is one of `methods`; else 405, which has to say which are, as does whoever is asked for it.
 fn allowed(request: &Request<'_>, methods: &[&str], answer: impl FnOnce() -> Response) -> Response {
     let wanted = if request.method == "HEAD" { "GET" } else { request.method };
     if methods.contains(&wanted) {
         return answer();
     }
-    let allow = methods.join(", ").replace("GET", "GET, HEAD");
+    let allow = methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS";
+    if request.method == "OPTIONS" {
+        return Response::no_content().header("Allow", allow);
+    }
     Response::error(Status::MethodNotAllowed, &format!("{} answers {allow}", request.path))
         .header("Allow", allow)
 }

@@ -17,7 +17,7 @@ use super::shared::Shared;
 use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
 use crate::sync::{Arc, Duration};
-use crate::task::{Outcome, Task};
+use crate::task::Task;
 use crate::wait::Deadline;
 
 /// Decides what becomes of a task that a pool has refused.
@@ -25,6 +25,7 @@ use crate::wait::Deadline;
 /// Called once for each refused task, by the thread that submits it, outside all locks; it may block, if its submitters
 /// can bear that.
 #[doc(alias = "RejectedExecutionHandler")]
+// ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
     /// Runs the task, drops it, passes it on, tries again, or gives it back in the error.
     ///
@@ -37,6 +38,7 @@ pub trait RejectionHandler: Send + Sync {
         pool: &RefusingPool<'_>,
     ) -> Result<(), RejectedExecution>;
 }
+// ANCHOR_END: handler
 
 /// The pool, as far as a [`RejectionHandler`] may have a hand in it.
 pub struct RefusingPool<'a>(pub(super) &'a Arc<Shared>);
@@ -67,12 +69,10 @@ impl RefusingPool<'_> {
         self.0.admit_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
 
-    /// Runs the task on the calling thread. A panic in it that nobody reads goes to the pool's panic handler.
+    /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in it goes to the pool's panic
+    /// handler if nobody reads it from a handle.
     pub fn run_here(&self, task: Task) {
-        let label = task.label();
-        if let Outcome::Panicked(panic) = task.run() {
-            panic.set_origin(Some(label.to_string()), self.0.panic_handler.clone());
-        }
+        self.0.run_here(task);
     }
 
     /// Takes the task that would have been run next out of the queue.
@@ -84,6 +84,17 @@ impl RefusingPool<'_> {
 impl fmt::Debug for RefusingPool<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RefusingPool").field("is_shutdown", &self.is_shutdown()).finish_non_exhaustive()
+    }
+}
+
+impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
+    fn rejected(
+        &self,
+        task: Task,
+        reason: RejectReason,
+        pool: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution> {
+        (**self).rejected(task, reason, pool)
     }
 }
 
@@ -107,6 +118,7 @@ impl RejectionHandler for Abort {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
+// ANCHOR: caller_runs
 impl RejectionHandler for CallerRuns {
     fn rejected(
         &self,
@@ -120,6 +132,7 @@ impl RejectionHandler for CallerRuns {
         Ok(())
     }
 }
+// ANCHOR_END: caller_runs
 
 /// Drops the task; its handle is completed as cancelled.
 #[derive(Debug, Clone, Copy, Default)]
@@ -140,6 +153,7 @@ impl RejectionHandler for Discard {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DiscardOldest;
 
+// ANCHOR: discard_oldest
 impl RejectionHandler for DiscardOldest {
     fn rejected(
         &self,
@@ -161,6 +175,7 @@ impl RejectionHandler for DiscardOldest {
         Ok(())
     }
 }
+// ANCHOR_END: discard_oldest
 
 /// Has the submitter wait until there is room.
 ///
@@ -183,6 +198,7 @@ impl Block {
     }
 }
 
+// ANCHOR: block
 impl RejectionHandler for Block {
     fn rejected(
         &self,
@@ -196,3 +212,4 @@ impl RejectionHandler for Block {
         }
     }
 }
+// ANCHOR_END: block

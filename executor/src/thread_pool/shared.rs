@@ -15,7 +15,7 @@ use crate::executor::RejectedExecution;
 use crate::panics::{self, PanicHandler};
 use crate::queue::WorkQueue;
 use crate::sync::{Arc, Condvar, Duration, Mutex, MutexGuard, Weak};
-use crate::task::{QueueWatcher, Task, TaskId, TaskLabel};
+use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel};
 use crate::wait::{Deadline, Latch, wait};
 
 pub(super) struct Shared {
@@ -226,6 +226,7 @@ type Refused = (RejectReason, Task);
 impl Shared {
     // ----- the way in -----
 
+    // ANCHOR: admit
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     ///
     /// The order is: a thread below core size, a place in the queue, a thread below maximum size; or threads first and
@@ -272,6 +273,7 @@ impl Shared {
             return Err((RejectReason::Saturated, task));
         }
     }
+    // ANCHOR_END: admit
 
     /// Puts a task into the queue, if it may wait there, and sees to it that somebody takes it. A queue that panics gives
     /// nothing back: it has the task, or has dropped it by unwinding.
@@ -349,8 +351,11 @@ impl Shared {
             return Ok(()); // another worker has taken it meanwhile
         };
         let Some(task) = state.handed.remove(index) else { unreachable!("its index was just found") };
+        // Those there are will have to do, or those that others have ordered.
+        while state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
+            state = self.started.wait(state);
+        }
         if state.phase == PoolState::Running && state.live > 0 {
-            // Those there are will have to do.
             let offered = self.offer(&mut state, task);
             drop(state); // before the error is, which is the factory's, or its panic
             self.report_kept();
@@ -478,6 +483,17 @@ impl Shared {
         self.call_hook(|hooks| hooks.terminated());
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
+    }
+
+    /// Runs a refused task on the calling thread. It is no task of the pool's, so no hook is called and nothing counted,
+    /// but a panic in it that nobody reads is reported where the submitter expects it.
+    pub(super) fn run_here(&self, task: Task) {
+        let label = task.label();
+        task.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
+            }
+        });
     }
 
     /// Calls user code; a panic in it is reported and goes no further.

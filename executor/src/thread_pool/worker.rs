@@ -105,6 +105,7 @@ impl<'a> Worker<'a> {
     }
     // ANCHOR_END: next_task
 
+    // ANCHOR: sleep
     /// Sleeps until there is something to see to, or until the worker has been idle for too long.
     fn sleep(&self, mut state: MutexGuard<'a, State>, idle_since: Instant) -> (MutexGuard<'a, State>, bool) {
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
@@ -121,7 +122,9 @@ impl<'a> Worker<'a> {
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
+    // ANCHOR_END: sleep
 
+    // ANCHOR: run_task
     /// Runs a task. What comes back is still to be counted.
     fn run_task(&self, task: Task) -> Option<Ended> {
         let label = task.label();
@@ -145,6 +148,7 @@ impl<'a> Worker<'a> {
         });
         uncounted
     }
+    // ANCHOR_END: run_task
 
     fn count(&self, state: &mut MutexGuard<'_, State>, ended: &Ended) {
         state.active -= 1;

@@ -110,14 +110,14 @@ fn what_was_done_before_the_request_is_seen_by_who_sees_the_request() {
 // ----- callbacks -----
 
 #[test]
-fn callbacks_run_in_the_order_of_registration_through_children_too() {
+fn callbacks_run_in_the_order_of_registration_and_those_of_children_after() {
     let (token, log) = (CancelToken::new(), Log::default());
     let _first = token.on_cancel(log.writes("first"));
     let child = token.child();
     let _second = child.on_cancel(log.writes("child's"));
     let _third = token.on_cancel(log.writes("third"));
     token.cancel();
-    assert_eq!(log.entries(), ["first", "child's", "third"]);
+    assert_eq!(log.entries(), ["first", "third", "child's"]);
 }
 
 #[test]
@@ -337,4 +337,16 @@ fn the_printed_form_says_whether_it_is_cancelled() {
     assert_eq!(format!("{token:?}"), "CancelToken { cancelled: false }");
     token.cancel();
     assert_eq!(format!("{token:?}"), "CancelToken { cancelled: true }");
+}
+
+/// A task that makes a child of its predecessor's token, over and over, must not end in a stack overflow.
+#[test]
+fn a_chain_of_a_hundred_thousand_children_is_cancelled_and_dropped() {
+    let top = CancelToken::new();
+    let bottom = (0..100_000).fold(top.child(), |token, _| token.child());
+    top.cancel();
+    assert!(bottom.is_cancelled());
+    drop(top);
+    drop(bottom);
+    drop((0..100_000).fold(CancelToken::new(), |token, _| token.child()));
 }

@@ -1,8 +1,8 @@
 //! HTTP/1.1 between bytes and values, without a socket in sight.
 //!
 //! [`Request::parse`] looks at the bytes that have arrived so far and says one of three things: here is a
-//! request and this many bytes were its head; not yet, read more; or a [`Refusal`]. [`Response`] turns into
-//! bytes. Nothing here reads, waits or knows what a thread is, so a stage that blocks and a stage that reacts
+//! request and this many bytes were its head; not yet, read more; or a [`Refusal`]. [`BodyDecoder`] does the same
+//! for the body that follows. [`Response`] turns into bytes. Nothing here reads, waits or knows what a thread is, so a stage that blocks and a stage that reacts
 //! to readiness share it.
 //!
 //! # What is refused
@@ -10,13 +10,19 @@
 //! A request that two readers could understand in two ways is how one request is smuggled inside another, so
 //! whatever is ambiguous is refused and the connection closed: nobody knows where the next request would start.
 //! The [`httparse`] crate checks the grammar of lines; this module adds what that crate is lenient about (a
-//! line ended by LF alone) and what it leaves to its user (`Host`, the body's length).
+//! line ended by LF alone) and what it leaves to its user: `Host`, and where the body ends.
 
 mod refusal;
 pub use refusal::Refusal;
 
+mod authority;
+pub(crate) use authority::Authority;
+
 mod request;
 pub use request::{Request, Version};
+
+mod body;
+pub use body::{BodyDecoder, Framing};
 
 pub(crate) mod date;
 
@@ -25,3 +31,6 @@ pub use response::{Body, Response, Status};
 
 mod validators;
 pub use validators::Validators;
+
+mod range;
+pub(crate) use range::Part;

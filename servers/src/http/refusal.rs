@@ -16,8 +16,8 @@ pub enum Refusal {
     HeadTooLarge,
     /// The request's body is longer than the limit.
     BodyTooLarge,
-    /// The body comes in chunks, without saying how long it is.
-    LengthRequired,
+    /// The request is to be carried out only if the server does something that it does not know.
+    ExpectationFailed,
     /// The body is encoded in a way this server does not know.
     UnknownTransferCoding,
     /// A version of HTTP other than 1.0 and 1.1.
@@ -38,7 +38,7 @@ impl Refusal {
             Refusal::RequestLineTooLong => Status::UriTooLong,
             Refusal::HeadTooLarge => Status::HeaderFieldsTooLarge,
             Refusal::BodyTooLarge => Status::ContentTooLarge,
-            Refusal::LengthRequired => Status::LengthRequired,
+            Refusal::ExpectationFailed => Status::ExpectationFailed,
             Refusal::UnknownTransferCoding => Status::NotImplemented,
             Refusal::VersionNotSupported => Status::VersionNotSupported,
             Refusal::HeadTimeout | Refusal::BodyTimeout => Status::RequestTimeout,
@@ -63,7 +63,7 @@ impl fmt::Display for Refusal {
             Refusal::RequestLineTooLong => "the request line is longer than this server accepts",
             Refusal::HeadTooLarge => "the request head is larger than this server accepts",
             Refusal::BodyTooLarge => "the request body is larger than this server accepts",
-            Refusal::LengthRequired => "send the body's length in Content-Length; chunks are not accepted",
+            Refusal::ExpectationFailed => "the only expectation this server meets is 100-continue",
             Refusal::UnknownTransferCoding => "this Transfer-Encoding is not supported",
             Refusal::VersionNotSupported => "this server speaks HTTP/1.1 and HTTP/1.0",
             Refusal::HeadTimeout => "the request head did not arrive in time",

@@ -12,6 +12,9 @@ const CHUNK: u64 = 64 * 1024;
 #[expect(missing_docs, reason = "RFC 9110 defines each of them")]
 pub enum Status {
     Ok = 200,
+    Accepted = 202,
+    NoContent = 204,
+    PartialContent = 206,
     MovedPermanently = 301,
     NotModified = 304,
     BadRequest = 400,
@@ -19,9 +22,10 @@ pub enum Status {
     NotFound = 404,
     MethodNotAllowed = 405,
     RequestTimeout = 408,
-    LengthRequired = 411,
     ContentTooLarge = 413,
     UriTooLong = 414,
+    RangeNotSatisfiable = 416,
+    ExpectationFailed = 417,
     HeaderFieldsTooLarge = 431,
     InternalServerError = 500,
     NotImplemented = 501,
@@ -39,6 +43,9 @@ impl Status {
     pub fn reason(self) -> &'static str {
         match self {
             Status::Ok => "OK",
+            Status::Accepted => "Accepted",
+            Status::NoContent => "No Content",
+            Status::PartialContent => "Partial Content",
             Status::MovedPermanently => "Moved Permanently",
             Status::NotModified => "Not Modified",
             Status::BadRequest => "Bad Request",
@@ -46,9 +53,10 @@ impl Status {
             Status::NotFound => "Not Found",
             Status::MethodNotAllowed => "Method Not Allowed",
             Status::RequestTimeout => "Request Timeout",
-            Status::LengthRequired => "Length Required",
             Status::ContentTooLarge => "Content Too Large",
             Status::UriTooLong => "URI Too Long",
+            Status::RangeNotSatisfiable => "Range Not Satisfiable",
+            Status::ExpectationFailed => "Expectation Failed",
             Status::HeaderFieldsTooLarge => "Request Header Fields Too Large",
             Status::InternalServerError => "Internal Server Error",
             Status::NotImplemented => "Not Implemented",
@@ -61,7 +69,7 @@ impl Status {
 /// What follows the head of a response.
 #[derive(Debug)]
 pub enum Body {
-    /// Nothing, and no `Content-Length` either: what 304 has.
+    /// Nothing, and no `Content-Length` either: what 204 and 304 have.
     None,
     /// Bytes in memory.
     Bytes(Cow<'static, [u8]>),
@@ -129,6 +137,11 @@ impl Response {
     /// Sends the client to another path of this server.
     pub fn redirect(location: String) -> Response {
         Response::error(Status::MovedPermanently, "see the Location field").header("Location", location)
+    }
+
+    /// Done, and nothing to say about it but the fields.
+    pub fn no_content() -> Response {
+        Response { status: Status::NoContent, body: Body::None, headers: Vec::new() }
     }
 
     /// What the client has is still current.

@@ -1,4 +1,4 @@
-use crate::support::{POOLED, SINGLE_THREADED, STAGES, Stage, every_stage};
+use crate::support::{LIFECYCLE, SINGLE_THREADED, STAGES, Stage, every_stage};
 use std::process::Command;
 
 /// Runs a stage that cannot start; it fails and says so in one line about `expected`.
@@ -41,9 +41,19 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
 fn every_stage_has_the_same_flags() {
     let flags = |binary: &str| {
         let help = Command::new(binary).arg("--help").output().unwrap().stdout;
-        String::from_utf8(help).unwrap().split_once("Options:").unwrap().1.to_owned()
+        let help = String::from_utf8(help).unwrap();
+        let flags = help.lines().map(str::trim).filter(|line| line.starts_with('-'));
+        flags.map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(flags(SINGLE_THREADED), flags(POOLED));
+    let everywhere = flags(SINGLE_THREADED);
+    assert!(everywhere.len() > 10, "{everywhere:?}");
+    for binary in STAGES {
+        let mut flags = flags(binary);
+        if binary == LIFECYCLE {
+            flags.retain(|flag| !flag.starts_with("--grace"));
+        }
+        assert_eq!(flags, everywhere, "{binary}");
+    }
 }
 
 #[test]
@@ -75,7 +85,7 @@ fn a_closed_stderr_stops_nothing() {
     for binary in STAGES {
         // The reading end of the pipe is closed, so each line of the log is an error.
         let script = "exec 3>&1; { exec \"$0\" \"$@\" 2>&1 >&3; } | :";
-        let stage = Stage::start_command(Command::new("sh").args(["-c", script, binary]));
+        let stage = Stage::start_command(binary, Command::new("sh").args(["-c", script, binary]));
         for _ in 0..5 {
             stage.assert_alive();
         }

@@ -1,4 +1,4 @@
-use crate::support::{POOLED, SINGLE_THREADED, Stage, every_stage};
+use crate::support::{KEEPING_STAGES, POOLED, SHARED_ACCEPT, SINGLE_THREADED, Stage, every_stage};
 use std::io::Write;
 use std::net::Shutdown;
 use std::thread;
@@ -6,7 +6,12 @@ use std::time::Duration;
 
 #[test]
 fn a_connection_is_kept_while_threads_are_free() {
-    let stage = Stage::start(POOLED, &[]);
+    for binary in KEEPING_STAGES {
+        keeps(&Stage::start(binary, &[]));
+    }
+}
+
+fn keeps(stage: &Stage) {
     let mut client = stage.connect();
     for _ in 0..20 {
         let reply = client.get("/hello");
@@ -22,11 +27,13 @@ fn a_connection_is_kept_while_threads_are_free() {
 }
 
 #[test]
-fn the_only_thread_keeps_no_idle_connection() {
-    let stage = Stage::start(SINGLE_THREADED, &[]);
-    let mut client = stage.connect();
-    assert_eq!(client.get("/hello").header("Connection"), Some("close"));
-    client.assert_closed();
+fn who_cannot_know_whether_somebody_waits_keeps_no_idle_connection() {
+    for binary in [SINGLE_THREADED, SHARED_ACCEPT] {
+        let stage = Stage::start(binary, &[]);
+        let mut client = stage.connect();
+        assert_eq!(client.get("/hello").header("Connection"), Some("close"));
+        client.assert_closed();
+    }
 }
 
 #[test]

@@ -2,13 +2,14 @@
 
 use crate::support::{Client, DEADLINE, eventually};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
-use servers::http::{Response, Status};
+use servers::http::{Body, Response, Status};
 use servers::{AccessLog, Limits, Listener, Server, Site};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
-/// The accept loop of the pooled stage, on a thread of its own, with one thread in the pool.
+/// The accept loop of the pooled stage, on a thread of its own.
 struct Accepting {
     addr: SocketAddr,
     pool: Arc<ThreadPoolExecutor>,
@@ -21,10 +22,14 @@ fn listener(addr: &str) -> Listener {
 }
 
 fn accept(listener: Listener, site: Site) -> Accepting {
+    accept_within(listener, site, Limits::default(), 1)
+}
+
+fn accept_within(listener: Listener, site: Site, limits: Limits, threads: usize) -> Accepting {
     let addr = SocketAddr::from(([127, 0, 0, 1], listener.local_addr().port()));
-    let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+    let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
     let waiting = Arc::clone(&pool);
-    let server = Server::new(site, Limits::default(), AccessLog::Quiet);
+    let server = Server::new(site, limits, AccessLog::Quiet);
     let server = Arc::new(server.keep_alive_while(move || waiting.queued() == 0));
     let stop = CancelToken::new();
     let (tell, ended) = mpsc::channel();
@@ -123,6 +128,41 @@ fn an_abrupt_stop_answers_everyone() {
 }
 
 #[test]
+fn an_abrupt_stop_reaches_who_waits_for_a_client() {
+    let limits = Limits {
+        header_timeout: Duration::from_mins(10),
+        body_timeout: Duration::from_mins(10),
+        write_timeout: Duration::from_mins(10),
+        ..Limits::default()
+    };
+    let more_than_buffers_hold = || Body::Bytes(vec![0; 64 << 20].into());
+    let site = Site::new(None).route("/large", &["GET"], "", move |_| {
+        Response::new(Status::Ok, "application/octet-stream", more_than_buffers_hold())
+    });
+    let accepting = accept_within(listener("127.0.0.1:0"), site, limits, 3);
+    let mut clients = Vec::new();
+    for request in [
+        "GET /large HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET /hello HTTP/1.1\r\n",
+        "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc",
+    ] {
+        let mut client = Client::connect(accepting.addr);
+        client.send(request);
+        clients.push(client);
+    }
+    // The first byte of the answer is here, so its writer is on its way to being stuck.
+    assert_eq!(clients[0].stream.peek(&mut [0]).unwrap(), 1);
+    eventually("not all have begun", || accepting.pool.stats().active == 3);
+    accepting.stop();
+    drop(accepting.pool.shutdown_now());
+    for client in &mut clients[1..] {
+        assert_eq!(client.reply().status, 503);
+        client.assert_closed();
+    }
+    assert!(accepting.pool.await_termination(DEADLINE), "a thread waits for a client that does not read");
+}
+
+#[test]
 fn a_busy_connection_makes_way_for_a_waiting_one() {
     let (open, gate) = mpsc::channel();
     let gate = Mutex::new(gate);
@@ -147,12 +187,38 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
 }
 
 #[test]
-fn a_panicking_route_costs_its_connection_only() {
-    let site = Site::new(None).route("/panic", &["GET"], "", |_| panic!("on purpose"));
+fn a_panicking_handler_is_answered_with_500() {
+    struct PanicsAgain;
+    impl Drop for PanicsAgain {
+        fn drop(&mut self) {
+            panic!("on purpose, and once more");
+        }
+    }
+    let site = Site::new(None).route("/text", &["GET"], "", |_| panic!("on purpose")).route(
+        "/payload",
+        &["GET"],
+        "",
+        |_| std::panic::panic_any(PanicsAgain),
+    );
     let accepting = accept(listener("127.0.0.1:0"), site);
-    let mut client = Client::connect(accepting.addr);
-    client.send("GET /panic HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
+    for path in ["/text", "/payload"] {
+        let mut client = Client::connect(accepting.addr);
+        let reply = client.get(path);
+        assert_eq!((reply.status, reply.header("Connection")), (500, Some("close")));
+        client.assert_closed();
+    }
     assert_eq!(Client::connect(accepting.addr).get("/hello").status, 200);
-    assert_eq!(accepting.pool.stats().panicked, 1);
+    assert_eq!(accepting.pool.stats().panicked, 0, "the task itself ends in order");
     accepting.stop();
+}
+
+#[test]
+fn whoever_is_in_the_backlog_when_listening_ends_is_told_so() {
+    let listener = listener("127.0.0.1:0");
+    let mut clients: Vec<_> = (0..5).map(|_| Client::connect(listener.local_addr())).collect();
+    listener.close();
+    for client in &mut clients {
+        assert_eq!(client.reply().status, 503);
+        client.assert_closed();
+    }
 }

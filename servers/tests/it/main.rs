@@ -2,12 +2,23 @@
 
 mod support;
 
+mod acceptance;
 mod command_line;
 mod connections;
 mod files;
+#[cfg(target_os = "linux")]
+mod floods;
+mod fuzz;
 mod library;
+#[cfg(unix)]
+mod lifecycle;
 mod policy;
 mod refusals;
 mod requests;
 mod rude;
+mod shared_accept;
+#[cfg(target_os = "linux")]
+mod survival;
+#[cfg(target_os = "linux")]
+mod thread_limit;
 mod timeouts;

@@ -1,6 +1,6 @@
 //! Where the stages differ.
 
-use crate::support::{POOLED, SINGLE_THREADED, STAGES, Stage};
+use crate::support::{POOLED, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK};
 
 #[test]
 fn one_slow_request_holds_up_the_single_thread() {
@@ -17,14 +17,32 @@ fn one_slow_request_holds_up_the_single_thread() {
 }
 
 #[test]
-fn one_slow_request_holds_up_one_thread_of_the_pool() {
-    let stage = Stage::start(POOLED, &["--threads", "2"]);
+fn one_slow_request_holds_up_one_thread_of_several() {
+    for binary in STAGES.into_iter().filter(|&binary| binary != SINGLE_THREADED) {
+        others_are_served_meanwhile(&Stage::start(binary, &["--threads", "2"]));
+    }
+}
+
+fn others_are_served_meanwhile(stage: &Stage) {
     let mut slow = stage.connect();
     slow.send("GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n");
     // Long before the slow one is done.
     stage.assert_alive();
-    let line = stage.log_line();
+    let mut line = stage.log_line();
+    if line.starts_with("--threads has no effect") {
+        line = stage.log_line();
+    }
     assert!(line.contains("\"GET /hello HTTP/1.1\" 200 13 "), "{line}");
+}
+
+#[test]
+fn as_many_slow_requests_as_you_like_hold_up_no_thread_of_its_own() {
+    let stage = Stage::start(THREAD_PER_TASK, &["--quiet"]);
+    let mut slow: Vec<_> = (0..50).map(|_| stage.connect()).collect();
+    for client in &mut slow {
+        client.send("GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n");
+    }
+    stage.assert_alive();
 }
 
 #[test]
@@ -39,6 +57,10 @@ fn an_idle_connection_makes_way_for_a_waiting_one() {
 #[test]
 fn a_silent_connection_makes_way_for_a_waiting_one() {
     for binary in STAGES {
+        // With a thread for each nobody is in the way.
+        if binary == THREAD_PER_TASK {
+            continue;
+        }
         let stage = Stage::start(binary, &["--threads", "1", "--header-timeout", "10m"]);
         let mut silent = stage.connect();
         stage.assert_alive();

@@ -10,7 +10,7 @@ fn endpoints_answer() {
         assert!(hello.header("Server").is_some());
         let index = stage.get("/");
         assert_eq!(index.status, 200);
-        for path in ["/hello", "/cpu", "/block", "/stats", "/echo"] {
+        for path in ["/hello", "/cpu", "/block", "/stats", "/echo", "/panic"] {
             assert!(index.text().contains(path), "{path}");
         }
         assert_eq!(stage.get("/nothing").status, 404);
@@ -61,7 +61,7 @@ fn statistics_are_json() {
         match stats["pool"].as_object() {
             Some(pool) => {
                 assert_eq!(pool["core_pool_size"], 3);
-                assert_eq!(pool["active"], 1, "the one that answers");
+                assert!(pool["active"].as_u64().unwrap() >= 1, "the one that answers");
                 assert_eq!(pool["state"], "running");
             }
             None => assert!(stats["note"].as_str().unwrap().contains("no thread pool")),
@@ -85,11 +85,11 @@ fn bodies_come_back_from_echo() {
 fn other_methods_are_told_which_there_are() {
     every_stage(&[], |stage| {
         for (method, path, allow) in [
-            ("POST", "/hello", "GET, HEAD"),
-            ("DELETE", "/", "GET, HEAD"),
-            ("BREW", "/nothing", "GET, HEAD"),
-            ("get", "/hello", "GET, HEAD"),
-            ("GET", "/echo", "POST"),
+            ("POST", "/hello", "GET, HEAD, OPTIONS"),
+            ("DELETE", "/", "GET, HEAD, OPTIONS"),
+            ("BREW", "/nothing", "GET, HEAD, OPTIONS"),
+            ("get", "/hello", "GET, HEAD, OPTIONS"),
+            ("GET", "/echo", "POST, OPTIONS"),
         ] {
             let mut client = stage.connect();
             let reply = client.send(format!("{method} {path} HTTP/1.1\r\nHost: h\r\n\r\n")).reply();

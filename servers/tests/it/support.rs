@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -12,37 +13,56 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 pub(crate) const SINGLE_THREADED: &str = env!("CARGO_BIN_EXE_single_threaded");
 pub(crate) const POOLED: &str = env!("CARGO_BIN_EXE_pooled");
-pub(crate) const STAGES: [&str; 2] = [SINGLE_THREADED, POOLED];
+pub(crate) const THREAD_PER_TASK: &str = env!("CARGO_BIN_EXE_thread_per_task");
+pub(crate) const SHARED_ACCEPT: &str = env!("CARGO_BIN_EXE_shared_accept");
+pub(crate) const LIFECYCLE: &str = env!("CARGO_BIN_EXE_lifecycle");
 
-/// Runs a test against each stage, started with `flags`.
-pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&Stage)) {
-    for binary in STAGES {
-        eprintln!("stage: {binary}");
-        test(&Stage::start(binary, flags));
-    }
+/// In the order of the course.
+pub(crate) const STAGES: [&str; 5] = [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE];
+
+/// Those whose connections stay open between requests.
+pub(crate) const KEEPING_STAGES: [&str; 3] = [THREAD_PER_TASK, POOLED, LIFECYCLE];
+
+/// Whether to write the files that tests compare with, in place of comparing.
+pub(crate) fn recording() -> bool {
+    std::env::var_os("RECORD").is_some()
+}
+
+/// Runs a test against each stage, started with `flags`; side by side, since most of a test is waiting.
+pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&Stage) + Sync) {
+    let test = &test;
+    thread::scope(|scope| {
+        for binary in STAGES {
+            let name = Path::new(binary).file_name().unwrap().to_string_lossy().into_owned();
+            let run = move || test(&Stage::start(binary, flags));
+            // The name shows up in the message of whichever fails.
+            thread::Builder::new().name(name).spawn_scoped(scope, run).unwrap();
+        }
+    });
 }
 
 /// A running stage; it ends with the test.
 pub(crate) struct Stage {
+    pub(crate) binary: &'static str,
     child: Child,
     pub(crate) addr: SocketAddr,
     log: mpsc::Receiver<String>,
 }
 
 impl Stage {
-    pub(crate) fn start(binary: &str, flags: &[&str]) -> Stage {
-        Stage::start_command(Command::new(binary).args(flags))
+    pub(crate) fn start(binary: &'static str, flags: &[&str]) -> Stage {
+        Stage::start_command(binary, Command::new(binary).args(flags))
     }
 
     /// Starts a command that ends up being a stage.
-    pub(crate) fn start_command(command: &mut Command) -> Stage {
+    pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
         let command = command.args(["--addr", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let log = lines(child.stderr.take().unwrap());
         let first_line = lines(child.stdout.take().unwrap()).recv_timeout(DEADLINE).expect("the address");
         let addr = first_line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('/'));
         let addr = addr.and_then(|addr| addr.parse().ok()).unwrap_or_else(|| panic!("{first_line}"));
-        Stage { child, addr, log }
+        Stage { binary, child, addr, log }
     }
 
     pub(crate) fn connect(&self) -> Client {
@@ -68,6 +88,54 @@ impl Stage {
     pub(crate) fn stop(mut self) -> Vec<String> {
         self.child.kill().unwrap();
         self.log.iter().collect()
+    }
+
+    /// Sends a signal, such as `TERM`.
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: &str) {
+        let script = format!("kill -{signal} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+    }
+
+    /// Waits for the process to end of itself; none if it was a signal that ended it.
+    pub(crate) fn exit_status(&mut self) -> Option<i32> {
+        let mut status = None;
+        eventually("the process does not end", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        status.unwrap().code()
+    }
+
+    /// How many threads the process has.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn threads(&self) -> usize {
+        self.tasks().count()
+    }
+
+    /// How often its threads have waited for something.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn voluntary_context_switches(&self) -> usize {
+        let of_thread = |path: std::path::PathBuf| {
+            let status = std::fs::read_to_string(path.join("status")).unwrap();
+            let switches = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            switches.unwrap().trim().parse::<usize>().unwrap()
+        };
+        self.tasks().map(of_thread).sum()
+    }
+
+    /// How much memory the process has.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn resident_kib(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        size.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn tasks(&self) -> impl Iterator<Item = std::path::PathBuf> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        tasks.map(|entry| entry.unwrap().path())
     }
 
     /// How many descriptors the process has open.

@@ -22,7 +22,7 @@ fn a_request_has_its_parts() {
     assert_eq!(length, head.len());
     assert_eq!((request.method, request.path, request.version), ("POST", "/a%20b", Version::Http11));
     assert_eq!((request.query_value("ms"), request.query_value("m")), (Some("7"), None));
-    assert_eq!(request.content_length, 3);
+    assert_eq!(request.framing, Framing::Length(3));
     assert_eq!(request.headers("ACCEPT").collect::<Vec<_>>(), ["*", "b"]);
 }
 
@@ -67,8 +67,30 @@ fn bodies_have_one_length() {
     }
     assert_eq!(status_of(&get("Host: h\r\nContent-Length: 1048577\r\n")), 413);
     assert_eq!(status_of(&get("Host: h\r\nContent-Length: 99999999999999999999999\r\n")), 413);
-    assert_eq!(status_of(&get("Host: h\r\nTransfer-Encoding: chunked\r\n")), 411);
-    assert_eq!(status_of(&get("Host: h\r\nTransfer-Encoding: gzip\r\n")), 501);
+    for coding in ["chunked", "Chunked", " chunked "] {
+        let head = get(&format!("Host: h\r\nTransfer-Encoding: {coding}\r\n"));
+        assert_eq!(parse(&head).unwrap().unwrap().0.framing, Framing::Chunked, "{coding}");
+    }
+    for (coding, status) in [
+        ("gzip, chunked", 501),
+        ("gzip", 400),
+        ("identity", 400),
+        ("chunked, chunked", 400),
+        ("chunked, gzip", 400),
+        ("chunked,", 400),
+        (", chunked", 400),
+        ("xchunked", 400),
+        ("chunked;a=b", 400),
+        ("\"chunked\"", 400),
+        ("chunked\r\nTransfer-Encoding: chunked", 400),
+        ("chunked\r\nTransfer-Encoding: identity", 400),
+        ("gzip\r\nTransfer-Encoding: chunked", 501),
+        ("", 400),
+        ("\x0bchunked", 400),
+    ] {
+        let fields = format!("Host: h\r\nTransfer-Encoding: {coding}\r\n");
+        assert_eq!(status_of(&get(&fields)), status, "{coding:?}");
+    }
     assert_eq!(status_of("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
 }
 
@@ -135,4 +157,49 @@ fn a_head_has_a_size() {
     assert_eq!(status_of(&get(&format!("Host: h\r\n{}", "A: b\r\n".repeat(100)))), 431);
     assert!(parse(&get(&format!("Host: h\r\n{}", "A: b\r\n".repeat(99)))).unwrap().is_some());
     assert!(parse(&get(&format!("Host: h\r\nA: {long}\r\n"))).unwrap().is_some());
+}
+
+#[test]
+fn a_target_may_name_its_host() {
+    for (target, path, query) in [
+        ("http://h/", "/", None),
+        ("HTTP://H/a?b", "/a", Some("b")),
+        ("http://h", "/", None),
+        ("http://h:80?b", "/", Some("b")),
+        ("http://h/a?http://g/", "/a", Some("http://g/")),
+    ] {
+        let head = format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n");
+        let (request, _) = parse(&head).unwrap().unwrap();
+        assert_eq!((request.path, request.query), (path, query), "{target}");
+    }
+    for target in [
+        "http://g/",
+        "http://h:81/",
+        "http:///",
+        "http://",
+        "http:/h/",
+        "https://h/",
+        "http://u@h/",
+        "http://h\\/",
+        "h:80",
+    ] {
+        let head = format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n");
+        assert_eq!(status_of(&head), 400, "{target}");
+    }
+    assert_eq!(status_of("GET http://h/ HTTP/1.1\r\n\r\n"), 400, "Host is still needed");
+    assert_eq!(status_of("CONNECT h:80 HTTP/1.1\r\nHost: h:80\r\n\r\n"), 400);
+    assert_eq!(parse("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n").unwrap().unwrap().0.path, "*");
+}
+
+#[test]
+fn one_expectation_is_met() {
+    let expects = |head: &str| parse(head).unwrap().unwrap().0.expects_continue;
+    assert!(expects(&get("Host: h\r\nExpect: 100-Continue\r\n")));
+    assert!(!expects(&get("Host: h\r\n")));
+    assert!(!expects("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n"));
+    for fields in
+        ["Expect: tea\r\n", "Expect: 100-continue, tea\r\n", "Expect: 100-continue\r\nExpect: tea\r\n"]
+    {
+        assert_eq!(status_of(&get(&format!("Host: h\r\n{fields}"))), 417, "{fields}");
+    }
 }

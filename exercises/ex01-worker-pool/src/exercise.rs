@@ -1,0 +1,36 @@
+//! A pool of worker threads: a queue of jobs, and threads that sleep until there is one.
+//!
+//! This is the only file to edit. `cargo test -p ex01-worker-pool` checks it.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex, thread};
+
+/// A job: something to be run once, by some thread.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Runs jobs on a fixed number of threads of its own.
+pub struct WorkerPool {
+    // What do the workers and the pool share? What does the pool need to know at its end?
+}
+
+impl WorkerPool {
+    /// Starts `threads` threads, which wait for jobs.
+    pub fn new(threads: usize) -> Self {
+        todo!("start the worker threads")
+    }
+
+    /// Accepts a job and returns at once. Some worker runs the job, in its turn.
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
+        todo!("put the job into the queue and wake up a worker")
+    }
+
+    /// Ends the pool: every job accepted so far is still run, then every thread ends. Returns when they are gone.
+    ///
+    /// It takes the pool by value, so nobody can call `execute` afterwards.
+    pub fn shutdown(self) {
+        todo!("tell the workers that no more jobs come, and wait for their end")
+    }
+}

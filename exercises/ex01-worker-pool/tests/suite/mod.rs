@@ -1,0 +1,255 @@
+//! The properties of the worker pool, each a function. `model.rs` and `real.rs` run them.
+
+use exercises_harness::{expect, fail, live_threads, panic_on_purpose, promise, step};
+
+use super::exercise::WorkerPool;
+use crate::probe::{Counter, Shared, until_asleep};
+use crate::sync::{Arc, thread};
+
+const NOT_RUN: &str = "a job is in the queue and no worker takes it: does execute() notify after the push, does a worker \
+                       look at the queue before it waits, and are there workers left?";
+const STUCK_SHUTDOWN: &str = "a worker does not end: does every worker learn that the end has come, the sleeping ones \
+                              and those that are just about to wait?";
+
+fn shut_down(pool: WorkerPool) {
+    expect("shutdown()", STUCK_SHUTDOWN, || pool.shutdown());
+}
+
+/// Executes jobs that all wait until `jobs` of them have begun: they end only if so many run at once.
+fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
+    let begun = Arc::new(Counter::new("the other job to begin"));
+    let ended = Arc::new(Counter::new("jobs that must run at the same time"));
+    for job in 1..=jobs {
+        let (begun, ended) = (Arc::clone(&begun), Arc::clone(&ended));
+        pool.execute(move || {
+            step(&format!("job {job} begins and waits for the other"));
+            begun.add();
+            begun.wait_for(jobs);
+            ended.add();
+        });
+    }
+    expect("waiting for jobs that meet", cause, || ended.wait_for(jobs));
+}
+
+pub fn every_job_runs_once() {
+    promise("Every job runs, and runs once.");
+    let pool = WorkerPool::new(2);
+    let runs: Arc<Shared<Vec<u32>>> = Arc::default();
+    let ran = Arc::new(Counter::new("three jobs to have run"));
+    for job in 1..=3 {
+        let (runs, ran) = (Arc::clone(&runs), Arc::clone(&ran));
+        step(&format!("executes job {job}"));
+        pool.execute(move || {
+            step(&format!("job {job} runs"));
+            runs.with(|runs| runs.push(job));
+            ran.add();
+        });
+    }
+    expect("waiting for three jobs", NOT_RUN, || ran.wait_for(3));
+    shut_down(pool);
+    let mut seen = runs.with(|runs| runs.clone());
+    seen.sort_unstable();
+    if seen != [1, 2, 3] {
+        fail(
+            &format!("these jobs ran: {seen:?}"),
+            "a job is taken out of the queue and kept, or given to more than one worker",
+        );
+    }
+}
+
+pub fn one_worker_runs_the_jobs_in_their_order() {
+    promise("With one worker, jobs run in the order in which they were executed.");
+    let pool = WorkerPool::new(1);
+    let order: Arc<Shared<Vec<u32>>> = Arc::default();
+    for job in 1..=3 {
+        let order = Arc::clone(&order);
+        pool.execute(move || {
+            step(&format!("job {job} runs"));
+            order.with(|order| order.push(job));
+        });
+    }
+    shut_down(pool);
+    let order = order.with(|order| order.clone());
+    if !order.is_sorted() {
+        fail(
+            &format!("the order was {order:?}"),
+            "a queue is first in, first out: push at one end, take from the other. (The other way round the oldest \
+             job may wait for ever.)",
+        );
+    }
+}
+
+pub fn as_many_jobs_run_at_once_as_there_are_threads() {
+    promise("As many jobs run at the same time as the pool has threads.");
+    let pool = WorkerPool::new(2);
+    let cause = "only one job runs at a time: does new() start as many threads as it is asked for, and is every lock \
+                 let go before the job is called?";
+    run_at_once(&pool, 2, cause);
+    shut_down(pool);
+}
+
+pub fn no_more_threads_run_jobs_than_the_pool_has() {
+    promise("Jobs run on the pool's own threads, and it has as many as were asked for.");
+    let pool = WorkerPool::new(2);
+    let ran_on: Arc<Shared<Vec<_>>> = Arc::default();
+    for _ in 0..4 {
+        let ran_on = Arc::clone(&ran_on);
+        pool.execute(move || {
+            let me = thread::current().id();
+            step("a job runs");
+            ran_on.with(|threads| {
+                if !threads.contains(&me) {
+                    threads.push(me);
+                }
+            });
+        });
+    }
+    shut_down(pool);
+    let threads = ran_on.with(|threads| threads.clone());
+    if threads.contains(&thread::current().id()) {
+        fail(
+            "a job ran on the thread that called execute()",
+            "execute() has to hand the job over: nobody who submits work should have to wait for it",
+        );
+    }
+    if threads.len() > 2 {
+        fail(
+            &format!("{} threads ran jobs, in a pool of 2", threads.len()),
+            "a thread for each job is no pool: under load there are as many as there are jobs",
+        );
+    }
+}
+
+pub fn execute_returns_while_every_worker_is_busy() {
+    promise("execute() returns at once, also when no worker is free.");
+    let pool = WorkerPool::new(1);
+    let open = Arc::new(Counter::new("the test to open the gate"));
+    let ran = Arc::new(Counter::new("three jobs to have run"));
+    let cause = "execute() waits for a worker, or runs the job itself: it has only to put it into a queue, which has \
+                 no bound here";
+    for job in 1..=3 {
+        let (open, ran) = (Arc::clone(&open), Arc::clone(&ran));
+        expect("execute()", cause, || {
+            pool.execute(move || {
+                step(&format!("job {job} waits at the gate"));
+                open.wait_for(1);
+                ran.add();
+            });
+        });
+    }
+    step("opens the gate");
+    open.add();
+    expect("waiting for three jobs", NOT_RUN, || ran.wait_for(3));
+    shut_down(pool);
+}
+
+pub fn a_worker_without_a_job_sleeps_until_there_is_one() {
+    promise("A worker with nothing to do sleeps, and the next job wakes one up.");
+    let pool = WorkerPool::new(2);
+    let ran = Arc::new(Counter::new("the job to run"));
+    for job in 1..=2 {
+        let cause = "a worker that looks at the queue again and again keeps a core busy with nothing (and one that ends \
+                     is missing later): wait on a Condvar";
+        until_asleep(2, cause);
+        step("sees both workers asleep");
+        let ran = Arc::clone(&ran);
+        let counter = Arc::clone(&ran);
+        expect("execute()", NOT_RUN, || {
+            pool.execute(move || {
+                step(&format!("job {job} runs"));
+                counter.add();
+            });
+        });
+        expect("waiting for the job", NOT_RUN, || ran.wait_for(job));
+    }
+    shut_down(pool);
+}
+
+pub fn workers_stay_when_another_was_faster() {
+    promise("A worker that wakes up and finds the queue empty goes on waiting.");
+    let pool = WorkerPool::new(2);
+    let ran = Arc::new(Counter::new("two jobs to have run"));
+    for job in 1..=2 {
+        let ran = Arc::clone(&ran);
+        step(&format!("executes job {job}"));
+        pool.execute(move || {
+            step(&format!("job {job} runs"));
+            ran.add();
+        });
+    }
+    expect("waiting for two jobs", NOT_RUN, || ran.wait_for(2));
+    let cause = "a worker is gone that found no job when it woke up. A wake-up is only a hint (somebody else may have \
+                 been faster, and a wait may end with no notification at all): look again, in a `while`, not in an `if`";
+    run_at_once(&pool, 2, cause);
+    shut_down(pool);
+}
+
+pub fn a_panicking_job_costs_no_worker() {
+    promise("A job that panics costs the pool no thread.");
+    let pool = WorkerPool::new(2);
+    for _ in 0..2 {
+        pool.execute(|| panic_on_purpose());
+    }
+    let cause =
+        "the workers that ran the panicking jobs are gone. Catch the panic of a job where it is called";
+    run_at_once(&pool, 2, cause);
+    shut_down(pool);
+}
+
+pub fn shutdown_runs_what_was_accepted() {
+    promise("Every job that was accepted before shutdown() is run.");
+    let pool = WorkerPool::new(2);
+    let ran = Arc::new(Counter::new("jobs"));
+    for job in 1..=4 {
+        let ran = Arc::clone(&ran);
+        pool.execute(move || {
+            step(&format!("job {job} runs"));
+            ran.add();
+        });
+    }
+    shut_down(pool);
+    // A job that a worker has taken may still be running if shutdown() does not wait. That is another property.
+    expect("waiting for the jobs that run", "", || {
+        while live_threads() > 0 {
+            thread::yield_now();
+        }
+    });
+    let ran = ran.get();
+    if ran < 4 {
+        fail(
+            &format!("{ran} of 4 jobs were run"),
+            "a worker ends as soon as it hears of the shutdown: it may only end when the queue is empty, too",
+        );
+    }
+}
+
+pub fn shutdown_wakes_every_sleeping_worker() {
+    promise("shutdown() ends workers that are asleep, all of them.");
+    let pool = WorkerPool::new(2);
+    until_asleep(2, "a worker that has nothing to do waits on a Condvar");
+    step("sees both workers asleep");
+    shut_down(pool);
+}
+
+pub fn shutdown_reaches_a_worker_that_is_about_to_sleep() {
+    promise("shutdown() reaches every worker, whatever it is doing at that moment.");
+    let pool = WorkerPool::new(2);
+    pool.execute(|| step("a job runs"));
+    shut_down(pool);
+}
+
+pub fn shutdown_returns_when_every_thread_has_ended() {
+    promise("When shutdown() has returned, the jobs are done and no thread of the pool is left.");
+    let pool = WorkerPool::new(2);
+    for job in 1..=2 {
+        pool.execute(move || step(&format!("job {job} runs")));
+    }
+    shut_down(pool);
+    let left = live_threads();
+    if left > 0 {
+        fail(
+            &format!("shutdown() has returned, and {left} thread(s) of the pool are still alive"),
+            "shutdown() asks the threads to end and does not wait for it: keep their JoinHandles and join them",
+        );
+    }
+}

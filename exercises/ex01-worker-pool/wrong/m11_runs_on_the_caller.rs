@@ -1,0 +1,20 @@
+//! Wrong: execute() runs the job itself. No thread is started, and a good many tests of thread pools would not notice.
+//! The learner sees: a job ran on the thread that called execute().
+
+#![allow(unused)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub struct WorkerPool;
+
+impl WorkerPool {
+    pub fn new(_threads: usize) -> Self {
+        Self
+    }
+
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
+        let _ = catch_unwind(AssertUnwindSafe(job));
+    }
+
+    pub fn shutdown(self) {}
+}

@@ -1,0 +1,49 @@
+//! A one-shot future: a place for one value that one thread will put there and another one waits for.
+//!
+//! This is the only file to edit. `cargo test -p ex02-one-shot-future` checks it.
+#![allow(unused)]
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Makes the two ends.
+pub fn promise<T>() -> (Promise<T>, Future<T>) {
+    todo!("make the place that both ends share")
+}
+
+/// The end that provides the value.
+pub struct Promise<T> {
+    // What do both ends share? `T` has to stand somewhere:
+    place: std::marker::PhantomData<T>,
+}
+
+/// The end that waits for it.
+pub struct Future<T> {
+    place: std::marker::PhantomData<T>,
+}
+
+/// The promise was dropped, and no value will ever come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abandoned;
+
+impl<T> Promise<T> {
+    /// Provides the value and wakes up whoever waits for it.
+    ///
+    /// It takes the promise by value, so it can be kept only once.
+    pub fn complete(self, value: T) {
+        todo!("put the value into its place and wake up the waiter")
+    }
+}
+
+// What if a promise is dropped without having been kept?
+
+impl<T> Future<T> {
+    /// Waits until the value is there and returns it; or until it is clear that it will never be.
+    pub fn get(self) -> Result<T, Abandoned> {
+        todo!("wait until there is something to return")
+    }
+
+    /// Whether `get` would return at once. Never waits for the value, and does not touch it.
+    pub fn is_done(&self) -> bool {
+        todo!("look, and leave everything as it is")
+    }
+}

@@ -1,0 +1,27 @@
+//! Wrong: the permit is a local variable of execute(), and comes back when execute() returns, with the job still queued.
+//! The learner sees: two jobs queued in the inner executor, with a bound of 1.
+#![allow(unused)]
+
+use executor::prelude::*;
+use executor::{Executor, RejectedExecution, Semaphore};
+
+use crate::sync::Arc;
+
+/// Hands jobs to another executor, and never more than `bound` that are not done, running or queued there.
+pub struct BoundedExecutor<E> {
+    inner: E,
+    room: Arc<Semaphore>,
+}
+
+impl<E: Executor> BoundedExecutor<E> {
+    /// Lets in `bound` jobs at a time.
+    pub fn new(inner: E, bound: usize) -> Self {
+        Self { inner, room: Arc::new(Semaphore::new(bound)) }
+    }
+
+    /// Waits until there is room, then hands the job to the inner executor.
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
+        let _permit = self.room.acquire().expect("nobody cancels an exercise");
+        self.inner.execute(job)
+    }
+}

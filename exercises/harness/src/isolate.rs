@@ -1,0 +1,282 @@
+//! A process of its own for each property, and what it reports.
+//!
+//! The test starts its own binary again with the name of the one property in the environment. The child runs the
+//! property and writes one line with the verdict, at the moment it is known, and ends. So nothing that a wrong answer
+//! leaves behind (threads that wait for each other, destructors that would hang, a panic within a panic) can hide what
+//! went wrong, and a child that does not end is ended.
+
+use std::any::type_name_of_val;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Read, Write};
+use std::panic;
+use std::path::Path;
+use std::process::{Child, Command, Stdio, exit};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::schedule::Schedule;
+use crate::{recorder, source};
+
+/// In the child: the property to run here.
+pub const PROPERTY: &str = "EXERCISE_PROPERTY";
+/// Which seeds the model takes; 0 unless the proof asks for others.
+pub const ROUND: &str = "EXERCISE_ROUND";
+/// A directory: each failure is also written there, as `<property>.json`.
+pub const TRACE: &str = "EXERCISE_TRACE";
+
+const REPORT: &str = "\u{1e}exercise-report ";
+/// What of the learner's own output is shown.
+const OUTPUT_LINES: usize = 20;
+/// Beyond this, a child's output is thrown away.
+const OUTPUT_BYTES: usize = 4 << 20;
+/// What the parent grants a child on top of its deadline, to report what it was doing.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How a property went: how often it held, or why it did not.
+pub type Verdict = Result<usize, Box<Failure>>;
+
+/// A property does not hold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Failure {
+    /// What the property promises.
+    pub promise: String,
+    /// What was seen instead.
+    pub seen: String,
+    /// The likely cause.
+    pub cause: String,
+    /// Who did what until then.
+    pub schedule: Schedule,
+    /// What the learner's code printed.
+    pub output: String,
+    /// It was ended because it did not end.
+    pub hung: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(promise: &str, seen: &str, cause: &str, schedule: Schedule) -> Self {
+        Self {
+            promise: promise.into(),
+            seen: seen.into(),
+            cause: cause.into(),
+            schedule,
+            output: String::new(),
+            hung: false,
+        }
+    }
+
+    /// What a learner reads. `mode` is where it ran: "the model", "real threads".
+    pub fn message(&self, property: &str, mode: &str, colour: bool) -> String {
+        let mut text = format!("\nproperty  {property} ({mode})\n");
+        let mut paragraph = |title: &str, body: &str| {
+            for (n, line) in body.lines().flat_map(|line| wrap(line, 100)).enumerate() {
+                let title = if n == 0 { title } else { "" };
+                let _ = writeln!(text, "{title:10}{line}");
+            }
+        };
+        paragraph("promise", &self.promise);
+        paragraph("seen", &self.seen);
+        paragraph("cause", &self.cause);
+        if self.schedule.events.len() > 1 {
+            text.push_str("\nWho did what, in this order, top to bottom:\n\n");
+            text.push_str(&self.schedule.text(colour));
+        }
+        if !self.output.is_empty() {
+            let _ = writeln!(text, "\nWhat your code printed last:\n{}", self.output);
+        }
+        text
+    }
+}
+
+/// Breaks a line at spaces; what follows the first line of an indented one is indented as far.
+fn wrap(line: &str, width: usize) -> Vec<String> {
+    let indent = line.len() - line.trim_start().len();
+    let mut lines = vec![" ".repeat(indent)];
+    for word in line.split_whitespace() {
+        let last = lines.last_mut().expect("there is at least one");
+        if last.len() > indent && last.len() + 1 + word.len() > width {
+            lines.push(format!("{}{word}", " ".repeat(indent)));
+        } else {
+            if last.len() > indent {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+/// The name of a property is the name of its function, and of its test.
+pub(crate) fn name_of<F>(property: &F) -> &'static str {
+    let path = type_name_of_val(property);
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+// ----- the parent -----
+
+/// Set when a property did not end: those after it are not tried, or the learner waits for one deadline after the other.
+static HUNG: Mutex<Option<String>> = Mutex::new(None);
+
+pub(crate) fn check(source: &str, name: &str, mode: &str, deadline: Duration, run_here: impl FnOnce()) {
+    if std::env::var(PROPERTY).is_ok_and(|asked| asked == name) {
+        run_here();
+    }
+    let mut hung = HUNG.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let verdict = source::look_at(source).and_then(|()| match &hung {
+        Some(other) => Err(Box::new(Failure::new(
+            "(not run)",
+            &format!("{other} did not end, so this one was not tried"),
+            "mend that one first",
+            Schedule::default(),
+        ))),
+        None => in_child(this_test(name), name, deadline),
+    });
+    let Err(failure) = verdict else {
+        return;
+    };
+    if failure.hung {
+        hung.get_or_insert_with(|| name.to_owned());
+        *HUNG.lock().unwrap_or_else(PoisonError::into_inner) = hung;
+    }
+    if let Some(directory) = std::env::var_os(TRACE) {
+        failure.write(Path::new(&directory), name);
+    }
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    print!("{}", failure.message(name, mode, colour));
+    panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
+}
+
+impl Failure {
+    fn write(&self, directory: &Path, name: &str) {
+        let path = directory.join(format!("{name}.json"));
+        let json = serde_json::to_vec_pretty(self).expect("strings and numbers");
+        if let Err(error) = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, json)) {
+            println!("{TRACE}: cannot write {}: {error}", path.display());
+        }
+    }
+}
+
+fn this_test(name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("a running test knows its own binary"));
+    command.args([name, "--exact", "--include-ignored", "--nocapture", "--test-threads=1"]);
+    command
+}
+
+/// Has `command` run the property and waits for its report.
+///
+/// # Panics
+/// If the process cannot be started.
+pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Verdict {
+    let mut child = command
+        .env(PROPERTY, property)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a process can be started");
+    let (done, all_read) = mpsc::channel();
+    let stdout = read(child.stdout.take().expect("piped"), Some(done));
+    let stderr = read(child.stderr.take().expect("piped"), None);
+    let in_time = all_read.recv_timeout(deadline + GRACE).is_ok();
+    let status = end(&mut child, in_time);
+    let stdout = stdout.join().unwrap_or_default();
+    let output = own_output(property, &stdout, &stderr.join().unwrap_or_default());
+    let report = stdout.lines().find_map(|line| line.split_once(REPORT));
+    let verdict = report.and_then(|(_, json)| serde_json::from_str::<Verdict>(json).ok());
+    let missing = || {
+        let seen = if in_time {
+            format!("the test's process ended without a verdict ({status})")
+        } else {
+            "the test's process did not end and could not say why".to_owned()
+        };
+        let cause =
+            "your code ended the process, overflowed the stack, or panicked in a destructor during a panic";
+        let mut failure = Failure::new("(unknown)", &seen, cause, Schedule::default());
+        failure.hung = !in_time;
+        Err(Box::new(failure))
+    };
+    verdict.unwrap_or_else(missing).map_err(|failure| Box::new(Failure { output, ..*failure }))
+}
+
+fn end(child: &mut Child, in_time: bool) -> String {
+    if !in_time {
+        let _ = child.kill(); // it may have ended just now
+    }
+    child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
+}
+
+fn read(mut from: impl Read + Send + 'static, done: Option<mpsc::Sender<()>>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let (mut kept, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
+        while let Ok(n @ 1..) = from.read(&mut buffer) {
+            kept.extend_from_slice(&buffer[..n]);
+            if kept.len() > OUTPUT_BYTES {
+                kept.drain(..OUTPUT_BYTES / 2); // the report is at the end
+            }
+        }
+        if let Some(done) = done {
+            let _ = done.send(()); // the parent may have given up
+        }
+        String::from_utf8_lossy(&kept).into_owned()
+    })
+}
+
+/// What is left when the lines of the test runner, of shuttle and of ourselves are taken away.
+fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
+    let runner = format!("test {property} ... ");
+    let own = |line| {
+        let line: &str = str::split(line, REPORT).next().unwrap_or(line);
+        let line = line.strip_prefix(&runner).unwrap_or(line);
+        let ours = line.is_empty() || line == "running 1 test" || line.starts_with("Test deadlocked, and ");
+        (!ours).then_some(line)
+    };
+    let mut lines: Vec<&str> = stdout.lines().chain(stderr.lines()).filter_map(own).collect();
+    lines.drain(..lines.len().saturating_sub(OUTPUT_LINES));
+    lines.join("\n")
+}
+
+// ----- the child -----
+
+pub(crate) fn round() -> u64 {
+    std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0)
+}
+
+/// Prepares this process to run one property: whatever goes wrong from here on ends in a report.
+pub(crate) fn begin(deadline: Duration) {
+    install_hook();
+    thread::spawn(move || {
+        thread::sleep(deadline);
+        recorder::fail_out_of_time(deadline);
+    });
+}
+
+/// A panic ends the property, where it happens.
+pub(crate) fn install_hook() {
+    panic::set_hook(Box::new(|info| {
+        let message = info.payload_as_str().unwrap_or("(a panic whose payload is not text)");
+        if message.starts_with("deadlock! blocked tasks") {
+            recorder::fail_hung("nobody can go on");
+        }
+        if message.starts_with("exceeded max_steps bound") {
+            recorder::fail_hung("somebody runs on and on");
+        }
+        recorder::fail_panicked(message, info.location());
+    }));
+}
+
+/// Writes the report and ends the process. If two threads have something to report, the first one counts.
+pub(crate) fn report_and_exit(verdict: &Verdict) -> ! {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if REPORTED.swap(true, Ordering::Relaxed) {
+        loop {
+            thread::park();
+        }
+    }
+    let json = serde_json::to_string(verdict).expect("strings and numbers");
+    let mut stdout = std::io::stdout().lock();
+    let written = writeln!(stdout, "{REPORT}{json}").and_then(|()| stdout.flush());
+    exit(i32::from(verdict.is_err() || written.is_err()))
+}

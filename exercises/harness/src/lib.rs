@@ -1,0 +1,55 @@
+//! What the tests of the exercises have in common.
+//!
+//! Every exercise has a list of *properties*: functions in its `tests/suite` that use the learner's code and say what
+//! they saw if it does not keep its promise. Each property is checked twice:
+//!
+//! * [`model`] runs it on thousands of thread schedules that a seed decides. Only one thread runs at a time, and at
+//!   every lock, wait and notification the scheduler picks who goes on. So an unlucky order of events is not a matter
+//!   of luck, the same one is found every time, and threads that wait for each other are noticed at once.
+//! * [`real`] runs it a few dozen times on real threads, with a deadline.
+//!
+//! The learner's file is the same in both. It takes its locks and threads from `crate::sync`, and the test decides what
+//! that is: [`model::sync`] or [`real::sync`]. Both are [thin wrappers](real::sync) that write down who did what.
+//!
+//! ```text
+//!   cargo test ──#[test]──▶ check ──starts──▶ the same test in a child process ──▶ property()
+//!                             ▲                                                        │
+//!                             └──── one report: passed, or what was seen and why ──────┘
+//! ```
+//!
+//! # Why a child process
+//!
+//! A property that fails leaves threads behind that wait for each other, a half-unwound stack, locks that nobody will
+//! let go of. A destructor run in that state hangs or aborts, and the learner would see that instead of the failure.
+//! So the child reports at the very moment of the failure and ends, without unwinding anything; see [`isolate`].
+//!
+//! # Who writes what
+//!
+//! A property calls [`promise`] first, marks what it does with [`step`], wraps calls that could block for ever into
+//! [`expect`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
+//! in the module `probe`, which exists for the model and for real threads. No property sleeps or looks at a clock.
+#![allow(
+    clippy::duplicate_mod,
+    reason = "sync.rs and probe.rs are compiled for the model and for real threads"
+)]
+
+pub mod isolate;
+pub mod model;
+pub mod real;
+pub mod schedule;
+
+mod diagnosis;
+mod recorder;
+mod source;
+
+pub use isolate::{Failure, Verdict};
+pub use recorder::{expect, fail, live_threads, promise, step};
+
+/// Panics on purpose: what a job does that is meant to panic.
+///
+/// The panic hook is not called. It treats every other panic as a failure of the property, since neither the suite nor
+/// a right answer ever panics.
+pub fn panic_on_purpose() -> ! {
+    step("panics, on purpose");
+    std::panic::resume_unwind(Box::new("a panic on purpose"))
+}

@@ -1,0 +1,222 @@
+//! Properties under the model: one thread at a time, and a scheduler that decides which.
+//!
+//! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our [`Scheduler`] at
+//! every step who is next. Ours prefers to let a thread go on, at first strongly, then less and less: a failure that
+//! needs two switches is then found on a schedule with two switches and not with forty, and its picture is short.
+
+use std::time::Duration;
+
+use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
+use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
+
+use crate::isolate;
+use crate::recorder;
+
+/// Who makes threads and locks here: shuttle.
+mod backend {
+    use std::cell::{Cell, RefCell};
+    use std::collections::HashMap;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::sync::{Arc, LockResult, PoisonError};
+    use std::time::Duration;
+
+    use shuttle::current::{TaskId, try_get_current_task};
+    pub use shuttle::sync::atomic; // goes on to the learner
+    pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
+    pub(super) use shuttle::thread;
+
+    use crate::recorder::{self, ThreadKey};
+
+    pub(super) const LOCKS_POISON: bool = false;
+    pub(super) const ONE_AT_A_TIME: bool = true;
+
+    // All threads of the model are coroutines on one thread of the system, so these are for all of them.
+    std::thread_local! {
+        static THREADS: RefCell<HashMap<Option<TaskId>, ThreadKey>> = RefCell::default();
+        static RANDOM: Cell<u64> = const { Cell::new(0) };
+        static WAKE_UPS_LEFT: Cell<u32> = const { Cell::new(0) };
+    }
+
+    pub(super) fn begin_run(seed: u64) {
+        THREADS.with_borrow_mut(HashMap::clear);
+        RANDOM.set(seed);
+        WAKE_UPS_LEFT.set(u32::from(random().is_multiple_of(2)));
+    }
+
+    pub(super) fn set_me(key: ThreadKey) {
+        THREADS.with_borrow_mut(|threads| threads.insert(try_get_current_task(), key));
+    }
+
+    pub(super) fn me() -> ThreadKey {
+        let task = try_get_current_task();
+        if let Some(key) = THREADS.with_borrow(|threads| threads.get(&task).copied()) {
+            return key;
+        }
+        let key = recorder::register(thread::current().name().map(str::to_owned), false);
+        set_me(key);
+        key
+    }
+
+    /// Splitmix64: small, and the same everywhere.
+    pub(super) fn random() -> u64 {
+        let state = RANDOM.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        RANDOM.set(state);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// What is in a `Condvar` of `sync`.
+    ///
+    /// Shuttle's own would do, but for the picture: its wait lets others run between our last word and the moment at
+    /// which the lock is free, so a notification in between would look as if it came too late.
+    #[derive(Debug, Default)]
+    pub(super) struct WaitSet(std::sync::Mutex<Vec<Waiter>>); // never contended: only one thread runs at a time
+
+    #[derive(Debug)]
+    struct Waiter {
+        thread: thread::Thread,
+        woken: Arc<AtomicBool>,
+    }
+
+    impl WaitSet {
+        /// `waits` is told at the moment at which the lock is free and the wait begins; `wants_the_lock`, when somebody
+        /// has ended the wait.
+        pub(super) fn wait<'a, T>(
+            &self,
+            guard: MutexGuard<'a, T>,
+            mutex: &'a Mutex<T>,
+            waits: impl FnOnce(),
+            wants_the_lock: impl FnOnce(),
+        ) -> LockResult<MutexGuard<'a, T>> {
+            drop(guard); // others may run, then it is free; nobody runs from here to `park`
+            waits();
+            let woken = Arc::new(AtomicBool::new(false));
+            self.waiters().push(Waiter { thread: thread::current(), woken: Arc::clone(&woken) });
+            while !woken.load(Relaxed) {
+                thread::park();
+            }
+            wants_the_lock();
+            mutex.lock()
+        }
+
+        pub(super) fn notify(&self, all: bool, notifies: impl FnOnce()) {
+            thread::sleep(Duration::ZERO); // others may come first; shuttle takes no time for it
+            let mut waiters = self.waiters();
+            let woken = match waiters.len() {
+                0 => Vec::new(),
+                _ if all => std::mem::take(&mut *waiters),
+                n => vec![waiters.swap_remove(below(n))],
+            };
+            drop(waiters);
+            notifies();
+            for waiter in woken {
+                waiter.woken.store(true, Relaxed);
+                waiter.thread.unpark();
+            }
+        }
+
+        fn waiters(&self) -> std::sync::MutexGuard<'_, Vec<Waiter>> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    /// A number below `n`.
+    pub(super) fn below(n: usize) -> usize {
+        usize::try_from(random() % n as u64).expect("less than a usize")
+    }
+
+    /// In every other run, one wait or none ends without a notification. More would hide notifications that are missing.
+    pub(super) fn wakes_up_by_itself() -> bool {
+        let wakes = WAKE_UPS_LEFT.get() > 0 && random().is_multiple_of(4);
+        if wakes {
+            WAKE_UPS_LEFT.set(WAKE_UPS_LEFT.get() - 1);
+        }
+        wakes
+    }
+}
+
+#[path = "sync.rs"]
+pub mod sync;
+
+#[path = "probe.rs"]
+pub mod probe;
+
+/// How many schedules are tried.
+const SCHEDULES: usize = 2_000;
+
+/// The longest schedule a property of a right answer could have, many times over.
+const MOST_STEPS: usize = 50_000;
+
+/// For an answer that computes for ever without ever touching `crate::sync`. Everything else the model notices itself.
+const DEADLINE: Duration = Duration::from_secs(12);
+
+/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
+pub fn check(source: &str, property: impl Fn() + Send + Sync + 'static) {
+    let name = isolate::name_of(&property);
+    isolate::check(source, name, "under the model", DEADLINE, || run_here(property));
+}
+
+/// Checks a property in this process, which ends with the verdict.
+pub fn run_here(property: impl Fn() + Send + Sync + 'static) -> ! {
+    recorder::begin_run(backend::me);
+    isolate::begin(DEADLINE);
+    let mut config = Config::new();
+    config.failure_persistence = FailurePersistence::None;
+    config.max_steps = MaxSteps::FailAfter(MOST_STEPS);
+    config.silence_warnings = true;
+    config.stack_size = 1 << 20; // failures are reported from a coroutine, too
+    let scheduler = Sticky { schedule: 0, seed: isolate::round() };
+    Runner::new(scheduler, config).run(move || {
+        isolate::install_hook(); // once more: shuttle puts its own, which talks, in front of ours
+        backend::set_me(recorder::register(None, false));
+        property();
+        crate::step("is done");
+    });
+    isolate::report_and_exit(&Ok(SCHEDULES))
+}
+
+/// Lets the running thread go on with some probability, which shrinks from one schedule to the next.
+struct Sticky {
+    schedule: u64,
+    seed: u64,
+}
+
+impl Scheduler for Sticky {
+    fn new_execution(&mut self) -> Option<Schedule> {
+        if self.schedule == SCHEDULES as u64 {
+            return None;
+        }
+        self.schedule += 1;
+        backend::begin_run(self.seed << 32 | self.schedule);
+        recorder::begin_run(backend::me);
+        Some(Schedule::new(self.schedule))
+    }
+
+    fn next_task(
+        &mut self,
+        runnable: &[&Task],
+        current: Option<TaskId>,
+        is_yielding: bool,
+    ) -> Option<TaskId> {
+        // From 97 in 100 down to none.
+        let stay = 97 - self.schedule * 97 / SCHEDULES as u64;
+        let current = current.filter(|current| runnable.iter().any(|task| task.id() == *current));
+        if let Some(current) = current
+            && !is_yielding
+            && backend::random() % 100 < stay
+        {
+            return Some(current);
+        }
+        let others: Vec<TaskId> =
+            runnable.iter().map(|task| task.id()).filter(|id| !is_yielding || Some(*id) != current).collect();
+        match others.len() {
+            0 => current,
+            n => Some(others[backend::below(n)]),
+        }
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        backend::random()
+    }
+}

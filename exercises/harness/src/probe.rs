@@ -1,0 +1,103 @@
+//! What properties need besides the learner's code. Compiled twice, like `sync.rs`; its own locks are not recorded, so
+//! that a picture shows only the learner's.
+
+use std::sync::PoisonError;
+
+use super::backend::{Condvar, Mutex, MutexGuard, ONE_AT_A_TIME, thread};
+use crate::recorder::{asleep_and_alive, expecting, fail};
+
+/// How often a thread gives way before we say that the others never go to sleep. A thousand times more than they need.
+const PATIENCE: usize = 2_000;
+
+/// A number that threads change and wait for: how many jobs have begun, whether a gate is open.
+#[derive(Debug)]
+pub struct Counter {
+    what: &'static str,
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Counter {
+    /// Starts at zero. `what` says what a thread waits for that waits for this counter: "both jobs to begin".
+    pub fn new(what: &'static str) -> Self {
+        Self { what, count: Mutex::new(0), changed: Condvar::new() }
+    }
+
+    /// Adds one and returns the new count.
+    pub fn add(&self) -> usize {
+        let mut count = self.lock();
+        *count += 1;
+        self.changed.notify_all();
+        *count
+    }
+
+    /// Takes one away.
+    pub fn sub(&self) {
+        *self.lock() -= 1;
+        self.changed.notify_all();
+    }
+
+    /// The count now.
+    pub fn get(&self) -> usize {
+        *self.lock()
+    }
+
+    /// Waits until the count is at least `least`.
+    pub fn wait_for(&self, least: usize) {
+        let mut count = self.lock();
+        if *count < least {
+            expecting(Some(self.what));
+            while *count < least {
+                count = self.changed.wait(count).unwrap_or_else(PoisonError::into_inner);
+            }
+            expecting(None);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A value that the jobs of a property write to and the property reads.
+#[derive(Debug, Default)]
+pub struct Shared<T>(Mutex<T>);
+
+impl<T> Shared<T> {
+    /// Does something with the value. Nobody else can until then.
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Waits until exactly `threads` spawned threads wait on a condition variable of the learner's. Fails if they never do:
+/// then they spin, or are gone.
+///
+/// On real threads there is no limit but the watchdog's.
+pub fn until_asleep(threads: usize, cause: &str) {
+    expecting(Some(&format!("{threads} thread(s) to sleep in Condvar::wait")));
+    let mut patience = PATIENCE;
+    loop {
+        let (asleep, alive) = asleep_and_alive();
+        if asleep == threads {
+            break;
+        }
+        if ONE_AT_A_TIME {
+            patience -= 1;
+        }
+        if alive < threads {
+            fail(
+                &format!("{threads} thread(s) should be waiting for work, and {alive} are left"),
+                "a thread has ended that should have gone back to sleep. A wake-up is only a hint (somebody else may \
+                 have been faster, and a wait may end with no notification at all): look again, in a `while`, not in \
+                 an `if`",
+            );
+        }
+        if patience == 0 {
+            let seen = format!("{asleep} of {threads} thread(s) sleep while there is nothing to do");
+            fail(&seen, cause);
+        }
+        thread::yield_now();
+    }
+    expecting(None);
+}

@@ -1,0 +1,344 @@
+//! Who did what, in which order, and what everybody is doing now.
+//!
+//! There is one recorder per process, behind an ordinary lock: under the model only one thread runs at a time, and with
+//! real threads it gives the events an order. Whatever ends a property ([`fail`], a panic, the watchdog, a deadlock) is
+//! turned into a [`Failure`](crate::Failure) here, together with the events that led to it.
+
+use std::panic::Location;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::diagnosis;
+use crate::isolate::{self, Failure};
+use crate::schedule::{Action, Event, Schedule};
+
+/// Beyond this, the oldest events go. Only an answer that spins gets here.
+const MOST_EVENTS: usize = 20_000;
+
+/// What a thread is doing now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Running,
+    /// Waits for a lock.
+    Locking(usize),
+    /// Waits on a condition variable.
+    Waiting(usize),
+    /// Waits for another thread to end.
+    Joining(usize),
+    /// Waits for something that the property provides, such as a latch.
+    Expecting(String),
+    Ended,
+    Panicked,
+}
+
+pub(crate) struct Thread {
+    pub(crate) name: String,
+    pub(crate) doing: Doing,
+    pub(crate) line: Option<u32>,
+    /// What the property says about a call that is under way on this thread: what should come of it, and the likely
+    /// cause if it does not.
+    pub(crate) expectations: Vec<(String, String)>,
+    /// Spawned through `crate::sync`, by the learner's code or by the property.
+    spawned: bool,
+}
+
+pub(crate) struct Recorder {
+    /// Counts the runs of the property, so that threads left over from the last one can be told apart.
+    run: usize,
+    promise: String,
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) events: Vec<Event>,
+    /// For each lock, who holds it and since which line.
+    pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
+    condvars: usize,
+    /// Which thread calls: the model and real threads know in different ways.
+    who: Option<fn() -> ThreadKey>,
+}
+
+/// How a thread is found again: the run it was recorded in, and its number there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ThreadKey {
+    run: usize,
+    thread: usize,
+}
+
+static RECORDER: Mutex<Recorder> = Mutex::new(Recorder::new(0));
+
+fn recorder() -> MutexGuard<'static, Recorder> {
+    RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Begins a run: everything recorded so far is forgotten. `who` says which thread calls.
+pub(crate) fn begin_run(who: fn() -> ThreadKey) {
+    let mut recorder = recorder();
+    let run = recorder.run + 1;
+    *recorder = Recorder { who: Some(who), ..Recorder::new(run) };
+}
+
+/// Adds a thread to this run.
+pub(crate) fn register(name: Option<String>, spawned: bool) -> ThreadKey {
+    let mut recorder = recorder();
+    let number = recorder.threads.len();
+    let name = name.unwrap_or_else(|| if number == 0 { "test".into() } else { format!("thread {number}") });
+    recorder.threads.push(Thread {
+        name,
+        doing: Doing::Running,
+        line: None,
+        expectations: Vec::new(),
+        spawned,
+    });
+    ThreadKey { run: recorder.run, thread: number }
+}
+
+impl Recorder {
+    const fn new(run: usize) -> Self {
+        Self {
+            run,
+            promise: String::new(),
+            threads: Vec::new(),
+            events: Vec::new(),
+            locks: Vec::new(),
+            condvars: 0,
+            who: None,
+        }
+    }
+
+    fn record(&mut self, thread: usize, action: Action, line: Option<u32>) {
+        if self.events.len() == MOST_EVENTS {
+            self.events.drain(..MOST_EVENTS / 2);
+        }
+        self.events.push(Event { thread, action, line });
+    }
+
+    fn schedule(&self) -> Schedule {
+        Schedule {
+            threads: self.threads.iter().map(|thread| thread.name.clone()).collect(),
+            events: self.events.clone(),
+            decisive: None,
+        }
+    }
+}
+
+/// Runs `f` with the recorder and the calling thread's number, unless the thread is a left-over of an earlier run.
+fn here<R>(f: impl FnOnce(&mut Recorder, usize) -> R) -> Option<R> {
+    let who = recorder().who?;
+    let key = who(); // may register the thread, so not under our lock
+    let mut recorder = recorder();
+    (key.run == recorder.run).then(|| f(&mut recorder, key.thread))
+}
+
+/// The line in the learner's file. A line of the suite would be taken for one.
+fn line(at: &Location<'_>) -> Option<u32> {
+    (!at.file().replace('\\', "/").ends_with("tests/suite/mod.rs")).then(|| at.line())
+}
+
+// ----- what the wrappers in `sync.rs` report -----
+
+pub(crate) fn new_lock() -> usize {
+    let mut recorder = recorder();
+    recorder.locks.push(None);
+    recorder.locks.len() - 1
+}
+
+pub(crate) fn new_condvar() -> usize {
+    let mut recorder = recorder();
+    recorder.condvars += 1;
+    recorder.condvars - 1
+}
+
+/// The calling thread is about to lock. That it holds this lock already is a failure at once: it would wait for itself.
+pub(crate) fn locking(lock: usize, at: &Location<'_>) {
+    let itself = here(|recorder, me| {
+        let held = recorder.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
+        recorder.threads[me].doing = Doing::Locking(lock);
+        recorder.threads[me].line = line(at);
+        held.map(|(_, since)| (recorder.threads[me].name.clone(), since))
+    });
+    if let Some(Some((name, since))) = itself {
+        fail(
+            &format!("{name} locks, at line {}, a lock that it holds since {}", at.line(), line_text(since)),
+            "a std Mutex cannot be locked twice by one thread: let go of the first guard before calling what locks again",
+        );
+    }
+}
+
+pub(crate) fn locked(lock: usize, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Running;
+        if let Some(holder) = recorder.locks.get_mut(lock) {
+            *holder = Some((me, line(at)));
+        }
+        recorder.record(me, Action::Lock(lock), line(at));
+    });
+}
+
+pub(crate) fn unlocked(lock: usize) {
+    here(|recorder, me| {
+        if let Some(holder) = recorder.locks.get_mut(lock) {
+            *holder = None;
+        }
+        recorder.record(me, Action::Unlock(lock), None);
+    });
+}
+
+pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Waiting(condvar);
+        recorder.threads[me].line = line(at);
+        if let Some(holder) = recorder.locks.get_mut(lock) {
+            *holder = None;
+        }
+        recorder.record(me, Action::Wait(condvar), line(at));
+    });
+}
+
+/// The wait is over, and the lock may be somebody else's.
+pub(crate) fn locking_again(lock: usize) {
+    here(|recorder, me| recorder.threads[me].doing = Doing::Locking(lock));
+}
+
+pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Running;
+        if let Some(holder) = recorder.locks.get_mut(lock) {
+            *holder = Some((me, line(at)));
+        }
+        recorder.record(me, Action::Wake { condvar, spurious }, line(at));
+    });
+}
+
+pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
+    here(|recorder, me| recorder.record(me, Action::Notify { condvar, all }, line(at)));
+}
+
+pub(crate) fn spawned(child: ThreadKey, at: &Location<'_>) {
+    here(|recorder, me| recorder.record(me, Action::Spawn(child.thread), line(at)));
+}
+
+pub(crate) fn ended(panicked: bool) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = if panicked { Doing::Panicked } else { Doing::Ended };
+        recorder.record(me, Action::End { panicked }, None);
+    });
+}
+
+pub(crate) fn joining(child: ThreadKey, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Joining(child.thread);
+        recorder.threads[me].line = line(at);
+    });
+}
+
+pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Running;
+        recorder.record(me, Action::Join(child.thread), line(at));
+    });
+}
+
+/// The calling thread waits for something that the property provides; `None` once it came.
+pub(crate) fn expecting(what: Option<&str>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = what.map_or(Doing::Running, |what| Doing::Expecting(what.to_owned()));
+    });
+}
+
+/// How many spawned threads wait on a condition variable, and how many spawned threads there are that have not ended.
+pub(crate) fn asleep_and_alive() -> (usize, usize) {
+    let recorder = recorder();
+    let spawned = || recorder.threads.iter().filter(|thread| thread.spawned);
+    let asleep = spawned().filter(|thread| matches!(thread.doing, Doing::Waiting(_))).count();
+    let alive = spawned().filter(|thread| !matches!(thread.doing, Doing::Ended | Doing::Panicked)).count();
+    (asleep, alive)
+}
+
+// ----- what properties call -----
+
+/// Says what the property is about, in one sentence. The first thing a property does.
+pub fn promise(sentence: &str) {
+    here(|recorder, _| sentence.clone_into(&mut recorder.promise));
+}
+
+/// Writes down something that the property (or one of its jobs) has done, for the picture.
+pub fn step(what: &str) {
+    here(|recorder, me| recorder.record(me, Action::Step(what.to_owned()), None));
+}
+
+/// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely cause if it does
+/// not come back, or panics.
+pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
+    here(|recorder, me| {
+        recorder.threads[me].expectations.push((what.to_owned(), cause.to_owned()));
+        recorder.record(me, Action::Step(format!("begins {what}")), None);
+    });
+    let result = call();
+    here(|recorder, me| {
+        recorder.threads[me].expectations.pop();
+        recorder.record(me, Action::Step(format!("is done with {what}")), None);
+    });
+    result
+}
+
+/// How many threads that were spawned in this run have not ended.
+pub fn live_threads() -> usize {
+    asleep_and_alive().1
+}
+
+/// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.
+pub fn fail(seen: &str, cause: &str) -> ! {
+    let failure = here(|recorder, me| {
+        recorder.record(me, Action::Step(seen.to_owned()), None);
+        let mut schedule = recorder.schedule();
+        schedule.decisive = Some(schedule.events.len() - 1);
+        Failure::new(&recorder.promise, seen, cause, schedule)
+    });
+    match failure {
+        Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
+        // A thread left over from an earlier run: that run has passed, and nobody listens to this thread any more.
+        None => loop {
+            std::thread::park();
+        },
+    }
+}
+
+// ----- what ends a property otherwise -----
+
+/// The property will not come to an end; `verdict` says how that is known.
+pub(crate) fn fail_hung(verdict: &str) -> ! {
+    isolate::report_and_exit(&Err(Box::new(hang(verdict))))
+}
+
+fn hang(verdict: &str) -> Failure {
+    let recorder = recorder();
+    let found = diagnosis::of_hang(&recorder, verdict);
+    let mut schedule = recorder.schedule();
+    schedule.decisive = found.decisive.or(schedule.events.len().checked_sub(1));
+    Failure::new(&recorder.promise, &found.seen, &found.cause, schedule)
+}
+
+/// The time is up. Not even the model noticed, or these are real threads.
+pub(crate) fn fail_out_of_time(deadline: std::time::Duration) -> ! {
+    let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()));
+    failure.hung = true;
+    isolate::report_and_exit(&Err(Box::new(failure)))
+}
+
+/// Somebody panicked who should not.
+pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
+    let failure = here(|recorder, me| {
+        let found = diagnosis::of_panic(recorder, me, message, at);
+        recorder.record(me, Action::Step(format!("panics: {message}")), None);
+        let mut schedule = recorder.schedule();
+        schedule.decisive = found.decisive.or(schedule.events.len().checked_sub(1));
+        Failure::new(&recorder.promise, &found.seen, &found.cause, schedule)
+    });
+    match failure {
+        Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
+        None => loop {
+            std::thread::park();
+        },
+    }
+}
+
+pub(crate) fn line_text(line: Option<u32>) -> String {
+    line.map_or_else(|| "some line".into(), |line| format!("line {line}"))
+}

@@ -1,0 +1,195 @@
+//! The ways in which a property can fail, and that each of them ends in a message. The properties here play both parts,
+//! the suite's and the learner's; a property and its test have the same name.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use exercises_harness::model::check;
+use exercises_harness::schedule::Action;
+use exercises_harness::{isolate, real, schedule};
+
+mod properties {
+    use exercises_harness::model::probe;
+    use exercises_harness::model::sync::atomic::{AtomicBool, Ordering};
+    use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
+    use exercises_harness::{expect, promise};
+
+    pub(crate) fn deadlocks() {
+        promise("Two locks are taken.");
+        let locks = Arc::new((Mutex::new(()), Mutex::new(())));
+        let other = {
+            let locks = Arc::clone(&locks);
+            thread::spawn(move || {
+                let _second = locks.1.lock().unwrap();
+                let _first = locks.0.lock().unwrap();
+            })
+        };
+        let first = locks.0.lock().unwrap();
+        let second = locks.1.lock().unwrap();
+        drop((first, second));
+        expect("the other thread", "no cause", || other.join().unwrap());
+    }
+
+    pub(crate) fn panics_with_a_bad_destructor() {
+        struct Hangs(Arc<Mutex<()>>);
+        impl Drop for Hangs {
+            fn drop(&mut self) {
+                let _guard = self.0.lock().unwrap();
+                panic!("in a destructor");
+            }
+        }
+        let _hangs = Hangs(Arc::default());
+        println!("about to panic");
+        panic!("for a reason");
+    }
+
+    pub(crate) fn exits() {
+        std::process::exit(0);
+    }
+
+    pub(crate) fn never_ends() {
+        promise("It ends.");
+        loop {
+            std::hint::spin_loop();
+        }
+    }
+
+    pub(crate) fn misses_the_notification() {
+        let (flag, lock, changed) =
+            (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(())), Arc::new(Condvar::new()));
+        let waiter = {
+            let (flag, lock, changed) = (Arc::clone(&flag), Arc::clone(&lock), Arc::clone(&changed));
+            thread::spawn(move || {
+                let mut guard = lock.lock().unwrap();
+                while !flag.load(Ordering::SeqCst) {
+                    guard = changed.wait(guard).unwrap();
+                }
+            })
+        };
+        flag.store(true, Ordering::SeqCst); // without the lock
+        changed.notify_all();
+        waiter.join().unwrap();
+    }
+
+    pub(crate) fn waits_in_an_if() {
+        let pair = Arc::new((Mutex::new(false), Condvar::new()));
+        let waiter = {
+            let pair = Arc::clone(&pair);
+            thread::spawn(move || {
+                let mut ready = pair.0.lock().unwrap();
+                if !*ready {
+                    ready = pair.1.wait(ready).unwrap();
+                }
+                assert!(*ready);
+            })
+        };
+        probe::until_asleep(1, "it waits");
+        *pair.0.lock().unwrap() = true;
+        pair.1.notify_one();
+        waiter.join().unwrap();
+    }
+}
+
+/// The tests that are ignored are meant to fail. This runs one of them as `cargo test` would.
+fn failing(test: &str) -> Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([test, "--exact", "--ignored"]).env_remove(isolate::PROPERTY);
+    command.env(isolate::TRACE, traces()).output().unwrap()
+}
+
+fn traces() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("traces")
+}
+
+/// Its message, in one line.
+fn message(test: &str) -> String {
+    let output = failing(test);
+    assert!(!output.status.success(), "{test} passes");
+    let shown = String::from_utf8(output.stdout).unwrap();
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn deadlocks() {
+    check("", properties::deadlocks);
+}
+
+#[test]
+fn a_deadlock_says_who_holds_what_and_is_drawn_and_written() {
+    let message = message("deadlocks");
+    for words in
+        ["property deadlocks (under the model)", "nobody can go on", "the lock is held for too long", "►"]
+    {
+        assert!(message.contains(words), "no {words:?} in {message}");
+    }
+    let json = std::fs::read(traces().join("deadlocks.json")).unwrap();
+    let failure: exercises_harness::Failure = serde_json::from_slice(&json).unwrap();
+    assert_eq!(failure.promise, "Two locks are taken.");
+    assert!(schedule::svg(&failure.schedule, "deadlock").contains("class=\"mark\""));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn panics_with_a_bad_destructor() {
+    check("", properties::panics_with_a_bad_destructor);
+}
+
+#[test]
+fn a_panic_is_reported_before_any_destructor_runs_and_with_what_was_printed() {
+    let message = message("panics_with_a_bad_destructor");
+    assert!(message.contains("test panicked: for a reason (failures.rs, line"), "{message}");
+    assert!(message.contains("What your code printed last: about to panic"), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn exits() {
+    real::check("", properties::exits);
+}
+
+#[test]
+fn an_answer_that_ends_the_process_has_not_passed() {
+    assert!(message("exits").contains("ended without a verdict"));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn never_ends() {
+    real::check("", properties::never_ends);
+}
+
+#[test]
+fn an_endless_loop_is_ended_with_a_message() {
+    let message = message("never_ends");
+    assert!(message.contains("it is not done after"), "{message}");
+    assert!(message.contains("a loop of your code has no end"), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn waits_in_an_if() {
+    check("", properties::waits_in_an_if);
+}
+
+#[test]
+fn a_wait_that_ends_by_itself_is_part_of_the_model() {
+    assert!(message("waits_in_an_if").contains("A wake-up is only a hint"));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn misses_the_notification() {
+    check("", properties::misses_the_notification);
+}
+
+#[test]
+fn a_lost_wake_up_is_shown_with_the_notification_before_the_wait() {
+    assert!(message("misses_the_notification").contains("the wake-up is lost"));
+    let json = std::fs::read(traces().join("misses_the_notification.json")).unwrap();
+    let schedule = serde_json::from_slice::<exercises_harness::Failure>(&json).unwrap().schedule;
+    let notify = schedule.decisive.unwrap();
+    assert!(matches!(schedule.events[notify].action, Action::Notify { all: true, .. }));
+    let wait = schedule.events.iter().rposition(|event| matches!(event.action, Action::Wait(_))).unwrap();
+    assert!(notify < wait, "{}", schedule.text(false));
+}

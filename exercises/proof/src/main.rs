@@ -1,0 +1,58 @@
+//! Proves the exercises' tests: `cargo run -p exercises-proof`.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use exercises_proof::{Mode, Proof, matrix, pristine, run_property, through_cargo};
+
+/// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
+/// which mistake.
+#[derive(Parser)]
+struct Args {
+    /// Only this exercise: `ex01-worker-pool`, or `ex01`
+    exercise: Option<String>,
+    /// How often, with other schedules each time
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// Check only that the learners' files are the stubs, as they are in a clean checkout
+    #[arg(long, conflicts_with = "rounds")]
+    pristine: bool,
+    /// Have `cargo test` judge each answer, as it would a learner's: slow
+    #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
+    through_cargo: bool,
+    /// What the proof starts for each property: mode, exercise, answer, property
+    #[arg(long, hide = true, num_args = 4)]
+    run: Option<Vec<String>>,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let args = Args::parse();
+    if let Some(run) = &args.run {
+        run_property(Mode::named(&run[0])?, &run[1], &run[2], &run[3])?;
+    }
+    let exercises = exercises_proof::exercises(args.exercise.as_deref())?;
+    let mistakes = if args.pristine {
+        pristine(&exercises)?
+    } else if args.through_cargo {
+        through_cargo(&exercises)?
+    } else {
+        let exe = std::env::current_exe().context("cannot find this program's own file")?;
+        let mut mistakes = Vec::new();
+        for exercise in &exercises {
+            let proof = Proof::of(exercise, &exe, args.rounds)?;
+            println!("{}", matrix(exercise, &proof));
+            mistakes.extend(proof.mistakes);
+        }
+        mistakes
+    };
+    for mistake in &mistakes {
+        eprintln!("NOT PROVEN: {mistake}\n");
+    }
+    if mistakes.is_empty() {
+        println!("{} exercise(s): everything as it should be", exercises.len());
+        Ok(ExitCode::SUCCESS)
+    } else {
+        Ok(ExitCode::FAILURE)
+    }
+}

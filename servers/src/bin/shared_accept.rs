@@ -1,0 +1,70 @@
+//! The server whose threads share one listener: each accepts a connection, serves it, and accepts the next.
+//!
+//! There is no queue and no hand-over; the system's backlog is the queue. It is the smallest bounded server there
+//! is, and quick. What it lacks:
+//!
+//! - All its threads exist from the start, needed or not, and none is ever added or replaced.
+//! - Nobody can be refused, and nobody can say how many wait: what no thread has accepted, the program does not know.
+//! - It has no end but the end of the process.
+//!
+//! ```sh
+//! cargo run --bin shared_accept
+//! ```
+//!
+//! What to try, in a second terminal:
+//!
+//! ```sh
+//! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
+//! # Three slow clients for two threads: the third waits, and /stats does not know. (Start with `-- --threads 2`.)
+//! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
+//! ```
+//!
+//! The book's chapter: Shared accept.
+
+use anyhow::Context;
+use clap::Parser;
+use servers::{Server, ServerArgs};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread;
+
+/// A web server whose threads, 100 unless told otherwise, all accept connections and serve them.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse().server;
+    // ANCHOR: policy
+    // No thread can tell whether somebody waits in the backlog, so none keeps an idle connection.
+    let server = Server::new(args.site()?, args.limits.clone(), args.log()).keep_alive_while(|| false);
+    // ANCHOR_END: policy
+
+    let listener = Arc::new(args.bind()?);
+    let server = Arc::new(server);
+    // ANCHOR: accept_loops
+    let threads = args.threads.map_or(100, NonZeroUsize::get);
+    let mut acceptors = Vec::new();
+    for number in 1..=threads {
+        let (listener, server) = (Arc::clone(&listener), Arc::clone(&server));
+        let accept_loop = move || {
+            for connection in listener.incoming() {
+                server.serve(connection);
+            }
+        };
+        let thread = thread::Builder::new().name(format!("acceptor-{number}")).spawn(accept_loop);
+        acceptors.push(thread.with_context(|| {
+            format!("cannot start thread {number} of {threads}; ask for fewer with --threads")
+        })?);
+    }
+    // ANCHOR_END: accept_loops
+    listener.announce();
+    // They go on for ever. One that died of a bug would be found here, at best, and not replaced.
+    for acceptor in acceptors {
+        let _ = acceptor.join();
+    }
+    anyhow::bail!("every thread has died; the messages above say of what")
+}

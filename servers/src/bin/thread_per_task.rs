@@ -1,0 +1,58 @@
+//! The server that gives each connection a thread of its own: nobody waits for anybody.
+//!
+//! It is as responsive as a server can be, until there are too many clients. Each costs a thread, also the silent
+//! ones, and nothing in the program says how many there may be. The system does: at its limit no thread can be
+//! started, the connection is answered with 503, and the server lives on. That it lives is not a matter of course:
+//! `thread::spawn` would panic there. The executor reports the failure and gives the task back.
+//!
+//! ```sh
+//! cargo run --bin thread_per_task
+//! ```
+//!
+//! What to try, in a second terminal:
+//!
+//! ```sh
+//! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
+//! # A thread for each client that says nothing:
+//! for i in $(seq 200); do nc 127.0.0.1 8080 & done; ls /proc/$(pgrep thread_per_task)/task | wc -l
+//! ```
+//!
+//! The book's chapter: A thread per task.
+
+use clap::Parser;
+use executor::{ExecutorExt, ThreadPerTaskExecutor};
+use servers::{Server, ServerArgs};
+use std::sync::Arc;
+
+/// A web server that serves each connection on a new thread.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse().server;
+    if args.threads.is_some() {
+        eprintln!("--threads has no effect here: this stage starts a thread for each connection");
+    }
+    // ANCHOR: policy
+    // Nobody waits for the thread of an idle connection, so it may stay as long as the idle time-out allows.
+    let server = Server::new(args.site()?, args.limits.clone(), args.log());
+    // ANCHOR_END: policy
+
+    let listener = args.bind()?;
+    listener.announce();
+    let server = Arc::new(server);
+    // ANCHOR: accept_loop
+    let executor = ThreadPerTaskExecutor::new();
+    for connection in listener.incoming() {
+        let server = Arc::clone(&server);
+        let task = move || server.serve(connection);
+        // Refused, the task is dropped here, and with it the connection, which then answers 503.
+        executor.execute(task).unwrap_or_else(servers::report);
+    }
+    // ANCHOR_END: accept_loop
+    Ok(())
+}

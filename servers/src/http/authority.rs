@@ -1,0 +1,91 @@
+use std::net::{IpAddr, Ipv6Addr};
+
+/// A host, and the port behind it if there is one: what the `Host` field and an absolute target hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Authority<'b> {
+    /// As sent; an IPv6 address has its brackets.
+    host: &'b str,
+    port: &'b str,
+}
+
+impl<'b> Authority<'b> {
+    /// `None` if it is something else, for instance has a user name before it or a path after it.
+    pub(crate) fn parse(text: &'b str) -> Option<Authority<'b>> {
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let end = rest.find(']')?;
+                rest[..end].parse::<Ipv6Addr>().ok()?;
+                (&text[..end + 2], &rest[end + 1..])
+            }
+            None => text.split_at(text.find(':').unwrap_or(text.len())),
+        };
+        let is_name = host.starts_with('[') || host.bytes().all(may_be_in_name);
+        let port = if port.is_empty() { port } else { port.strip_prefix(':')? };
+        let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+        let is_in_range = port.is_empty() || port.parse::<u16>().is_ok();
+        (is_name && is_port && is_in_range).then_some(Authority { host, port })
+    }
+
+    pub(crate) fn has_host(&self) -> bool {
+        !self.host.is_empty()
+    }
+
+    /// Whether both name the same server; 80 is the port of whoever names none.
+    pub(crate) fn is_same_as(&self, other: &Authority<'_>) -> bool {
+        self.host.eq_ignore_ascii_case(other.host) && self.port_number() == other.port_number()
+    }
+
+    /// Whether the name is one that only this machine itself goes by.
+    pub(crate) fn is_loopback(&self) -> bool {
+        let bare = self.host.trim_start_matches('[').trim_end_matches(']');
+        self.host.eq_ignore_ascii_case("localhost")
+            || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+    }
+
+    fn port_number(&self) -> u16 {
+        self.port.parse().unwrap_or(80)
+    }
+}
+
+fn may_be_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_a_shape() {
+        for text in ["", "h", "h:80", "h:", "example.org", "127.0.0.1:8080", "[::1]", "[::1]:8080", "a%20b"] {
+            assert!(Authority::parse(text).is_some(), "{text}");
+        }
+        for text in [
+            "a b", "a/b", "u@h", "h:x", "h:+1", "h:65536", "h:1:2", "[::1", "::1", "[h]", "[::1]x", "ä",
+            "h\0",
+        ] {
+            assert_eq!(Authority::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn some_names_are_this_machine() {
+        for text in
+            ["localhost", "LOCALHOST:80", "127.0.0.1", "127.1.2.3:8", "[::1]:80", "[::ffff:127.0.0.1]"]
+        {
+            assert!(Authority::parse(text).unwrap().is_loopback(), "{text}");
+        }
+        for text in
+            ["", "localhost.example.org", "example.org", "10.0.0.1", "[::2]", "0.0.0.0", "127.0.0.1.nip.io"]
+        {
+            assert!(!Authority::parse(text).unwrap().is_loopback(), "{text}");
+        }
+    }
+
+    #[test]
+    fn eighty_is_the_port_that_need_not_be_said() {
+        let same = |a, b| Authority::parse(a).unwrap().is_same_as(&Authority::parse(b).unwrap());
+        assert!(same("h", "H:80") && same("h:", "h") && same("h:8080", "h:8080"));
+        assert!(!same("h", "h:8080") && !same("h", "g"));
+    }
+}

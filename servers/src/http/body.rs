@@ -1,0 +1,274 @@
+//! Where a body ends: after so many bytes, or after the chunk of size zero.
+//!
+//! ```text
+//!   5;name=value CR LF      size in hexadecimal, perhaps an extension
+//!   hello CR LF             as many bytes, and a line end that is not data
+//!   0 CR LF                 the last one
+//!   Field: value CR LF      perhaps fields, which are dropped here
+//!   CR LF
+//! ```
+//!
+//! A reader that is lenient about any of these bytes, in front of one that is not, can be made to see the end of a
+//! request in another place than the other one does. So the only line end is CR LF, a size has nothing but digits
+//! before the line end or the semicolon, and after the data comes the line end and nothing else.
+//!
+//! The decoder holds between two bytes nothing but a state, so it does not matter where what arrives is split.
+
+use super::Refusal;
+use crate::limits::Limits;
+
+/// How the end of a request's body is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// It has this many bytes.
+    Length(usize),
+    /// It comes in chunks; the last is empty.
+    Chunked,
+}
+
+/// Takes a body out of the bytes that arrive.
+#[derive(Debug)]
+pub struct BodyDecoder {
+    state: State,
+    body: Vec<u8>,
+    max_body: usize,
+    /// How many more bytes may come that are not data.
+    framing_left: usize,
+}
+
+/// What the next byte has to be. The number is how many bytes of data the chunk has, or still has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// One of so many bytes with which the body ends.
+    Last(usize),
+    SizeStart,
+    Size(usize),
+    /// White space before the semicolon.
+    AfterSize(usize),
+    Extension(usize),
+    SizeLineFeed(usize),
+    Data(usize),
+    DataReturn,
+    DataLineFeed,
+    FieldStart,
+    FieldName,
+    FieldValue,
+    FieldLineFeed,
+    FinalLineFeed,
+    Complete,
+}
+
+const BAD_SIZE: Refusal = Refusal::Malformed("the size of a chunk is malformed");
+const BAD_END: Refusal = Refusal::Malformed("a chunk does not end where its size says");
+const BAD_FIELD: Refusal = Refusal::Malformed("a field after the last chunk is malformed");
+
+/// What a chunk needs at most besides its data, if its size has no leading zeros: its digits and two line ends.
+const FRAMING_OF_A_CHUNK: usize = 2 * size_of::<usize>() + 4;
+
+impl BodyDecoder {
+    /// Expects a body that ends as `framing` says.
+    pub fn new(framing: Framing, limits: &Limits) -> BodyDecoder {
+        let state = match framing {
+            Framing::Length(0) => State::Complete,
+            Framing::Length(length) => State::Last(length),
+            Framing::Chunked => State::SizeStart,
+        };
+        BodyDecoder { state, body: Vec::new(), max_body: limits.max_body, framing_left: limits.max_head }
+    }
+
+    /// Takes from the front of `bytes` what belongs to the body, and says how many bytes that were: all of them,
+    /// unless the body [is complete](BodyDecoder::is_complete) now.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] once it can be told that the body is malformed or too large.
+    pub fn decode(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+        let mut used = 0;
+        while used < bytes.len() && !self.is_complete() {
+            used += self.take_some(&bytes[used..])?;
+        }
+        Ok(used)
+    }
+
+    /// Whether nothing more belongs to the body.
+    pub fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+
+    /// The data.
+    pub fn into_body(self) -> Vec<u8> {
+        self.body
+    }
+
+    /// Takes data as one piece, and anything else byte by byte.
+    fn take_some(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+        let (State::Last(left) | State::Data(left)) = self.state else {
+            self.framing_left = self.framing_left.checked_sub(1).ok_or(Refusal::BodyTooLarge)?;
+            self.state = self.after(bytes[0])?;
+            return Ok(1);
+        };
+        let count = left.min(bytes.len());
+        self.body.extend_from_slice(&bytes[..count]);
+        self.state = match (self.state, left - count) {
+            (State::Last(_), 0) => State::Complete,
+            (State::Last(_), left) => State::Last(left),
+            (_, 0) => State::DataReturn,
+            (_, left) => State::Data(left),
+        };
+        Ok(count)
+    }
+
+    /// What follows `byte`.
+    fn after(&mut self, byte: u8) -> Result<State, Refusal> {
+        Ok(match (self.state, byte) {
+            (State::SizeStart, _) => State::Size(self.add_digit(0, byte)?),
+            (State::Size(size) | State::Extension(size), b'\r') => State::SizeLineFeed(size),
+            (State::Size(size) | State::AfterSize(size), b';') => State::Extension(size),
+            (State::Size(size) | State::AfterSize(size), b' ' | b'\t') => State::AfterSize(size),
+            (State::Size(size), _) => State::Size(self.add_digit(size, byte)?),
+            (State::Extension(size), _) if is_text(byte) => State::Extension(size),
+            (State::SizeLineFeed(0) | State::FieldLineFeed, b'\n') => State::FieldStart,
+            (State::SizeLineFeed(size), b'\n') => {
+                self.framing_left = self.framing_left.saturating_add(FRAMING_OF_A_CHUNK);
+                State::Data(size)
+            }
+            (State::DataReturn, b'\r') => State::DataLineFeed,
+            (State::DataLineFeed, b'\n') => State::SizeStart,
+            (State::FieldStart, b'\r') => State::FinalLineFeed,
+            (State::FieldName, b':') => State::FieldValue,
+            (State::FieldStart | State::FieldName, _) if is_token(byte) => State::FieldName,
+            (State::FieldValue, b'\r') => State::FieldLineFeed,
+            (State::FieldValue, _) if is_text(byte) => State::FieldValue,
+            (State::FinalLineFeed, b'\n') => State::Complete,
+            (State::AfterSize(_) | State::Extension(_) | State::SizeLineFeed(_), _) => return Err(BAD_SIZE),
+            (State::DataReturn | State::DataLineFeed, _) => return Err(BAD_END),
+            _ => return Err(BAD_FIELD),
+        })
+    }
+
+    fn add_digit(&self, size: usize, byte: u8) -> Result<usize, Refusal> {
+        let digit = char::from(byte).to_digit(16).ok_or(BAD_SIZE)? as usize;
+        let size = size.checked_mul(16).and_then(|size| size.checked_add(digit));
+        let is_acceptable = |&size: &usize| size <= self.max_body - self.body.len();
+        size.filter(is_acceptable).ok_or(Refusal::BodyTooLarge)
+    }
+}
+
+/// What may stand in a field's value or an extension: anything but control characters.
+fn is_text(byte: u8) -> bool {
+    byte == b'\t' || (byte >= b' ' && byte != 0x7f)
+}
+
+/// What may stand in a field's name.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(framing: Framing, bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Refusal> {
+        let limits = Limits { max_body: 300, max_head: 100, ..Limits::default() };
+        let mut decoder = BodyDecoder::new(framing, &limits);
+        let used = decoder.decode(bytes)?;
+        Ok(decoder.is_complete().then(|| (decoder.into_body(), used)))
+    }
+
+    fn chunked(bytes: &str) -> Result<Option<(Vec<u8>, usize)>, Refusal> {
+        decode(Framing::Chunked, bytes.as_bytes())
+    }
+
+    #[test]
+    fn a_sized_body_ends_after_its_size() {
+        assert_eq!(decode(Framing::Length(3), b"abcd"), Ok(Some((b"abc".to_vec(), 3))));
+        assert_eq!(decode(Framing::Length(3), b"ab"), Ok(None));
+        assert_eq!(decode(Framing::Length(0), b"ab"), Ok(Some((Vec::new(), 0))));
+    }
+
+    #[test]
+    fn chunks_are_put_together() {
+        for (bytes, body) in [
+            ("0\r\n\r\n", ""),
+            ("3\r\nabc\r\n0\r\n\r\n", "abc"),
+            ("3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n", "abcd"),
+            ("00A\r\n0123456789\r\n000\r\n\r\n", "0123456789"),
+            ("a\r\n\r\n0\r\n\r\n0\r\n\r\n0\r\n\r\n", "\r\n0\r\n\r\n0\r\n"),
+            ("1;a=b;c=\"d\"\r\nx\r\n0;last\r\n\r\n", "x"),
+            ("1 \t;a\r\nx\r\n0\r\n\r\n", "x"),
+            ("1\r\nx\r\n0\r\nA: b\r\nC:\r\n\r\n", "x"),
+        ] {
+            let found = chunked(&format!("{bytes}GET"));
+            assert_eq!(found, Ok(Some((body.as_bytes().to_vec(), bytes.len()))), "{bytes:?}");
+            for end in 0..bytes.len() {
+                assert_eq!(chunked(&bytes[..end]), Ok(None), "{:?}", &bytes[..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_have_one_reading() {
+        for bytes in [
+            "\r\n",
+            "\n",
+            ";a\r\n",
+            "g\r\n",
+            "0x3\r\n",
+            "+3\r\n",
+            "-3\r\n",
+            " 3\r\n",
+            "3 \r\n",
+            "3 4\r\n",
+            "3,\r\n",
+            "3\n",
+            "3\r3",
+            "3\rabc",
+            "3;a\n",
+            "3;a\rb",
+            "3;\0\r\n",
+            "3;\x7f\r\n",
+            "3 \n",
+            "3\r\nabcd",
+            "3\r\nabc\n",
+            "3\r\nabc\r3",
+            "3\r\nabc0\r\n",
+            "3\r\nabc\r\n\r\n",
+            "0\r\n\n",
+            "0\r\n\r0",
+            "0\r\n: b\r\n",
+            "0\r\n a: b\r\n",
+            "0\r\na\r\n",
+            "0\r\na : b\r\n",
+            "0\r\na: b\n",
+            "0\r\na: b\rc",
+            "0\r\na: \0\r\n",
+            "0\r\na: b\r\n c\r\n",
+            "0\r\nä: b\r\n",
+            "0\n\r\n",
+            "0\n\n",
+        ] {
+            let refused = chunked(bytes).expect_err(bytes);
+            assert_eq!(refused.status().code(), 400, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn chunks_have_limits() {
+        let long = "a".repeat(300);
+        assert!(chunked(&format!("12c\r\n{long}\r\n0\r\n\r\n")).unwrap().is_some());
+        let one_by_one = "1\r\na\r\n".repeat(300);
+        assert!(chunked(&format!("{one_by_one}0\r\n\r\n")).unwrap().is_some(), "small chunks cost no more");
+        for bytes in [
+            "12d\r\n",
+            "fffffffffffffffff\r\n",
+            &format!("12c\r\n{long}\r\n1\r\n"),
+            &format!("{}1\r\n", "0".repeat(100)),
+            &format!("1;{long}"),
+            &format!("0\r\na: {long}"),
+            &format!("0\r\n{}", "a: b\r\n".repeat(20)),
+            &"1;0123456789012345678901234567890123456789\r\na\r\n".repeat(5),
+        ] {
+            assert_eq!(chunked(bytes), Err(Refusal::BodyTooLarge), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What every stage has to do with what clients send, written once.
+//!
+//! The cases are data. Each is sent whole, byte by byte, and cut in two at every place; after a request that is
+//! refused comes one that must not be answered. What clients do with time is in `timeouts.rs` and `rude.rs`.
+
+pub(crate) mod cases;
+
+use crate::support::{Client, STAGES, Stage, every_stage};
+use cases::{Case, Kind};
+use std::thread;
+
+const FOLLOWER: &[u8] = b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
+
+/// Reads the answers to a case, and no more.
+fn assert_answered(case: &Case, client: &mut Client, how: &str) {
+    for &expected in &case.answers {
+        let reply =
+            if case.bytes.starts_with(b"HEAD ") { client.reply_without_body() } else { client.reply() };
+        assert_eq!(reply.status, expected, "{} {how}: {}", case.name, String::from_utf8_lossy(&reply.body));
+        if case.kind == Kind::Refused {
+            assert_eq!(reply.header("Connection"), Some("close"), "{} {how}", case.name);
+        }
+    }
+    if case.kind == Kind::Refused {
+        client.assert_closed();
+    }
+}
+
+#[test]
+fn there_are_enough_cases_and_each_has_its_name() {
+    let cases = cases::all();
+    let mut names: Vec<_> = cases.iter().map(|case| &case.name).collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), cases.len());
+    assert!(cases.len() > 200, "{}", cases.len());
+}
+
+#[test]
+fn every_case_is_answered_when_it_arrives_whole() {
+    every_stage(&["--quiet"], |stage| {
+        for case in cases::all() {
+            let mut client = stage.connect();
+            match case.kind {
+                Kind::Refused => client.send([&case.bytes, FOLLOWER].concat()),
+                Kind::Valid | Kind::Pipelined => client.send(&case.bytes),
+            };
+            assert_answered(&case, &mut client, "whole");
+            if case.kind == Kind::Pipelined {
+                client.stream.shutdown(std::net::Shutdown::Write).unwrap();
+                client.assert_closed();
+            }
+        }
+        stage.assert_alive();
+    });
+}
+
+/// Cases that can be split: a stage that keeps no connection may close between two requests.
+fn single_requests() -> impl Iterator<Item = Case> {
+    // A refusal may come, and the connection be closed, while the rest of an overlong request is still being sent.
+    cases::all().into_iter().filter(|case| case.kind != Kind::Pipelined && case.bytes.len() < 1_000)
+}
+
+#[test]
+fn every_request_is_answered_when_it_arrives_byte_by_byte() {
+    every_stage(&["--quiet"], |stage| {
+        for case in single_requests() {
+            let mut client = stage.connect();
+            for byte in &case.bytes {
+                client.send([*byte]);
+            }
+            assert_answered(&case, &mut client, "byte by byte");
+        }
+        stage.assert_alive();
+    });
+}
+
+#[test]
+fn every_request_is_answered_wherever_it_is_cut() {
+    every_stage(&["--quiet"], |stage| {
+        let place = STAGES.iter().position(|&binary| binary == stage.binary).unwrap();
+        for (number, case) in single_requests().enumerate() {
+            // The stages share the work, since what splits is not what they differ in: each takes its part of the cuts.
+            for cut in (1..case.bytes.len()).filter(|cut| (number + cut) % STAGES.len() == place) {
+                let mut client = stage.connect();
+                client.send(&case.bytes[..cut]);
+                thread::yield_now();
+                client.send(&case.bytes[cut..]);
+                assert_answered(&case, &mut client, &format!("cut at {cut}"));
+            }
+        }
+        stage.assert_alive();
+    });
+}
+
+#[test]
+fn bodies_arrive_as_they_were_sent() {
+    every_stage(&["--quiet"], |stage| {
+        let large: Vec<u8> = (0..=255).cycle().take(300_000).collect();
+        for size in [1, 7, 16_384, 100_000, 300_000] {
+            let chunk = |data: &[u8]| [format!("{:x}\r\n", data.len()).as_bytes(), data, b"\r\n"].concat();
+            let data = if size == 1 { &large[..1_000] } else { &large };
+            let mut chunks: Vec<u8> = data.chunks(size).flat_map(chunk).collect();
+            chunks.extend_from_slice(b"0\r\n\r\n");
+            let mut client = stage.connect();
+            client.send("POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+            assert!(client.send(chunks).reply().body == data, "chunks of {size}");
+        }
+    });
+}
+
+#[test]
+fn who_waits_for_100_continue_is_told_to_go_on() {
+    every_stage(&["--quiet"], |stage| {
+        for (framing, body) in
+            [("Content-Length: 3", "abc"), ("Transfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n")]
+        {
+            let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n{framing}\r\n\r\n");
+            let mut client = stage.connect();
+            assert_eq!(client.send(&head).reply().status, 100);
+            // What is read together with the rest of a body may be the next request.
+            client.send([body.as_bytes(), FOLLOWER].concat());
+            assert_eq!(client.reply().text(), "abc");
+            assert_eq!(client.reply().text(), "Hello, world!");
+            // Who does not wait need not be told.
+            assert_eq!(stage.connect().send(head + body).reply().status, 200);
+        }
+        let too_large =
+            "POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 9999999\r\n\r\n";
+        assert_eq!(stage.connect().send(too_large).reply().status, 413, "before the body is sent");
+    });
+}
+
+#[test]
+fn options_are_named() {
+    every_stage(&["--quiet"], |stage| {
+        for (target, allow) in
+            [("/hello", "GET, HEAD, OPTIONS"), ("/echo", "POST, OPTIONS"), ("*", "GET, HEAD, POST, OPTIONS")]
+        {
+            let reply = stage.connect().send(format!("OPTIONS {target} HTTP/1.1\r\nHost: h\r\n\r\n")).reply();
+            assert_eq!((reply.status, reply.header("Allow")), (204, Some(allow)), "{target}");
+            assert_eq!(reply.header("Content-Length"), None);
+        }
+    });
+}
+
+#[test]
+fn parts_of_files_are_served() {
+    let root = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (0..=255).cycle().take(200_000).collect();
+    std::fs::write(root.path().join("file.bin"), &bytes).unwrap();
+    every_stage(&["--quiet", "--root", root.path().to_str().unwrap()], |stage| {
+        let get = |fields: &str| ask(stage, fields);
+        let whole = get("");
+        assert_eq!((whole.status, whole.header("Accept-Ranges")), (200, Some("bytes")));
+        let tag = whole.header("ETag").unwrap();
+        for (range, start, end) in [("0-9", 0, 10), ("-5", 199_995, 200_000), ("100000-", 100_000, 200_000)] {
+            for condition in [String::new(), format!("If-Range: {tag}\r\n")] {
+                let reply = get(&format!("Range: bytes={range}\r\n{condition}"));
+                let content_range = format!("bytes {start}-{}/200000", end - 1);
+                assert_eq!((reply.status, reply.header("Content-Range")), (206, Some(&*content_range)));
+                assert!(reply.body == bytes[start..end], "{range}");
+            }
+        }
+        let reply = get("Range: bytes=200000-\r\n");
+        assert_eq!((reply.status, reply.header("Content-Range")), (416, Some("bytes */200000")));
+        for ignored in ["Range: bytes=0-1,3-4\r\n", "Range: bytes=0-1\r\nIf-Range: \"other\"\r\n"] {
+            assert_eq!((get(ignored).status, get(ignored).body.len()), (200, 200_000), "{ignored}");
+        }
+        assert_eq!(get(&format!("Range: bytes=0-1\r\nIf-None-Match: {tag}\r\n")).status, 304);
+    });
+}
+
+fn ask(stage: &Stage, fields: &str) -> crate::support::Reply {
+    stage.connect().send(format!("GET /file.bin HTTP/1.1\r\nHost: h\r\n{fields}\r\n")).reply()
+}

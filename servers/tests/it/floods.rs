@@ -1,0 +1,130 @@
+//! Crowds that hold on to what they get. Every stage has a bound within which it answers somebody else.
+//!
+//! A client that sends nothing, or half a request, keeps a thread until its time is up. Of N such clients each of T
+//! threads has to outlast N/T, one after the other; the stage without a bound on threads has to outlast none.
+//!
+//! `SERVERS_FLOOD=500` makes the crowds larger than fits a quick test run.
+
+use crate::support::{Client, STAGES, Stage, THREAD_PER_TASK, eventually};
+use std::time::{Duration, Instant};
+
+const HEADER_TIMEOUT: Duration = Duration::from_millis(10);
+
+/// What a client may cost a thread on top: a read that waits, the answer, and the end of the connection.
+const OVERHEAD: Duration = Duration::from_millis(40);
+
+/// What a loaded machine may add, once.
+const SLACK: Duration = Duration::from_secs(10);
+
+const THREADS: usize = 8;
+
+fn crowd_size() -> usize {
+    std::env::var("SERVERS_FLOOD").map_or(30, |size| size.parse().expect("SERVERS_FLOOD is a number"))
+}
+
+fn start(binary: &'static str) -> Stage {
+    let timeout = format!("{}ms", HEADER_TIMEOUT.as_millis());
+    let flags = [
+        "--quiet",
+        "--threads",
+        &THREADS.to_string(),
+        "--header-timeout",
+        &timeout,
+        "--body-timeout",
+        &timeout,
+    ];
+    Stage::start(binary, &flags)
+}
+
+// ANCHOR: bound
+/// How long somebody else may have to wait behind `count` clients that hold on.
+fn bound(binary: &str, count: usize) -> Duration {
+    let in_line = match binary {
+        THREAD_PER_TASK => 0,
+        crate::support::SINGLE_THREADED => count,
+        _ => count.div_ceil(THREADS),
+    };
+    (HEADER_TIMEOUT + OVERHEAD) * u32::try_from(in_line).unwrap() + SLACK
+}
+// ANCHOR_END: bound
+
+fn crowd(stage: &Stage, count: usize, begin: &str) -> Vec<Client> {
+    let connect = |_| {
+        let mut client = stage.connect();
+        client.send(begin);
+        client
+    };
+    (0..count).map(connect).collect()
+}
+
+fn reset_all(clients: Vec<Client>) {
+    for client in clients {
+        // Closed with this set, a socket sends a reset in place of an orderly end.
+        socket2::Socket::from(client.stream).set_linger(Some(Duration::ZERO)).unwrap();
+    }
+}
+
+fn assert_answers_within_bound(stage: &Stage, count: usize, what: &str) {
+    let began = Instant::now();
+    let mut client = stage.connect();
+    client.stream.set_read_timeout(Some(bound(stage.binary, count))).unwrap();
+    assert_eq!(client.get("/hello").status, 200, "{what}");
+    let took = began.elapsed();
+    assert!(took < bound(stage.binary, count), "{what}: {took:?}");
+}
+
+fn flood(stage: &Stage, count: usize) {
+    for (what, begin) in [
+        ("silent", ""),
+        ("half a head", "GET /hello HTTP/1.1\r\n"),
+        ("half a body", "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc"),
+    ] {
+        let holding_on = crowd(stage, count, begin);
+        assert_answers_within_bound(stage, count, what);
+        drop(holding_on);
+    }
+    for begin in
+        ["", "GET /hello HTTP/1.1\r\n", "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n", "\x00\x01\x02\r\n\r\n"]
+    {
+        for _ in 0..4 {
+            reset_all(crowd(stage, count / 4, begin));
+        }
+        assert_answers_within_bound(stage, count, "resets");
+    }
+}
+
+#[test]
+fn after_a_flood_everything_is_as_before() {
+    let count = crowd_size();
+    // One after the other if they are large: this process has to have a descriptor for each client, too.
+    let side_by_side = if count <= 100 { STAGES.len() } else { 1 };
+    for stages in STAGES.chunks(side_by_side) {
+        std::thread::scope(|scope| {
+            for &binary in stages {
+                scope.spawn(move || flood_twice(binary, count));
+            }
+        });
+    }
+}
+
+fn flood_twice(binary: &'static str, count: usize) {
+    let stage = start(binary);
+    let descriptors = stage.open_descriptors();
+    flood(&stage, count);
+    eventually("a connection stays open", || stage.open_descriptors() == descriptors);
+    // What a pool's threads and the allocator keep, they have got by now. It must not grow from flood to flood.
+    let (threads, memory) = (settled_threads(&stage), stage.resident_kib());
+    flood(&stage, count);
+    eventually("a connection stays open", || stage.open_descriptors() == descriptors);
+    eventually("there are more threads", || stage.threads() <= threads);
+    let grown = stage.resident_kib().saturating_sub(memory);
+    assert!(grown < 4 * 1024, "{binary}: {grown} KiB more than the {memory} KiB before");
+}
+
+/// How many threads there are once those that serve a connection of their own are gone.
+fn settled_threads(stage: &Stage) -> usize {
+    if stage.binary == THREAD_PER_TASK {
+        eventually("a thread stays", || stage.threads() == 1);
+    }
+    stage.threads()
+}

@@ -1,0 +1,175 @@
+//! The one stage that can be stopped, and how.
+
+use crate::support::{Client, LIFECYCLE, Stage, eventually};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+const SLOW: &str = "GET /block?ms=700 HTTP/1.1\r\nHost: h\r\n\r\n";
+const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+const SHUTDOWN: &str = "POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// Sends a request and waits until the stage has begun with it.
+fn begin(stage: &Stage, request: &str) -> Client {
+    let active = || {
+        let stats: serde_json::Value = serde_json::from_slice(&stage.get("/stats").body).unwrap();
+        stats["pool"]["active"].as_u64().unwrap()
+    };
+    // The connection that asks is one of them; those that asked before are about to go.
+    eventually("connections stay", || active() == 1);
+    let mut client = stage.connect();
+    client.send(request);
+    eventually("the request is not begun", || active() == 2);
+    client
+}
+
+fn stop_by(how: &str, stage: &Stage) {
+    match how {
+        "POST" => assert_eq!(stage.connect().send(SHUTDOWN).reply().status, 202),
+        signal => stage.signal(signal),
+    }
+}
+
+/// What the stage says it waits for. (Before that it may say whom it refuses.)
+fn stopping(stage: &Stage) -> String {
+    loop {
+        match stage.log_line() {
+            line if line.starts_with("stopping: ") => return line,
+            line => assert!(line.contains("refused") || line.contains("rejected"), "{line}"),
+        }
+    }
+}
+
+#[test]
+fn every_way_to_stop_lets_requests_finish() {
+    for how in ["INT", "TERM", "POST"] {
+        let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
+        let mut slow = begin(&stage, SLOW);
+        let mut idle = stage.connect();
+        assert_eq!(idle.get("/hello").status, 200);
+        stop_by(how, &stage);
+        let line = stopping(&stage);
+        assert!(line.contains(" connections in progress"), "{line}");
+        let reply = slow.reply();
+        assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")), "{how}");
+        idle.assert_closed();
+        assert_eq!(stage.exit_status(), Some(0), "{how}");
+    }
+}
+
+#[test]
+fn new_connections_are_refused_while_it_stops() {
+    let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
+    let mut slow = begin(&stage, SLOW);
+    stop_by("TERM", &stage);
+    stopping(&stage);
+    // Between the signal and the end of listening a client may still be told 503; afterwards there is nobody.
+    eventually("somebody still listens", || TcpStream::connect(stage.addr).is_err());
+    assert_eq!(slow.reply().status, 200);
+    assert_eq!(stage.exit_status(), Some(0));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_waits_in_the_queue_is_served_before_the_end() {
+    let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--threads", "1"]);
+    let unused = stage.open_descriptors();
+    let mut slow = stage.connect();
+    slow.send(SLOW);
+    let mut waiting: Vec<_> = (0..5).map(|_| stage.connect()).collect();
+    for client in &mut waiting {
+        client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    }
+    // Accepted is accepted, whether begun or not.
+    eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
+    stop_by("TERM", &stage);
+    assert_eq!(slow.reply().status, 200);
+    for mut client in waiting {
+        assert_eq!(client.reply().status, 200);
+        client.assert_closed();
+    }
+    assert_eq!(stage.exit_status(), Some(0));
+}
+
+#[test]
+fn out_of_time_requests_are_cancelled_and_answered() {
+    let flags =
+        ["--quiet", "--threads", "2", "--grace", "300ms", "--header-timeout", "10m", "--body-timeout", "10m"];
+    let mut stage = Stage::start(LIFECYCLE, &flags);
+    let mut running = begin(&stage, ENDLESS);
+    let mut half = stage.connect();
+    half.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
+    let mut queued = stage.connect();
+    queued.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    let began = Instant::now();
+    stop_by("TERM", &stage);
+    for client in [&mut running, &mut half, &mut queued] {
+        assert_eq!(client.reply().status, 503);
+        client.assert_closed();
+    }
+    assert_eq!(stage.exit_status(), Some(3));
+    assert!(began.elapsed() < Duration::from_mins(1), "something ran to its end");
+    assert!(stage.stop().iter().any(|line| line.starts_with("out of time: ")));
+}
+
+#[test]
+fn half_a_head_and_a_deaf_client_do_not_outlive_the_grace_period() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
+    let root = root.path().to_str().unwrap();
+    let slow =
+        ["--header-timeout", "10m", "--write-timeout", "10m", "--grace", "200ms", "--quiet", "--root", root];
+    let mut stage = Stage::start(LIFECYCLE, &slow);
+    let mut half = begin(&stage, "GET /hello HTTP/1.1\r\nHost: h\r\n");
+    let mut deaf = stage.connect();
+    deaf.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+    stop_by("INT", &stage);
+    assert_eq!(half.reply().status, 503);
+    assert_eq!(stage.exit_status(), Some(3));
+    drop(deaf);
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    for (how, signal, status) in [("INT", "INT", 130), ("INT", "TERM", 143), ("POST", "TERM", 143)] {
+        let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--grace", "10m"]);
+        let _running = begin(&stage, ENDLESS);
+        stop_by(how, &stage);
+        stopping(&stage);
+        stage.signal(signal);
+        assert_eq!(stage.exit_status(), Some(status), "{how}");
+    }
+}
+
+#[test]
+fn an_idle_server_stops_at_once() {
+    for how in ["INT", "TERM", "POST"] {
+        let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
+        stop_by(how, &stage);
+        assert_eq!(stage.exit_status(), Some(0), "{how}");
+    }
+}
+
+#[test]
+fn strangers_cannot_stop_it() {
+    let stage = Stage::start(LIFECYCLE, &["--quiet"]);
+    for fields in [
+        "Host: example.org\r\n",
+        "Host: localhost\r\nOrigin: http://example.org\r\n",
+        "Host: localhost\r\nOrigin: null\r\n",
+    ] {
+        let reply = stage.connect().send(format!("POST /shutdown HTTP/1.1\r\n{fields}\r\n")).reply();
+        assert_eq!(reply.status, 403, "{fields}");
+    }
+    assert_eq!(stage.get("/shutdown").status, 405, "a link or an image must not do it");
+    stage.assert_alive();
+}
+
+#[test]
+fn no_signal_is_lost_however_early() {
+    // The first line of output is a promise: from then on a signal means an orderly stop.
+    for _ in 0..20 {
+        let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
+        stage.signal("TERM");
+        assert_eq!(stage.exit_status(), Some(0));
+    }
+}

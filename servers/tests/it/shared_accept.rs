@@ -1,0 +1,128 @@
+//! What is said against threads that share a listener, put to the test. (`policy.rs` has what every stage shows.)
+
+use crate::support::{Client, DEADLINE, SHARED_ACCEPT, Stage};
+use servers::Listener;
+use std::io::{ErrorKind, Read};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+const BLOCK: &str = "GET /block?ms=600 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+// ANCHOR: no_rejection
+/// True: there is no queue of its own. Who comes while all threads are busy is neither served nor refused nor counted.
+#[test]
+fn nobody_is_refused_and_nobody_knows_who_waits() {
+    let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
+    let mut busy: Vec<_> = (0..2).map(|_| stage.connect()).collect();
+    for client in &mut busy {
+        client.send(BLOCK);
+    }
+    // Connected, as far as they can tell: the system does that, in the backlog.
+    let mut waiting: Vec<_> = (0..50).map(|_| stage.connect()).collect();
+    for client in &mut waiting {
+        client.send("GET /stats HTTP/1.1\r\nHost: h\r\n\r\n");
+    }
+    for mut client in waiting {
+        let reply = client.reply();
+        assert_eq!(reply.status, 200);
+        assert!(reply.text().contains("\"pool\": null"), "{}", reply.text());
+    }
+    for mut client in busy {
+        assert_eq!(client.reply().status, 200);
+    }
+}
+// ANCHOR_END: no_rejection
+
+/// Two threads that accept, and die of the first connection they get. The listener lives as long as the test holds it.
+fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
+    let listener = Arc::new(Listener::bind(([127, 0, 0, 1], 0).into()).unwrap());
+    let (tell, dead) = mpsc::channel::<()>();
+    for _ in 0..2 {
+        let (accepting, tell) = (Arc::clone(&listener), tell.clone());
+        thread::spawn(move || {
+            struct TellWhenDead(mpsc::Sender<()>);
+            impl Drop for TellWhenDead {
+                fn drop(&mut self) {
+                    let _ = self.0.send(());
+                }
+            }
+            let _tell = TellWhenDead(tell);
+            let connection = accepting.incoming().next();
+            drop(connection);
+            panic!("on purpose");
+        });
+    }
+    (listener, dead)
+}
+
+// ANCHOR: dying_threads
+/// True of the bare loop: a panic takes its thread along. The others notice nothing, until there are no others.
+#[test]
+fn a_dying_thread_is_not_replaced() {
+    let (listener, dead) = accept_loops_that_panic();
+    for _ in 0..2 {
+        let mut client = Client::connect(listener.local_addr());
+        assert_eq!(client.reply().status, 503, "the connection is answered as it is dropped");
+        dead.recv_timeout(DEADLINE).expect("a thread dies");
+    }
+    // The process lives, and the system still takes connections for it. Nobody will ever accept this one.
+    let mut client = Client::connect(listener.local_addr());
+    client.stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let nothing = client.stream.read(&mut [0]).unwrap_err();
+    assert!(matches!(nothing.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{nothing}");
+}
+
+/// Refuted for this stage: `serve` catches what a handler panics with, so the thread is never lost to begin with.
+#[test]
+fn panicking_handlers_cost_no_thread() {
+    let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
+    for _ in 0..10 {
+        let reply = stage.get("/panic");
+        assert_eq!((reply.status, reply.header("Connection")), (500, Some("close")));
+    }
+    stage.assert_alive();
+}
+// ANCHOR_END: dying_threads
+
+// ANCHOR: no_lifecycle
+/// True: there is no end but the end of the process, in the middle of whatever it does.
+#[cfg(unix)]
+#[test]
+fn a_signal_cuts_requests_off() {
+    let mut stage = Stage::start(SHARED_ACCEPT, &["--threads", "2", "--quiet"]);
+    let mut busy = stage.connect();
+    busy.send("GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n");
+    stage.assert_alive();
+    stage.signal("TERM");
+    assert_eq!(stage.exit_status(), None, "killed by the signal");
+    assert!(!matches!(busy.stream.read(&mut [0]), Ok(1..)), "an answer after all");
+}
+// ANCHOR_END: no_lifecycle
+
+// ANCHOR: thundering_herd
+/// Refuted, on Linux: a connection wakes one of the threads that wait in `accept`, not all of them.
+#[cfg(target_os = "linux")]
+#[test]
+fn there_is_no_thundering_herd() {
+    let threads = 100;
+    let connections = 100;
+    let stage = Stage::start(SHARED_ACCEPT, &["--threads", &threads.to_string(), "--quiet"]);
+    stage.assert_alive();
+    let before = stage.voluntary_context_switches();
+    for _ in 0..connections {
+        stage.assert_alive();
+    }
+    let switches = stage.voluntary_context_switches() - before;
+    // A few waits for each connection, whoever serves it. A herd would be every thread for every connection.
+    assert!(switches < connections * threads / 4, "{switches} context switches");
+}
+
+/// True: every thread is there from the start, needed or not.
+#[cfg(target_os = "linux")]
+#[test]
+fn its_threads_exist_before_any_client() {
+    let stage = Stage::start(SHARED_ACCEPT, &["--threads", "20"]);
+    assert_eq!(stage.threads(), 21, "with the one that waits for the others");
+}
+// ANCHOR_END: thundering_herd

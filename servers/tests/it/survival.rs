@@ -1,0 +1,213 @@
+//! What the stages differ in, found out by trying, as a table for the book.
+//!
+//! `RECORD=1 cargo test -p servers --test it survival` writes the table; without it the test compares.
+
+use crate::acceptance::cases::{self, Kind};
+use crate::support::{Client, STAGES, Stage, eventually, recording};
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+/// Who has no answer by then waits for somebody else.
+const LONG_ENOUGH: Duration = Duration::from_secs(3);
+
+/// As many as the stages are given threads.
+const THREADS: usize = 4;
+
+const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+type Scenario = (&'static str, fn(&'static str) -> String);
+
+const SCENARIOS: &[Scenario] = &[
+    ("one request takes a minute: somebody else is", |binary| meanwhile(binary, 1, ENDLESS)),
+    ("four requests, as many as threads, take a minute: somebody else is", |binary| {
+        meanwhile(binary, THREADS, ENDLESS)
+    }),
+    ("four clients stop in the middle of a request: somebody else is", |binary| {
+        meanwhile(binary, THREADS, "GET /hello HTTP/1.1\r\n")
+    }),
+    ("four clients connect and are silent: they are", silent_clients),
+    ("a connection with nothing to do is", idle_connection),
+    ("threads of the process once a hundred silent clients are there", threads_for_a_crowd),
+    ("`/stats` knows who waits for a thread", counts_the_waiting),
+    ("a handler panics, more often than there are threads: then", panics),
+    ("the system gives only some twenty threads (`--threads 100`)", few_threads),
+    ("SIGTERM during a request", terminated),
+    ("`POST /shutdown` from this machine", asked_to_stop),
+];
+
+fn start(binary: &'static str) -> Stage {
+    let flags = ["--quiet", "--threads", "4", "--header-timeout", "10m", "--idle-timeout", "10m"];
+    Stage::start(binary, &flags)
+}
+
+/// Whether somebody is answered while `count` clients that sent `bytes` are there.
+fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
+    let stage = start(binary);
+    let mut busy: Vec<_> = (0..count).map(|_| stage.connect()).collect();
+    for client in &mut busy {
+        client.send(bytes);
+    }
+    // Whoever has sent something by the time it is looked at is not silent, and is waited for.
+    let mut other = stage.connect();
+    other.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    if answered(&other) { "answered" } else { "left waiting" }.to_owned()
+}
+
+fn answered(client: &Client) -> bool {
+    client.stream.set_read_timeout(Some(LONG_ENOUGH)).unwrap();
+    match client.stream.peek(&mut [0]) {
+        Ok(count) => count == 1,
+        Err(error) => {
+            assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+            false
+        }
+    }
+}
+
+fn silent_clients(binary: &'static str) -> String {
+    let stage = start(binary);
+    let mut silent: Vec<_> = (0..THREADS).map(|_| stage.connect()).collect();
+    stage.assert_alive();
+    // Which of them has to go is a matter of chance.
+    let mut is_closed = |client: &mut Client| {
+        client.stream.set_read_timeout(Some(LONG_ENOUGH / 40)).unwrap();
+        matches!(client.stream.read(&mut [0]), Ok(0))
+    };
+    let any_closed = (0..10).any(|_| silent.iter_mut().any(&mut is_closed));
+    if any_closed { "sent away for somebody else" } else { "kept" }.to_owned()
+}
+
+fn idle_connection(binary: &'static str) -> String {
+    let reply = start(binary).get("/hello");
+    if reply.header("Connection") == Some("close") { "closed" } else { "kept" }.to_owned()
+}
+
+fn threads_for_a_crowd(binary: &'static str) -> String {
+    let stage = start(binary);
+    let _crowd: Vec<_> = (0..100).map(|_| stage.connect()).collect();
+    let mut before = (usize::MAX, 0);
+    eventually("the number of threads goes up and up", || {
+        thread::sleep(Duration::from_millis(100));
+        let threads = stage.threads();
+        before = if threads == before.0 { (threads, before.1 + 1) } else { (threads, 0) };
+        before.1 == 5
+    });
+    before.0.to_string()
+}
+
+fn counts_the_waiting(binary: &'static str) -> String {
+    let stats: serde_json::Value = serde_json::from_slice(&start(binary).get("/stats").body).unwrap();
+    if stats["pool"]["queued"].is_u64() { "yes" } else { "no" }.to_owned()
+}
+
+fn panics(binary: &'static str) -> String {
+    let stage = start(binary);
+    let panicked = (0..2 * THREADS).map(|_| stage.get("/panic").status);
+    assert!(panicked.into_iter().all(|status| status == 500));
+    stage.assert_alive();
+    "500, and it goes on".to_owned()
+}
+
+/// Sixty clients that stay, where there is address space for some twenty threads.
+fn few_threads(binary: &'static str) -> String {
+    let script = "ulimit -v 1351680; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, binary, "--quiet", "--threads", "100"]);
+    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1");
+    command.env("RUST_BACKTRACE", "0"); // there is no memory to take one
+    if !binary.ends_with("shared_accept") {
+        let stage = Stage::start_command(binary, &mut command);
+        // A pool without a single thread that runs refuses, so let there be one before the crowd comes.
+        stage.assert_alive();
+        // Whoever is silent for long may be sent away, so each says at once what it wants.
+        let connect = |_| {
+            let mut client = stage.connect();
+            client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+            client
+        };
+        let mut clients: Vec<_> = (0..60).map(connect).collect();
+        let statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().status).collect();
+        drop(clients);
+        eventually("nobody is served any more", || stage.get("/hello").status == 200);
+        return if statuses.contains(&503) { "503 for who comes too late" } else { "all are served" }
+            .to_owned();
+    }
+    let output = command.args(["--addr", "127.0.0.1:0"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ask for fewer with --threads"), "{said}");
+    "does not start, and says so".to_owned()
+}
+
+fn terminated(binary: &'static str) -> String {
+    let mut stage = start(binary);
+    let mut client = stage.connect();
+    client.send("GET /block?ms=1500 HTTP/1.1\r\nHost: h\r\n\r\n");
+    // Waits until the request has been read: the stage with one thread can be asked for nothing else meanwhile.
+    thread::sleep(Duration::from_millis(500));
+    stage.signal("TERM");
+    let answer = client.stream.read(&mut [0; 1024]);
+    match (answer, stage.exit_status()) {
+        (Ok(1..), Some(0)) => "answered, then stops".to_owned(),
+        (Ok(0) | Err(_), None) => "cut off".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn asked_to_stop(binary: &'static str) -> String {
+    let mut stage = start(binary);
+    let status = stage.connect().send("POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n").reply().status;
+    match status {
+        202 => {
+            assert_eq!(stage.exit_status(), Some(0));
+            "stops in order".to_owned()
+        }
+        404 | 405 => "nobody to ask".to_owned(),
+        status => format!("{status}"),
+    }
+}
+
+fn table() -> String {
+    let mut table = String::from(
+        "<!-- Written by `RECORD=1 cargo test -p servers --test it survival`, from what the stages did. -->\n\n|  |",
+    );
+    for binary in STAGES {
+        let name = Path::new(binary).file_stem().unwrap().to_string_lossy();
+        let _ = write!(table, " `{name}` |");
+    }
+    table.push_str("\n|---|---|---|---|---|---|\n");
+    // The acceptance suite has found no difference here, or it would have failed.
+    for (kind, what) in [
+        (Kind::Valid, "valid requests, answered as they should be"),
+        (Kind::Refused, "requests to refuse, refused"),
+        (Kind::Pipelined, "requests in a row, answered in order"),
+    ] {
+        let count = cases::all().iter().filter(|case| case.kind == kind).count();
+        let _ = writeln!(table, "| {what} |{}", format!(" {count} of {count} |").repeat(STAGES.len()));
+    }
+    let tried: Vec<Vec<_>> = thread::scope(|scope| {
+        let start = |&(_, scenario): &Scenario| STAGES.map(|binary| scope.spawn(move || scenario(binary)));
+        let running: Vec<_> = SCENARIOS.iter().map(start).collect();
+        running.into_iter().map(|row| row.map(|stage| stage.join().unwrap()).to_vec()).collect()
+    });
+    for ((what, _), row) in SCENARIOS.iter().zip(tried) {
+        let _ = writeln!(table, "| {what} | {} |", row.join(" | "));
+    }
+    table
+}
+
+#[test]
+fn the_table_in_the_book_is_what_happens() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/generated/servers-survival.md");
+    let found = table();
+    if recording() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, found).unwrap();
+        return;
+    }
+    let recorded = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(found, recorded, "if the stages are right, run this test once with RECORD=1");
+}
