@@ -91,7 +91,7 @@ fn tasks_submitted_while_the_sizes_change_run_once_each() {
 
 /// The thread that is woken for a task may be the one that is too many: then another must take it.
 #[test]
-fn a_thread_that_is_one_too_many_passes_the_wake_up_on() {
+fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
     check(|| {
         let pool = ThreadPoolExecutor::builder().core(0).maximum(2).queue(FifoQueue::bounded(4));
         let pool = Arc::new(pool.threads_first().build().unwrap());
@@ -210,6 +210,7 @@ fn nothing_is_left_over_by_a_factory_that_fails() {
 #[test]
 fn nothing_is_left_over_by_a_factory_that_drops_its_workers_later() {
     nothing_is_left_over(&[Call::DropsLater, Call::DropsLater]);
+    nothing_is_left_over(&[Call::DropsLater; 4]); // all of them
 }
 
 #[test]

@@ -112,6 +112,24 @@ fn who_is_cancelled_while_waiting_does_not_keep_the_room_from_the_next() {
     });
 }
 
+/// They need not wait for a task to end, either.
+#[test]
+fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
+    check(|| {
+        let (pool, gate) = (blocking(FifoQueue::bounded(1), Block::new()), Arc::new(Latch::new(1)));
+        let stuck = Arc::clone(&gate);
+        pool.execute(move || stuck.wait().unwrap()).unwrap();
+        let queued = pool.submit(|| ()).unwrap();
+        let runs = Arc::default();
+        let submitters = [(); 2].map(|()| submitter(&pool, 1, &runs));
+        pool.shutdown();
+        assert_eq!(accepted(submitters), 0); // or shuttle reports a deadlock
+        gate.count_down();
+        queued.join().unwrap();
+        pool.close();
+    });
+}
+
 /// A submitter gets in although the only thread stays busy.
 fn gets_in_when(make_room: fn(&ThreadPoolExecutor, &TaskHandle<()>)) {
     check(move || {
