@@ -2,7 +2,7 @@
 //!
 //! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. That is the end of it for a
 //! task that was handed over with `execute`, or whose handle was dropped: a program that writes its log elsewhere, or
-//! counts failures, or restarts what failed, learns nothing. So a [`Panic`](crate::Panic) knows whether somebody has
+//! counts failures, or restarts what failed, learns nothing. So a [`Panic`] knows whether somebody has
 //! looked at it, and one that nobody has looked at goes to a handler when its last copy is dropped: to that of its pool
 //! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or else to that of the process
 //! ([`set_handler`]). *Looked at* means returned by a join or a poll, or passed to `on_done`.

@@ -82,7 +82,7 @@ pub enum TryJoinError<T> {
     NotFinished(TaskHandle<T>),
 }
 
-/// Why [`SharedHandle::join`] gave no result.
+/// Why [`SharedHandle::join`](super::SharedHandle::join) gave no result.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum SharedJoinError {

@@ -10,6 +10,7 @@ use loom::model; // tries every schedule there is
 
 mod handle;
 mod latch;
+mod pool;
 mod semaphore;
 mod token;
 

@@ -7,6 +7,9 @@
 #![cfg(feature = "shuttle")]
 
 mod cancel;
+mod growth;
+mod queue;
+mod room;
 mod shutdown;
 mod submission;
 

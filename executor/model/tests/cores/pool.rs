@@ -1,0 +1,83 @@
+//! The smallest pools: how threads are counted in and out, and how a sleeping one is found. Whole pools are shuttle's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use executor_model::{Latch, PoolState, ThreadPoolExecutor, prelude::*};
+use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::thread;
+
+use crate::model_bounded;
+
+#[test]
+fn a_pool_that_was_shut_down_ends_after_its_task_and_shows_what_that_did() {
+    model_bounded(2, || {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let value = Arc::new(AtomicUsize::new(0));
+        let there = Arc::clone(&value);
+        pool.execute(move || there.store(7, Relaxed)).unwrap();
+        pool.shutdown();
+        assert!(pool.await_termination(Duration::MAX)); // or loom reports a deadlock
+        assert_eq!(value.load(Relaxed), 7);
+        let stats = pool.stats();
+        assert_eq!((stats.state, stats.pool_size, stats.completed), (PoolState::Terminated, 0, 1));
+    });
+}
+
+#[test]
+fn a_task_finds_the_thread_that_sleeps_or_is_about_to() {
+    model_bounded(2, || {
+        let pool = ThreadPoolExecutor::fixed(1);
+        for n in 0..2 {
+            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or loom reports a deadlock
+        }
+        pool.close();
+    });
+}
+
+#[test]
+fn a_task_that_comes_as_the_last_thread_times_out_is_run() {
+    model_bounded(2, || {
+        let pool = ThreadPoolExecutor::builder().core(0).keep_alive(Duration::from_secs(1)).build().unwrap();
+        for n in 0..2 {
+            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
+        }
+        pool.close();
+        assert_eq!((pool.stats().completed, pool.stats().pool_size), (2, 0));
+    });
+}
+
+#[test]
+fn a_task_submitted_during_a_shutdown_is_run_or_comes_back() {
+    model_bounded(2, || {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let other = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || pool.shutdown()
+        });
+        let accepted = pool.execute(|| ()).is_ok();
+        other.join().unwrap();
+        assert!(pool.await_termination(Duration::MAX));
+        assert_eq!(pool.stats().completed, u64::from(accepted));
+    });
+}
+
+/// Both sleep, both tasks come in one go, and neither ends without the other: two must wake.
+#[test]
+fn two_tasks_that_wait_for_each_other_wake_two_threads() {
+    model_bounded(2, || {
+        let pool = ThreadPoolExecutor::builder().threads(2).prestart().build().unwrap();
+        let both_here = Arc::new(Latch::new(2));
+        let tasks = [(); 2].map(|()| {
+            let both_here = Arc::clone(&both_here);
+            pool.submit(move || {
+                both_here.count_down();
+                both_here.wait().is_ok()
+            })
+        });
+        for task in tasks {
+            assert!(task.unwrap().join().unwrap()); // or loom reports a deadlock
+        }
+        pool.close();
+    });
+}

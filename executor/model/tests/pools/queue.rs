@@ -1,0 +1,133 @@
+//! A task leaves the queue by one way only, and the counts know which.
+
+use std::sync::Arc;
+
+use executor_model::{FifoQueue, JoinError, Latch, TaskState, ThreadPoolExecutor, prelude::*};
+use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use shuttle::thread;
+
+use crate::check;
+
+/// Whatever has happened to a pool of one thread, its counts are exact: no tombstone is forgotten or counted twice.
+fn counts_are_exact(pool: &ThreadPoolExecutor, completed: u64) {
+    let gate = Arc::new(Latch::new(1));
+    let here = Arc::new(Latch::new(1));
+    let stuck = (Arc::clone(&gate), Arc::clone(&here));
+    pool.execute(move || {
+        stuck.1.count_down();
+        stuck.0.wait().unwrap();
+    })
+    .unwrap();
+    here.wait().unwrap();
+    let stats = pool.stats();
+    assert_eq!((stats.active, stats.queued, stats.completed), (1, 0, completed), "{stats}");
+    let waiting = [(); 3].map(|()| pool.submit(|| ()).unwrap());
+    assert_eq!(pool.queued(), 3);
+    waiting[1].cancel();
+    assert_eq!(pool.queued(), 2);
+    pool.purge();
+    assert_eq!(pool.queued(), 2);
+    gate.count_down();
+    pool.close();
+    let stats = pool.stats();
+    assert_eq!(
+        (stats.queued, stats.completed, stats.task_count()),
+        (0, completed + 3, completed + 3),
+        "{stats}"
+    );
+}
+
+#[test]
+fn a_task_is_either_taken_out_or_run() {
+    check(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let runs = Arc::new(AtomicUsize::new(0));
+        let handles = [(); 3].map(|()| {
+            let runs = Arc::clone(&runs);
+            pool.submit(move || _ = runs.fetch_add(1, SeqCst)).unwrap()
+        });
+        let removed: Vec<_> = handles.iter().filter_map(|handle| pool.remove(handle.id())).collect();
+        let taken_out = removed.len();
+        for task in removed {
+            task.run();
+        }
+        for handle in handles {
+            handle.join().unwrap();
+        }
+        assert_eq!(runs.load(SeqCst), 3);
+        counts_are_exact(&pool, 3 - taken_out as u64);
+    });
+}
+
+/// Cancelled by one, taken by the worker, cleared out or taken out by another, all at once.
+#[test]
+fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
+    check(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let handles: Vec<_> = (0..4).map(|n| pool.submit(move || n).unwrap()).collect();
+        let cancellers: Vec<_> = handles.iter().skip(1).map(executor_model::TaskHandle::canceller).collect();
+        let canceller =
+            thread::spawn(move || cancellers.iter().filter(|canceller| canceller.cancel()).count());
+        pool.purge();
+        let removed = pool.remove(handles[3].id());
+        let was_removed = removed.is_some();
+        drop(removed);
+        canceller.join().unwrap();
+        let mut gone = 0;
+        for (n, handle) in handles.into_iter().enumerate() {
+            match handle.join() {
+                Ok(result) => assert_eq!(result, n),
+                Err(JoinError::Cancelled) => gone += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert!(gone <= 3 && (gone > 0 || !was_removed));
+        // A task cancelled between the queue and its start counts as completed, so ask for the number itself.
+        let idle = Arc::new(Latch::new(1));
+        let there = Arc::clone(&idle);
+        pool.execute(move || there.count_down()).unwrap();
+        idle.wait().unwrap();
+        let completed = loop {
+            let stats = pool.stats();
+            assert!(stats.completed <= 5 && stats.queued == 0, "{stats}");
+            if stats.active == 0 {
+                break stats.completed;
+            }
+            thread::yield_now();
+        };
+        assert!(completed >= 5 - gone as u64);
+        counts_are_exact(&pool, completed);
+    });
+}
+
+/// Room that a cancelled task leaves in a bounded queue is found, whether the canceller has told the pool yet or not.
+#[test]
+fn a_cancelled_task_takes_no_room() {
+    check(|| {
+        let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).build().unwrap();
+        let pool = Arc::new(pool);
+        let gate = Arc::new(Latch::new(1));
+        let stuck = Arc::clone(&gate);
+        pool.execute(move || stuck.wait().unwrap()).unwrap();
+        let queued = pool.submit(|| ()).unwrap();
+        let other = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || {
+                if pool.execute(|| ()).is_ok() {
+                    // Only because the cancelled one had left its place.
+                    assert_eq!(pool.queued(), 1);
+                    true
+                } else {
+                    false
+                }
+            }
+        });
+        assert!(queued.cancel());
+        let came_in = other.join().unwrap();
+        assert_eq!(pool.execute(|| ()).is_ok(), !came_in);
+        assert_eq!((pool.queued(), queued.state()), (1, TaskState::Cancelled));
+        gate.count_down();
+        pool.close();
+        assert_eq!(pool.stats().completed, 2);
+    });
+}
