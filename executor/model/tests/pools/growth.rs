@@ -184,7 +184,7 @@ fn nothing_is_left_over(script: &'static [Call]) {
                         Ok(Err(JoinError::Cancelled)) => {}
                         Ok(Err(other)) => panic!("{other}"),
                         Err(refused) => {
-                            assert!(matches!(refused.reason, RejectReason::NoThread(_)), "{refused}")
+                            assert!(matches!(refused.reason, RejectReason::NoThread(_)), "{refused}");
                         }
                     }
                 }
