@@ -73,7 +73,7 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
         let was_removed = removed.is_some();
         drop(removed);
         canceller.join().unwrap();
-        let mut gone = 0;
+        let mut gone = 0_u64;
         for (n, handle) in handles.into_iter().enumerate() {
             match handle.join() {
                 Ok(result) => assert_eq!(result, n),
@@ -95,7 +95,7 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
             }
             thread::yield_now();
         };
-        assert!(completed >= 5 - gone as u64);
+        assert!(completed >= 5 - gone);
         counts_are_exact(&pool, completed);
     });
 }
