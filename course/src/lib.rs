@@ -8,10 +8,13 @@
 //! 3. [`book`] builds the book, and takes no complaint of mdBook's for a success;
 //! 4. [`serve`] hands it out, one task per connection, on the course's own thread pool.
 //!
+//! [`load`] is for a reader who has started one of the servers and wants to see it work.
+//!
 //! Every error is a sentence that says what to do next.
 
 pub mod book;
 pub mod includes;
 mod complaints;
 pub mod serve;
+pub mod load;
 pub mod workspace;

@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use course::workspace::Workspace;
-use course::{book, serve};
+use course::{book, load, serve};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -64,6 +64,8 @@ enum Command {
     /// Work on the book
     #[command(subcommand)]
     Book(BookCommand),
+    /// Send load to a server, or to stages of the course to compare them
+    Load(load::LoadArgs),
 }
 
 #[derive(Subcommand)]
@@ -99,5 +101,6 @@ fn run(course: Course) -> anyhow::Result<()> {
             println!("{}", book::build(&workspace)?.join("index.html").display());
             Ok(())
         }
+        Command::Load(args) => load::run(&workspace, &args),
     }
 }

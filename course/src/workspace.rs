@@ -46,6 +46,11 @@ impl Workspace {
         self.root.join("book")
     }
 
+    /// The directory that the project was cloned into.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The directory that everything built goes to: `CARGO_TARGET_DIR` if it is set, as for Cargo
     /// itself, or `target`.
     pub fn target(&self) -> PathBuf {

@@ -2,5 +2,6 @@
 
 mod book;
 mod fixture;
+mod load;
 mod running;
 mod serve;
