@@ -6,6 +6,7 @@ use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
 /// A server of a few lines, a thread for each connection; it ends with the test's process.
 fn scripted(script: impl Fn(TcpStream) + Clone + Send + 'static) -> String {
@@ -67,26 +68,17 @@ fn an_answer_that_does_not_come_in_time_is_given_up() {
     let silent = scripted(|mut stream| {
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    let dripping = scripted(|mut stream| {
-        while stream.write_all(b"H").is_ok() && stream.flush().is_ok() {
-            thread::sleep(std::time::Duration::from_millis(20));
-        }
-    });
     let no_end = scripted(|mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
-            thread::sleep(std::time::Duration::from_millis(20));
+            thread::sleep(Duration::from_millis(20));
         }
     });
-    assert_eq!(
-        run(&silent, &["-n", "4", "-c", "2", "--timeout", "100ms"])["failures"],
-        json!({ "timed_out": 4 })
-    );
-    assert_eq!(
-        run(&no_end, &["-n", "4", "-c", "2", "--timeout", "100ms"])["failures"],
-        json!({ "timed_out": 4 })
-    );
-    assert_eq!(run(&dripping, &["-n", "2", "-c", "2", "--timeout", "100ms"])["failed"], 2);
+    // Long enough that no pause of the dripping server's can be what ends it.
+    for url in [silent, no_end] {
+        let run = run(&url, &["-n", "4", "-c", "4", "--timeout", "1s"]);
+        assert_eq!(run["failures"], json!({ "timed_out": 4 }), "{run}");
+    }
 }
 
 #[test]
@@ -128,13 +120,10 @@ fn a_connection_closed_between_two_requests_costs_none_of_them() {
 mod interrupted {
     use super::scripted;
     use crate::fixture::{Project, stdout};
+    use crate::load::{DEADLINE, finished, started};
     use std::io::Read;
-    use std::process::{Command, Stdio};
+    use std::process::Command;
     use std::sync::mpsc;
-    use std::thread;
-    use std::time::Duration;
-
-    const DEADLINE: Duration = Duration::from_secs(20);
 
     /// Interrupts a load in the middle of waits that nothing else would end in time.
     #[test]
@@ -158,19 +147,13 @@ mod interrupted {
             "--json",
         ];
         let project = Project::new();
-        let child = project.course(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = started(&mut project.course(&arguments));
         for _ in 0..3 {
             wait.recv_timeout(DEADLINE).unwrap();
         }
         let command = format!("kill -INT {}", child.id());
         assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
-        let (tell, ended) = mpsc::channel();
-        let id = child.id();
-        thread::spawn(move || tell.send(child.wait_with_output().unwrap()));
-        let output = ended.recv_timeout(DEADLINE).unwrap_or_else(|_| {
-            let _ = Command::new("sh").args(["-c", &format!("kill -KILL {id}")]).status();
-            panic!("it goes on");
-        });
+        let output = finished(child);
         let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
         let run = &report["runs"][0];
         assert_eq!((output.status.code(), &run["interrupted"]), (Some(0), &true.into()), "{run}");

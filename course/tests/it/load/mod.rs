@@ -11,12 +11,16 @@ use executor::{CancelToken, ExecutorExt, ThreadPoolExecutor};
 use serde_json::Value;
 use servers::http::{Response, Status};
 use servers::{AccessLog, Limits, Listener, Server, Site};
+use std::io::Read;
 use std::net::SocketAddr;
-use std::process::Output;
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a load may take here. None takes half of it when all is well.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A pooled server with more threads than any of these tests has clients.
 struct Serving {
@@ -87,7 +91,37 @@ fn short_limits() -> Limits {
 
 fn load(url: &str, flags: &[&str]) -> Output {
     let arguments = [&["load", url], flags].concat();
-    Project::new().course(&arguments).output().unwrap()
+    let project = Project::new();
+    finished(started(&mut project.course(&arguments)))
+}
+
+fn started(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits for the end, and brings it about if it is late.
+fn finished(mut child: Child) -> Output {
+    let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
+    let until = Instant::now() + DEADLINE;
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > until {
+            child.kill().and_then(|()| child.wait()).unwrap();
+            panic!("it goes on for more than {DEADLINE:?}");
+        }
+        thread::sleep(Duration::from_millis(5)); // nothing tells us when a process has ended
+    };
+    Output { status, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+}
+
+fn reader(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut read = Vec::new();
+        pipe.unwrap().read_to_end(&mut read).unwrap();
+        read
+    })
 }
 
 /// The results of a load, the one run of it.

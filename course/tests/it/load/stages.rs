@@ -1,6 +1,6 @@
 //! Stages that the command starts itself. Cargo and the stages are stand-ins: what they would do takes minutes.
 
-use super::Serving;
+use super::{Serving, finished, started};
 use crate::fixture::{Project, stderr, stdout};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -36,13 +36,13 @@ impl Stages {
     /// A stage that is in truth a server of the test.
     fn serving(&self, name: &str, serving: &Serving) {
         let (process, flags) = (self.path(&format!("{name}.process")), self.path(&format!("{name}.flags")));
-        let address = format!("echo http://{}/", serving.addr).replace("echo ", "echo listening on ");
+        let address = format!("echo listening on http://{}/", serving.addr);
         self.stage(name, &format!("echo $$ > {process}\necho \"$@\" > {flags}\n{address}\nexec sleep 600"));
     }
 
     fn load(&self, arguments: &[&str]) -> Output {
         let arguments = [&["load"], arguments].concat();
-        self.project.course(&arguments).env("CARGO", self.path("cargo")).output().unwrap()
+        finished(started(self.project.course(&arguments).env("CARGO", self.path("cargo"))))
     }
 
     fn read(&self, path: &str) -> String {
