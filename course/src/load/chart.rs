@@ -58,7 +58,7 @@ fn write_svg(to: &mut String, report: &Report) -> fmt::Result {
 }
 
 fn write_throughput(to: &mut String, run: &Run, most: f64, middle: f64) -> fmt::Result {
-    let name = escaped(run.stage.as_deref().unwrap_or(&run.url));
+    let name = escaped(run.stage.as_deref().unwrap_or("server"));
     writeln!(to, r#"<text x="12" y="{:.1}">{name}</text>"#, middle + 4.0)?;
     let bar = (BARS * run.per_second / most).max(1.0);
     writeln!(to, r#"<rect class="bar" x="{NAMES}" y="{:.1}" width="{bar:.1}" height="12"/>"#, middle - 12.0)?;

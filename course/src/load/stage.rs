@@ -2,7 +2,7 @@
 
 use super::Interrupt;
 use crate::workspace::Workspace;
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use executor::Registration;
 use std::env;
 use std::io::{BufRead, BufReader, Read};
@@ -100,17 +100,11 @@ impl Stage {
             let said = complaints.join().unwrap_or_default();
             bail!("it did not say where it listens within {START:?}; it said: {}", said.trim());
         };
-        let addr =
-            line.trim_end().strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('/'));
-        let addr = addr
-            .and_then(|addr| addr.parse().ok())
-            .ok_or_else(|| anyhow!("it did not say where it listens, but: {line}"));
-        let stage = Stage {
-            addr: addr.inspect_err(|_| child.kill())?,
-            child,
-            _killed_by_second_signal: killed_by_second_signal,
+        let Some(addr) = announced(&line) else {
+            child.kill();
+            bail!("it did not say where it listens, but: {}", line.trim_end());
         };
-        Ok(stage)
+        Ok(Stage { addr, child, _killed_by_second_signal: killed_by_second_signal })
     }
 
     /// How it ended, if nobody asked it to.
@@ -162,8 +156,12 @@ fn own_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 
+fn announced(line: &str) -> Option<SocketAddr> {
+    line.trim_end().strip_prefix("listening on http://")?.strip_suffix('/')?.parse().ok()
+}
+
 fn first_line(stdout: Option<impl Read>, tell: &mpsc::Sender<String>) {
-    let mut stdout = BufReader::new(stdout.into_iter().next().expect("it was asked to be a pipe"));
+    let mut stdout = BufReader::new(stdout.expect("it was asked to be a pipe"));
     let mut line = String::new();
     if stdout.read_line(&mut line).is_ok_and(|length| length > 0) {
         let _ = tell.send(line);
@@ -173,7 +171,7 @@ fn first_line(stdout: Option<impl Read>, tell: &mpsc::Sender<String>) {
 
 /// The begin of what it complains of. The rest is read, too: nobody should have to wait for a full pipe.
 fn read_some(stderr: Option<impl Read>) -> String {
-    let mut stderr = stderr.into_iter().next().expect("it was asked to be a pipe");
+    let mut stderr = stderr.expect("it was asked to be a pipe");
     let mut said = Vec::new();
     let _ = (&mut stderr).take(COMPLAINTS).read_to_end(&mut said);
     drain(stderr);
