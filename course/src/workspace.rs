@@ -51,6 +51,21 @@ impl Workspace {
         &self.root
     }
 
+    /// The directory of the exercises.
+    pub fn exercises(&self) -> PathBuf {
+        self.root.join("exercises")
+    }
+
+    /// Where a learner's progress is kept.
+    pub fn progress(&self) -> PathBuf {
+        self.root.join("progress.txt")
+    }
+
+    /// `path` as somebody in the project's root would type it.
+    pub fn relative(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
     /// The directory that everything built goes to: `CARGO_TARGET_DIR` if it is set, as for Cargo
     /// itself, or `target`.
     pub fn target(&self) -> PathBuf {

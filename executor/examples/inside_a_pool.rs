@@ -7,9 +7,8 @@
 //! The book's chapter: Threads, factories and hooks.
 
 use executor::panics::PanicReport;
-use executor::{Latch, NamedThreads, Task, ThreadPoolExecutor, Timing, WaitCompute, pool_size, prelude::*};
+use executor::{Latch, NamedThreads, Task, ThreadPoolExecutor, Timing, prelude::*};
 use std::sync::Arc;
-use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::panic::set_hook(Box::new(|_| ())); // the pool's handler reports; once is enough
@@ -40,15 +39,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     gate.count_down();
     pool.close();
     println!("threads: {} created", threads.created());
-
-    // ANCHOR: sizing
-    let measured = Arc::new(WaitCompute::new());
-    let pool = ThreadPoolExecutor::builder().hooks(Arc::clone(&measured)).build()?;
-    pool.execute(|| std::thread::sleep(Duration::from_millis(30)))?;
-    pool.close();
-    println!("waits more than it computes: {}", measured.ratio().is_some_and(|ratio| ratio > 1.0));
-    println!("8 cores, 90 % waiting: {} threads", pool_size(8, 1.0, 9.0));
-    // ANCHOR_END: sizing
     Ok(())
 }
 

@@ -202,6 +202,7 @@ impl fmt::Display for Panic {
 
 impl Error for Panic {}
 
+// ANCHOR: unread
 impl Drop for Caught {
     fn drop(&mut self) {
         if !self.read.load(Ordering::Relaxed) {
@@ -221,6 +222,7 @@ impl Drop for Caught {
         discard(payload);
     }
 }
+// ANCHOR_END: unread
 
 /// Runs user code. A panic in it comes back as a value.
 pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {

@@ -26,6 +26,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::error::Panic;
 use crate::sync::Arc;
 use crate::sync::process::{OnceLock, PoisonError, RwLock, thread_local};
 
@@ -112,6 +113,25 @@ thread_local! {
 /// The backtrace of the panic that was just caught on this thread.
 pub(crate) fn captured_backtrace() -> Option<Backtrace> {
     BACKTRACE.try_with(RefCell::take).ok().flatten()
+}
+
+thread_local! {
+    /// Panics that this thread has caught while it held a lock. No user code runs under a lock, handlers included.
+    static KEPT: RefCell<Vec<Panic>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps a panic until the lock is free, or else until this thread ends.
+pub(crate) fn keep(panic: Panic) {
+    let _ = KEPT.try_with(|kept| kept.borrow_mut().push(panic));
+}
+
+pub(crate) fn any_kept() -> bool {
+    KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
+}
+
+/// Those that were kept. Dropping them reports them.
+pub(crate) fn take_kept() -> Vec<Panic> {
+    KEPT.try_with(RefCell::take).unwrap_or_default()
 }
 
 pub(crate) fn report(handler: Option<Arc<dyn PanicHandler>>, report: &PanicReport<'_>) {

@@ -14,19 +14,23 @@
 //! | your own | yours | when it likes: implement [`WorkQueue`] |
 //!
 //! A queue is used under the lock of its pool. So it needs no lock of its own, and what a user's own queue or comparator
-//! does must be short and must not call the pool. If one panics, the pool counts the task as refused.
+//! does must be short and must not call the pool. A task whose comparison panics is refused; a queue of your own that
+//! panics may drop the task, which is then cancelled. Either way the panic goes to the pool's panic handler.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use crate::error::contain;
+use crate::panics;
 use crate::task::Task;
 
+// ANCHOR: work_queue
 /// A queue of tasks, to be given to [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
 /// The pool calls it under its own lock, so methods take `&mut self`. They must be short, must not block and must not
-/// call the pool: that would deadlock.
+/// call the pool: that would deadlock. One that drops a task cancels it, and its callbacks are called there and then;
+/// they may not call the pool either.
 #[doc(alias = "BlockingQueue")]
 pub trait WorkQueue: Send {
     /// Puts a task in, or gives it back if it may not wait here. `waiting` is the number of workers that have nothing to
@@ -56,6 +60,7 @@ pub trait WorkQueue: Send {
     /// Takes out the tasks that are `unwanted`, and keeps the others in order.
     fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 }
+// ANCHOR_END: work_queue
 
 /// First in, first out.
 ///
@@ -214,6 +219,7 @@ impl WorkQueue for LifoQueue {
 impl WorkQueue for HandOffQueue {
     deque!();
 
+    // ANCHOR: hand_off
     fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
         if self.tasks.len() >= waiting {
             return Err(task);
@@ -221,6 +227,7 @@ impl WorkQueue for HandOffQueue {
         self.tasks.push_back(task);
         Ok(())
     }
+    // ANCHOR_END: hand_off
 
     fn take(&mut self) -> Option<Task> {
         self.tasks.pop_front()
@@ -294,9 +301,13 @@ impl WorkQueue for PriorityQueue {
             Order::Natural(lines) => lines.entry(task.priority()).or_default().push_back(task),
             Order::By(sorted, compare) => {
                 // All comparisons come before the first move: a comparator that panics changes nothing.
-                let place = contain(|| sorted.partition_point(|other| compare(other, &task).is_ge()));
-                let Ok(place) = place else { return Err(task) };
-                sorted.insert(place, task);
+                match contain(|| sorted.partition_point(|other| compare(other, &task).is_ge())) {
+                    Ok(place) => sorted.insert(place, task),
+                    Err(panic) => {
+                        panics::keep(panic);
+                        return Err(task);
+                    }
+                }
             }
         }
         self.length += 1;

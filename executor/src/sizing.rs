@@ -34,6 +34,7 @@ use crate::thread_pool::{Hooks, TaskInfo};
 /// assert_eq!(pool_size(8, 1.0, 9.0), 80); // tasks that wait for 90 % of their time
 /// assert_eq!(pool_size(8, 0.5, 1.0), 8); // half of the machine, tasks that wait half of their time
 /// ```
+// ANCHOR: formula
 pub fn pool_size(cores: usize, utilisation: f64, wait_compute: f64) -> usize {
     let threads = cores as f64 * utilisation.clamp(0.0, 1.0) * (1.0 + wait_compute.max(0.0));
     #[expect(
@@ -44,6 +45,7 @@ pub fn pool_size(cores: usize, utilisation: f64, wait_compute: f64) -> usize {
     let threads = threads.round() as usize;
     threads.max(1)
 }
+// ANCHOR_END: formula
 
 thread_local! {
     static BEGAN: Cell<Option<(Instant, ThreadTime)>> = Cell::new(None);
@@ -87,6 +89,7 @@ impl WaitCompute {
     }
 }
 
+// ANCHOR: hooks
 impl Hooks for WaitCompute {
     fn before_execute(&self, _task: &TaskInfo<'_>) {
         BEGAN.with(|began| began.set(Some((Instant::now(), ThreadTime::now()))));
@@ -100,6 +103,7 @@ impl Hooks for WaitCompute {
         sums.computing += computing;
     }
 }
+// ANCHOR_END: hooks
 
 impl fmt::Debug for WaitCompute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -62,14 +62,19 @@ examples! {
     how_a_join_ends,
     inside_a_pool,
     minimal_pool_dies,
+    own_factory,
+    own_policy,
     pool_of_two,
+    queue_order,
     same_tasks_three_policies,
     saturation,
     thread_local_leak,
     waits_for_its_own_thread,
+    who_hears_of_a_panic,
 }
 
-/// Those that are no part of the book: `stress,` runs for as long as one likes, and has a place in `.ci/run`.
+/// Two are not compared: `stress,` is no part of the book, and `how_many_threads,` measures for a quarter of a minute and
+/// prints other numbers each time.
 #[test]
 fn stress_finds_nothing_in_a_second() {
     let output = run("stress");

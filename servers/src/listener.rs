@@ -4,11 +4,15 @@ use executor::{CancelToken, Registration};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How many connections the system keeps ready that no thread has accepted yet. (Linux cuts this to
 /// `net.core.somaxconn`.) A burst that finds no room there is dropped and retried after a second by its clients.
 const BACKLOG: i32 = 1024;
+
+/// How long nobody has to have come before a listener that is closing is closed.
+const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -83,10 +87,16 @@ impl Listener {
         if self.socket.set_nonblocking(true).is_err() {
             return;
         }
-        while Instant::now() < deadline
-            && let Ok((stream, peer)) = self.socket.accept()
-        {
-            turn_away(stream, peer);
+        // A client can be connected, as it sees it, a moment before the system shows it here.
+        let mut quiet = Instant::now();
+        while Instant::now() < deadline && quiet.elapsed() < LAST_MOMENT {
+            match self.socket.accept() {
+                Ok((stream, peer)) => {
+                    turn_away(stream, peer);
+                    quiet = Instant::now();
+                }
+                Err(_) => thread::sleep(FIRST_PAUSE),
+            }
         }
     }
 }

@@ -72,7 +72,6 @@ impl Server {
         Server { site, limits, log, may_stay: Box::new(|| true) }
     }
 
-    // ANCHOR: policy
     /// Lets an idle connection stay open only while `may_stay` says so.
     ///
     /// A blocking stage gives a connection a thread. An idle connection does nothing with it, while somebody
@@ -86,7 +85,6 @@ impl Server {
         self.may_stay = Box::new(may_stay);
         self
     }
-    // ANCHOR_END: policy
 
     /// Serves one client until one side has enough.
     ///

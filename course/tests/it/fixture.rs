@@ -13,13 +13,30 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new() -> Self {
         let project = Self { dir: tempfile::tempdir().unwrap() };
-        project.write("Cargo.toml", "");
+        project.write("Cargo.toml", "[workspace]\nresolver = \"3\"\n");
         project.write("course/Cargo.toml", "");
         project.write("book/book.toml", "[build]\ncreate-missing = false\n");
         project.write("book/src/SUMMARY.md", "[First](index.md)\n[Second](second.md)\n");
         project.write("book/src/index.md", "# First\n");
         project.write("book/src/second.md", "# Second\n\n```rust\n{{#include ../../code.rs:main}}\n```\n");
         project.write("code.rs", "// ANCHOR: main\nfn main() {}\n// ANCHOR_END: main\n");
+        project
+    }
+
+    /// The same with a copy of this project's exercises.
+    pub(crate) fn with_exercises() -> Self {
+        let project = Self::new();
+        let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
+        for entry in fs::read_dir(exercises).unwrap() {
+            let folder = entry.unwrap().path();
+            if folder.join("exercise.toml").is_file() {
+                let name = folder.file_name().unwrap();
+                copy(&folder, &project.path("exercises").join(name));
+                // Whatever somebody has written there, here it is the stub.
+                let copied = project.path("exercises").join(name);
+                fs::copy(copied.join("stub/exercise.rs"), copied.join("src/exercise.rs")).unwrap();
+            }
+        }
         project
     }
 
@@ -52,4 +69,17 @@ pub(crate) fn stdout(output: &Output) -> String {
 
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }

@@ -362,6 +362,8 @@ where
     }
 
     fn abandon(&self) {
+        // What drops a task that is in a queue is that queue, under its pool's lock. No tombstone is left to be counted.
+        self.leave_queue();
         self.cancel(true);
     }
 

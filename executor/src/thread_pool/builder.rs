@@ -270,6 +270,7 @@ impl fmt::Debug for ThreadPoolBuilder {
 }
 
 impl Settings {
+    // ANCHOR: check
     /// Whether the settings make sense together. `grows` says whether the pool can have more than its core threads.
     pub(super) fn check(&self, grows: bool) -> Result<(), ConfigError> {
         let (core, maximum) = (self.core, self.maximum);
@@ -287,4 +288,5 @@ impl Settings {
         }
         Ok(())
     }
+    // ANCHOR_END: check
 }

@@ -182,7 +182,7 @@ impl ThreadPoolExecutor {
 
     /// What the pool is doing, in numbers: one consistent look.
     pub fn stats(&self) -> PoolStats {
-        self.shared.state.lock().stats()
+        self.shared.stats()
     }
 
     /// What the pool is doing, task by task. Takes time in proportion to the length of the queue.
@@ -193,7 +193,7 @@ impl ThreadPoolExecutor {
     /// How many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
     #[doc(alias = "getQueue")]
     pub fn queued(&self) -> usize {
-        self.shared.state.lock().queued()
+        self.shared.stats().queued
     }
 
     /// Takes a waiting task out of the queue. `None` if it is not there: it runs, has ended, was cancelled, or was never
@@ -205,8 +205,7 @@ impl ThreadPoolExecutor {
     /// Clears out at once what is left of tasks that were cancelled while they waited. The pool does that by itself
     /// sooner or later, and no count includes them; this frees the memory now.
     pub fn purge(&self) {
-        let removed = self.shared.state.lock().purge();
-        drop(removed);
+        self.shared.purge();
     }
 
     // ----- changing settings -----
@@ -223,7 +222,7 @@ impl ThreadPoolExecutor {
     /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed.
     pub fn set_core_pool_size(&self, threads: usize) -> Result<(), ConfigError> {
         self.change(|settings| settings.core = threads)?;
-        let waiting = self.shared.state.lock().queued();
+        let waiting = self.queued();
         for _ in 0..waiting {
             if !self.shared.prestart() {
                 break;

@@ -25,6 +25,7 @@ use crate::wait::Deadline;
 /// Called once for each refused task, by the thread that submits it, outside all locks; it may block, if its submitters
 /// can bear that.
 #[doc(alias = "RejectedExecutionHandler")]
+// ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
     /// Runs the task, drops it, passes it on, tries again, or gives it back in the error.
     ///
@@ -37,6 +38,7 @@ pub trait RejectionHandler: Send + Sync {
         pool: &RefusingPool<'_>,
     ) -> Result<(), RejectedExecution>;
 }
+// ANCHOR_END: handler
 
 /// The pool, as far as a [`RejectionHandler`] may have a hand in it.
 pub struct RefusingPool<'a>(pub(super) &'a Arc<Shared>);
@@ -67,6 +69,12 @@ impl RefusingPool<'_> {
         self.0.admit_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
 
+    /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in it goes to the pool's panic
+    /// handler if nobody reads it from a handle.
+    pub fn run_here(&self, task: Task) {
+        self.0.run_here(task);
+    }
+
     /// Takes the task that would have been run next out of the queue.
     pub fn take_next(&self) -> Option<Task> {
         self.0.take_next_queued()
@@ -76,6 +84,17 @@ impl RefusingPool<'_> {
 impl fmt::Debug for RefusingPool<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RefusingPool").field("is_shutdown", &self.is_shutdown()).finish_non_exhaustive()
+    }
+}
+
+impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
+    fn rejected(
+        &self,
+        task: Task,
+        reason: RejectReason,
+        pool: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution> {
+        (**self).rejected(task, reason, pool)
     }
 }
 
@@ -99,6 +118,7 @@ impl RejectionHandler for Abort {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
+// ANCHOR: caller_runs
 impl RejectionHandler for CallerRuns {
     fn rejected(
         &self,
@@ -107,11 +127,12 @@ impl RejectionHandler for CallerRuns {
         pool: &RefusingPool<'_>,
     ) -> Result<(), RejectedExecution> {
         if !pool.is_shutdown() {
-            task.run();
+            pool.run_here(task);
         }
         Ok(())
     }
 }
+// ANCHOR_END: caller_runs
 
 /// Drops the task; its handle is completed as cancelled.
 #[derive(Debug, Clone, Copy, Default)]
@@ -132,6 +153,7 @@ impl RejectionHandler for Discard {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DiscardOldest;
 
+// ANCHOR: discard_oldest
 impl RejectionHandler for DiscardOldest {
     fn rejected(
         &self,
@@ -153,6 +175,7 @@ impl RejectionHandler for DiscardOldest {
         Ok(())
     }
 }
+// ANCHOR_END: discard_oldest
 
 /// Has the submitter wait until there is room.
 ///
@@ -175,6 +198,7 @@ impl Block {
     }
 }
 
+// ANCHOR: block
 impl RejectionHandler for Block {
     fn rejected(
         &self,
@@ -188,3 +212,4 @@ impl RejectionHandler for Block {
         }
     }
 }
+// ANCHOR_END: block

@@ -10,12 +10,12 @@ use super::rejection::RejectionHandler;
 use super::stats::{PoolSnapshot, PoolStats};
 use super::worker;
 use crate::cancel::{CancelToken, check_current};
-use crate::error::{RejectReason, WaitError, contain, discard};
+use crate::error::{RejectReason, WaitError, contain};
 use crate::executor::RejectedExecution;
-use crate::panics::PanicHandler;
+use crate::panics::{self, PanicHandler};
 use crate::queue::WorkQueue;
 use crate::sync::{Arc, Condvar, Duration, Mutex, MutexGuard, Weak};
-use crate::task::{QueueWatcher, Task, TaskId, TaskLabel};
+use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel};
 use crate::wait::{Deadline, Latch, wait};
 
 pub(super) struct Shared {
@@ -125,18 +125,36 @@ impl State {
 
     /// Tasks that wait, without those that were cancelled.
     pub(super) fn queued(&self) -> usize {
-        let cancelled = usize::try_from(self.tombstones).unwrap_or(0);
-        self.queue.len().saturating_sub(cancelled)
+        self.length().saturating_sub(self.dead())
+    }
+
+    fn length(&self) -> usize {
+        ask(|| self.queue.len()).unwrap_or(0)
+    }
+
+    fn dead(&self) -> usize {
+        usize::try_from(self.tombstones).unwrap_or(0)
+    }
+
+    /// Whether a task is in the queue, as far as the queue tells.
+    fn holds(&self, id: TaskId) -> bool {
+        let mut found = false;
+        ask(|| self.queue.for_each(&mut |task| found |= task.id() == id));
+        found
     }
 
     /// Takes the task to be run next and what is to be dropped, outside the lock, of those cancelled before it.
     pub(super) fn take(&mut self) -> (Option<Task>, Vec<Task>) {
-        if let Some(task) = self.handed.pop_front() {
-            return (Some(task), Vec::new());
+        match self.handed.pop_front() {
+            Some(task) => (Some(task), Vec::new()),
+            None => self.take_queued(),
         }
+    }
+
+    /// The same, of those in the queue.
+    fn take_queued(&mut self) -> (Option<Task>, Vec<Task>) {
         let mut cancelled = Vec::new();
-        // A user's own queue that panics has nothing to give.
-        while let Some(task) = contain(|| self.queue.take()).ok().flatten() {
+        while let Some(task) = ask(|| self.queue.take()).flatten() {
             let was_cancelled = self.leave_queue(&task);
             self.wake_submitter();
             if was_cancelled {
@@ -159,10 +177,11 @@ impl State {
 
     /// Takes cancelled tasks out of the queue; what comes back is to be dropped outside the lock.
     pub(super) fn purge(&mut self) -> Vec<Task> {
-        let removed = contain(|| self.queue.remove(&mut Task::is_cancelled)).unwrap_or_default();
+        let Some(removed) = ask(|| self.queue.remove(&mut Task::is_cancelled)) else { return Vec::new() };
         for task in &removed {
             self.leave_queue(task);
         }
+        self.tombstones = self.tombstones.min(0); // more would be those that a user's own queue has dropped
         if !removed.is_empty() {
             self.wake_submitter();
         }
@@ -195,12 +214,19 @@ impl State {
     }
 }
 
+/// Calls the queue, which may be a user's own. If it panics, there is no answer; [`Shared::report_kept`] is to be called
+/// when the lock is free.
+fn ask<R>(call: impl FnOnce() -> R) -> Option<R> {
+    contain(call).map_err(panics::keep).ok()
+}
+
 /// Why a task was not admitted, and the task.
 type Refused = (RejectReason, Task);
 
 impl Shared {
     // ----- the way in -----
 
+    // ANCHOR: admit
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     ///
     /// The order is: a thread below core size, a place in the queue, a thread below maximum size; or threads first and
@@ -225,7 +251,12 @@ impl Shared {
             }
             match self.offer(&mut state, task) {
                 Ok(()) => return Ok(()),
-                Err(refused) => task = refused,
+                Err(Some(refused)) => task = refused,
+                Err(None) => {
+                    drop(state);
+                    self.report_kept();
+                    return Ok(());
+                }
             }
             if state.tombstones > 0 {
                 let purged = state.purge();
@@ -237,18 +268,24 @@ impl Shared {
             if state.workers() < state.settings.maximum {
                 return self.start_worker(state, task);
             }
+            drop(state);
+            self.report_kept(); // a comparator may have panicked
             return Err((RejectReason::Saturated, task));
         }
     }
+    // ANCHOR_END: admit
 
-    /// Puts a task into the queue, if it may wait there, and sees to it that somebody takes it.
-    fn offer(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), Task> {
-        let cell = task.cell();
+    /// Puts a task into the queue, if it may wait there, and sees to it that somebody takes it. A queue that panics gives
+    /// nothing back: it has the task, or has dropped it by unwinding.
+    fn offer(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), Option<Task>> {
+        let (id, cell) = (task.id(), task.cell());
         let waiting = state.idle;
-        // A queue that panics has dropped the task by unwinding, so there is nothing to give back.
-        if let Ok(Err(refused)) = contain(|| state.queue.offer(task, waiting)) {
-            return Err(refused);
-        }
+        let result = match ask(|| state.queue.offer(task, waiting)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(refused)) => return Err(Some(refused)),
+            None if state.holds(id) => Err(None),
+            None => return Err(None),
+        };
         if let Some(cell) = cell
             && let Some(watcher) = self.me.upgrade()
             && !cell.enter_queue(watcher)
@@ -256,7 +293,7 @@ impl Shared {
             state.tombstones += 1; // it was cancelled before it could tell us
         }
         self.wake_one(state);
-        Ok(())
+        result
     }
 
     /// Admits a task as soon as there is room.
@@ -314,12 +351,20 @@ impl Shared {
             return Ok(()); // another worker has taken it meanwhile
         };
         let Some(task) = state.handed.remove(index) else { unreachable!("its index was just found") };
-        if state.phase == PoolState::Running && state.live > 0 {
-            // Those there are will have to do.
-            let offered = self.offer(&mut state, task);
-            return offered.map_err(|task| (RejectReason::NoThread(error), task));
+        // Those there are will have to do, or those that others have ordered.
+        while state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
+            state = self.started.wait(state);
         }
-        self.terminate_if_done(state);
+        if state.phase == PoolState::Running && state.live > 0 {
+            let offered = self.offer(&mut state, task);
+            drop(state); // before the error is, which is the factory's, or its panic
+            self.report_kept();
+            return match offered {
+                Ok(()) | Err(None) => Ok(()),
+                Err(Some(task)) => Err((RejectReason::NoThread(error), task)),
+            };
+        }
+        self.see_to_stranded(state);
         Err((RejectReason::NoThread(error), task))
     }
 
@@ -329,6 +374,7 @@ impl Shared {
         state.ordering += 1;
         let factory = Arc::clone(&state.settings.factory);
         drop(state);
+        self.report_kept();
         let shared = Arc::clone(self);
         let worker = Worker::new(move |comes| {
             if comes {
@@ -337,9 +383,16 @@ impl Shared {
                 shared.worker_does_not_come();
             }
         });
-        let result =
-            contain(|| factory.start(worker)).unwrap_or_else(|panic| Err(std::io::Error::other(panic)));
-        self.state.lock().ordering -= 1;
+        let result = contain(|| factory.start(worker)).unwrap_or_else(|panic| {
+            panic.set_origin(None, self.panic_handler.clone());
+            Err(std::io::Error::other(panic))
+        });
+        let mut state = self.state.lock();
+        state.ordering -= 1;
+        if result.is_ok() {
+            state.largest = state.largest.max(state.workers());
+            self.see_to_stranded(state); // the factory may have dropped the worker already
+        }
         result
     }
 
@@ -347,14 +400,16 @@ impl Shared {
         let mut state = self.state.lock();
         state.starting -= 1;
         self.started.notify_all();
+        state.wake_submitter(); // another may be started in its place
         self.wake_one(&mut state);
-        // Usually the submitter that has ordered it is about to take its task back. A factory that said it had started
-        // a thread, and drops it later, leaves nobody to do that.
-        let stranded = if state.workers() == 0 && state.ordering == 0 {
-            std::mem::take(&mut state.handed)
-        } else {
-            VecDeque::new()
-        };
+        self.see_to_stranded(state);
+    }
+
+    /// A submitter whose thread does not come usually takes its task back. A factory that said it had started a thread,
+    /// and drops it later, leaves nobody to do that: drops the tasks that no thread will come for.
+    fn see_to_stranded(&self, mut state: MutexGuard<'_, State>) {
+        let nobody_comes = state.workers() == 0 && state.ordering == 0;
+        let stranded = if nobody_comes { std::mem::take(&mut state.handed) } else { VecDeque::new() };
         self.terminate_if_done(state);
         drop(stranded);
     }
@@ -365,12 +420,18 @@ impl Shared {
         if state.phase != PoolState::Running || state.workers() >= state.settings.core {
             return false;
         }
-        self.order_worker(state).is_ok()
+        let started = self.order_worker(state).is_ok();
+        if !started {
+            self.see_to_stranded(self.state.lock());
+        }
+        started
     }
 
     /// Wakes a sleeping worker if there is something to take, unless one is on its way.
     pub(super) fn wake_one(&self, state: &mut MutexGuard<'_, State>) {
-        if state.idle > 0 && !state.searching && !(state.queue.is_empty() && state.handed.is_empty()) {
+        let has_tasks =
+            |state: &State| !state.handed.is_empty() || !ask(|| state.queue.is_empty()).unwrap_or(false);
+        if state.idle > 0 && !state.searching && has_tasks(state) {
             state.searching = true;
             self.work.notify_one();
         }
@@ -395,11 +456,12 @@ impl Shared {
         }
         let mut never_begun: Vec<Task> = state.handed.drain(..).collect();
         let mut cancelled = Vec::new();
-        while let Some(task) = contain(|| state.queue.take()).ok().flatten() {
+        while let Some(task) = ask(|| state.queue.take()).flatten() {
             if state.leave_queue(&task) { cancelled.push(task) } else { never_begun.push(task) }
         }
         self.terminate_if_done(state);
         drop(cancelled);
+        self.report_kept();
         self.root.cancel();
         never_begun
     }
@@ -424,6 +486,17 @@ impl Shared {
         self.terminated.count_down();
     }
 
+    /// Runs a refused task on the calling thread. It is no task of the pool's, so no hook is called and nothing counted,
+    /// but a panic in it that nobody reads is reported where the submitter expects it.
+    pub(super) fn run_here(&self, task: Task) {
+        let label = task.label();
+        task.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
+            }
+        });
+    }
+
     /// Calls user code; a panic in it is reported and goes no further.
     pub(super) fn call_hook(&self, call: impl FnOnce(&dyn Hooks)) {
         if let Err(panic) = contain(|| call(&*self.hooks)) {
@@ -431,26 +504,50 @@ impl Shared {
         }
     }
 
+    /// Reports panics of the queue.
+    pub(super) fn report_kept(&self) {
+        for panic in panics::take_kept() {
+            panic.set_origin(None, self.panic_handler.clone());
+        }
+    }
+
     // ----- looking in -----
+
+    pub(super) fn stats(&self) -> PoolStats {
+        let stats = self.state.lock().stats();
+        self.report_kept();
+        stats
+    }
 
     pub(super) fn is_shutdown(&self) -> bool {
         self.state.lock().phase > PoolState::Running
     }
 
     pub(super) fn take_next_queued(&self) -> Option<Task> {
-        let (task, cancelled) = self.state.lock().take();
+        let (task, cancelled) = self.state.lock().take_queued();
         drop(cancelled);
+        self.report_kept();
         task
     }
 
     pub(super) fn remove(&self, id: TaskId) -> Option<Task> {
         let mut state = self.state.lock();
-        let mut removed = contain(|| state.queue.remove(&mut |task| task.id() == id)).unwrap_or_default();
-        let task = removed.pop()?;
+        let removed = ask(|| state.queue.remove(&mut |task| task.id() == id));
+        let Some(task) = removed.unwrap_or_default().pop() else {
+            drop(state);
+            self.report_kept();
+            return None;
+        };
         let was_cancelled = state.leave_queue(&task);
         state.wake_submitter();
         drop(state);
         (!was_cancelled).then_some(task)
+    }
+
+    pub(super) fn purge(&self) {
+        let removed = self.state.lock().purge();
+        drop(removed);
+        self.report_kept();
     }
 
     pub(super) fn snapshot(&self) -> PoolSnapshot {
@@ -468,8 +565,11 @@ impl Shared {
                 queued.push(task.label().to_string());
             }
         };
-        discard(contain(|| state.queue.for_each(&mut look)));
-        PoolSnapshot { stats: state.stats(), running, queued }
+        ask(|| state.queue.for_each(&mut look));
+        let snapshot = PoolSnapshot { stats: state.stats(), running, queued };
+        drop(state);
+        self.report_kept();
+        snapshot
     }
 }
 
@@ -480,11 +580,12 @@ impl QueueWatcher for Shared {
         state.wake_submitter();
         // What is left of a cancelled task is small, but a queue that is never reached would keep it for ever. Clearing
         // up when half of the queue is dead costs each of them a constant share.
-        let dead = usize::try_from(state.tombstones).unwrap_or(0);
-        if dead >= 32 && dead * 2 >= state.queue.len() {
+        let dead = state.dead();
+        if dead >= 32 && dead * 2 >= state.length() {
             let removed = state.purge();
             drop(state);
             drop(removed);
+            self.report_kept();
         }
     }
 }

@@ -49,7 +49,7 @@ pub struct PoolStats {
     pub core_pool_size: usize,
     /// How many threads it has at most.
     pub maximum_pool_size: usize,
-    /// How many threads it has.
+    /// How many threads it has, including those that are just being started.
     pub pool_size: usize,
     /// The most threads it ever had at once.
     pub largest_pool_size: usize,

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use super::PoolState;
 use super::hooks::TaskInfo;
 use super::shared::{Seat, Shared, State};
+use crate::panics;
 use crate::sync::{Arc, Instant, MutexGuard, thread_local};
 use crate::task::{Outcome, Task};
 
@@ -34,6 +35,7 @@ pub(super) fn run(shared: &Arc<Shared>) {
             ended = worker.run_task(task);
         }
     });
+    shared.report_kept();
     shared.call_hook(|hooks| hooks.worker_ended());
 }
 // ANCHOR_END: worker
@@ -72,6 +74,7 @@ impl<'a> Worker<'a> {
         }
         let mut idle_since = None;
         let mut timed_out = false;
+        let mut reported = false;
         loop {
             let surplus = state.workers() > state.settings.maximum && state.live > 1;
             if state.phase == PoolState::Stopping || surplus {
@@ -88,17 +91,21 @@ impl<'a> Worker<'a> {
             if state.phase != PoolState::Running || timed_out {
                 return self.leave(state);
             }
-            if !cancelled.is_empty() {
-                drop(state); // what is left of cancelled tasks should not wait as long as this thread
+            if !cancelled.is_empty() || panics::any_kept() && !reported {
+                drop(state); // what is left of cancelled tasks, and panics of the queue, should not wait that long
                 cancelled.clear();
+                self.shared.report_kept();
+                reported = true; // or a queue that always panics would keep this thread busy
                 state = self.shared.state.lock();
                 continue;
             }
+            reported = false;
             (state, timed_out) = self.sleep(state, *idle_since.get_or_insert_with(Instant::now));
         }
     }
     // ANCHOR_END: next_task
 
+    // ANCHOR: sleep
     /// Sleeps until there is something to see to, or until the worker has been idle for too long.
     fn sleep(&self, mut state: MutexGuard<'a, State>, idle_since: Instant) -> (MutexGuard<'a, State>, bool) {
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
@@ -115,7 +122,9 @@ impl<'a> Worker<'a> {
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
+    // ANCHOR_END: sleep
 
+    // ANCHOR: run_task
     /// Runs a task. What comes back is still to be counted.
     fn run_task(&self, task: Task) -> Option<Ended> {
         let label = task.label();
@@ -139,6 +148,7 @@ impl<'a> Worker<'a> {
         });
         uncounted
     }
+    // ANCHOR_END: run_task
 
     fn count(&self, state: &mut MutexGuard<'_, State>, ended: &Ended) {
         state.active -= 1;

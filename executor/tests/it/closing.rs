@@ -1,6 +1,6 @@
 //! Closing a pool and dropping it: both wait for what was accepted, except where waiting could only deadlock.
 //!
-//! later: the ends of scheduled pools, and other drop policies, with the builder.
+//! later: the ends of scheduled pools.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use executor::{
-    CancelToken, Executor, ExecutorExt, ExecutorService, JoinError, TaskState, ThreadPoolExecutor,
+    CancelToken, DropPolicy, Executor, ExecutorExt, ExecutorService, JoinError, TaskState, ThreadPoolExecutor,
 };
 
 use crate::support::{
@@ -303,5 +303,69 @@ fn several_threads_can_close_at_once() {
         drop(busy);
         closing.into_iter().for_each(crate::support::Waiter::result);
         assert_matches!(pool.execute_task(executor::Task::new(|| ())), Err(_));
+    });
+}
+
+#[test]
+fn a_pool_told_to_cancel_when_it_is_dropped_cancels_what_runs_drops_what_waits_and_waits() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().on_drop(DropPolicy::Cancel).build().unwrap();
+        let (spot, saw_it) = (Spot::default(), Signal::new());
+        let running = pool.submit_cancellable({
+            let (spot, saw_it) = (spot.clone(), saw_it.clone());
+            move |token| {
+                spot.arrive();
+                let slept = token.sleep(Duration::MAX);
+                saw_it.set();
+                slept
+            }
+        });
+        spot.wait_until_blocked();
+        let waiting = pool.submit(|| ()).unwrap();
+        drop(pool);
+        assert!(saw_it.is_set(), "the drop has waited for it");
+        assert_matches!(running.unwrap().join(), Err(JoinError::Cancelled));
+        assert_eq!(waiting.state(), TaskState::Cancelled);
+    });
+}
+
+#[test]
+fn a_pool_told_to_detach_when_it_is_dropped_does_not_wait_and_still_does_what_it_has() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().on_drop(DropPolicy::Detach).build().unwrap();
+        let busy = occupy(&pool);
+        let waiting = pool.submit(|| 7).unwrap();
+        drop(pool);
+        assert_eq!(waiting.state(), TaskState::Pending);
+        drop(busy);
+        assert_eq!(waiting.join_timeout(LONG).unwrap(), 7);
+    });
+}
+
+#[test]
+fn a_pool_told_to_finish_when_it_is_dropped_is_as_one_told_nothing() {
+    within_deadline(|| {
+        assert_eq!(DropPolicy::default(), DropPolicy::Finish);
+        let pool = ThreadPoolExecutor::builder().on_drop(DropPolicy::Finish).build().unwrap();
+        let waiting = pool.submit(|| 7).unwrap();
+        drop(pool);
+        assert_eq!(waiting.try_join().unwrap(), 7);
+    });
+}
+
+/// Dropped while its owner unwinds: with this policy, too, it does not wait.
+#[test]
+fn a_pool_told_to_cancel_that_is_dropped_by_its_own_task_or_a_panic_does_not_wait() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().on_drop(DropPolicy::Cancel).build().unwrap();
+        let busy = occupy(&pool);
+        let waiting = pool.submit(|| ()).unwrap();
+        let unwound = catch_unwind(AssertUnwindSafe(move || {
+            let _pool = pool;
+            std::panic::resume_unwind(Box::new("the owner's own trouble"));
+        }));
+        assert!(unwound.is_err());
+        assert_eq!(waiting.state(), TaskState::Cancelled);
+        drop(busy);
     });
 }

@@ -1,8 +1,7 @@
 //! Shutting down: what is refused, what still runs, what comes back, and when it is over.
 //!
 //! differs: END-3 and 4 have `PoolState` for `is_terminating`. n/a: END-15 and 17 (no pool here is common property).
-//! later: END-6 with delayed tasks; END-18 with fork/join; END-24, 26, 34 and INV-26 with `invoke_any` and `invoke_all`;
-//! SAT-1, 2, 5, 8 and the rest of SAT-4 with saturation policies; SIZE-1 to 14, 21 to 28 and KEEP with the builder.
+//! later: END-6 with delayed tasks; END-18 with fork/join; END-24, 26, 34 and INV-26 with `invoke_any` and `invoke_all`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -42,4 +42,24 @@ mod simple;
 
 mod stats;
 
+mod threads;
+
+mod queues;
+
+mod bad_queue;
+
+mod saturation;
+
+mod blocking;
+
+mod factory;
+
+mod hooks;
+
+mod settings;
+
+mod panic_handler;
+
+mod traps;
+
 mod auto_traits;

@@ -1,6 +1,6 @@
 //! When the values that tasks capture and return are dropped: as soon as nobody can need them any more.
 //!
-//! later: REM-1 to 6 with removing tasks from a queue.
+//! Removing and purging tasks is in [`crate::queues`].
 
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! A panic anywhere in a user's code costs no thread, no task and no count, wherever on the way of a task it happens.
 //!
-//! n/a: HOOK-7 (the worker is not replaced, because it does not die). later: the panic handler and hooks.
+//! n/a: HOOK-7 (the worker is not replaced, because it does not die). Who is
+//! told is in [`crate::panic_handler`]; panics in hooks, factories and queues are in [`crate::hooks`],
+//! [`crate::factory`] and [`crate::bad_queue`].
 
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};

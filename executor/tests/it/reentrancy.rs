@@ -235,3 +235,52 @@ fn a_waker_that_is_woken_and_one_that_is_replaced() {
         drop(task);
     });
 }
+
+impl std::fmt::Debug for Trap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("trap")
+    }
+}
+impl std::fmt::Display for Trap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("trap")
+    }
+}
+impl std::error::Error for Trap {}
+
+/// What a factory panics with, or fails with, is dropped by the pool if the task can be queued instead.
+#[test]
+fn the_drop_of_what_a_factory_panics_or_fails_with() {
+    struct Bad {
+        first: std::sync::atomic::AtomicBool,
+        trap: std::sync::Mutex<Option<Trap>>,
+        panics: bool,
+    }
+    impl executor::ThreadFactory for Bad {
+        fn start(&self, worker: executor::Worker) -> std::io::Result<()> {
+            if self.first.swap(false, std::sync::atomic::Ordering::SeqCst) {
+                return std::thread::Builder::new().spawn(|| worker.run()).map(drop);
+            }
+            match self.trap.lock().unwrap().take() {
+                Some(trap) if self.panics => std::panic::resume_unwind(Box::new(trap)),
+                Some(trap) => Err(std::io::Error::other(trap)),
+                None => Err(std::io::ErrorKind::WouldBlock.into()),
+            }
+        }
+    }
+
+    within_deadline(|| {
+        for panics in [true, false] {
+            let factory = Arc::new(Bad { first: true.into(), trap: std::sync::Mutex::default(), panics });
+            let pool = ThreadPoolExecutor::builder().threads(2).thread_factory(Arc::clone(&factory));
+            let pool = Arc::new(pool.build().unwrap());
+            let _busy = occupy(&pool);
+            let elsewhere = FutureTask::new(|| ());
+            let trap = Meddler::new(&pool, elsewhere.handle.canceller()).trap();
+            let meddled = trap.0.has_meddled.clone();
+            *factory.trap.lock().unwrap() = Some(trap);
+            pool.execute(|| ()).unwrap();
+            assert!(meddled.is_set());
+        }
+    });
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use executor::{ExecutorService, PoolState, ThreadPoolExecutor, prelude::*};
+use executor::{ExecutorService, FifoQueue, FutureTask, PoolState, Task, ThreadPoolExecutor, prelude::*};
 
 use crate::support::{LONG, Signal, eventually, occupy, within_deadline};
 
@@ -195,5 +195,75 @@ fn the_printed_form_can_be_read() {
         ];
         assert!(printed.is_sorted(), "a state only ever moves to a later one");
         assert!(printed.iter().all(|(state, text)| state.to_string() == *text));
+    });
+}
+
+#[test]
+fn what_a_pool_prints_says_what_its_sizes_are() {
+    within_deadline(|| {
+        let growing = ThreadPoolExecutor::builder().core(1).maximum(4).queue(FifoQueue::bounded(1));
+        let pool = growing.build().unwrap();
+        assert_eq!(
+            pool.stats().to_string(),
+            "running: 0 threads (core 1, maximum 4), 0 active, 0 queued, 0 completed (0 panicked)"
+        );
+        let pool = ThreadPoolExecutor::cached();
+        pool.execute(|| std::panic::resume_unwind(Box::new("counted"))).unwrap();
+        pool.close();
+        assert_eq!(
+            pool.stats().to_string(),
+            "terminated: 0 threads (core 0, no maximum), 0 active, 0 queued, 1 completed (1 panicked)"
+        );
+        assert_eq!(PoolState::Tidying.to_string(), "tidying up");
+    });
+}
+
+/// Tasks by name where they have one, those that run first, and those that wait in the order in which they will run.
+#[test]
+fn a_snapshot_names_what_runs_and_what_waits() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        assert_eq!(pool.snapshot().to_string(), pool.stats().to_string());
+        let busy = occupy(&pool);
+        pool.execute(Task::new(|| ()).named("first")).unwrap();
+        let unnamed = pool.submit(|| ()).unwrap();
+        let cancelled = pool.submit(FutureTask::new(|| ()).named("cancelled")).unwrap();
+        cancelled.cancel();
+        let snapshot = pool.snapshot();
+        assert_eq!(snapshot.stats, pool.stats());
+        assert_eq!((snapshot.running.len(), snapshot.running[0].starts_with('#')), (1, true));
+        assert_eq!(snapshot.queued, ["first".to_owned(), unnamed.id().to_string()]);
+        assert_eq!(
+            snapshot.to_string(),
+            format!(
+                "{}\n  running {}\n  queued  first\n  queued  {}",
+                snapshot.stats,
+                snapshot.running[0],
+                unnamed.id()
+            )
+        );
+        drop(busy);
+        pool.close();
+        assert!(pool.snapshot().running.is_empty() && pool.snapshot().queued.is_empty());
+    });
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_snapshot_can_be_serialised() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(2);
+        let busy = occupy(&pool);
+        let mut snapshot = serde_json::to_value(pool.snapshot()).unwrap();
+        let running = snapshot["running"][0].take();
+        assert!(running.as_str().unwrap().starts_with('#'));
+        let stats = serde_json::json!({
+            "state": "running", "core_pool_size": 2, "maximum_pool_size": 2, "pool_size": 1,
+            "largest_pool_size": 1, "active": 1, "queued": 0, "completed": 0, "panicked": 0,
+        });
+        assert_eq!(snapshot, serde_json::json!({ "stats": stats, "running": [null], "queued": [] }));
+        assert_eq!(serde_json::to_value(pool.stats()).unwrap(), stats);
+        drop(busy);
+        assert_eq!(serde_json::to_value(PoolState::ShuttingDown).unwrap(), "shutting_down");
     });
 }

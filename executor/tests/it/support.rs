@@ -162,6 +162,48 @@ impl Drop for Occupied {
     }
 }
 
+/// Keeps `threads` of the executor's threads busy.
+pub(crate) fn occupy_all(executor: &(impl Executor + ?Sized), threads: usize) -> Vec<Occupied> {
+    (0..threads).map(|_| occupy(executor)).collect()
+}
+
+/// What has happened, in its order.
+pub(crate) struct Record<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Record<T> {
+    pub(crate) fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    pub(crate) fn add(&self, entry: T) {
+        self.0.lock().unwrap().push(entry);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+impl<T: Clone> Record<T> {
+    pub(crate) fn so_far(&self) -> Vec<T> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl<T> Clone for Record<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+/// Has one of the pool's threads run a task, and returns when that thread sleeps again: now it can be handed a task.
+pub(crate) fn settle(pool: &(impl Executor + ?Sized)) {
+    let spot = Spot::default();
+    let there = spot.clone();
+    pool.submit(move || there.arrive()).unwrap().join_timeout(LONG).unwrap();
+    spot.wait_until_blocked();
+}
+
 /// Something to capture, and a way to see whether it is still alive.
 pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
     let value = Arc::new(());

@@ -66,6 +66,7 @@ fn work(shared: &Shared) {
     }
 }
 
+// ANCHOR: wait
 /// Waits for a job. `None`: the queue is empty and stays so.
 fn next_job(shared: &Shared) -> Option<Job> {
     let mut state = shared.state.lock().unwrap();
@@ -74,3 +75,4 @@ fn next_job(shared: &Shared) -> Option<Job> {
     }
     state.jobs.pop_front()
 }
+// ANCHOR_END: wait

@@ -24,6 +24,7 @@ mod backend {
     pub use shuttle::sync::atomic; // goes on to the learner
     pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
     pub(super) use shuttle::thread;
+    pub use shuttle::thread_local; // goes on to the learner
 
     use crate::recorder::{self, ThreadKey};
 

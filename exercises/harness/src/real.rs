@@ -13,6 +13,7 @@ mod backend {
     pub use std::sync::atomic; // goes on to the learner
     pub(super) use std::sync::{Condvar, Mutex, MutexGuard};
     pub(super) use std::thread;
+    pub use std::thread_local; // goes on to the learner
 
     use crate::recorder::{self, ThreadKey};
 

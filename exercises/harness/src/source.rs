@@ -7,9 +7,10 @@ use crate::isolate::Failure;
 use crate::schedule::Schedule;
 
 /// What goes past the door, without spaces, and what to write instead.
-const FORBIDDEN: [(&str, &str); 4] = [
+const FORBIDDEN: [(&str, &str); 5] = [
     ("std::sync", "crate::sync"),
     ("core::sync", "crate::sync"),
+    ("std::thread_local", "crate::sync::thread_local"),
     ("std::thread", "crate::sync::thread"),
     ("std::time", "nothing of the kind: wait for what has to happen, not for a time"),
 ];
@@ -75,6 +76,7 @@ mod tests {
             ("use std::sync::Mutex;", 1),
             ("\nuse std::{collections::VecDeque, sync::Mutex};", 2),
             ("\n\nlet t = std :: thread::spawn(f);", 3),
+            ("std::thread_local! { static N: u8 = 1 }", 1),
             ("let now = std::time::Instant::now();", 1),
             ("use std::{\n    collections::{HashMap, VecDeque},\n    sync::Mutex,\n};", 3),
             ("use ::std::thread;", 1),

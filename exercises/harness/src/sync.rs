@@ -15,7 +15,7 @@ pub use std::sync::{Arc, LockResult, PoisonError, Weak};
 use super::backend;
 use crate::recorder;
 
-pub use super::backend::atomic;
+pub use super::backend::{atomic, thread_local};
 
 /// A lock, as [`std::sync::Mutex`].
 #[derive(Debug)]

@@ -68,32 +68,26 @@ fn new_connections_are_refused_while_it_stops() {
     assert_eq!(stage.exit_status(), Some(0));
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn who_waits_in_the_queue_is_served_before_the_end() {
-    let mut stage = Stage::start(LIFECYCLE, &["--threads", "1"]);
+    let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--threads", "1"]);
+    let unused = stage.open_descriptors();
     let mut slow = stage.connect();
     slow.send(SLOW);
     let mut waiting: Vec<_> = (0..5).map(|_| stage.connect()).collect();
     for client in &mut waiting {
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
     }
-    // Each was accepted or is in the backlog: who is not served is told so, and logged. Nobody is just cut off.
+    // Accepted is accepted, whether begun or not.
+    eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
     stop_by("TERM", &stage);
     assert_eq!(slow.reply().status, 200);
-    let mut refused = 0;
     for mut client in waiting {
-        match client.reply().status {
-            200 => {}
-            status => {
-                assert_eq!(status, 503);
-                refused += 1;
-            }
-        }
+        assert_eq!(client.reply().status, 200);
         client.assert_closed();
     }
     assert_eq!(stage.exit_status(), Some(0));
-    let is_refusal = |line: &&String| line.contains("refused") || line.contains("rejected");
-    assert!(stage.stop().iter().filter(is_refusal).count() >= refused);
 }
 
 #[test]

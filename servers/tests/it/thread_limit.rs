@@ -15,7 +15,7 @@ fn start_with_few_threads() -> Stage {
     // One arena: by default glibc reserves address space for each thread that allocates.
     Stage::start_command(
         THREAD_PER_TASK,
-        command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1"),
+        command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0"), // there is no memory to take one
     )
 }
 

@@ -7,55 +7,93 @@
 //!
 //! Only whole files and anchors are allowed: line numbers would show something else after the next edit.
 
-use anyhow::{Context, bail};
+use crate::book::pages::{Page, files_below};
+use anyhow::bail;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One `{{#include file:anchor}}` on a page.
 #[derive(Debug, PartialEq, Eq)]
-struct Include<'a> {
+pub(super) struct Include<'a> {
     line: usize,
-    file: &'a str,
+    pub(super) file: &'a str,
     anchor: Option<&'a str>,
 }
 
 /// Checks every include on every page under `pages`, and names all that are broken.
-pub fn check(pages: &Path) -> anyhow::Result<()> {
-    let mut faults = Vec::new();
-    for page in markdown_files(pages)? {
-        let text = fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
-        for include in includes(&text) {
-            if let Err(fault) = resolve(&page, &include) {
-                let name = page.strip_prefix(pages).unwrap_or(&page);
-                faults.push(format!("{}:{}: {fault}", name.display(), include.line));
-            }
-        }
-    }
+pub(super) fn check(pages: &Path) -> anyhow::Result<()> {
+    let faults = faults(&Page::all(pages)?);
     if faults.is_empty() {
         return Ok(());
     }
     bail!("the book includes code that is not there:\n  {}", faults.join("\n  "));
 }
 
-fn markdown_files(dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut to_visit = vec![dir.to_path_buf()];
-    while let Some(dir) = to_visit.pop() {
-        let entries = fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))?;
-        for entry in entries {
-            let path = entry.with_context(|| format!("cannot read {}", dir.display()))?.path();
-            if path.is_dir() {
-                to_visit.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                found.push(path);
+/// The includes that do not show what they should.
+pub(super) fn faults(pages: &[Page]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for page in pages {
+        for include in includes(&page.text) {
+            if let Err(fault) = resolve(&page.path, &include) {
+                faults.push(page.fault(include.line, fault));
             }
         }
     }
-    found.sort(); // so that the faults come in the same order on every machine
-    Ok(found)
+    faults
 }
 
-fn includes(page: &str) -> impl Iterator<Item = Include<'_>> {
+/// The anchors in the project's code that no page includes. Somebody marked a listing and then showed another one, or
+/// the page that showed it is gone.
+///
+/// `awaited` names files, one a line, whose page is yet to be written: there, anchors may be unused. A file that is named
+/// without need is a fault, so that the list only ever gets shorter.
+pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyhow::Result<Vec<String>> {
+    let mut used = BTreeSet::new();
+    for page in pages {
+        for include in includes(&page.text) {
+            let file = page.path.parent().unwrap_or(Path::new("")).join(include.file);
+            if let (Ok(file), Some(anchor)) = (file.canonicalize(), include.anchor) {
+                used.insert((file, anchor));
+            }
+        }
+    }
+    let holds_code =
+        |path: &Path| path.extension().is_some_and(|end| ["rs", "toml", "sh"].iter().any(|e| end == *e));
+    let awaited = awaited.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut unneeded: BTreeSet<&str> = awaited.clone().collect();
+    let awaited: BTreeSet<&str> = awaited.collect();
+    let mut faults = Vec::new();
+    for file in files_below(root, &holds_code)? {
+        let text = fs::read_to_string(&file).unwrap_or_default(); // not text: nothing that could be included
+        let canonical: PathBuf = file.canonicalize().unwrap_or_else(|_| file.clone());
+        for (line, anchor) in anchors(&text) {
+            if !used.contains(&(canonical.clone(), anchor)) {
+                let file = file.strip_prefix(root).unwrap_or(&file).display().to_string().replace('\\', "/");
+                unneeded.remove(file.as_str());
+                if !awaited.contains(file.as_str()) {
+                    faults.push(format!("{file}:{line}: no page includes the anchor `{anchor}`"));
+                }
+            }
+        }
+    }
+    faults.extend(
+        unneeded.into_iter().map(|file| format!("unwritten.txt: {file} has no anchor that waits for a page")),
+    );
+    Ok(faults)
+}
+
+/// The anchors that a file begins: comments that hold nothing else.
+fn anchors(source: &str) -> impl Iterator<Item = (usize, &str)> {
+    source.lines().zip(1..).filter_map(|(text, line)| {
+        let comment = text.trim().strip_prefix("//").or_else(|| text.trim().strip_prefix('#'))?;
+        let anchor = comment.trim().strip_prefix("ANCHOR:")?.trim();
+        let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        (!anchor.is_empty() && anchor.chars().all(is_name)).then_some((line, anchor))
+    })
+}
+
+pub(super) fn includes(page: &str) -> impl Iterator<Item = Include<'_>> {
     page.lines().zip(1..).flat_map(|(text, line)| {
         text.match_indices("{{#").filter_map(move |(start, _)| {
             let escaped = text[..start].ends_with('\\');
@@ -146,6 +184,26 @@ mod tests {
             let found = faults_of(&format!("# Title\n{{{{#include {argument}}}}}\n"));
             assert!(found.contains(fault), "{argument}: {found}");
         }
+    }
+
+    #[test]
+    fn an_anchor_that_no_page_includes_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("target")).unwrap();
+        fs::write(dir.path().join("target/CACHEDIR.TAG"), "").unwrap();
+        for file in ["code.rs", "target/copy.rs"] {
+            let source = "// ANCHOR: used\nfn a() {}\n// ANCHOR_END: used\n\
+                          # ANCHOR: unused\n# ANCHOR_END: unused\nlet s = \"// ANCHOR: text\";\n";
+            fs::write(dir.path().join(file), source).unwrap();
+        }
+        fs::write(dir.path().join("page.md"), "{{#include code.rs:used}}\n").unwrap();
+        let faults = |awaited| unused_anchors(dir.path(), &Page::all(dir.path()).unwrap(), awaited).unwrap();
+        assert_eq!(faults(""), ["code.rs:4: no page includes the anchor `unused`"]);
+        assert_eq!(faults("# still to come\n\ncode.rs\n"), Vec::<String>::new());
+        assert_eq!(
+            faults("code.rs\ngone.rs\n"),
+            ["unwritten.txt: gone.rs has no anchor that waits for a page"]
+        );
     }
 
     #[test]

@@ -1,7 +1,24 @@
-//! Builds the book.
+//! Builds the book, and proves that it and the code agree.
+//!
+//! mdBook lets much through: a missing include, an anchor that is misspelt, a link to nowhere. And of what is only prose
+//! it cannot know: whether `cargo run --bin pooled` still exists, or whether a program prints what a page says. So
+//! [`build`] fails on every complaint, [`check`] looks at the rest, and [`record`] runs the commands whose output the
+//! book shows.
+
+mod check;
+mod commands;
+mod complaints;
+mod includes;
+mod links;
+mod pages;
+mod record;
+mod recipes;
+mod transcripts;
+
+pub use check::check;
+pub use record::record;
 
 use crate::workspace::Workspace;
-use crate::{complaints, includes};
 use anyhow::{Context, bail, ensure};
 use mdbook_driver::MDBook;
 use std::fs;

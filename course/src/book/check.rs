@@ -1,0 +1,77 @@
+//! `book check`: everything that can be wrong with the book without anybody noticing.
+
+use crate::book::commands::Commands;
+use crate::book::pages::Page;
+use crate::book::{build, includes, links, transcripts};
+use crate::exercises::catalogue;
+use crate::workspace::Workspace;
+use std::fs;
+
+/// Checks the book, prints every fault with its page and line, and returns whether there was none.
+///
+/// # Errors
+/// If the book or the project's manifests cannot be read.
+pub fn check(workspace: &Workspace) -> anyhow::Result<bool> {
+    let faults = faults(workspace)?;
+    for fault in &faults {
+        println!("{fault}");
+    }
+    match faults.len() {
+        0 => println!("the book is in order: listings, commands, transcripts and links"),
+        1 => println!("\n1 fault"),
+        n => println!("\n{n} faults"),
+    }
+    Ok(faults.is_empty())
+}
+
+fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
+    let sources = workspace.book().join("src");
+    let pages = Page::all(&sources)?;
+    let awaited = fs::read_to_string(workspace.book().join("unwritten.txt")).unwrap_or_default(); // nothing is awaited
+    let mut faults = includes::faults(&pages);
+    let listings_are_there = faults.is_empty();
+    faults.extend(includes::unused_anchors(workspace.root(), &pages, &awaited)?);
+    faults.extend(unlisted(&pages));
+    faults.extend(unlinked(workspace, &pages));
+    let commands = Commands::of(workspace)?;
+    faults.extend(pages.iter().flat_map(|page| commands.faults(page)));
+    faults.extend(transcripts::faults(&sources, &pages)?);
+    if listings_are_there {
+        // Otherwise there is no book whose links could be followed.
+        match build(workspace) {
+            Ok(book) => faults.extend(links::faults(&book)?),
+            Err(error) => faults.push(format!("{error:#}")),
+        }
+    }
+    Ok(faults)
+}
+
+/// Pages that nobody can reach, because the table of contents does not name them. What tests generate are parts of
+/// pages, not pages.
+fn unlisted(pages: &[Page]) -> Vec<String> {
+    let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
+    let is_listed = |page: &&Page| {
+        page.name.starts_with("generated/")
+            || page.name == "SUMMARY.md"
+            || summary.text.contains(&format!("({})", page.name))
+    };
+    let unlisted = pages.iter().filter(|page| !is_listed(page));
+    unlisted.map(|page| format!("{}: SUMMARY.md does not name this page", page.name)).collect()
+}
+
+/// Exercises that name a chapter which isn't there, or which doesn't name them.
+fn unlinked(workspace: &Workspace, pages: &[Page]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for exercise in catalogue::all(workspace).unwrap_or_default() {
+        for chapter in &exercise.chapters {
+            match pages.iter().find(|page| page.name == *chapter) {
+                None => faults.push(format!("exercises/{}: there is no chapter {chapter}", exercise.name)),
+                Some(page) if !page.text.contains(&exercise.name) => {
+                    faults.push(format!("{chapter}: does not name its exercise, {}", exercise.name));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    faults
+}

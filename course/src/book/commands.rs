@@ -1,0 +1,285 @@
+//! Proves that every `cargo …` command on the pages could be typed: the package, program, example or test that it names
+//! exists, and `cargo course` has the commands and options that it is given.
+//!
+//! Commands are lines of code blocks that begin with `$ cargo`, and code in the prose that begins with `cargo`.
+
+use crate::book::pages::Page;
+use crate::cli::Course;
+use crate::exercises::catalogue;
+use crate::workspace::Workspace;
+use anyhow::{Context, ensure};
+use clap::CommandFactory;
+use regex::Regex;
+use serde::Deserialize;
+use std::process::{Command, Stdio};
+
+/// Cargo's own commands that name no package, and those that pages tell readers to install.
+const OTHERS: [&str; 11] =
+    ["--version", "--help", "--list", "add", "clean", "fetch", "init", "install", "new", "tree", "update"];
+
+/// What commands may name.
+pub(super) struct Commands {
+    packages: Vec<Package>,
+    default_members: Vec<String>,
+    exercises: Vec<String>,
+    course: clap::Command,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    #[serde(default)]
+    workspace_default_members: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    name: String,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+impl Commands {
+    /// Asks Cargo what there is.
+    ///
+    /// # Errors
+    /// If Cargo cannot read the project's manifests.
+    pub(super) fn of(workspace: &Workspace) -> anyhow::Result<Self> {
+        let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+            .current_dir(workspace.root())
+            .stdin(Stdio::null())
+            .output()
+            .context("cannot run cargo")?;
+        ensure!(
+            output.status.success(),
+            "cargo cannot read the project's manifests: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let metadata: Metadata =
+            serde_json::from_slice(&output.stdout).context("cargo's metadata is not as expected")?;
+        let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have none
+        let mut course = Course::command();
+        course.build();
+        Ok(Self {
+            packages: metadata.packages,
+            default_members: metadata.workspace_default_members,
+            exercises: exercises
+                .into_iter()
+                .flat_map(|exercise| [exercise.short().to_owned(), exercise.name])
+                .collect(),
+            course,
+        })
+    }
+
+    /// The commands on a page that nobody could run.
+    pub(super) fn faults(&self, page: &Page) -> Vec<String> {
+        let faults = commands(page).into_iter().filter_map(|(line, command)| {
+            let fault = self.judge(&command).err()?;
+            Some(page.fault(line, format_args!("`{command}`: {fault}")))
+        });
+        faults.collect()
+    }
+
+    fn judge(&self, command: &str) -> Result<(), String> {
+        // What the shell does with it, and comments, are not Cargo's business.
+        let ends = |word: &&str| ["#", "|", "&&", ">", "2>", ">>", "…"].contains(word);
+        let words: Vec<&str> = command.split_whitespace().skip(1).take_while(|word| !ends(word)).collect();
+        let Some((&first, rest)) = words.split_first() else { return Ok(()) };
+        match first {
+            "course" => self.judge_course(rest),
+            "run" | "test" | "build" | "check" | "clippy" | "doc" | "bench" | "fmt" => {
+                self.judge_targets(first, rest)
+            }
+            other if OTHERS.contains(&other) => Ok(()),
+            other => Err(format!("cargo has no command `{other}`")),
+        }
+    }
+
+    /// Follows the command line as far as its shape goes; values are not looked at, but for exercises.
+    fn judge_course(&self, words: &[&str]) -> Result<(), String> {
+        let mut command = &self.course;
+        let mut words = words.iter();
+        let mut positionals = command.get_positionals();
+        while let Some(word) = words.next() {
+            let (option, value) =
+                word.split_once('=').map_or((*word, None), |(option, value)| (option, Some(value)));
+            if let Some(name) = option.strip_prefix("--") {
+                let Some(argument) =
+                    command.get_arguments().find(|argument| argument.get_long() == Some(name))
+                else {
+                    return Err(format!(
+                        "`{}` has no option --{name}",
+                        command.get_bin_name().unwrap_or_default()
+                    ));
+                };
+                if argument.get_action().takes_values() && value.is_none() {
+                    words.next();
+                }
+            } else if let Some(subcommand) = command.find_subcommand(word) {
+                command = subcommand;
+                positionals = command.get_positionals();
+            } else {
+                let name = command.get_bin_name().unwrap_or_default();
+                let many = command
+                    .get_positionals()
+                    .last()
+                    .is_some_and(|last| last.get_num_args().is_some_and(|n| n.max_values() > 1));
+                let positional =
+                    positionals.next().or_else(|| command.get_positionals().last().filter(|_| many));
+                let Some(positional) = positional else {
+                    return Err(format!("`{name}` has no command or argument `{word}`"));
+                };
+                self.judge_value(positional.get_id().as_str(), word)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn judge_value(&self, argument: &str, value: &str) -> Result<(), String> {
+        let is_exercise = argument.starts_with("exercise");
+        if is_exercise && !is_placeholder(value) && !self.exercises.iter().any(|known| known == value) {
+            return Err(format!("there is no exercise `{value}`"));
+        }
+        Ok(())
+    }
+
+    fn judge_targets(&self, command: &str, words: &[&str]) -> Result<(), String> {
+        let own = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+        let words = &words[..own]; // what follows is for the program
+        let value = |names: [&str; 2]| {
+            let at = words.iter().position(|word| names.contains(word))?;
+            words.get(at + 1).copied()
+        };
+        let packages: Vec<&Package> = match value(["-p", "--package"]) {
+            Some(name) if is_placeholder(name) => return Ok(()),
+            Some(name) => {
+                let package = self.packages.iter().find(|package| package.name == name);
+                vec![package.ok_or_else(|| format!("there is no package `{name}`"))?]
+            }
+            None if words.contains(&"--workspace") => self.packages.iter().collect(),
+            None => {
+                self.packages.iter().filter(|package| self.default_members.contains(&package.id)).collect()
+            }
+        };
+        let mut named = false;
+        for kind in ["bin", "example", "test", "bench"] {
+            if let Some(name) = value([&format!("--{kind}"), ""]) {
+                named = true;
+                let is_it = |target: &Target| target.name == name && target.kind.iter().any(|of| of == kind);
+                if !packages.iter().any(|package| package.targets.iter().any(is_it)) {
+                    return Err(format!("there is no {kind} `{name}` in the packages it is looked for"));
+                }
+            }
+        }
+        if command == "run" && !named {
+            let is_program = |target: &&Target| target.kind.iter().any(|kind| kind == "bin");
+            let programs = packages.iter().flat_map(|package| &package.targets).filter(is_program).count();
+            if programs != 1 {
+                return Err(format!("it does not say which of {programs} programs to run"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `exNN`, which stands for any exercise.
+fn is_placeholder(name: &str) -> bool {
+    name.starts_with("exNN") || name.starts_with("[exNN")
+}
+
+/// The commands on a page, each with its line.
+fn commands(page: &Page) -> Vec<(usize, String)> {
+    let mut prose = String::new();
+    let mut found = Vec::new();
+    for line in page.lines() {
+        while prose.matches('\n').count() < line.number - 1 {
+            prose.push('\n');
+        }
+        if line.block.is_none() {
+            prose.push_str(line.text);
+        } else if let Some(command) =
+            line.text.trim().strip_prefix("$ ").filter(|command| command.starts_with("cargo "))
+        {
+            found.push((line.number, command.trim().to_owned()));
+        }
+    }
+    // Code in prose may begin on one line and end on the next.
+    let code = Regex::new(r"`(cargo\s[^`]*)`|<code>(cargo\s[^<]*)</code>").expect("a valid expression");
+    for captures in code.captures_iter(&prose) {
+        let whole = captures.get(1).or_else(|| captures.get(2)).expect("one of the two");
+        let line = prose[..whole.start()].matches('\n').count() + 1;
+        let command: Vec<&str> = whole.as_str().split_whitespace().collect();
+        found.push((line, command.join(" ")));
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(command: &str) -> Result<(), String> {
+        Commands::of(&Workspace::find().unwrap()).unwrap().judge(command)
+    }
+
+    #[test]
+    fn commands_that_exist_are_accepted() {
+        for command in [
+            "cargo course",
+            "cargo course --addr 127.0.0.1:9000",
+            "cargo course check ex01 ex02 --json",
+            "cargo course check exNN",
+            "cargo course hint ex01 2",
+            "cargo course wrong ex01 m01_if_for_while --runs 5",
+            "cargo course book record --check pool_of_two.txt",
+            "cargo test",
+            "cargo test -p ex01-worker-pool --test model shutdown",
+            "cargo test -p exNN-name",
+            "cargo run --bin pooled -- --threads 2",
+            "cargo run -p executor --example pool_of_two",
+            "cargo run -p exercises-proof # the table",
+            "cargo --version",
+        ] {
+            assert_eq!(judge(command), Ok(()), "{command}");
+        }
+    }
+
+    #[test]
+    fn commands_that_do_not_exist_are_refused_with_the_reason() {
+        for (command, reason) in [
+            ("cargo course chekc ex01", "no command or argument `chekc`"),
+            ("cargo course check ex77", "there is no exercise `ex77`"),
+            ("cargo course check --jsn", "no option --jsn"),
+            ("cargo course book", ""),
+            ("cargo course book chek", "no command or argument `chek`"),
+            ("cargo course doctor now", "no command or argument `now`"),
+            ("cargo run --bin pooledd", "no bin `pooledd`"),
+            ("cargo run -p servers --example pool_of_two", "no example `pool_of_two`"),
+            ("cargo run -p servers", "which of"),
+            ("cargo test -p executer", "no package `executer`"),
+            ("cargo test -p ex01-worker-pool --test modell", "no test `modell`"),
+            ("cargo bild", "cargo has no command `bild`"),
+        ] {
+            match judge(command) {
+                Err(said) => assert!(!reason.is_empty() && said.contains(reason), "{command}: {said}"),
+                Ok(()) => assert!(reason.is_empty(), "{command} is accepted"),
+            }
+        }
+    }
+
+    #[test]
+    fn commands_are_found_in_console_blocks_and_in_prose_across_lines() {
+        let text = "Type `cargo course\nnext`, not `git`.\n```console\n$ cargo test\ncargo no\n```\n<code>cargo run</code>\n";
+        let page = Page { path: "page.md".into(), name: "page.md".into(), text: text.into() };
+        let expected = [(1, "cargo course next"), (4, "cargo test"), (7, "cargo run")];
+        assert_eq!(commands(&page), expected.map(|(line, command)| (line, command.to_owned())));
+    }
+}

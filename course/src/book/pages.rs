@@ -1,0 +1,95 @@
+//! The book's pages as text, line by line.
+
+use anyhow::Context;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A Markdown file.
+pub(super) struct Page {
+    pub(super) path: PathBuf,
+    /// As it is called in messages: the path below the book's sources.
+    pub(super) name: String,
+    pub(super) text: String,
+}
+
+/// A line of a page.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub(super) number: usize,
+    pub(super) text: &'a str,
+    /// What follows the back-ticks of the code block that the line is in, if it is in one.
+    pub(super) block: Option<&'a str>,
+}
+
+impl Page {
+    /// Every page below a directory.
+    ///
+    /// # Errors
+    /// If a directory or a page cannot be read.
+    pub(super) fn all(sources: &Path) -> anyhow::Result<Vec<Self>> {
+        let paths =
+            files_below(sources, &|path| path.extension().is_some_and(|extension| extension == "md"))?;
+        let read = |path: PathBuf| {
+            let text =
+                fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let name = path.strip_prefix(sources).unwrap_or(&path).display().to_string().replace('\\', "/");
+            Ok(Self { path, name, text })
+        };
+        paths.into_iter().map(read).collect()
+    }
+
+    /// The lines but for those that begin and end code blocks.
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let mut block: Option<&str> = None;
+        self.text.lines().zip(1..).filter_map(move |(text, number)| {
+            if let Some(info) = text.trim_start().strip_prefix("```") {
+                block = if block.is_some() { None } else { Some(info.trim()) };
+                return None;
+            }
+            Some(Line { number, text, block })
+        })
+    }
+
+    /// What is wrong in a line of this page.
+    pub(super) fn fault(&self, line: usize, what: impl std::fmt::Display) -> String {
+        format!("{}:{line}: {what}", self.name)
+    }
+}
+
+/// The files below a directory that are wanted, in an order that is the same on every machine. What is hidden and what
+/// was built is passed over.
+pub(super) fn files_below(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut to_visit = vec![dir.to_path_buf()];
+    while let Some(dir) = to_visit.pop() {
+        let entries = fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))?;
+        for entry in entries {
+            let entry = entry.with_context(|| format!("cannot read {}", dir.display()))?;
+            let path = entry.path();
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            if hidden || path.join("CACHEDIR.TAG").exists() {
+                continue;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                to_visit.push(path);
+            } else if wanted(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_know_their_number_and_their_code_block() {
+        let text = "# A\n```console\n$ b\n```\nc\n".to_owned();
+        let page = Page { path: PathBuf::new(), name: "page.md".into(), text };
+        let lines: Vec<_> = page.lines().map(|line| (line.number, line.text, line.block)).collect();
+        assert_eq!(lines, [(1, "# A", None), (3, "$ b", Some("console")), (5, "c", None)]);
+    }
+}

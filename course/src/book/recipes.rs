@@ -1,0 +1,142 @@
+//! `transcripts/record.toml`: which command each transcript is the output of, and what must be equal in it.
+//!
+//! ```toml
+//! [[run]]
+//! command = "cargo run -p executor --example pool_of_two"
+//! file = "pool_of_two.txt"
+//!
+//! [[server]]
+//! command = "cargo run --bin pooled"      # is started on a free port
+//! log = "pooled_log.txt"
+//! step = [
+//!     { start = "curl http://127.0.0.1:8080/block?ms=2000" },      # goes on in the background
+//!     { wait = 0.5 },                                              # seconds, as a reader would take
+//!     { run = "curl http://127.0.0.1:8080/hello", file = "pooled_hello.txt" },
+//! ]
+//! ```
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+/// Everything that is recorded.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recipes {
+    #[serde(default)]
+    pub(super) run: Vec<Run>,
+    #[serde(default)]
+    pub(super) server: Vec<Server>,
+}
+
+/// A command that prints something and ends.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Run {
+    /// As the page shows it.
+    pub(super) command: String,
+    /// The transcript; none if only the picture is wanted.
+    pub(super) file: Option<String>,
+    /// An answer to an exercise that the command is to find in place of the learner's: `exNN-name/wrong/m01_x.rs`.
+    pub(super) answer: Option<String>,
+    /// A picture that the command writes below the target directory, and the figure of the book that it becomes.
+    pub(super) picture: Option<Picture>,
+    #[serde(default)]
+    pub(super) equal: Equal,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Picture {
+    pub(super) from: String,
+    /// Below the book's sources.
+    pub(super) to: String,
+}
+
+/// A server, and those who talk to it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Server {
+    pub(super) command: String,
+    /// The line with its address.
+    pub(super) file: Option<String>,
+    /// What it wrote after that line.
+    pub(super) log: Option<String>,
+    pub(super) step: Vec<Step>,
+    #[serde(default)]
+    pub(super) equal: Equal,
+}
+
+/// One thing that is done to a server.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    /// A command to run to its end.
+    pub(super) run: Option<String>,
+    /// A command to start. It is waited for at the end if it has a file, else ended.
+    pub(super) start: Option<String>,
+    /// How many seconds to let pass.
+    pub(super) wait: Option<f64>,
+    pub(super) file: Option<String>,
+    #[serde(default)]
+    pub(super) equal: Equal,
+}
+
+/// What must be equal in two recordings, besides what always must.
+#[derive(Deserialize, Default, Clone)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Equal {
+    /// Lines may come in another order.
+    pub(super) unordered: bool,
+    /// What matches these expressions may differ.
+    pub(super) but: Vec<String>,
+    /// What matches these must be in every recording.
+    pub(super) with: Vec<String>,
+}
+
+impl Run {
+    /// What it makes: a transcript, a picture, or both.
+    pub(super) fn products(&self) -> impl Iterator<Item = &str> {
+        self.file.as_deref().into_iter().chain(self.picture.as_ref().map(|picture| picture.to.as_str()))
+    }
+}
+
+impl Recipes {
+    /// Reads them. A book without the file has no transcripts.
+    ///
+    /// # Errors
+    /// If the file is not as it should be.
+    pub(super) fn read(sources: &Path) -> anyhow::Result<Self> {
+        let path = sources.join("transcripts/record.toml");
+        if !path.exists() {
+            return Ok(Self { run: Vec::new(), server: Vec::new() });
+        }
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let recipes: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        for step in recipes.server.iter().flat_map(|server| &server.step) {
+            let kinds = [step.run.is_some(), step.start.is_some(), step.wait.is_some()];
+            let kinds = kinds.into_iter().filter(|is| *is).count();
+            ensure!(kinds == 1, "{}: a step is one of run, start and wait", path.display());
+        }
+        Ok(recipes)
+    }
+
+    /// Each file that is recorded, with the command whose output it is. A server's log is nobody's output.
+    pub(super) fn files(&self) -> Vec<(&str, Option<&str>)> {
+        let mut files: Vec<(&str, Option<&str>)> = Vec::new();
+        files.extend(
+            self.run.iter().filter_map(|run| Some((run.file.as_deref()?, Some(run.command.as_str())))),
+        );
+        for server in &self.server {
+            files.extend(server.file.as_deref().map(|file| (file, Some(server.command.as_str()))));
+            files.extend(server.log.as_deref().map(|log| (log, None)));
+            for step in &server.step {
+                files.extend(
+                    step.file.as_deref().map(|file| (file, step.run.as_deref().or(step.start.as_deref()))),
+                );
+            }
+        }
+        files
+    }
+}

@@ -1,0 +1,321 @@
+//! `book record`: runs the commands whose output the book shows, and writes down what they print.
+//!
+//! Two recordings of a program that tells the time are never the same. So each has a *core*: the text without times,
+//! dates, ports and the numbers of pool threads, and without what the recipe exempts. A transcript whose core has not
+//! changed is left alone; so a recording changes no file without a reason, and `--check` compares cores.
+//!
+//! Commands are run by a shell, as a reader would type them; this is a tool for those who write the book, on Unix.
+
+use crate::book::recipes::{Equal, Picture, Recipes, Run, Server};
+use crate::workspace::Workspace;
+use anyhow::{Context, bail, ensure};
+use regex::Regex;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+/// How long a command may take, the compiler's work included.
+const DEADLINE: Duration = Duration::from_mins(10);
+
+/// The address that the pages show, and that commands are written for.
+const SHOWN: &str = "127.0.0.1:8080";
+
+/// Records the transcripts named, or all, and returns whether nothing is wrong: with `check`, that nothing would change.
+///
+/// # Errors
+/// If a command cannot be run or fails, or a file cannot be written.
+pub fn record(workspace: &Workspace, files: &[String], check: bool) -> anyhow::Result<bool> {
+    let sources = workspace.book().join("src");
+    let recipes = Recipes::read(&sources)?;
+    let pictures = recipes.run.iter().filter_map(|run| Some(run.picture.as_ref()?.to.as_str()));
+    let known: Vec<&str> = recipes.files().into_iter().map(|(file, _)| file).chain(pictures).collect();
+    for file in files {
+        ensure!(known.contains(&file.as_str()), "record.toml names no transcript `{file}`");
+    }
+    let wanted = |file: &str| files.is_empty() || files.iter().any(|wanted| wanted == file);
+    let mut recorder = Recorder { workspace, folder: sources.join("transcripts"), check, all_well: true };
+    for run in recipes.run.iter().filter(|run| run.products().any(wanted)) {
+        recorder.record_run(run).with_context(|| run.command.clone())?;
+    }
+    for server in &recipes.server {
+        let own = server
+            .file
+            .iter()
+            .chain(&server.log)
+            .chain(server.step.iter().filter_map(|step| step.file.as_ref()));
+        if own.into_iter().any(|file| wanted(file)) {
+            recorder.record_server(server, &wanted).with_context(|| server.command.clone())?;
+        }
+    }
+    Ok(recorder.all_well)
+}
+
+struct Recorder<'a> {
+    workspace: &'a Workspace,
+    folder: PathBuf,
+    check: bool,
+    all_well: bool,
+}
+
+impl Recorder<'_> {
+    fn record_run(&mut self, run: &Run) -> anyhow::Result<()> {
+        let place = match &run.answer {
+            Some(answer) => copy_with_answer(self.workspace, answer)?,
+            None => self.workspace.clone(),
+        };
+        let output = shell(&place, &run.command).stderr(Stdio::null()).output_within(DEADLINE)?;
+        let output = output.replace(&format!("{}/", place.target().display()), "target/");
+        let output = output.replace(&format!("{}/", place.root().display()), "");
+        if let Some(file) = &run.file {
+            self.keep(file, &output, &run.equal)?;
+        }
+        if let Some(picture) = &run.picture {
+            self.keep_picture(&place, picture)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the server on a free port, does what the steps say, and stops it.
+    fn record_server(&mut self, server: &Server, wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
+        let separator = if server.command.contains(" -- ") { "" } else { " --" };
+        let command = format!("exec {}{separator} --addr 127.0.0.1:0 2>&1", server.command);
+        let mut running = Running(shell(self.workspace, &command).spawn()?);
+        let lines = lines_of(running.0.stdout.take().context("it has an output")?);
+        let first = lines.recv_timeout(DEADLINE).context("the server does not say where it listens")?;
+        let port = Regex::new(r"127\.0\.0\.1:\d+").expect("a valid expression");
+        let address =
+            port.find(&first).context("the server's first line has no address")?.as_str().to_owned();
+        let as_shown = |text: &str| text.replace(&address, SHOWN);
+        let mut recordings = Vec::new();
+        let mut background = Vec::new();
+        for step in &server.step {
+            if let Some(seconds) = step.wait {
+                thread::sleep(Duration::from_secs_f64(seconds));
+            }
+            if let Some(command) = &step.start {
+                let mut command = shell(self.workspace, &command.replace(SHOWN, &address));
+                // An input that stays open, as a terminal's does.
+                background
+                    .push((Running(command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?), step));
+            }
+            if let Some(command) = &step.run {
+                let mut command = shell(self.workspace, &command.replace(SHOWN, &address));
+                let output = command.stderr(Stdio::null()).output_within(DEADLINE)?;
+                recordings.extend(step.file.as_ref().map(|file| (file, as_shown(&output), &step.equal)));
+            }
+        }
+        for (mut started, step) in background {
+            if let Some(file) = &step.file {
+                let stdout = started.0.stdout.take().context("it has an output")?;
+                let output: Vec<String> = within(DEADLINE, &lines_of(stdout))?;
+                recordings.push((file, as_shown(&output.concat()), &step.equal));
+            }
+        }
+        drop(running);
+        recordings.extend(server.file.as_ref().map(|file| (file, as_shown(&first), &server.equal)));
+        if let Some(log) = &server.log {
+            let rest: Vec<String> = within(DEADLINE, &lines)?;
+            recordings.push((log, as_shown(&rest.concat()), &server.equal));
+        }
+        for (file, text, equal) in recordings.into_iter().filter(|(file, _, _)| wanted(file)) {
+            self.keep(file, &text, equal)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a recording down if it differs in its core from the one there is; with `check`, only says so.
+    fn keep(&mut self, file: &str, text: &str, equal: &Equal) -> anyhow::Result<()> {
+        ensure!(!text.trim().is_empty(), "{file}: nothing was printed; does the command work?");
+        let text = format!("{}\n", text.trim_end());
+        for expected in &equal.with {
+            if !Regex::new(expected)?.is_match(&text) {
+                self.all_well = false;
+                println!("{file}: what is printed does not match `{expected}`:\n{text}");
+                return Ok(());
+            }
+        }
+        let path = self.folder.join(file);
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        let (old, new) = (core(&before, equal)?, core(&text, equal)?);
+        if old == new {
+            println!("{file}: unchanged");
+        } else if self.check {
+            self.all_well = false;
+            println!("{file}: differs from what is printed now.\n--- recorded\n{old}\n--- now\n{new}");
+        } else {
+            fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+            println!("{file}: recorded");
+        }
+        Ok(())
+    }
+
+    fn keep_picture(&mut self, place: &Workspace, picture: &Picture) -> anyhow::Result<()> {
+        let from = place.target().join(&picture.from);
+        let to = self.workspace.book().join("src").join(&picture.to);
+        let drawn = fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?;
+        if fs::read(&to).is_ok_and(|before| before == drawn) {
+            println!("{}: unchanged", picture.to);
+        } else if self.check {
+            self.all_well = false;
+            println!("{}: differs from what is drawn now", picture.to);
+        } else {
+            fs::write(&to, drawn).with_context(|| format!("cannot write {}", to.display()))?;
+            println!("{}: recorded", picture.to);
+        }
+        Ok(())
+    }
+}
+
+/// What must be equal in two recordings.
+fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
+    let mut core = text.to_owned();
+    for (pattern, what) in [
+        (r"\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT", "<date>"),
+        (r"\d+\.\d+ ?(s|ms|µs)\b", "<time>"),
+        (r"127\.0\.0\.1:\d+", "<address>"),
+        (r"pool-\d+-thread-\d+", "<thread>"),
+    ] {
+        core = Regex::new(pattern).expect("a valid expression").replace_all(&core, what).into_owned();
+    }
+    for pattern in &equal.but {
+        core = Regex::new(pattern)?.replace_all(&core, "<…>").into_owned();
+    }
+    let mut lines: Vec<&str> = core.trim_end().lines().map(str::trim_end).collect();
+    if equal.unordered {
+        lines.sort_unstable();
+    }
+    Ok(lines.join("\n"))
+}
+
+// ----- running things -----
+
+/// A child process that is ended when nobody needs it any more.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill(); // it may have ended by itself
+        let _ = self.0.wait();
+    }
+}
+
+/// A command as the pages show it, about to be run in the project's root. `cargo course` is this program.
+fn shell(workspace: &Workspace, command: &str) -> Command {
+    let me = std::env::current_exe().unwrap_or_default();
+    let command = match command.strip_prefix("cargo course") {
+        Some(rest) => format!("'{}'{rest} --workspace '{}'", me.display(), workspace.root().display()),
+        None => command.replace("cargo run", "cargo run --quiet"),
+    };
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &command]).current_dir(workspace.root()).stdin(Stdio::null()).stdout(Stdio::piped());
+    shell.env("NO_COLOR", "1").env("CARGO_TERM_COLOR", "never").env("CARGO_TARGET_DIR", workspace.target());
+    shell
+}
+
+trait OutputWithin {
+    /// Runs the command to its end and returns what it wrote to standard output.
+    fn output_within(&mut self, deadline: Duration) -> anyhow::Result<String>;
+}
+
+impl OutputWithin for Command {
+    fn output_within(&mut self, deadline: Duration) -> anyhow::Result<String> {
+        let mut running = Running(self.spawn().context("cannot start a shell")?);
+        let stdout = running.0.stdout.take().context("it has an output")?;
+        let lines: Vec<String> = within(deadline, &lines_of(stdout))?;
+        Ok(lines.concat())
+    }
+}
+
+/// The lines of an output, each with its end, as they come.
+fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        while output.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                return;
+            }
+            line.clear();
+        }
+    });
+    receiver
+}
+
+/// Everything up to the end of an output. Fails if the deadline passes without a line.
+fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<String>> {
+    let mut all = Vec::new();
+    loop {
+        match lines.recv_timeout(deadline) {
+            Ok(line) => all.push(line),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(all),
+            Err(mpsc::RecvTimeoutError::Timeout) => bail!("it did not end within {deadline:?}"),
+        }
+    }
+}
+
+/// A copy of the project in which an exercise has this answer, `exNN-name/wrong/m01_x.rs`, in place of the learner's.
+fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Workspace> {
+    let copy = workspace.target().join("record");
+    if copy.exists() {
+        fs::remove_dir_all(&copy).with_context(|| format!("cannot remove {}", copy.display()))?;
+    }
+    copy_sources(workspace.root(), &copy)?;
+    let exercise = answer.split('/').next().unwrap_or_default();
+    let exercises = copy.join("exercises");
+    let text = fs::read(exercises.join(answer)).with_context(|| format!("there is no answer {answer}"))?;
+    fs::write(exercises.join(exercise).join("src/exercise.rs"), text)?;
+    Workspace::at(copy)
+}
+
+fn copy_sources(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let hidden = name.to_string_lossy().starts_with('.');
+        if hidden || path.join("CACHEDIR.TAG").exists() || to.starts_with(&path) {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            copy_sources(&path, &to.join(&name))?;
+        } else {
+            fs::copy(&path, to.join(&name)).with_context(|| format!("cannot copy {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_dates_ports_and_thread_numbers_may_differ_and_nothing_else() {
+        let line = |date: &str, time: &str, thread: u32| {
+            format!(
+                "127.0.0.1:{thread} [{date}] \"GET /hello HTTP/1.1\" 200 13 {time} pool-1-thread-{thread}\n"
+            )
+        };
+        let one = line("Sat, 21 Nov 2026 22:58:05 GMT", "2000.3ms", 1);
+        let other = line("Sun, 22 Nov 2026 09:00:00 GMT", "1.9 s", 2);
+        let core = |text: &str| core(text, &Equal::default()).unwrap();
+        assert_eq!(core(&one), core(&other));
+        assert_ne!(core(&one), core(&other.replace("200", "503")));
+        assert_ne!(core("2000 ms"), core("2001 ms")); // not a time that was measured
+    }
+
+    #[test]
+    fn a_recipe_may_allow_more() {
+        let equal = |unordered, but: &str| Equal { unordered, but: vec![but.into()], with: Vec::new() };
+        assert_eq!(
+            core("b 7\na 8\n", &equal(true, r"\d")).unwrap(),
+            core("a 1\nb 2\n", &equal(true, r"\d")).unwrap()
+        );
+        assert_ne!(core("b\na\n", &equal(false, "x")).unwrap(), core("a\nb\n", &equal(false, "x")).unwrap());
+    }
+}

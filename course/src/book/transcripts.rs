@@ -1,0 +1,120 @@
+//! Proves that what the pages show as output was recorded: it is included from `transcripts/`, below the command that
+//! printed it, and `record.toml` says how to print it again.
+
+use crate::book::includes::includes;
+use crate::book::pages::Page;
+use crate::book::recipes::Recipes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// Where transcripts are, as pages include them.
+const FOLDER: &str = "transcripts/";
+
+/// Transcripts that nobody recorded or nobody shows, and output that is no transcript.
+///
+/// # Errors
+/// If `record.toml` is not as it should be.
+pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<String>> {
+    let recipes = Recipes::read(sources)?;
+    let commands: BTreeMap<&str, Option<&str>> = recipes.files().into_iter().collect();
+    let mut faults = Vec::new();
+    let mut shown = BTreeSet::new();
+    for page in pages {
+        for include in includes(&page.text) {
+            shown.extend(include.file.split_once(FOLDER).map(|(_, file)| file));
+        }
+        console_blocks(page, &commands, &mut faults);
+    }
+    let recorded: BTreeSet<&str> = commands.keys().copied().collect();
+    for file in recorded.difference(&shown) {
+        faults.push(format!("{FOLDER}record.toml: no page shows {file}"));
+    }
+    for file in shown.difference(&recorded) {
+        faults.push(format!("{FOLDER}record.toml: {file} is shown, and nothing says how to record it"));
+    }
+    for file in recorded.iter().filter(|file| !sources.join(FOLDER).join(file).is_file()) {
+        faults.push(format!("{FOLDER}{file}: not recorded yet; `cargo course book record {file}` does it"));
+    }
+    for entry in fs::read_dir(sources.join(FOLDER)).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name != "record.toml" && !recorded.contains(name.as_str()) {
+            faults.push(format!("{FOLDER}{name}: record.toml does not name it"));
+        }
+    }
+    Ok(faults)
+}
+
+/// In a `console` block, what is no command has to be the transcript of the command above it.
+fn console_blocks(page: &Page, commands: &BTreeMap<&str, Option<&str>>, faults: &mut Vec<String>) {
+    let mut last_command = None;
+    for line in page.lines() {
+        if line.block != Some("console") {
+            last_command = None;
+            continue;
+        }
+        let text = line.text.trim();
+        if let Some(command) = text.strip_prefix("$ ") {
+            last_command = Some(command);
+        } else if let Some(include) = includes(text).next() {
+            let file = include.file.split_once(FOLDER).map(|(_, file)| file);
+            let recorded = file.and_then(|file| commands.get(file).copied().flatten());
+            if let (Some(recorded), Some(shown)) = (recorded, last_command)
+                && recorded != shown
+            {
+                let what =
+                    format!("{} is recorded from `{recorded}`, and shown below `{shown}`", include.file);
+                faults.push(page.fault(line.number, what));
+            }
+        } else if !text.is_empty() {
+            let what = format!("`{text}` is output that nobody recorded; include it from {FOLDER}");
+            faults.push(page.fault(line.number, what));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The faults of a book with one page and one recorded transcript.
+    fn faults_of(page: &str, recipes: &str) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("transcripts")).unwrap();
+        fs::write(dir.path().join("transcripts/a.txt"), "output\n").unwrap();
+        fs::write(dir.path().join("transcripts/record.toml"), recipes).unwrap();
+        fs::write(dir.path().join("page.md"), page).unwrap();
+        faults(dir.path(), &Page::all(dir.path()).unwrap()).unwrap()
+    }
+
+    const RECIPE: &str = "[[run]]\ncommand = \"cargo test\"\nfile = \"a.txt\"\n";
+    const PAGE: &str = "```console\n$ cargo test\n{{#include transcripts/a.txt}}\n```\n";
+
+    #[test]
+    fn a_transcript_below_its_command_is_fine() {
+        assert_eq!(faults_of(PAGE, RECIPE), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_kind_of_fault_is_named() {
+        let other_command = PAGE.replace("cargo test", "cargo build");
+        let by_hand = PAGE.replace("{{#include transcripts/a.txt}}", "{{#include transcripts/a.txt}}\nok\n");
+        let two = format!("{PAGE}```text\n{{{{#include transcripts/b.txt}}}}\n```\n");
+        let two_recipes = format!("{RECIPE}{}", RECIPE.replace("a.txt", "b.txt"));
+        for (page, recipes, fault) in [
+            (
+                other_command.as_str(),
+                RECIPE,
+                "page.md:3: transcripts/a.txt is recorded from `cargo test`, and shown below",
+            ),
+            (&by_hand, RECIPE, "page.md:4: `ok` is output that nobody recorded"),
+            (PAGE, "", "a.txt is shown, and nothing says how to record it"),
+            ("", RECIPE, "no page shows a.txt"),
+            (&two, &two_recipes, "transcripts/b.txt: not recorded yet"),
+            ("", "", "transcripts/a.txt: record.toml does not name it"),
+        ] {
+            let found = faults_of(page, recipes);
+            assert!(found.iter().any(|found| found.contains(fault)), "{fault}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The command line of `cargo course`: what can be typed, and the help for it.
+//!
+//! It is part of the library because `book check` compares the commands that the pages name with it.
+
+use crate::load::LoadArgs;
+use clap::{Args, Parser, Subcommand};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// The course on task execution and thread pools.
+///
+/// Without a command it does what `serve` does: it builds the book, serves it from the course's own thread
+/// pool, and prints the address to open in a browser. Ctrl-C stops it.
+#[derive(Parser)]
+#[command(
+    name = "course",
+    bin_name = "cargo course",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = EXAMPLES
+)]
+pub struct Course {
+    #[command(flatten)]
+    pub serve: Serve,
+
+    #[command(flatten)]
+    pub place: Place,
+
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXAMPLES: &str = "Examples:
+  cargo course                          read the book
+  cargo course --addr localhost:9000    … at an address of your choice
+  cargo course next                     which exercise to do now, and how
+  cargo course check ex01               is the answer right?
+  cargo course watch                    … asked again whenever you save
+  cargo course hint ex01                a push, not the answer
+
+The exit code is 0 after an orderly end and for a right answer, 1 for a wrong one and if something failed,
+2 for wrong usage, and 130 if a second Ctrl-C ended the server at once.";
+
+#[derive(Args)]
+pub struct Serve {
+    /// Where to listen; port 0 lets the system choose [default: the first free port of 127.0.0.1 from 8000]
+    #[arg(long, value_name = "HOST:PORT", value_parser = address)]
+    pub addr: Option<SocketAddr>,
+
+    /// How many threads serve connections, one connection at a time each
+    #[arg(long, value_name = "COUNT", default_value = "100")]
+    pub threads: NonZeroUsize,
+}
+
+#[derive(Args)]
+pub struct Place {
+    /// The directory that the project was cloned into, if it isn't found by itself
+    #[arg(long, global = true, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+}
+
+/// Exercises are named by number, `ex01`, or in full.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Build the book and serve it
+    Serve(Serve),
+    /// Send load to a server, or to stages of the course to compare them
+    Load(LoadArgs),
+    /// Show which exercise comes next, and how to do it
+    Next,
+    /// Check an answer: does every property hold, under the model and on real threads?
+    ///
+    /// Builds the exercise's package and no other. An answer that hangs is ended, with a message, in less than half a
+    /// minute. The exit code is 0 if every exercise checked is solved.
+    Check {
+        /// Which exercises [default: the unsolved one that you edited last, or else the next one]
+        #[arg(value_name = "EXERCISE")]
+        exercises: Vec<String>,
+        /// Check every exercise
+        #[arg(long, conflicts_with = "exercises")]
+        all: bool,
+        /// Show the message of every property that fails, not only of the first
+        #[arg(long, conflicts_with = "json")]
+        all_messages: bool,
+        /// Report as JSON on standard output, for scripts and graders
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check an answer now and whenever its file is saved, until Ctrl-C
+    Watch {
+        /// Only this exercise [default: whichever is saved]
+        exercise: Option<String>,
+    },
+    /// Show a hint: first a question, then a pointer, then nearly the answer
+    Hint {
+        exercise: String,
+        /// Which one, 1 to 3 [default: the next that you have not seen]
+        number: Option<usize>,
+    },
+    /// List the exercises and how far you are
+    List {
+        /// As JSON on standard output
+        #[arg(long)]
+        json: bool,
+    },
+    /// Begin an exercise again; what you wrote is kept beside it
+    Reset { exercise: String },
+    /// Show a solution, once you have solved the exercise, or when asked twice
+    Solution { exercise: String },
+    /// Show which property catches which typical mistake, once you have solved the exercise
+    ///
+    /// With the name of a mistake, at any time: runs that wrong answer many times on real threads and under the model,
+    /// and counts how often each property catches it.
+    Wrong {
+        exercise: String,
+        /// The name of a wrong answer, such as `m01_if_for_while`
+        mistake: Option<String>,
+        /// Only this property [default: each; those that hang on real threads take a while]
+        property: Option<String>,
+        /// How often to run each property
+        #[arg(long, value_name = "COUNT", default_value = "20", requires = "mistake")]
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+        runs: u32,
+    },
+    /// Show the schedule on which an answer failed, and write it as a picture (SVG)
+    Explain {
+        exercise: String,
+        /// The property to explain [default: the first that fails]
+        property: Option<String>,
+    },
+    /// Look whether everything is there that the course needs, and say what to do if not
+    Doctor,
+    /// Work on the book
+    #[command(subcommand)]
+    Book(BookCommand),
+}
+
+#[derive(Subcommand)]
+pub enum BookCommand {
+    /// Build the book without serving it, and print the path of its first page
+    Build,
+    /// Prove that the book and the code agree: listings, commands, transcripts, links
+    Check,
+    /// Run the commands whose output the book shows, and write down what they print
+    ///
+    /// A transcript is rewritten only if it differs in more than times, dates and ports. What is run, and what must be
+    /// equal, is in book/src/transcripts/record.toml. Needs a Unix shell and curl.
+    Record {
+        /// Only these transcripts, such as `pool_of_two.txt` [default: all]
+        #[arg(value_name = "FILE")]
+        files: Vec<String>,
+        /// Change nothing; fail if a transcript would be rewritten
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let expected = "expected HOST:PORT, such as 127.0.0.1:9000";
+    let mut found = text.to_socket_addrs().map_err(|error| format!("{expected} ({error})"))?;
+    found.next().ok_or_else(|| expected.to_owned())
+}

@@ -1,0 +1,204 @@
+//! `check`: do the properties of an exercise hold?
+
+use crate::exercises::cargo::{self, Built, Messages, Ran};
+use crate::exercises::schedule::Schedule;
+use crate::exercises::{Exercise, Property};
+use crate::workspace::Workspace;
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+
+/// Where a property is checked, in the order in which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// On thousands of schedules that the test decides.
+    Model,
+    /// On real threads.
+    Real,
+}
+
+impl Mode {
+    /// The name of the test program.
+    pub(super) fn program(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Real => "real",
+        }
+    }
+
+    pub(super) fn place(self) -> &'static str {
+        match self {
+            Self::Model => "under the model",
+            Self::Real => "on real threads",
+        }
+    }
+}
+
+/// Why a property does not hold, as its test writes it down.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Failure {
+    /// What was promised.
+    pub promise: String,
+    /// What was seen instead.
+    pub seen: String,
+    /// The likely cause.
+    pub cause: String,
+    /// Who did what until then.
+    pub schedule: Schedule,
+    /// What the learner's code printed.
+    pub output: String,
+    /// It was ended because it did not end.
+    pub hung: bool,
+}
+
+/// How a property fared in one mode.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum State {
+    /// No way was found to break it.
+    Held,
+    /// It was broken.
+    Failed(Box<Failure>),
+    /// Not tried, because of what failed before.
+    NotRun,
+}
+
+/// A property and how it fared.
+#[derive(Debug, Clone, Serialize)]
+pub struct Checked {
+    pub name: String,
+    pub promise: String,
+    pub model: State,
+    pub real: State,
+}
+
+impl Checked {
+    /// Whether nothing was found to break it, wherever it was tried.
+    pub fn holds(&self) -> bool {
+        matches!((&self.model, &self.real), (State::Held, State::Held | State::NotRun))
+    }
+
+    /// Where it failed first, and why.
+    pub fn failure(&self) -> Option<(Mode, &Failure)> {
+        [(Mode::Model, &self.model), (Mode::Real, &self.real)].into_iter().find_map(|(mode, state)| {
+            match state {
+                State::Failed(failure) => Some((mode, &**failure)),
+                State::Held | State::NotRun => None,
+            }
+        })
+    }
+}
+
+/// The verdict on an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every property holds.
+    Solved,
+    /// Some do not.
+    Failed,
+    /// There is nothing to run.
+    DoesNotCompile,
+}
+
+/// What `check` found out about one exercise.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    pub exercise: String,
+    pub title: String,
+    pub verdict: Verdict,
+    /// In the order of `exercise.toml`, which is from simple to hard.
+    pub properties: Vec<Checked>,
+    /// What the compiler said, if that was to be kept.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub compiler: String,
+}
+
+/// Builds an exercise and checks every property, under the model and, if all hold there, on real threads.
+///
+/// # Errors
+/// If Cargo or a test program cannot be run. A wrong answer is not an error but a report.
+pub(super) fn check(
+    workspace: &Workspace,
+    exercise: &Exercise,
+    messages: Messages,
+) -> anyhow::Result<Report> {
+    let mut report = Report {
+        exercise: exercise.name.clone(),
+        title: exercise.title.clone(),
+        verdict: Verdict::DoesNotCompile,
+        properties: Vec::new(),
+        compiler: String::new(),
+    };
+    let programs = match cargo::build(workspace, exercise, messages)? {
+        Built::Tests(programs) => programs,
+        Built::Not(said) => return Ok(Report { compiler: said, ..report }),
+    };
+    let run = |mode: Mode| {
+        let program = programs.get(mode.program()).with_context(|| {
+            format!("{} has no test `{}`; `git checkout` brings it back", exercise.name, mode.program())
+        })?;
+        run(program, exercise)
+    };
+    let model = run(Mode::Model)?;
+    // The model says more about a mistake, and never has to wait for a deadline to know that nobody can go on.
+    let real = if model.iter().all(|state| matches!(state, State::Held)) {
+        run(Mode::Real)?
+    } else {
+        vec![State::NotRun; exercise.properties.len()]
+    };
+    let properties = exercise.properties.iter().zip(model.into_iter().zip(real));
+    report.properties = properties.map(|(property, (model, real))| checked(property, model, real)).collect();
+    let solved =
+        report.properties.iter().all(|checked| matches!(checked.real, State::Held) && checked.holds());
+    report.verdict = if solved { Verdict::Solved } else { Verdict::Failed };
+    Ok(report)
+}
+
+fn checked(property: &Property, model: State, real: State) -> Checked {
+    Checked { name: property.name.clone(), promise: property.promise.clone(), model, real }
+}
+
+/// Runs a test program and tells for each property how it fared.
+fn run(program: &Path, exercise: &Exercise) -> anyhow::Result<Vec<State>> {
+    let trace = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let ran = cargo::run_tests(program, exercise, None, trace.path())?;
+    Ok(exercise.properties.iter().map(|property| state(property, &ran, trace.path())).collect())
+}
+
+fn state(property: &Property, ran: &Ran, trace: &Path) -> State {
+    if ran.passed.contains(&property.name) {
+        return State::Held;
+    }
+    let written = fs::read(trace.join(format!("{}.json", property.name))).ok();
+    let failure = written.and_then(|json| serde_json::from_slice::<Failure>(&json).ok());
+    match failure {
+        // What the tests write for a property that they did not try.
+        Some(failure) if failure.promise == "(not run)" => State::NotRun,
+        Some(failure) => State::Failed(Box::new(failure)),
+        None => State::Failed(Box::new(without_a_reason(property, ran))),
+    }
+}
+
+fn without_a_reason(property: &Property, ran: &Ran) -> Failure {
+    let (seen, cause) = if ran.stuck {
+        (
+            "the tests did not go on, and were ended",
+            "something in your code never ends and cannot be interrupted",
+        )
+    } else if ran.failed.contains(&property.name) {
+        ("the test failed without saying why", "`cargo test` with its name shows what it printed")
+    } else {
+        ("there is no such test", "the exercise's files have changed; `git status` shows how")
+    };
+    Failure {
+        promise: property.promise.clone(),
+        seen: seen.into(),
+        cause: cause.into(),
+        schedule: Schedule::default(),
+        output: String::new(),
+        hung: ran.stuck,
+    }
+}

@@ -1,0 +1,72 @@
+//! `explain`: the failing schedule as a picture.
+
+use crate::exercises::cargo::Messages;
+use crate::exercises::check::{Checked, Failure, Verdict};
+use crate::exercises::{Exercise, Learner, catalogue, report, say, schedule};
+use anyhow::Context;
+use std::fs;
+use std::path::PathBuf;
+
+impl Learner {
+    /// `explain`: writes the picture of the first failure, or of the property named, and says where.
+    ///
+    /// # Errors
+    /// If there is no such exercise or property, or the picture cannot be written.
+    pub fn explain(&mut self, name: &str, property: Option<&str>) -> anyhow::Result<bool> {
+        let exercise = catalogue::named(&self.exercises, name)?.clone();
+        exercise.chosen(property)?;
+        eprintln!("checking {}", exercise.name);
+        let found = super::check::check(&self.workspace, &exercise, Messages::Shown)?;
+        if found.verdict == Verdict::DoesNotCompile {
+            say(&report::text(&self.workspace, &exercise, &found, false, self.style));
+            return Ok(false);
+        }
+        let failures = || {
+            let of_interest = |checked: &&Checked| property.is_none_or(|property| checked.name == property);
+            found
+                .properties
+                .iter()
+                .filter(of_interest)
+                .filter_map(|checked| Some((checked, checked.failure()?)))
+        };
+        // A failure in which something happened makes the better picture.
+        let happened = |(_, (_, failure)): &(&Checked, (_, &Failure))| failure.schedule.events.len() > 1;
+        let Some((checked, (mode, failure))) = failures().find(happened).or_else(|| failures().next()) else {
+            let what =
+                property.map_or_else(|| "Every property".to_owned(), |property| format!("`{property}`"));
+            say(&format!("{what} holds; there is nothing to explain.\n"));
+            return Ok(true);
+        };
+        say(&report::message(checked, mode, failure, self.style));
+        if failure.schedule.events.len() < 2 {
+            say("\nThere is no picture of this one: nothing happened that could be drawn.\n");
+            return Ok(true);
+        }
+        let path = self.draw(&exercise, checked, failure)?;
+        say(&format!("\nAs a picture, for a browser:\n  {}\n", path.display()));
+        say(&decisive(&exercise, failure));
+        Ok(true)
+    }
+
+    fn draw(&self, exercise: &Exercise, checked: &Checked, failure: &Failure) -> anyhow::Result<PathBuf> {
+        let folder = self.workspace.target().join("exercises").join(&exercise.name);
+        let path = folder.join(format!("{}.svg", checked.name));
+        let title = format!("{}: {}", exercise.name, checked.name);
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(&path, schedule::svg(&failure.schedule, &title)))
+            .with_context(|| format!("cannot write the picture to {}", path.display()))?;
+        Ok(path)
+    }
+}
+
+/// The line of the learner's file that decided it.
+fn decisive(exercise: &Exercise, failure: &Failure) -> String {
+    let event = failure.schedule.decisive.and_then(|n| failure.schedule.events.get(n));
+    let Some((event, line)) = event.and_then(|event| Some((event, event.line?))) else {
+        return String::new();
+    };
+    let text = fs::read_to_string(exercise.answer()).unwrap_or_default();
+    let code = text.lines().nth(line as usize - 1).unwrap_or_default().trim();
+    let thread = failure.schedule.threads.get(event.thread).map_or("a thread", String::as_str);
+    format!("\nThe step that decided it is {thread}'s, at line {line} of src/exercise.rs:\n  {code}\n")
+}

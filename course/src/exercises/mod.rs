@@ -1,0 +1,133 @@
+//! The learner's side of the exercises: what to do next, whether it is right, and help in small steps.
+//!
+//! An exercise is a package (`exercises/exNN-name`) whose tests judge one file. Plain `cargo test -p exNN-name` is enough
+//! to do it. What is added here is what a learner needs around that: the next exercise, a verdict that can be read at a
+//! glance, hints one at a time, a way back to the beginning, and the picture of a failure.
+//!
+//! * [`catalogue`] reads what there is; [`progress`] remembers what was done, in a plain file.
+//! * [`check`] has Cargo build *one* package, runs its tests with a deadline, and makes a [`Report`](check::Report).
+//! * Everything else shows something: the commands are the methods of [`Learner`].
+//!
+//! Nothing is written but the progress file, the learner's own file (by `reset`, after a backup) and the target
+//! directory.
+
+mod cargo;
+pub mod catalogue;
+pub mod check;
+mod doctor;
+mod explain;
+pub mod progress;
+mod report;
+mod show;
+mod style;
+mod trial;
+mod watch;
+
+/// The picture of a failing schedule: the code that draws it for `cargo test`, compiled a second time here, so that the
+/// front door need not build the model checker it belongs to.
+#[path = "../../../exercises/harness/src/schedule.rs"]
+pub mod schedule;
+
+pub use catalogue::{Exercise, Mistake, Property};
+pub use doctor::doctor;
+pub use style::{Style, say};
+
+use crate::workspace::Workspace;
+use check::{Report, Verdict};
+use progress::Progress;
+use serde::Serialize;
+use std::time::SystemTime;
+
+/// Somebody who does the exercises of this project. Every command says what there is to say on standard output, and
+/// returns whether all was well.
+pub struct Learner {
+    workspace: Workspace,
+    exercises: Vec<Exercise>,
+    progress: Progress,
+    style: Style,
+}
+
+impl Learner {
+    /// # Errors
+    /// If the exercises or the progress file cannot be read.
+    pub fn new(workspace: Workspace) -> anyhow::Result<Self> {
+        let exercises = catalogue::all(&workspace)?;
+        let progress = Progress::read(&workspace)?;
+        Ok(Self { workspace, exercises, progress, style: Style::of_stdout() })
+    }
+
+    /// `check`: the exercises of these names; without one, the exercise that is being worked on.
+    ///
+    /// # Errors
+    /// If a name is wrong, or Cargo cannot be run.
+    pub fn check(
+        &mut self,
+        names: &[String],
+        every: bool,
+        all_messages: bool,
+        json: bool,
+    ) -> anyhow::Result<bool> {
+        let chosen: Vec<Exercise> = if every {
+            self.exercises.clone()
+        } else if names.is_empty() {
+            vec![self.current().clone()]
+        } else {
+            let find = |name: &String| catalogue::named(&self.exercises, name).cloned();
+            names.iter().map(find).collect::<anyhow::Result<_>>()?
+        };
+        let mut reports = Vec::new();
+        for exercise in &chosen {
+            let report = self.check_one(exercise, json)?;
+            if !json {
+                say(&report::text(&self.workspace, exercise, &report, all_messages, self.style));
+            }
+            reports.push(report);
+        }
+        let solved = reports.iter().all(|report| report.verdict == Verdict::Solved);
+        if json {
+            say_json(&Reports { exercises: reports })?;
+        }
+        Ok(solved)
+    }
+
+    /// Checks an exercise and remembers it if it is solved.
+    fn check_one(&mut self, exercise: &Exercise, quietly: bool) -> anyhow::Result<Report> {
+        let messages = if quietly { cargo::Messages::Kept } else { cargo::Messages::Shown };
+        if !quietly {
+            eprintln!("checking {} (building it for the first time takes about a minute)", exercise.name);
+        }
+        let report = check::check(&self.workspace, exercise, messages)?;
+        if report.verdict == Verdict::Solved {
+            // The verdict stands, whether or not it can be written down.
+            self.progress.solved(exercise).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
+        }
+        Ok(report)
+    }
+
+    /// What `check` means when nobody says which: what was edited last among the unsolved, or else the next one.
+    fn current(&self) -> &Exercise {
+        let edited = |exercise: &&Exercise| -> Option<SystemTime> {
+            exercise.answer().metadata().and_then(|metadata| metadata.modified()).ok()
+        };
+        let in_work = self
+            .exercises
+            .iter()
+            .filter(|exercise| !self.progress.is_solved(exercise) && exercise.is_begun());
+        in_work.max_by_key(edited).unwrap_or_else(|| self.next_unsolved().unwrap_or(&self.exercises[0]))
+    }
+
+    fn next_unsolved(&self) -> Option<&Exercise> {
+        self.exercises.iter().find(|exercise| !self.progress.is_solved(exercise))
+    }
+}
+
+#[derive(Serialize)]
+struct Reports {
+    exercises: Vec<Report>,
+}
+
+fn say_json(what: &impl Serialize) -> anyhow::Result<()> {
+    say(&serde_json::to_string_pretty(what)?);
+    say("\n");
+    Ok(())
+}

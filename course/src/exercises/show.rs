@@ -1,0 +1,251 @@
+//! The commands that show what is there: `next`, `list`, `hint`, `solution`, `wrong`; and `reset`, the way back.
+
+use crate::exercises::report::paragraph;
+use crate::exercises::{Exercise, Learner, catalogue, say, say_json};
+use anyhow::{Context, bail};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    title: &'a str,
+    minutes: u32,
+    chapters: &'a [String],
+    state: &'static str,
+    hints_given: usize,
+}
+
+#[derive(Serialize)]
+struct List<'a> {
+    exercises: Vec<Listed<'a>>,
+}
+
+impl Learner {
+    /// `next`: the first exercise that is not solved.
+    pub fn next(&self) -> bool {
+        let Some(exercise) = self.next_unsolved() else {
+            say(&format!(
+                "All {} exercises are solved. `cargo course list` shows them.\n",
+                self.exercises.len()
+            ));
+            return true;
+        };
+        let short = exercise.short();
+        let mut text =
+            format!("{}\n\n", self.style.strong(&format!("{}: {}", exercise.name, exercise.title)));
+        let chapters: Vec<String> =
+            exercise.chapters.iter().map(|chapter| format!("book/src/{chapter}")).collect();
+        let folder = self.workspace.relative(exercise.folder());
+        for (title, body) in [
+            ("time", format!("about {} minutes", exercise.minutes)),
+            ("you need", exercise.needs.join("; ")),
+            ("chapters", format!("{} (`cargo course` serves the book)", chapters.join(", "))),
+            ("read", format!("{folder}/README.md, which says what to build and what has to hold")),
+            ("edit", format!("{folder}/src/exercise.rs, and nothing else")),
+        ] {
+            text.push_str(&paragraph(&format!("{title:8}"), &body));
+        }
+        let _ = writeln!(
+            text,
+            "\nCheck your answer: cargo course check {short}    Check whenever you save: cargo course watch {short}\n\
+             If you are stuck:  cargo course hint {short}"
+        );
+        say(&text);
+        true
+    }
+
+    fn state(&self, exercise: &Exercise) -> &'static str {
+        match (self.progress.is_solved(exercise), exercise.is_begun()) {
+            (true, _) => "solved",
+            (false, true) => "begun",
+            (false, false) => "new",
+        }
+    }
+
+    /// `list`: what there is and how far it is done.
+    pub fn list(&self, json: bool) -> anyhow::Result<bool> {
+        if json {
+            let listed = self.exercises.iter().map(|exercise| Listed {
+                name: &exercise.name,
+                title: &exercise.title,
+                minutes: exercise.minutes,
+                chapters: &exercise.chapters,
+                state: self.state(exercise),
+                hints_given: self.progress.hints(exercise),
+            });
+            return say_json(&List { exercises: listed.collect() }).map(|()| true);
+        }
+        let mut text = String::new();
+        for exercise in &self.exercises {
+            let state = match self.state(exercise) {
+                "solved" => self.style.good("solved"),
+                "begun" => self.style.strong("begun "),
+                _ => "      ".into(),
+            };
+            let _ = writeln!(
+                text,
+                "{state}  {:24}  {:2} min  {}",
+                exercise.name, exercise.minutes, exercise.title
+            );
+        }
+        let solved = self.exercises.iter().filter(|exercise| self.progress.is_solved(exercise)).count();
+        let _ = writeln!(
+            text,
+            "\n{solved} of {} solved. Any of them at any time; this is the order of the course.",
+            self.exercises.len()
+        );
+        say(&text);
+        Ok(true)
+    }
+
+    /// `hint`: the one asked for, or the next that has not been given.
+    ///
+    /// # Errors
+    /// If there is no such exercise or no such hint.
+    pub fn hint(&mut self, name: &str, number: Option<usize>) -> anyhow::Result<bool> {
+        let exercise = catalogue::named(&self.exercises, name)?;
+        let given = self.progress.hints(exercise);
+        let all = exercise.hints.len();
+        let number = number.unwrap_or_else(|| (given + 1).min(all));
+        let Some(hint) = number.checked_sub(1).and_then(|n| exercise.hints.get(n)) else {
+            bail!("{} has hints 1 to {all}", exercise.name);
+        };
+        say(&paragraph(&format!("hint {number} of {all}"), hint));
+        let short = exercise.short();
+        if number < all {
+            say(&format!(
+                "\nThink about it first. The next one says more: cargo course hint {short} {}\n",
+                number + 1
+            ));
+        } else {
+            say(&format!(
+                "\nThat was the last one. What remains is the solution: cargo course solution {short}\n"
+            ));
+        }
+        if number > given {
+            self.progress.gave_hint(exercise, number).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
+        }
+        Ok(true)
+    }
+
+    /// `solution`: after solving, or when asked twice.
+    ///
+    /// # Errors
+    /// If there is no such exercise, or its files cannot be read.
+    pub fn solution(&mut self, name: &str) -> anyhow::Result<bool> {
+        let exercise = catalogue::named(&self.exercises, name)?;
+        if !self.progress.is_solved(exercise) && !self.progress.has_asked(exercise) {
+            let (short, given) = (exercise.short(), self.progress.hints(exercise));
+            say(&format!(
+                "You have not solved {} yet, and have seen {given} of {} hints (cargo course hint {short}).\n\
+                 If you want the solution all the same, ask again: cargo course solution {short}\n",
+                exercise.name,
+                exercise.hints.len()
+            ));
+            self.progress.asked(exercise)?; // or asking again would not help
+            return Ok(false);
+        }
+        let path = exercise.solution();
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        say(&format!(
+            "{text}\n// This is {}. It is one solution, not the only one.\n",
+            self.workspace.relative(&path)
+        ));
+        Ok(true)
+    }
+
+    /// `wrong`: which property catches which mistake, after solving.
+    ///
+    /// # Errors
+    /// If there is no such exercise, or its files cannot be read.
+    pub fn wrong(&self, name: &str) -> anyhow::Result<bool> {
+        let exercise = catalogue::named(&self.exercises, name)?;
+        let short = exercise.short();
+        if !self.progress.is_solved(exercise) {
+            say(&format!(
+                "The typical mistakes give the answer away, so they are shown once you have solved {}.\n\
+                 If you are stuck: cargo course hint {short}\n",
+                exercise.name
+            ));
+            return Ok(false);
+        }
+        let mut text = String::new();
+        for property in &exercise.properties {
+            let caught: Vec<_> =
+                exercise.mistakes.iter().filter(|mistake| mistake.property == property.name).collect();
+            if caught.is_empty() {
+                continue;
+            }
+            let _ = writeln!(text, "{}\n  {}", self.style.strong(&property.name), property.promise);
+            for mistake in caught {
+                let _ = writeln!(text, "    {}", self.style.bad(&mistake.name));
+                text.push_str(&paragraph("     ", &exercise.what_is_wrong(mistake)?));
+            }
+            text.push('\n');
+        }
+        let first = exercise.mistakes.first().map_or("", |mistake| &mistake.name);
+        let _ = writeln!(
+            text,
+            "The files are in {}. How often a test on real threads would catch one, and how often the model does:\n\
+             cargo course wrong {short} {first}",
+            self.workspace.relative(&exercise.folder().join("wrong"))
+        );
+        say(&text);
+        Ok(true)
+    }
+
+    /// `reset`: the stub comes back, after what was there has been put aside.
+    ///
+    /// # Errors
+    /// If there is no such exercise, or a file cannot be written; then nothing is lost.
+    pub fn reset(&mut self, name: &str) -> anyhow::Result<bool> {
+        let exercise = catalogue::named(&self.exercises, name)?;
+        let stub = fs::read(exercise.stub()).with_context(|| {
+            format!("cannot read {}; `git checkout` brings it back", exercise.stub().display())
+        })?;
+        let answer = exercise.answer();
+        if answer.exists() && !exercise.is_begun() {
+            say(&format!(
+                "{} is as it was in the beginning; there is nothing to reset.\n",
+                self.workspace.relative(&answer)
+            ));
+            return Ok(true);
+        }
+        if answer.exists() {
+            let backup = back_up(exercise)?;
+            say(&format!("Your answer is kept in {}\n", self.workspace.relative(&backup)));
+        }
+        fs::write(&answer, stub).with_context(|| format!("cannot write {}", answer.display()))?;
+        say(&format!("{} is as it was in the beginning.\n", self.workspace.relative(&answer)));
+        self.progress.reset(exercise)?;
+        Ok(true)
+    }
+}
+
+/// Copies the answer to a new file beside it, and returns its path. Cargo does not look at it.
+fn back_up(exercise: &Exercise) -> anyhow::Result<PathBuf> {
+    let answer = exercise.answer();
+    let text = fs::read(&answer).with_context(|| format!("cannot read {}", answer.display()))?;
+    let mut number = 1;
+    loop {
+        let backup = answer.with_file_name(format!("exercise.{number}.bak"));
+        match File::create_new(&backup) {
+            Ok(mut file) => {
+                let written = file.write_all(&text).and_then(|()| file.sync_all());
+                return written
+                    .map(|()| backup.clone())
+                    .with_context(|| format!("cannot write {}", backup.display()));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => {
+                return Err(error).with_context(|| {
+                    format!("cannot keep your answer in {}, so nothing was reset", backup.display())
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `wrong exNN MISTAKE`: how often is a typical mistake caught, and by what?
+//!
+//! The package `exercises-proof` has every wrong answer compiled with the exercise's tests. Here one of them runs some
+//! times in each mode, each time in a process of its own and, under the model, with other schedules.
+
+use crate::exercises::cargo;
+use crate::exercises::check::Mode;
+use crate::exercises::{Exercise, Learner, Mistake, catalogue, report, say};
+use crate::workspace::Workspace;
+use anyhow::{Context, bail, ensure};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Which schedules the model tries; each number stands for others.
+const ROUND: &str = "EXERCISE_ROUND";
+
+impl Learner {
+    /// Runs a typical wrong answer so often in each mode, and says how often it was caught.
+    ///
+    /// # Errors
+    /// If there is no such exercise or mistake, or the wrong answers cannot be built.
+    pub fn try_mistake(
+        &self,
+        name: &str,
+        mistake: &str,
+        property: Option<&str>,
+        runs: u32,
+    ) -> anyhow::Result<bool> {
+        let exercise = catalogue::named(&self.exercises, name)?;
+        let mistake = mistake.trim_end_matches(".rs");
+        let Some(mistake) = exercise.mistakes.iter().find(|known| known.name == mistake) else {
+            let names: Vec<&str> = exercise.mistakes.iter().map(|known| known.name.as_str()).collect();
+            bail!("{} has no wrong answer `{mistake}`. It has:\n  {}", exercise.name, names.join("\n  "));
+        };
+        let properties = exercise.chosen(property)?;
+        eprintln!("building every wrong answer with its tests (the first time takes a minute or two)");
+        let program = build(&self.workspace)?;
+        say(&format!("{}\n", self.style.strong(&mistake.name)));
+        say(&report::paragraph("", &exercise.what_is_wrong(mistake)?));
+        say(&format!(
+            "\nIn how many of {runs} runs it is caught. A run repeats a property some dozens of times on real threads,\n\
+             and on thousands of schedules under the model.\n\n{:56}{:>14}{:>18}\n",
+            "", "real threads", "under the model"
+        ));
+        for &property in &properties {
+            let mut caught = [0, 0];
+            for (mode, caught) in [Mode::Real, Mode::Model].into_iter().zip(&mut caught) {
+                for round in 0..runs {
+                    *caught += u32::from(catches(&program, mode, exercise, mistake, &property.name, round)?);
+                }
+            }
+            let [real, model] = caught;
+            let mark = if property.name == mistake.property { "*" } else { " " };
+            say(&format!("{mark} {:54}{real:14}{model:18}\n", property.name));
+        }
+        if properties.iter().any(|property| property.name == mistake.property) {
+            say("\n* the property made for this mistake\n");
+        }
+        Ok(true)
+    }
+}
+
+fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    #[derive(Deserialize)]
+    struct Artifact {
+        executable: PathBuf,
+    }
+    let output = cargo::cargo(workspace)
+        .args(["build", "--quiet", "--package", "exercises-proof", "--bin", "exercises-proof"])
+        .arg("--message-format=json-render-diagnostics")
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(
+        output.status.success(),
+        "the wrong answers do not compile; `git checkout -- exercises` brings them back"
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    let artifact = text.lines().find_map(|line| serde_json::from_str::<Artifact>(line).ok());
+    Ok(artifact.context("cargo does not say what it built")?.executable)
+}
+
+fn catches(
+    program: &Path,
+    mode: Mode,
+    exercise: &Exercise,
+    mistake: &Mistake,
+    property: &str,
+    round: u32,
+) -> anyhow::Result<bool> {
+    let status = Command::new(program)
+        .args(["--run", mode.program(), &exercise.name, &mistake.name, property])
+        .env(ROUND, round.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .with_context(|| format!("cannot start {}", program.display()))?;
+    Ok(!status.success())
+}

@@ -1,0 +1,149 @@
+//! `cargo course book check`, on books with one fault each.
+
+use crate::fixture::{Project, course, stderr, stdout};
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn the_book_of_this_project_is_in_order() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let output = course(target.path(), &["book", "check"], root).output().unwrap();
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn a_small_book_in_order_passes() {
+    let output = Project::new().course(&["book", "check"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn each_kind_of_fault_is_found() {
+    for (file, text, fault) in [
+        ("code.rs", "fn main() {}\n", "second.md:4: ../../code.rs: anchor `main` does not exist"),
+        ("code.rs", "// ANCHOR: main\n// ANCHOR_END: main\n", "anchor `main` is empty"),
+        ("code.rs", "// ANCHOR: main\nfn main() {}\n", "anchor `main` is not closed"),
+        (
+            "more.rs",
+            "// ANCHOR: spare\nfn f() {}\n// ANCHOR_END: spare\n",
+            "more.rs:1: no page includes the anchor `spare`",
+        ),
+        (
+            "book/src/index.md",
+            "# First\n\n`cargo run --bin gone`\n",
+            "index.md:3: `cargo run --bin gone`: there is no bin `gone`",
+        ),
+        ("book/src/index.md", "# First\n\n`cargo course gone`\n", "has no command or argument `gone`"),
+        (
+            "book/src/index.md",
+            "# First\n\n```console\n$ ls\nby hand\n```\n",
+            "index.md:5: `by hand` is output that nobody recorded",
+        ),
+        ("book/src/transcripts/old.txt", "old\n", "transcripts/old.txt: record.toml does not name it"),
+        (
+            "book/src/transcripts/record.toml",
+            "[[run]]\ncommand = \"ls\"\nfile = \"ls.txt\"\n",
+            "no page shows ls.txt",
+        ),
+        (
+            "book/src/index.md",
+            "# First\n\n[gone](gone.html)\n",
+            "index.html: the link to gone.html leads nowhere",
+        ),
+        ("book/src/index.md", "# First\n\n[gone](second.md#gone)\n", "has nothing called #gone"),
+        ("book/src/third.md", "# Third\n", "third.md: SUMMARY.md does not name this page"),
+        ("book/src/index.md", "# First\n\n<div>\n\nnever closed\n", "mdBook built the book, but complains"),
+    ] {
+        let project = Project::new();
+        project.write(file, text);
+        let output = project.course(&["book", "check"]).output().unwrap();
+        let said = stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{fault}: {said}{}", stderr(&output));
+        assert!(said.contains(fault), "{fault}: {said}");
+    }
+}
+
+#[test]
+fn an_exercise_and_its_chapter_name_each_other() {
+    let project = Project::with_exercises();
+    let output = project.course(&["book", "check"]).output().unwrap();
+    assert!(
+        stdout(&output).contains("exercises/ex01-worker-pool: there is no chapter pooled.md"),
+        "{}",
+        stdout(&output)
+    );
+    project.write("book/src/pooled.md", "# Pooled\n");
+    let output = project.course(&["book", "check"]).output().unwrap();
+    assert!(
+        stdout(&output).contains("pooled.md: does not name its exercise, ex01-worker-pool"),
+        "{}",
+        stdout(&output)
+    );
+}
+
+#[cfg(unix)]
+mod record {
+    use super::*;
+
+    /// A book that shows what `printf` prints.
+    fn project(printed: &str) -> Project {
+        let project = Project::new();
+        let command = format!("printf '{printed}'");
+        project.write(
+            "book/src/index.md",
+            &format!("# First\n\n```console\n$ {command}\n{{{{#include transcripts/out.txt}}}}\n```\n"),
+        );
+        project.write(
+            "book/src/transcripts/record.toml",
+            &format!("[[run]]\ncommand = \"{command}\"\nfile = \"out.txt\"\n"),
+        );
+        project
+    }
+
+    fn record(project: &Project, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = project.course(&[&["book", "record"], arguments].concat()).output().unwrap();
+        (output.status.code(), stdout(&output) + &stderr(&output))
+    }
+
+    #[test]
+    fn a_transcript_is_recorded_and_then_passes_the_checks() {
+        let project = project("done in 1.25 s");
+        let (code, said) = record(&project, &["--check"]);
+        assert_eq!(code, Some(1), "{said}");
+        assert_eq!(record(&project, &[]).0, Some(0));
+        assert_eq!(
+            fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap(),
+            "done in 1.25 s\n"
+        );
+        assert_eq!(record(&project, &["--check", "out.txt"]).0, Some(0));
+        assert!(project.course(&["book", "check"]).output().unwrap().status.success());
+    }
+
+    #[test]
+    fn another_time_changes_nothing_and_another_word_is_a_difference() {
+        let project = project("done in 1.25 s");
+        project.write("book/src/transcripts/out.txt", "done in 7.5 s\n");
+        assert_eq!(record(&project, &["--check"]).0, Some(0));
+        assert_eq!(record(&project, &[]).0, Some(0));
+        assert_eq!(
+            fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap(),
+            "done in 7.5 s\n"
+        );
+        project.write("book/src/transcripts/out.txt", "begun in 7.5 s\n");
+        let (code, said) = record(&project, &["--check"]);
+        assert_eq!(code, Some(1));
+        assert!(said.contains("out.txt: differs"), "{said}");
+    }
+
+    #[test]
+    fn a_command_that_prints_nothing_is_an_error() {
+        let project = project("");
+        let (code, said) = record(&project, &[]);
+        assert_eq!(code, Some(1));
+        assert!(said.contains("out.txt: nothing was printed"), "{said}");
+        let (code, said) = record(&project, &["gone.txt"]);
+        assert_eq!(code, Some(1));
+        assert!(said.contains("names no transcript `gone.txt`"), "{said}");
+    }
+}

@@ -1,0 +1,181 @@
+//! What a learner sees of the exercises' commands, but for the verdicts: those take a compiler, and `judging.rs` has
+//! them.
+
+use crate::fixture::{Project, stderr, stdout};
+use std::fs;
+use std::process::Output;
+
+fn run(project: &Project, arguments: &[&str]) -> Output {
+    project.course(arguments).output().unwrap()
+}
+
+/// Runs it, expects success, and returns what it printed.
+fn said(project: &Project, arguments: &[&str]) -> String {
+    let output = run(project, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}{}", stdout(&output), stderr(&output));
+    stdout(&output)
+}
+
+/// Runs it, expects exit code 1, and returns what it printed, complaints included.
+fn refused(project: &Project, arguments: &[&str]) -> String {
+    let output = run(project, arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stdout(&output));
+    stdout(&output) + &stderr(&output)
+}
+
+const ANSWER: &str = "exercises/ex01-worker-pool/src/exercise.rs";
+const STUB: &str = "exercises/ex01-worker-pool/stub/exercise.rs";
+
+#[test]
+fn next_says_what_to_read_what_to_edit_and_how_to_go_on() {
+    let project = Project::with_exercises();
+    let text = said(&project, &["next"]);
+    for part in [
+        "ex01-worker-pool/README.md",
+        ANSWER,
+        "cargo course check ex01",
+        "cargo course hint ex01",
+        "40 minutes",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    assert!(!text.contains('\x1b'), "colours, and no terminal: {text:?}");
+}
+
+#[test]
+fn next_passes_over_what_is_solved_and_the_list_shows_it() {
+    let project = Project::with_exercises();
+    project.write("progress.txt", "solved ex01-worker-pool\nsolved ex03-bounded-executor\n");
+    project.write("exercises/ex02-one-shot-future/src/exercise.rs", "// begun\n");
+    assert!(said(&project, &["next"]).contains("ex02-one-shot-future"));
+    let list = said(&project, &["list"]);
+    let states: Vec<&str> =
+        list.lines().take(3).map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(states, ["solved", "begun", "solved"]);
+    assert!(list.contains("2 of 3 solved"), "{list}");
+}
+
+#[test]
+fn the_list_is_there_for_machines_too() {
+    let project = Project::with_exercises();
+    project.write("progress.txt", "solved ex01-worker-pool\nhint ex02-one-shot-future 2\n");
+    let list: serde_json::Value = serde_json::from_str(&said(&project, &["list", "--json"])).unwrap();
+    let exercises = list["exercises"].as_array().unwrap();
+    assert_eq!(exercises[0]["state"], "solved");
+    assert_eq!((&exercises[1]["state"], &exercises[1]["hints_given"]), (&"new".into(), &2.into()));
+    assert_eq!(exercises[2]["name"], "ex03-bounded-executor");
+}
+
+#[test]
+fn hints_come_one_at_a_time_and_any_can_be_asked_for() {
+    let project = Project::with_exercises();
+    for number in ["1", "2", "3", "3"] {
+        assert!(said(&project, &["hint", "ex01"]).starts_with(&format!("hint {number} of 3  ")));
+    }
+    assert!(said(&project, &["hint", "2", "1"]).starts_with("hint 1 of 3"));
+    assert!(refused(&project, &["hint", "ex01", "4"]).contains("hints 1 to 3"));
+    assert!(refused(&project, &["hint", "ex01", "0"]).contains("hints 1 to 3"));
+}
+
+#[test]
+fn a_reset_keeps_what_was_there_every_time() {
+    let project = Project::with_exercises();
+    let stub = fs::read_to_string(project.path(STUB)).unwrap();
+    for (number, answer) in [("1", "// first\n"), ("2", "// second\n")] {
+        project.write(ANSWER, answer);
+        assert!(said(&project, &["reset", "ex01"]).contains(&format!("exercise.{number}.bak")));
+        let backup = format!("exercises/ex01-worker-pool/src/exercise.{number}.bak");
+        assert_eq!(fs::read_to_string(project.path(&backup)).unwrap(), answer);
+        assert_eq!(fs::read_to_string(project.path(ANSWER)).unwrap(), stub);
+    }
+    assert!(said(&project, &["reset", "ex01"]).contains("nothing to reset"));
+    fs::remove_file(project.path(ANSWER)).unwrap();
+    said(&project, &["reset", "ex01"]);
+    assert_eq!(fs::read_to_string(project.path(ANSWER)).unwrap(), stub);
+}
+
+#[test]
+fn a_reset_that_cannot_keep_the_answer_changes_nothing() {
+    let project = Project::with_exercises();
+    project.write(ANSWER, "// precious\n");
+    fs::remove_file(project.path(STUB)).unwrap();
+    assert!(refused(&project, &["reset", "ex01"]).contains("git checkout"));
+    assert_eq!(fs::read_to_string(project.path(ANSWER)).unwrap(), "// precious\n");
+}
+
+#[test]
+fn the_solution_is_shown_when_asked_twice_or_after_solving() {
+    let project = Project::with_exercises();
+    assert!(refused(&project, &["solution", "ex01"]).contains("ask again"));
+    let solution = said(&project, &["solution", "ex01"]);
+    assert!(solution.contains("pub struct WorkerPool") && !solution.contains("todo!"), "{solution}");
+    project.write("progress.txt", "solved ex02-one-shot-future\n");
+    said(&project, &["solution", "ex02"]);
+}
+
+#[test]
+fn the_mistakes_are_shown_after_solving() {
+    let project = Project::with_exercises();
+    assert!(refused(&project, &["wrong", "ex01"]).contains("once you have solved"));
+    project.write("progress.txt", "solved ex01-worker-pool\n");
+    let text = said(&project, &["wrong", "ex01"]);
+    let property = text.find("shutdown_wakes_every_sleeping_worker").unwrap();
+    assert!(text[property..].contains("m03_notify_one_at_shutdown"), "{text}");
+    assert!(text.contains("the worker waits in an `if`"), "{text}");
+}
+
+#[test]
+fn what_does_not_exist_is_named_with_what_does() {
+    let project = Project::with_exercises();
+    for arguments in
+        [["check", "ex99"], ["hint", "ex99"], ["reset", "ex99"], ["explain", "ex99"], ["watch", "ex99"]]
+    {
+        let text = refused(&project, &arguments);
+        assert!(text.contains("`ex99`") && text.contains("ex03-bounded-executor"), "{text}");
+    }
+    let text = refused(&project, &["explain", "ex01", "flies"]);
+    assert!(text.contains("`flies`") && text.contains("every_job_runs_once"), "{text}");
+    let text = refused(&project, &["wrong", "ex01", "m99"]);
+    assert!(text.contains("`m99`") && text.contains("m01_if_for_while"), "{text}");
+    let usage = run(&project, &["check", "--all", "ex01"]);
+    assert_eq!(usage.status.code(), Some(2));
+}
+
+#[test]
+fn a_project_without_exercises_says_so() {
+    let text = refused(&Project::new(), &["next"]);
+    assert!(text.contains("there are no exercises") && text.contains("git checkout -- exercises"), "{text}");
+}
+
+#[test]
+fn progress_that_cannot_be_read_is_an_error_and_not_an_empty_list() {
+    let project = Project::with_exercises();
+    fs::create_dir(project.path("progress.txt")).unwrap(); // permission bits would not stop root
+    assert!(refused(&project, &["list"]).contains("cannot read your progress"));
+}
+
+#[test]
+fn the_doctor_names_each_problem_and_a_remedy() {
+    let project = Project::with_exercises();
+    fs::remove_file(project.path("exercises/ex01-worker-pool/tests/model.rs")).unwrap();
+    fs::remove_file(project.path("exercises/ex02-one-shot-future/src/exercise.rs")).unwrap();
+    let text = refused(&project, &["doctor"]);
+    for part in [
+        "ex01-worker-pool: tests/model.rs missing",
+        "git checkout -- exercises/ex01-worker-pool",
+        "ex02-one-shot-future: src/exercise.rs is missing",
+        "cargo course reset ex02",
+        "ok       ex03-bounded-executor is complete",
+        "ok       rustc 1.",
+    ] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+}
+
+#[test]
+fn the_doctor_sees_a_target_that_cannot_be_written() {
+    let project = Project::with_exercises();
+    project.write("target", "");
+    let text = refused(&project, &["doctor"]);
+    assert!(text.contains("cannot write to") && text.contains("CARGO_TARGET_DIR"), "{text}");
+}

@@ -1,0 +1,242 @@
+//! `cargo course check` on every answer of every exercise: the stub, the solution, and each typical mistake. And on
+//! answers of other kinds: one that hangs, one that does not compile, one that goes past `crate::sync`.
+//!
+//! Each answer is compiled, so this takes minutes and is not part of `cargo test`:
+//!
+//! ```sh
+//! cargo test -p course --features end-to-end --test judging
+//! ```
+
+use course::exercises::{Exercise, catalogue};
+use course::workspace::Workspace;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// One test at a time: they share a target directory, and whoever waits for Cargo's lock looks as if it hung.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A copy of the project whose exercises may be overwritten.
+struct Copy(TempDir, #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>);
+
+impl Copy {
+    fn new() -> Self {
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = Self(tempfile::tempdir().unwrap(), turn);
+        copy_sources(Workspace::find().unwrap().root(), copy.0.path());
+        for exercise in copy.exercises() {
+            fs::copy(exercise.stub(), exercise.answer()).unwrap();
+        }
+        copy
+    }
+
+    fn exercises(&self) -> Vec<Exercise> {
+        catalogue::all(&Workspace::at(self.0.path()).unwrap()).unwrap()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let target = Workspace::find().unwrap().target().join("judging");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
+        command.args(arguments).arg("--workspace").arg(self.0.path()).env("CARGO_TARGET_DIR", target);
+        command
+    }
+
+    fn course(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// The exit code, and the report on this one exercise.
+    fn check(&self, exercise: &Exercise) -> (i32, Value) {
+        let output = self.course(&["check", exercise.short(), "--json"]);
+        let report: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+        (output.status.code().unwrap(), report["exercises"][0].clone())
+    }
+
+    fn is_solved(&self, exercise: &Exercise) -> bool {
+        let progress = fs::read_to_string(self.0.path().join("progress.txt")).unwrap_or_default();
+        progress.lines().any(|line| line == format!("solved {}", exercise.name))
+    }
+}
+
+/// Puts an answer in the learner's place.
+fn answer(exercise: &Exercise, path: &str) {
+    fs::copy(exercise.folder().join(path), exercise.answer()).unwrap();
+}
+
+fn copy_sources(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (path, name) = (entry.path(), entry.file_name());
+        if name.to_string_lossy().starts_with('.')
+            || path.join("CACHEDIR.TAG").exists()
+            || name == "progress.txt"
+        {
+            continue;
+        }
+        if entry.file_type().unwrap().is_dir() {
+            copy_sources(&path, &to.join(name));
+        } else {
+            fs::copy(path, to.join(name)).unwrap();
+        }
+    }
+}
+
+fn property<'a>(report: &'a Value, name: &str) -> &'a Value {
+    report["properties"].as_array().unwrap().iter().find(|property| property["name"] == name).unwrap()
+}
+
+fn message(state: &Value) -> String {
+    format!(
+        "{} – {}",
+        state["seen"].as_str().unwrap_or_default(),
+        state["cause"].as_str().unwrap_or_default()
+    )
+}
+
+/// The words that `exercise.toml` promises for a mistake.
+fn promised(exercise: &Exercise, mistake: &str) -> String {
+    let text = fs::read_to_string(exercise.folder().join("exercise.toml")).unwrap();
+    let description: toml::Value = toml::from_str(&text).unwrap();
+    let wrong = description["wrong"].as_array().unwrap();
+    let entry = wrong.iter().find(|entry| entry["file"].as_str() == Some(mistake)).unwrap();
+    entry["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_answer_gets_the_right_verdict() {
+    let copy = Copy::new();
+    for exercise in copy.exercises() {
+        let (code, report) = copy.check(&exercise);
+        assert_eq!((code, &report["verdict"]), (1, &"failed".into()), "the stub of {}", exercise.name);
+        for property in report["properties"].as_array().unwrap() {
+            assert!(message(&property["model"]).contains("still to do"), "{property}");
+        }
+
+        for mistake in &exercise.mistakes {
+            answer(&exercise, &format!("wrong/{}.rs", mistake.name));
+            let (code, report) = copy.check(&exercise);
+            let state = &property(&report, &mistake.property)["model"];
+            assert_eq!((code, &state["verdict"]), (1, &"failed".into()), "{}: {report:#}", mistake.name);
+            let promised = promised(&exercise, &mistake.name);
+            assert!(message(state).contains(&promised), "{}: {}", mistake.name, message(state));
+        }
+        assert!(!copy.is_solved(&exercise));
+
+        answer(&exercise, "solution/exercise.rs");
+        let (code, report) = copy.check(&exercise);
+        assert_eq!((code, &report["verdict"]), (0, &"solved".into()), "{report:#}");
+        assert!(copy.is_solved(&exercise));
+    }
+    let output = copy.course(&["check", "--all"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Solved."));
+}
+
+#[test]
+fn the_first_failure_is_shown_in_full_and_drawn() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[0];
+    answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
+    let output = copy.course(&["check"]); // no name: the one that was edited
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1));
+    for part in
+        ["properties hold", "FAILS  shutdown_", "promise   ", "seen      ", "cause     ", "►", "hint ex01"]
+    {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    let output = copy.course(&["explain", "ex01", "shutdown_wakes_every_sleeping_worker"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let path = text.lines().find(|line| line.contains(".svg")).unwrap_or_else(|| panic!("{text}"));
+    let svg = fs::read_to_string(PathBuf::from(path.trim())).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("notify_one"), "{svg}");
+    assert!(text.contains("at line") && text.contains("notify_one();"), "{text}");
+}
+
+#[test]
+fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[0];
+    let solution = fs::read_to_string(exercise.solution()).unwrap();
+
+    copy.check(exercise); // so that what is timed is not the first build
+    let begin = "fn work(shared: &Shared) {";
+    assert!(solution.contains(begin));
+    fs::write(
+        exercise.answer(),
+        solution.replace(begin, &format!("{begin}\n    loop {{ std::hint::spin_loop() }}\n")),
+    )
+    .unwrap();
+    let started = Instant::now();
+    let (code, report) = copy.check(exercise);
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    assert_eq!(code, 1);
+    assert!(report.to_string().contains("\"hung\":true"), "{report:#}");
+
+    fs::write(exercise.answer(), solution.replace("Arc<Shared>", "Arc<Shard>")).unwrap();
+    let (code, report) = copy.check(exercise);
+    assert_eq!((code, &report["verdict"]), (1, &"does_not_compile".into()));
+    assert!(report["compiler"].as_str().unwrap().contains("Shard"), "{report:#}");
+
+    fs::write(
+        exercise.answer(),
+        solution
+            .replace("crate::sync::{", "std::sync::{")
+            .replace(", thread}", "}")
+            .replace("thread::", "std::thread::"),
+    )
+    .unwrap();
+    let (code, report) = copy.check(exercise);
+    assert_eq!(code, 1, "{report:#}");
+    assert!(report.to_string().contains("crate::sync"), "{report:#}");
+}
+
+/// A process that is ended when the test is over.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn watch_checks_again_whenever_the_file_is_saved() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[1];
+    let mut command = copy.command(&["watch", "ex02"]);
+    let mut watch = Running(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let stdout = watch.0.stdout.take().unwrap();
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    let wait_for = |words: &str| {
+        let until = Instant::now() + Duration::from_mins(5); // somebody else may be compiling
+        while let Ok(line) = lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            if line.contains(words) {
+                return;
+            }
+        }
+        panic!("no line with `{words}`");
+    };
+    wait_for("Watching");
+    answer(exercise, "wrong/m04_no_drop.rs");
+    wait_for("FAILS");
+    wait_for("Watching");
+    answer(exercise, "solution/exercise.rs");
+    wait_for("Solved.");
+    wait_for("Watching");
+    assert!(copy.is_solved(exercise));
+}

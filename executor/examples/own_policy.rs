@@ -1,0 +1,55 @@
+//! A saturation policy of one's own: drops what there is no room for, as `Discard` does, but keeps count of it.
+//!
+//! ```sh
+//! cargo run -p executor --example own_policy
+//! ```
+//!
+//! The book's chapter: When there is no room.
+
+use executor::{
+    FifoQueue, Latch, RefusingPool, RejectReason, RejectedExecution, RejectionHandler, Task,
+    ThreadPoolExecutor, prelude::*,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+// ANCHOR: policy
+/// For work that is worth nothing when it is late, such as samples for a display.
+#[derive(Default)]
+struct DiscardAndCount(AtomicU64);
+
+impl RejectionHandler for DiscardAndCount {
+    fn rejected(
+        &self,
+        task: Task,
+        reason: RejectReason,
+        pool: &RefusingPool<'_>,
+    ) -> Result<(), RejectedExecution> {
+        if pool.is_shutdown() {
+            return Err(RejectedExecution { reason, task }); // not overload, but a mistake of the submitter
+        }
+        self.0.fetch_add(1, Ordering::Relaxed);
+        drop(task); // completes its handle as cancelled
+        Ok(())
+    }
+}
+// ANCHOR_END: policy
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // ANCHOR: use
+    let policy = Arc::new(DiscardAndCount::default());
+    let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(3)).build()?;
+    pool.set_rejection_handler(policy.clone());
+    // ANCHOR_END: use
+
+    let gate = Arc::new(Latch::new(1));
+    for _ in 0..10 {
+        let gate = Arc::clone(&gate);
+        pool.execute(move || _ = gate.wait())?;
+    }
+    gate.count_down();
+    pool.close();
+    println!("{} done, {} discarded", pool.stats().completed, policy.0.load(Ordering::Relaxed));
+    println!("after the end: {}", pool.execute(|| ()).expect_err("the pool is shut down"));
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! With the hook of this library installed a panic knows where it came from. In a process of its own, because the hook is
+//! the process's.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use executor::panics::{PanicReport, install_hook};
+use executor::{ExecutorService, JoinError, Panic, ThreadPoolExecutor, prelude::*};
+
+#[inline(never)]
+fn the_place_of_the_panic() {
+    panic!("where am I?");
+}
+
+fn panic_of(pool: &ThreadPoolExecutor) -> Panic {
+    match pool.submit(the_place_of_the_panic).unwrap().join() {
+        Err(JoinError::Panicked(panic)) => panic,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// One test, because it matters what was installed before.
+#[test]
+fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let pool = ThreadPoolExecutor::builder().panic_handler({
+        let reports = Arc::clone(&reports);
+        move |report: &PanicReport<'_>| reports.lock().unwrap().push(report.to_string())
+    });
+    let pool = pool.build().unwrap();
+
+    std::panic::set_hook(Box::new(|_| _ = CALLS.fetch_add(1, Ordering::SeqCst)));
+    assert!(panic_of(&pool).backtrace().is_none(), "nobody has asked for one");
+    assert_eq!(CALLS.load(Ordering::SeqCst), 1);
+
+    install_hook();
+    install_hook(); // a second time does nothing
+    let panic = panic_of(&pool);
+    assert_eq!(CALLS.load(Ordering::SeqCst), 2, "the hook that was there is called, once");
+    let backtrace = panic.backtrace().expect("it was asked for").to_string();
+    assert!(backtrace.contains("the_place_of_the_panic"), "{backtrace}");
+    assert_eq!((panic.message(), panic.thread()), ("where am I?", Some("pool-1-thread-1")));
+
+    // Raised again without the hook, it brings no backtrace, and not that of the panic before either.
+    let resumed = pool.submit(|| std::panic::resume_unwind(Box::new("again"))).unwrap();
+    match resumed.join() {
+        Err(JoinError::<()>::Panicked(panic)) => assert!(panic.backtrace().is_none()),
+        other => panic!("{other:?}"),
+    }
+
+    pool.execute(the_place_of_the_panic).unwrap();
+    pool.close();
+    drop(std::panic::take_hook());
+    let reports = reports.lock().unwrap();
+    assert!(reports.len() == 1 && reports[0].contains("where am I?\n"), "{reports:?}");
+    assert!(reports[0].contains("the_place_of_the_panic"), "{reports:?}");
+}

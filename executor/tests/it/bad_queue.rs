@@ -1,0 +1,339 @@
+//! A user's own queue or comparator that panics, or that drops tasks: no thread is lost, no lock stays taken, and the
+//! counts are right.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use executor::panics::PanicReport;
+use executor::{
+    ExecutorService, FutureTask, JoinError, PriorityQueue, RejectReason, Task, TaskState, ThreadPoolBuilder,
+    ThreadPoolExecutor, WorkQueue, prelude::*,
+};
+
+use crate::support::{LONG, Record, assert_matches, eventually, occupy, within_deadline};
+
+/// In which of its methods, and at which point of it, a queue panics: once, so that it can be seen to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    None,
+    BeforeOffer,
+    AfterOffer,
+    BeforeTake,
+    AfterTake,
+    Length,
+    Look,
+    Remove,
+}
+
+/// First in, first out, until it is told to panic.
+struct Moody {
+    tasks: VecDeque<Task>,
+    trouble: Arc<AtomicUsize>,
+}
+
+impl Moody {
+    fn new() -> (Self, Mood) {
+        let trouble = Arc::new(AtomicUsize::new(Trouble::None as usize));
+        (Self { tasks: VecDeque::new(), trouble: Arc::clone(&trouble) }, Mood(trouble))
+    }
+
+    fn maybe(&self, here: Trouble) {
+        let none = Trouble::None as usize;
+        let is_here = self.trouble.compare_exchange(here as usize, none, Ordering::SeqCst, Ordering::SeqCst);
+        if is_here.is_ok() {
+            std::panic::resume_unwind(Box::new("a bad queue"));
+        }
+    }
+}
+
+struct Mood(Arc<AtomicUsize>);
+
+impl Mood {
+    fn set(&self, trouble: Trouble) {
+        self.0.store(trouble as usize, Ordering::SeqCst);
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.load(Ordering::SeqCst) == Trouble::None as usize
+    }
+}
+
+impl WorkQueue for Moody {
+    fn offer(&mut self, task: Task, _: usize) -> Result<(), Task> {
+        self.maybe(Trouble::BeforeOffer);
+        self.tasks.push_back(task);
+        self.maybe(Trouble::AfterOffer);
+        Ok(())
+    }
+    fn take(&mut self) -> Option<Task> {
+        self.maybe(Trouble::BeforeTake);
+        let task = self.tasks.pop_front();
+        if task.is_some() {
+            self.maybe(Trouble::AfterTake);
+        }
+        task
+    }
+    fn len(&self) -> usize {
+        self.maybe(Trouble::Length);
+        self.tasks.len()
+    }
+    fn capacity(&self) -> Option<usize> {
+        None
+    }
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.maybe(Trouble::Look);
+        self.tasks.iter().for_each(look);
+    }
+    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        self.maybe(Trouble::Remove);
+        let (out, stay) = self.tasks.drain(..).partition(|task| unwanted(task));
+        self.tasks = stay;
+        VecDeque::into(out)
+    }
+}
+
+/// A pool of one thread whose handler looks at the pool: a panic that is reported under the lock would never be.
+fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<String>) {
+    let (own, heard) = (Arc::new(OnceLock::<Weak<ThreadPoolExecutor>>::new()), Record::new());
+    let builder = builder.panic_handler({
+        let (own, heard) = (Arc::clone(&own), heard.clone());
+        move |report: &PanicReport<'_>| {
+            if let Some(pool) = own.get().and_then(Weak::upgrade) {
+                let _ = (pool.stats(), pool.queued());
+            }
+            heard.add(report.message.to_owned());
+        }
+    });
+    let pool = Arc::new(builder.build().unwrap());
+    own.set(Arc::downgrade(&pool)).unwrap();
+    (pool, heard)
+}
+
+/// What is in such a pool after the trouble is run as if nothing had been, by the same thread, and counted.
+fn goes_on(pool: &ThreadPoolExecutor, heard: &Record<String>, completed: u64) {
+    for n in 0..3 {
+        assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
+    }
+    let stats = pool.stats();
+    assert_eq!((stats.pool_size, stats.largest_pool_size, stats.active), (1, 1, 0), "{stats}");
+    assert_eq!((stats.queued, stats.completed), (0, completed + 3), "{stats}");
+    eventually("it is reported", || heard.len() == 1);
+    assert_eq!(heard.so_far(), ["a bad queue"]);
+    pool.shutdown();
+    assert!(pool.await_termination(LONG));
+}
+
+fn moody() -> (Arc<ThreadPoolExecutor>, Record<String>, Mood) {
+    let (queue, mood) = Moody::new();
+    let (pool, heard) = watched(ThreadPoolExecutor::builder().queue(queue));
+    (pool, heard, mood)
+}
+
+#[test]
+fn a_task_that_a_panicking_queue_has_dropped_is_cancelled_and_counts_nowhere() {
+    within_deadline(|| {
+        let (pool, heard, mood) = moody();
+        let busy = occupy(&*pool);
+        mood.set(Trouble::BeforeOffer);
+        let lost = pool.submit(|| ()).unwrap();
+        assert_matches!(lost.join(), Err(JoinError::Cancelled));
+        assert_eq!((pool.queued(), pool.stats().task_count()), (0, 1));
+        let kept = pool.submit(|| ()).unwrap();
+        assert_eq!((pool.queued(), pool.stats().task_count()), (1, 2));
+        drop(busy);
+        kept.join_timeout(LONG).unwrap();
+        goes_on(&pool, &heard, 2);
+    });
+}
+
+#[test]
+fn a_task_that_a_panicking_queue_has_kept_is_run() {
+    within_deadline(|| {
+        let (pool, heard, mood) = moody();
+        let busy = occupy(&*pool);
+        mood.set(Trouble::AfterOffer);
+        let kept = pool.submit(|| 7).unwrap();
+        assert_eq!((pool.queued(), kept.state()), (1, TaskState::Pending));
+        drop(busy);
+        assert_eq!(kept.join_timeout(LONG).unwrap(), 7);
+        goes_on(&pool, &heard, 2);
+    });
+}
+
+#[test]
+fn a_queue_that_panics_when_it_is_to_give_a_task_keeps_it_for_the_next_time() {
+    within_deadline(|| {
+        let (pool, heard, mood) = moody();
+        let busy = occupy(&*pool);
+        let kept = pool.submit(|| 7).unwrap();
+        mood.set(Trouble::BeforeTake);
+        drop(busy);
+        eventually("it has panicked", || mood.is_over());
+        pool.execute(|| ()).unwrap(); // wakes the thread
+        assert_eq!(kept.join_timeout(LONG).unwrap(), 7);
+        eventually("both are done", || pool.stats().completed == 3);
+        goes_on(&pool, &heard, 3);
+    });
+}
+
+/// The task unwinds with the queue, while the pool's state is locked.
+#[test]
+fn a_task_that_a_queue_drops_when_it_is_to_give_it_is_cancelled() {
+    within_deadline(|| {
+        let (pool, heard, mood) = moody();
+        let busy = occupy(&*pool);
+        let lost = pool.submit(|| ()).unwrap();
+        mood.set(Trouble::AfterTake);
+        drop(busy);
+        assert_matches!(lost.join_timeout(LONG), Err(executor::JoinTimeoutError::Cancelled));
+        goes_on(&pool, &heard, 1);
+    });
+}
+
+#[test]
+fn a_queue_that_panics_when_it_is_looked_at_shows_nothing() {
+    within_deadline(|| {
+        for trouble in [Trouble::Look, Trouble::Length] {
+            let (pool, heard, mood) = moody();
+            let busy = occupy(&*pool);
+            let waiting = pool.submit(|| 7).unwrap();
+            mood.set(trouble);
+            let _ = (pool.snapshot(), pool.queued());
+            eventually("it has panicked", || mood.is_over());
+            assert_eq!((pool.snapshot().queued.len(), pool.queued()), (1, 1));
+            drop(busy);
+            assert_eq!(waiting.join_timeout(LONG).unwrap(), 7);
+            goes_on(&pool, &heard, 2);
+        }
+    });
+}
+
+/// The worker asks for the length, too.
+#[test]
+fn a_queue_whose_length_panics_costs_no_thread() {
+    within_deadline(|| {
+        let (pool, heard, mood) = moody();
+        let busy = occupy(&*pool);
+        let waiting = [pool.submit(|| 1).unwrap(), pool.submit(|| 2).unwrap()];
+        pool.execute(|| ()).unwrap();
+        mood.set(Trouble::Length);
+        drop(busy);
+        assert_eq!(waiting.map(|handle| handle.join_timeout(LONG).unwrap()), [1, 2]);
+        eventually("all are done", || pool.stats().completed == 4);
+        goes_on(&pool, &heard, 4);
+    });
+}
+
+#[test]
+fn a_queue_that_panics_when_a_task_is_to_be_taken_out_keeps_it() {
+    within_deadline(|| {
+        for purge in [false, true] {
+            let (pool, heard, mood) = moody();
+            let busy = occupy(&*pool);
+            let [kept, cancelled] = [(); 2].map(|()| pool.submit(|| ()).unwrap());
+            assert!(cancelled.cancel());
+            mood.set(Trouble::Remove);
+            if purge {
+                pool.purge();
+            } else {
+                assert!(pool.remove(kept.id()).is_none());
+            }
+            assert!(mood.is_over());
+            assert_eq!(pool.queued(), 1);
+            drop(busy);
+            kept.join_timeout(LONG).unwrap();
+            goes_on(&pool, &heard, 2);
+        }
+    });
+}
+
+#[test]
+fn shutting_down_now_with_a_queue_that_panics_still_ends_the_pool() {
+    within_deadline(|| {
+        for (trouble, handed_back) in [(Trouble::BeforeTake, 0), (Trouble::AfterTake, 0)] {
+            let (pool, heard, mood) = moody();
+            let busy = occupy(&*pool);
+            let waiting = pool.submit(|| ()).unwrap();
+            mood.set(trouble);
+            assert_eq!(pool.shutdown_now().len(), handed_back, "{trouble:?}");
+            drop(busy);
+            assert!(pool.await_termination(LONG));
+            assert_eq!((heard.len(), pool.stats().completed), (1, 1));
+            drop((pool, waiting));
+        }
+    });
+}
+
+/// A comparator that panics changes nothing; the task comes back.
+#[test]
+fn a_task_whose_comparison_panics_is_refused() {
+    within_deadline(|| {
+        let queue = PriorityQueue::by(|a, b| {
+            if b.name() == Some("poison") {
+                std::panic::resume_unwind(Box::new("a bad queue"));
+            }
+            a.priority().cmp(&b.priority())
+        });
+        let (pool, heard) = watched(ThreadPoolExecutor::builder().queue(queue));
+        let busy = occupy(&*pool);
+        let waiting = [1, 2].map(|n| pool.submit(FutureTask::new(move || n).prioritized(n)).unwrap());
+        let refused = pool.submit(FutureTask::new(|| 3).named("poison")).unwrap_err();
+        assert_matches!(refused.reason, RejectReason::Saturated);
+        assert_eq!((refused.handle.state(), pool.queued()), (TaskState::Pending, 2));
+        refused.task.run();
+        assert_eq!(refused.handle.join().unwrap(), 3);
+        drop(busy);
+        assert_eq!(waiting.map(|handle| handle.join_timeout(LONG).unwrap()), [1, 2]);
+        goes_on(&pool, &heard, 3);
+    });
+}
+
+/// Keeps the newest task only, and drops the one before: under the lock of the pool.
+#[derive(Default)]
+struct NewestOnly(Option<Task>);
+
+impl WorkQueue for NewestOnly {
+    fn offer(&mut self, task: Task, _: usize) -> Result<(), Task> {
+        self.0 = Some(task);
+        Ok(())
+    }
+    fn take(&mut self) -> Option<Task> {
+        self.0.take()
+    }
+    fn len(&self) -> usize {
+        usize::from(self.0.is_some())
+    }
+    fn capacity(&self) -> Option<usize> {
+        None
+    }
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.0.iter().for_each(look);
+    }
+    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        self.0.take_if(|task| unwanted(task)).into_iter().collect()
+    }
+}
+
+#[test]
+fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().queue(NewestOnly::default()).build().unwrap();
+        let busy = occupy(&pool);
+        let handles = [1, 2, 3].map(|n| pool.submit(move || n).unwrap());
+        assert_eq!((pool.queued(), pool.stats().task_count()), (1, 2));
+        let cancelled = pool.submit(|| 4).unwrap();
+        assert!(cancelled.cancel());
+        assert_eq!(pool.queued(), 0);
+        let last = pool.submit(|| 5).unwrap(); // drops what was left of the cancelled one
+        pool.purge();
+        assert_eq!(pool.queued(), 1);
+        drop(busy);
+        assert_eq!(last.join_timeout(LONG).unwrap(), 5);
+        for handle in handles {
+            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        }
+        pool.close();
+        assert_eq!((pool.stats().completed, pool.stats().task_count()), (2, 2));
+    });
+}

@@ -1,0 +1,420 @@
+//! When a pool starts threads and when they end: its sizes, the keep-alive time, and what the queue has to say.
+//!
+//! differs: SIZE-25 has nothing to interrupt: an idle worker is woken, a busy one is left alone. later: QUEUE-2, SIZE-24
+//! and 26 to 28 and KEEP-6 with the scheduled pool; here are their counterparts for plain pools.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use executor::{
+    CancelToken, ExecutorService, FifoQueue, HandOffQueue, Hooks, RejectReason, TaskState, ThreadPoolBuilder,
+    ThreadPoolExecutor, prelude::*,
+};
+
+use crate::support::{
+    LONG, Record, SHORT, Signal, assert_matches, eventually, occupy, occupy_all, settle, within_deadline,
+};
+
+fn builder() -> ThreadPoolBuilder {
+    ThreadPoolExecutor::builder()
+}
+
+fn size(pool: &ThreadPoolExecutor) -> usize {
+    pool.stats().pool_size
+}
+
+/// One of the things that are easy to get wrong (2).
+#[test]
+fn the_order_is_core_then_queue_then_maximum_then_the_saturation_policy() {
+    within_deadline(|| {
+        let pool = builder().core(1).maximum(3).queue(FifoQueue::bounded(2)).build().unwrap();
+        let mut busy = vec![occupy(&pool)];
+        for queued in [1, 2] {
+            pool.execute(|| ()).unwrap();
+            assert_eq!((size(&pool), pool.queued()), (1, queued), "the queue takes it");
+        }
+        for threads in [2, 3] {
+            busy.push(occupy(&pool));
+            assert_eq!((size(&pool), pool.queued()), (threads, 2), "it runs although others came before");
+        }
+        assert_matches!(pool.execute(|| ()).unwrap_err().reason, RejectReason::Saturated);
+        drop(busy);
+        pool.close();
+        assert_eq!((pool.stats().completed, pool.stats().largest_pool_size), (5, 3));
+    });
+}
+
+#[test]
+fn with_a_queue_that_never_refuses_a_pool_never_has_more_than_its_core_threads() {
+    within_deadline(|| {
+        let pool = builder().threads(2).build().unwrap();
+        let busy = occupy_all(&pool, 2);
+        for _ in 0..1_000 {
+            pool.execute(|| ()).unwrap();
+        }
+        assert_eq!((size(&pool), pool.queued()), (2, 1_000));
+        drop(busy);
+        pool.close();
+        assert_eq!(pool.stats().largest_pool_size, 2);
+    });
+}
+
+#[test]
+fn threads_first_reaches_the_maximum_before_anything_is_queued_even_without_a_bound() {
+    within_deadline(|| {
+        let pool = builder().core(1).maximum(3).threads_first().build().unwrap();
+        let _busy = occupy_all(&pool, 3);
+        pool.execute(|| ()).unwrap();
+        assert_eq!((size(&pool), pool.queued()), (3, 1));
+    });
+}
+
+/// One of the things that are easy to get wrong (10), and SIZE-27 for a plain pool.
+#[test]
+fn a_pool_of_core_size_zero_runs_what_it_queues_with_one_thread_and_more_only_when_the_queue_refuses() {
+    within_deadline(|| {
+        let pool = builder().core(0).maximum(2).queue(FifoQueue::bounded(1)).build().unwrap();
+        assert_eq!(size(&pool), 0);
+        let mut busy = vec![occupy(&pool)];
+        pool.execute(|| ()).unwrap();
+        assert_eq!((size(&pool), pool.queued()), (1, 1));
+        busy.push(occupy(&pool));
+        assert_eq!(size(&pool), 2);
+        drop(busy);
+        pool.close();
+        assert_eq!((pool.stats().completed, pool.core_pool_size()), (3, 0));
+
+        let unbounded = builder().core(0).build().unwrap();
+        for n in 0..100 {
+            assert_eq!(unbounded.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
+        }
+        assert_eq!(unbounded.stats().largest_pool_size, 1);
+    });
+}
+
+/// SIZE-1
+#[test]
+fn prestarting_one_starts_one_until_the_core_size_is_reached() {
+    within_deadline(|| {
+        let pool = builder().threads(2).queue(FifoQueue::bounded(1)).build().unwrap();
+        assert!(pool.prestart_core_thread() && pool.prestart_core_thread());
+        assert_eq!(size(&pool), 2);
+        assert!(!pool.prestart_core_thread());
+        pool.set_maximum_pool_size(4).unwrap();
+        assert!(!pool.prestart_core_thread(), "the maximum does not matter");
+        pool.set_core_pool_size(3).unwrap();
+        assert!(pool.prestart_core_thread() && !pool.prestart_core_thread());
+        pool.close();
+        assert!(!pool.prestart_core_thread(), "nor is there anything to start after the end");
+        assert_eq!(pool.stats().largest_pool_size, 3);
+    });
+}
+
+/// SIZE-2
+#[test]
+fn prestarting_all_starts_what_is_missing() {
+    within_deadline(|| {
+        let pool = builder().core(3).maximum(9).queue(HandOffQueue::new()).build().unwrap();
+        let _busy = occupy(&pool);
+        assert_eq!((pool.prestart_all_core_threads(), size(&pool)), (2, 3));
+        assert_eq!((pool.prestart_all_core_threads(), size(&pool)), (0, 3));
+        pool.set_core_pool_size(5).unwrap();
+        assert_eq!((pool.prestart_all_core_threads(), size(&pool)), (2, 5));
+
+        let prestarted = builder().threads(3).prestart().build().unwrap();
+        assert_eq!(size(&prestarted), 3);
+        prestarted.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
+        assert_eq!(size(&prestarted), 3, "the threads there are take it");
+    });
+}
+
+/// SIZE-13
+#[test]
+fn a_cached_pool_uses_an_idle_thread_and_starts_one_only_if_none_is_idle() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::cached();
+        assert_eq!((pool.core_pool_size(), pool.maximum_pool_size()), (0, usize::MAX));
+        assert_eq!(pool.keep_alive(), Duration::from_mins(1));
+        for _ in 0..10 {
+            settle(&pool);
+            assert_eq!(size(&pool), 1);
+        }
+        let busy = occupy_all(&pool, 5);
+        assert_eq!((size(&pool), pool.queued()), (5, 0));
+        drop(busy);
+        pool.close();
+        assert_eq!(pool.stats().completed, 15);
+    });
+}
+
+/// KEEP-3
+#[test]
+fn with_core_timeout_an_idle_core_thread_ends_and_the_next_task_gets_another() {
+    within_deadline(|| {
+        let pool = builder().keep_alive(SHORT).core_timeout(true).build().unwrap();
+        for _ in 0..3 {
+            pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
+            eventually("the thread has ended", || size(&pool) == 0);
+        }
+        assert_eq!(pool.stats().largest_pool_size, 1);
+    });
+}
+
+/// KEEP-4. The thread above core size ends, so the time was long enough for the core thread, too.
+#[test]
+fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above_do_not() {
+    within_deadline(|| {
+        let pool = builder().core(1).maximum(3).keep_alive(SHORT).queue(HandOffQueue::new()).build().unwrap();
+        for _ in 0..2 {
+            drop(occupy_all(&pool, 3));
+            // Not active means waiting, for a task without a handle: only then can it be handed the next one.
+            let settled = || size(&pool) == 1 && pool.stats().active == 0;
+            eventually("those above the core size have ended and the other one waits", settled);
+        }
+        assert!(!pool.await_termination(4 * SHORT));
+        assert_eq!(size(&pool), 1);
+    });
+}
+
+/// Notes when each thread ends.
+struct Ends(Record<Instant>);
+
+impl Hooks for Ends {
+    fn worker_ended(&self) {
+        self.0.add(Instant::now());
+    }
+}
+
+/// KEEP-5
+#[test]
+fn ten_core_threads_come_one_by_one_and_end_after_the_keep_alive_time_and_not_before() {
+    within_deadline(|| {
+        const KEEP_ALIVE: Duration = Duration::from_millis(30);
+        let ends = Record::new();
+        let pool = builder().threads(10).keep_alive(KEEP_ALIVE).core_timeout(true);
+        let pool = pool.hooks(Ends(ends.clone())).build().unwrap();
+        let begin = Instant::now();
+        let busy: Vec<_> = (1..=10)
+            .map(|threads| {
+                let busy = occupy(&pool);
+                assert_eq!(size(&pool), threads);
+                busy
+            })
+            .collect();
+        drop(busy);
+        eventually("all have ended", || ends.len() == 10);
+        assert_eq!(size(&pool), 0);
+        assert!(ends.so_far().iter().all(|end| end.duration_since(begin) >= KEEP_ALIVE));
+    });
+}
+
+#[test]
+fn a_keep_alive_time_of_zero_ends_threads_above_core_size_as_soon_as_they_are_idle() {
+    within_deadline(|| {
+        let pool = builder().core(0).maximum(2).keep_alive(Duration::ZERO).queue(HandOffQueue::new());
+        let pool = pool.build().unwrap();
+        let busy = occupy_all(&pool, 2);
+        assert_eq!(size(&pool), 2);
+        drop(busy);
+        eventually("both have ended", || size(&pool) == 0);
+    });
+}
+
+#[test]
+fn a_keep_alive_time_longer_than_the_clock_means_for_ever() {
+    within_deadline(|| {
+        let pool = builder().keep_alive(Duration::MAX).core_timeout(true).build().unwrap();
+        settle(&pool);
+        settle(&pool);
+        assert_eq!((size(&pool), pool.stats().completed), (1, 2));
+    });
+}
+
+/// Threads that sleep already for longer than the new time end at once.
+#[test]
+fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
+    within_deadline(|| {
+        let pool = builder().core(0).maximum(3).queue(HandOffQueue::new()).build().unwrap();
+        drop(occupy_all(&pool, 3));
+        assert!(!pool.await_termination(2 * SHORT));
+        assert_eq!(size(&pool), 3);
+        pool.set_keep_alive(SHORT).unwrap();
+        eventually("they have ended", || size(&pool) == 0);
+        assert_eq!(pool.keep_alive(), SHORT);
+    });
+}
+
+#[test]
+fn allowing_core_threads_to_time_out_counts_for_those_that_are_idle_already() {
+    within_deadline(|| {
+        let pool = builder().threads(2).keep_alive(SHORT).build().unwrap();
+        drop(occupy_all(&pool, 2));
+        assert!(!pool.await_termination(4 * SHORT));
+        assert_eq!((size(&pool), pool.core_timeout()), (2, false));
+        pool.set_core_timeout(true).unwrap();
+        eventually("they have ended", || size(&pool) == 0);
+        assert!(pool.core_timeout());
+    });
+}
+
+/// SIZE-24, for a plain pool.
+#[test]
+fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_waits() {
+    within_deadline(|| {
+        let pool = builder().threads(3).keep_alive(SHORT).queue(FifoQueue::bounded(10)).build().unwrap();
+        drop(occupy_all(&pool, 3));
+        pool.set_core_pool_size(1).unwrap();
+        eventually("two have ended", || size(&pool) == 1);
+
+        let _busy = occupy(&pool);
+        let waiting: Vec<_> = (0..5).map(|n| pool.submit(move || n).unwrap()).collect();
+        assert_eq!(size(&pool), 1);
+        pool.set_core_pool_size(3).unwrap();
+        for (n, handle) in waiting.into_iter().enumerate() {
+            assert_eq!(handle.join_timeout(LONG).unwrap(), n, "by a thread that was started for it");
+        }
+        assert_eq!((size(&pool), pool.stats().largest_pool_size), (3, 3));
+    });
+}
+
+#[test]
+fn a_higher_core_size_starts_no_more_threads_than_there_are_tasks_that_wait() {
+    within_deadline(|| {
+        let pool = builder().core(1).maximum(10).queue(FifoQueue::bounded(10)).build().unwrap();
+        let _busy = occupy(&pool);
+        pool.set_core_pool_size(3).unwrap();
+        assert_eq!(size(&pool), 1, "nothing waits");
+        pool.set_core_pool_size(1).unwrap();
+        let waiting = pool.submit(|| ()).unwrap();
+        pool.set_core_pool_size(10).unwrap();
+        waiting.join_timeout(LONG).unwrap();
+        assert_eq!(size(&pool), 2);
+    });
+}
+
+/// SIZE-25, and one of the things that are easy to get wrong (3).
+#[test]
+fn tasks_that_change_the_core_size_disturb_no_busy_thread() {
+    within_deadline(|| {
+        const THREADS: usize = 20;
+        let pool = builder().threads(THREADS).keep_alive(SHORT).queue(FifoQueue::bounded(1));
+        let pool = Arc::new(pool.build().unwrap());
+        let (here, go) = (Arc::new(AtomicUsize::new(0)), Signal::new());
+        let handles: Vec<_> = (0..THREADS)
+            .map(|n| {
+                let (pool, here, go) = (Arc::clone(&pool), Arc::clone(&here), go.clone());
+                pool.clone()
+                    .submit(move || {
+                        here.fetch_add(1, Ordering::SeqCst);
+                        go.wait();
+                        pool.set_core_pool_size(n % 3).unwrap();
+                        let undisturbed = CancelToken::current().check();
+                        pool.set_core_pool_size(THREADS).unwrap();
+                        undisturbed
+                    })
+                    .unwrap()
+            })
+            .collect();
+        eventually("all are here", || here.load(Ordering::SeqCst) == THREADS);
+        go.set();
+        for handle in handles {
+            handle.join_timeout(LONG).unwrap().unwrap();
+        }
+        assert_eq!(pool.stats().largest_pool_size, THREADS);
+    });
+}
+
+#[test]
+fn a_lower_maximum_ends_threads_as_their_tasks_end_and_lets_no_other_start() {
+    within_deadline(|| {
+        let pool = builder().core(1).maximum(4).queue(FifoQueue::bounded(1)).build().unwrap();
+        let mut busy = vec![occupy(&pool)];
+        pool.execute(|| ()).unwrap(); // fills the queue
+        busy.extend(occupy_all(&pool, 3));
+        pool.set_maximum_pool_size(2).unwrap();
+        assert_eq!(size(&pool), 4, "busy threads are left alone");
+        for left in [3, 2] {
+            drop(busy.pop());
+            eventually("one thread less", || size(&pool) == left);
+            assert_eq!(pool.queued(), 1, "it ended instead of taking the next");
+        }
+        drop(busy.pop());
+        eventually("the next thread took it", || pool.queued() == 0);
+        assert_eq!(size(&pool), 2);
+    });
+}
+
+/// QUEUE-3
+#[test]
+fn the_life_of_a_pool() {
+    within_deadline(|| {
+        let pool =
+            builder().core(3).maximum(9).keep_alive(LONG).queue(FifoQueue::bounded(9)).build().unwrap();
+        let mut busy = occupy_all(&pool, 3);
+        for queued in 1..=9 {
+            pool.execute(|| ()).unwrap();
+            assert_eq!((size(&pool), pool.queued()), (3, queued));
+        }
+        busy.extend(occupy_all(&pool, 6));
+        assert_eq!((size(&pool), pool.queued()), (9, 9));
+        assert!(pool.execute(|| ()).is_err());
+
+        pool.set_maximum_pool_size(12).unwrap();
+        busy.extend(occupy_all(&pool, 3));
+        assert_eq!((size(&pool), pool.queued(), pool.stats().active), (12, 9, 12));
+        assert!(pool.execute(|| ()).is_err());
+        assert_eq!(pool.stats().task_count(), 21);
+
+        pool.set_maximum_pool_size(6).unwrap();
+        drop(busy);
+        eventually("all tasks are done", || pool.stats().completed == 21);
+        eventually("there are no more than six", || size(&pool) == 6);
+        pool.set_keep_alive(SHORT).unwrap();
+        eventually("only the core is left", || size(&pool) == 3);
+        assert!(!pool.await_termination(2 * SHORT));
+        assert_eq!(size(&pool), 3);
+        pool.set_core_timeout(true).unwrap();
+        eventually("none is left", || size(&pool) == 0);
+
+        pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
+        pool.close();
+        let stats = pool.stats();
+        assert_eq!((stats.queued, stats.active, stats.pool_size), (0, 0, 0), "{stats}");
+        assert_eq!((stats.completed, stats.task_count(), stats.largest_pool_size), (22, 22, 12), "{stats}");
+    });
+}
+
+/// Threads that end while tasks come: none of them is stranded.
+#[test]
+fn no_task_is_missed_by_threads_that_are_about_to_end() {
+    within_deadline(|| {
+        let pool = builder().core(0).maximum(2).keep_alive(Duration::from_micros(50));
+        let pool = pool.queue(FifoQueue::bounded(10)).build().unwrap();
+        for n in 0..300_u32 {
+            let handle = pool.submit(move || n).unwrap();
+            assert_eq!(handle.join_timeout(LONG).unwrap(), n);
+            if n % 3 == 0 {
+                std::thread::sleep(Duration::from_micros(40)); // no hope in it: any time will do
+            }
+        }
+        eventually("all threads have ended", || size(&pool) == 0);
+        pool.close();
+        assert_eq!(pool.stats().completed, 300);
+    });
+}
+
+/// What is running is not lost either when its thread is one too many.
+#[test]
+fn a_pool_shut_down_while_it_shrinks_ends() {
+    within_deadline(|| {
+        let pool = builder().core(0).maximum(4).queue(HandOffQueue::new()).build().unwrap();
+        let busy = occupy_all(&pool, 4);
+        pool.set_maximum_pool_size(1).unwrap();
+        let last = pool.submit(|| ()).unwrap_err();
+        pool.shutdown();
+        drop(busy);
+        assert!(pool.await_termination(LONG));
+        assert_eq!((pool.stats().completed, last.handle.state()), (4, TaskState::Pending));
+    });
+}

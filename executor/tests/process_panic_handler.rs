@@ -1,0 +1,80 @@
+//! The panic handler of the process hears of what no pool has a handler for. In a process of its own, because there is one.
+
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use executor::panics::{PanicReport, set_handler};
+use executor::{
+    DirectExecutor, Executor, ExecutorService, FutureTask, Task, ThreadPerTaskExecutor, ThreadPoolExecutor,
+    prelude::*,
+};
+
+const LONG: Duration = Duration::from_secs(10);
+
+type Heard = Arc<Mutex<Vec<String>>>;
+
+fn recorder(heard: &Heard) -> impl Fn(&PanicReport<'_>) + Send + Sync + 'static {
+    let heard = Arc::clone(heard);
+    move |report| heard.lock().unwrap().push(format!("{} {}", report.task.unwrap_or("-"), report.message))
+}
+
+fn fail() {
+    resume_unwind(Box::new("oh")) // without calling the panic hook
+}
+
+/// Waits until as much was heard, and forgets it.
+fn hear(heard: &Heard, expected: &[&str]) {
+    let deadline = std::time::Instant::now() + LONG;
+    while heard.lock().unwrap().len() < expected.len() {
+        assert!(std::time::Instant::now() < deadline, "{:?}", heard.lock().unwrap());
+        std::thread::yield_now();
+    }
+    assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
+}
+
+/// One test, because one process has one handler.
+#[test]
+fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
+    let heard = Heard::default();
+    assert!(set_handler(recorder(&heard)).is_none());
+
+    let pool = ThreadPoolExecutor::fixed(1);
+    let executors: [&dyn Executor; 3] = [&pool, &DirectExecutor, &ThreadPerTaskExecutor::new()];
+    for executor in executors {
+        drop(executor.submit(FutureTask::new(fail)).unwrap());
+        hear_one(&heard);
+        assert!(executor.submit(fail).unwrap().join().is_err());
+    }
+    pool.execute(Task::new(fail).named("bad")).unwrap();
+    hear(&heard, &["bad oh"]);
+
+    let (task, own) = (FutureTask::new(fail), Heard::default());
+    task.task.run();
+    drop(task.handle);
+    hear(&heard, &["- oh"]);
+
+    let told = ThreadPoolExecutor::builder().panic_handler(recorder(&own)).build().unwrap();
+    told.execute(Task::new(fail).named("bad")).unwrap();
+    told.close();
+    hear(&own, &["bad oh"]);
+    assert_eq!(*heard.lock().unwrap(), [""; 0], "the pool's own handler takes its place");
+
+    let second = Heard::default();
+    let first = set_handler(recorder(&second)).expect("the one that was set before");
+    pool.execute(Task::new(fail).named("bad")).unwrap();
+    pool.close();
+    hear(&second, &["bad oh"]);
+    assert_eq!(*heard.lock().unwrap(), [""; 0]);
+    drop(first);
+}
+
+fn hear_one(heard: &Heard) {
+    let deadline = std::time::Instant::now() + LONG;
+    while heard.lock().unwrap().is_empty() {
+        assert!(std::time::Instant::now() < deadline, "nothing was heard");
+        std::thread::yield_now();
+    }
+    let reports = std::mem::take(&mut *heard.lock().unwrap());
+    assert!(reports.len() == 1 && reports[0].ends_with(" oh"), "{reports:?}");
+}

@@ -1,0 +1,330 @@
+//! The properties of the isolating executor, each a function. `model.rs` and `real.rs` run them.
+
+use std::collections::VecDeque;
+
+use executor::prelude::*;
+use executor::{
+    DirectExecutor, Executor, Outcome, RejectReason, RejectedExecution, Task, ThreadPoolExecutor,
+};
+use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+
+use super::exercise::{IsolatingExecutor, Session, sign_in, sign_out, signed_in};
+use crate::probe::{Counter, Shared};
+use crate::sync::{Arc, thread};
+
+/// An inner executor under the property's control: it keeps the tasks until it is told to run one, and refuses if it is
+/// told to.
+#[derive(Clone, Default)]
+struct Inner(Arc<InnerState>);
+
+#[derive(Default)]
+struct InnerState {
+    tasks: Shared<VecDeque<Task>>,
+    refuses: Shared<bool>,
+}
+
+impl Inner {
+    /// Runs the job on the calling thread, as a worker would.
+    fn run_one(&self) -> Outcome {
+        let task = self.0.tasks.with(VecDeque::pop_front);
+        let task = task.unwrap_or_else(|| {
+            fail(
+                "execute() has returned Ok, and the inner executor has got no job",
+                "who runs the job, and on which thread, is for the inner executor to say: give it the job, and nothing \
+                 of the work is left to do here",
+            )
+        });
+        step("the inner executor runs the job");
+        task.run()
+    }
+}
+
+impl Executor for Inner {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        if self.0.refuses.with(|refuses| *refuses) {
+            step("the inner executor refuses");
+            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
+        }
+        step("the inner executor queues the job");
+        self.0.tasks.with(|tasks| tasks.push_back(task));
+        Ok(())
+    }
+}
+
+const NO_WAIT: &str = "nothing in execute() has to wait, and nothing in it panics";
+const CLEAN_UP: &str = "what is cleaned up after a job has to be dropped, on the job's thread, before its closure returns. \
+                        Neither the next job nor the end of the thread may ever come";
+
+fn execute<E: Executor>(isolating: &IsolatingExecutor<E>, job: impl FnOnce() + Send + 'static) {
+    if expect("execute()", NO_WAIT, || isolating.execute(job)).is_err() {
+        fail(
+            "execute() refused a job, and the inner executor has not",
+            "pass on what the inner executor says",
+        );
+    }
+}
+
+/// A session whose end is counted.
+fn session(user: &'static str, ended: &Arc<Counter>) -> Session {
+    let ended = Arc::clone(ended);
+    Session::new(user, move || {
+        step(&format!("the session of {user} ends"));
+        ended.add();
+    })
+}
+
+fn counter() -> Arc<Counter> {
+    Arc::new(Counter::new("jobs to have run"))
+}
+
+fn nobody_is_signed_in(who: &str, cause: &str) {
+    if let Some(user) = signed_in() {
+        fail(&format!("{who} finds {user} signed in"), cause);
+    }
+}
+
+pub fn every_job_runs_once_on_the_inner_executor() {
+    promise("Every job that execute() accepts is run by the inner executor, once.");
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    let ran = counter();
+    for _ in 0..2 {
+        let ran = Arc::clone(&ran);
+        execute(&isolating, move || {
+            step("the job runs");
+            ran.add();
+        });
+    }
+    for runs in 1..=2 {
+        inner.run_one();
+        if ran.get() != runs {
+            let seen = format!("{runs} task(s) of the inner executor have run {} job(s)", ran.get());
+            fail(&seen, "one job, one task of the inner executor");
+        }
+    }
+}
+
+pub fn a_refused_job_is_given_back() {
+    promise("When the inner executor refuses a job, execute() gives it back.");
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    inner.0.refuses.with(|refuses| *refuses = true);
+    match expect("execute()", NO_WAIT, || isolating.execute(|| step("the refused job runs after all"))) {
+        Err(rejected) => drop(rejected), // and the job with it
+        Ok(()) => fail(
+            "the inner executor refused, and execute() returned Ok",
+            "the job is lost and nobody knows: pass the error on",
+        ),
+    }
+}
+
+pub fn a_job_finds_nobody_signed_in() {
+    promise(
+        "On whichever thread of a pool a job runs, it finds nobody signed in but those whom it signs in.",
+    );
+    let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+    let isolating = IsolatingExecutor::new(Arc::clone(&pool));
+    let (ran, ended) = (counter(), counter());
+    for user in ["Ada", "Grace", "Barbara"] {
+        let (ran, ended) = (Arc::clone(&ran), Arc::clone(&ended));
+        execute(&isolating, move || {
+            nobody_is_signed_in(
+                &format!("the job of {user}"),
+                "the job before it on this thread has left them there, and nobody has cleaned up in between",
+            );
+            step(&format!("{user} signs in"));
+            sign_in(session(user, &ended));
+            thread::yield_now();
+            if signed_in() != Some(user) {
+                let seen = format!("the job of {user} has signed her in, and finds {:?}", signed_in());
+                fail(&seen, "a job's session is its own for as long as it runs");
+            }
+            ran.add();
+        });
+    }
+    expect("waiting for three jobs", "a job was accepted and not run", || ran.wait_for(3));
+    expect("the pool's close()", "a thread of the pool does not come back", || pool.close());
+    if ended.get() != 3 {
+        fail(&format!("3 jobs are over, and {} of their sessions", ended.get()), CLEAN_UP);
+    }
+}
+
+pub fn what_a_job_leaves_ends_with_it() {
+    promise("When a job has returned, the session that it left on its thread has ended.");
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    let ended = counter();
+    let of_ada = Arc::clone(&ended);
+    execute(&isolating, move || sign_in(session("Ada", &of_ada)));
+    inner.run_one();
+    if ended.get() != 1 {
+        fail("the job is over, and the session that it left is not", CLEAN_UP);
+    }
+    nobody_is_signed_in("the thread that ran the job", CLEAN_UP);
+}
+
+pub fn what_a_panicking_job_leaves_ends_with_it() {
+    promise("When a job has panicked, the session that it left on its thread has ended.");
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    let ended = counter();
+    let of_ada = Arc::clone(&ended);
+    execute(&isolating, move || {
+        sign_in(session("Ada", &of_ada));
+        panic_on_purpose();
+    });
+    inner.run_one();
+    if ended.get() != 1 || signed_in().is_some() {
+        fail(
+            "the job panicked, and the session that it left is still there",
+            "what stands after job() is not reached when it panics: clean up in a Drop",
+        );
+    }
+}
+
+pub fn a_panic_still_reaches_the_inner_executor() {
+    promise("When a job panics, the inner executor sees the panic.");
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    execute(&isolating, || panic_on_purpose());
+    if !matches!(inner.run_one(), Outcome::Panicked(_)) {
+        fail(
+            "the job panicked, and the inner executor takes it for completed",
+            "the panic was caught and dropped: nobody will hear of it. Clean up in a Drop, which does not stop a panic, \
+             or go on with it (std::panic::resume_unwind)",
+        );
+    }
+}
+
+pub fn a_job_on_its_callers_thread_finds_nobody_signed_in() {
+    promise("A job that is run by its caller does not find whoever is signed in there.");
+    let isolating = IsolatingExecutor::new(DirectExecutor);
+    let (grace, ran) = (counter(), counter());
+    sign_in(session("Grace", &grace));
+    let seen = Arc::clone(&ran);
+    execute(&isolating, move || {
+        nobody_is_signed_in(
+            "a job that its caller runs",
+            "that is the caller's session: it has to be out of sight before the job begins, and until it has ended. \
+             (`let _ = x;` drops x at once, `let _x = x;` does not.)",
+        );
+        seen.add();
+    });
+    if ran.get() != 1 {
+        fail("execute() on a direct executor has not run the job", "hand the job to the inner executor");
+    }
+    sign_out();
+}
+
+pub fn the_callers_session_is_there_again_afterwards() {
+    promise("When a job was run by its caller, whoever was signed in there is so again, also after a panic.");
+    let isolating = IsolatingExecutor::new(DirectExecutor);
+    for panics in [false, true] {
+        let (grace, ada) = (counter(), counter());
+        sign_in(session("Grace", &grace));
+        let of_job = Arc::clone(&ada);
+        execute(&isolating, move || {
+            sign_in(session("Ada", &of_job));
+            if panics {
+                panic_on_purpose();
+            }
+        });
+        if grace.get() != 0 || signed_in() != Some("Grace") {
+            let how = if panics { "panicked" } else { "returned" };
+            fail(
+                &format!("Grace was signed in, a job {how} on her thread, and now {:?} is", signed_in()),
+                "what is there before a job belongs to somebody else: take it out of the slot, keep it, and put it back \
+                 when the job is over",
+            );
+        }
+        if ada.get() != 1 {
+            fail("the job is over, and the session that it left is not", CLEAN_UP);
+        }
+        sign_out();
+        if grace.get() != 1 {
+            fail("Grace has signed out, and her session has not ended once", "a session was put back twice");
+        }
+    }
+}
+
+pub fn jobs_within_jobs_each_have_their_own_session() {
+    promise("A job that a job runs on its own thread has a session of its own, and so has one within that.");
+    let isolating = Arc::new(IsolatingExecutor::new(DirectExecutor));
+    let ended = counter();
+    sign_in(session("Grace", &ended));
+    nest(&isolating, &["Ada", "Barbara", "Karen"], &ended);
+    check_still_there("Grace", &ended, 3);
+    sign_out();
+}
+
+/// A job that signs in the first of these, has the others do the same within it, and finds the first signed in again.
+fn nest(isolating: &Arc<IsolatingExecutor<DirectExecutor>>, users: &'static [&str], ended: &Arc<Counter>) {
+    let Some((user, within)) = users.split_first() else { return };
+    let (again, ended) = (Arc::clone(isolating), Arc::clone(ended));
+    execute(isolating, move || {
+        nobody_is_signed_in(
+            &format!("the job of {user}, in another job,"),
+            "a job within a job is a job: it has to be given a clean thread, too",
+        );
+        sign_in(session(user, &ended));
+        nest(&again, within, &ended);
+        check_still_there(user, &ended, within.len());
+    });
+}
+
+fn check_still_there(user: &str, ended: &Counter, within: usize) {
+    if signed_in() != Some(user) || ended.get() != within {
+        fail(
+            &format!(
+                "{user} signed in and ran a job with {within} job(s) in one another; afterwards {:?} is signed in, and \
+                 {} session(s) have ended",
+                signed_in(),
+                ended.get()
+            ),
+            "what was there before a job has to be kept for each job by itself, in the closure that runs it: in one place \
+             for all, the next one throws it out",
+        );
+    }
+}
+
+pub fn submitting_leaves_the_submitters_session_alone() {
+    promise("Whoever submits a job that others run stays signed in.");
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    let grace = counter();
+    sign_in(session("Grace", &grace));
+    execute(&isolating, || step("the job runs"));
+    if signed_in() != Some("Grace") || grace.get() != 0 {
+        fail(
+            "Grace has submitted a job, and is not signed in any more",
+            "what execute() does itself happens on the submitter's thread; only what stands in the closure happens on the \
+             job's",
+        );
+    }
+    sign_out();
+    inner.run_one();
+}
+
+pub fn a_session_may_look_around_when_it_ends() {
+    promise("While a session ends, its code may ask who is signed in.");
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    let ended = counter();
+    let at_end = Arc::clone(&ended);
+    execute(&isolating, move || {
+        sign_in(Session::new("Ada", move || {
+            step("the session of Ada ends, and asks who is signed in");
+            signed_in();
+            at_end.add();
+        }));
+    });
+    let cause = "the old session was dropped while the slot was borrowed, and its Drop is somebody's code, which looks \
+                 into the slot. Take it out first (`take` and `replace` give it to you), drop it afterwards";
+    expect("the job", cause, || inner.run_one());
+    if ended.get() != 1 {
+        fail(
+            "the session has not come to its end when the job is over",
+            &format!("it panicked on the way: {cause}"),
+        );
+    }
+}

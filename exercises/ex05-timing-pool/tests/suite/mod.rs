@@ -1,0 +1,328 @@
+//! The properties of the timing, each a function. `model.rs` and `real.rs` run them.
+
+use executor::prelude::*;
+use executor::{TaskHandle, ThreadPoolExecutor};
+use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+
+use super::exercise::{Millis, Summary, Timing};
+use crate::probe::{Counter, Shared};
+use crate::sync::{Arc, thread};
+
+/// A pool with a timing, a clock that goes on only when it is told to, and what was logged.
+struct Timed {
+    pool: ThreadPoolExecutor,
+    timing: Arc<Timing>,
+    clock: Arc<Clock>,
+    log: Arc<Shared<Vec<Summary>>>,
+}
+
+#[derive(Default)]
+struct Clock(Shared<Millis>);
+
+impl Clock {
+    fn now(&self) -> Millis {
+        self.0.with(|now| *now)
+    }
+
+    fn advance(&self, by: Millis) {
+        step(&format!("{by} ms go by"));
+        self.0.with(|now| *now += by);
+    }
+}
+
+impl Timed {
+    fn new(threads: usize) -> Self {
+        let clock = Arc::new(Clock::default());
+        clock.advance(1_000); // the clock is older than the pool
+        let log: Arc<Shared<Vec<Summary>>> = Arc::default();
+        let timing = {
+            let (clock, log) = (Arc::clone(&clock), Arc::clone(&log));
+            let write = move |summary| {
+                step(&format!("log: {summary:?}"));
+                log.with(|log| log.push(summary));
+            };
+            Arc::new(Timing::new(move || clock.now(), write))
+        };
+        Self { pool: pool(threads, &timing), timing, clock, log }
+    }
+
+    /// Submits a task that takes so long.
+    fn task_of(&self, millis: Millis) -> TaskHandle<()> {
+        let clock = Arc::clone(&self.clock);
+        self.submit(move || clock.advance(millis))
+    }
+
+    /// Submits a task that takes so long and panics.
+    fn panicking_task_of(&self, millis: Millis) -> TaskHandle<()> {
+        let clock = Arc::clone(&self.clock);
+        self.submit(move || {
+            clock.advance(millis);
+            panic_on_purpose();
+        })
+    }
+
+    /// Submits a task that says that it has begun and waits until it may end.
+    fn task_until(&self, begun: &Arc<Counter>, gate: &Arc<Counter>) -> TaskHandle<()> {
+        let (begun, gate) = (Arc::clone(begun), Arc::clone(gate));
+        self.submit(move || {
+            step("the task begins");
+            begun.add();
+            gate.wait_for(1);
+        })
+    }
+
+    fn submit(&self, task: impl FnOnce() + Send + 'static) -> TaskHandle<()> {
+        self.pool.submit(task).unwrap_or_else(|_| fail("the pool refused a task", "it was shut down early"))
+    }
+
+    fn check(&self, when: &str, tasks: u64, total: Millis, cause: &str) {
+        let summary = self.timing.summary();
+        if summary != (Summary { tasks, total }) {
+            fail(
+                &format!(
+                    "{when}: {} task(s) in {} ms, and it should be {tasks} in {total} ms",
+                    summary.tasks, summary.total
+                ),
+                cause,
+            );
+        }
+    }
+
+    fn close(self) {
+        close(&self.pool);
+    }
+}
+
+fn pool(threads: usize, timing: &Arc<Timing>) -> ThreadPoolExecutor {
+    ThreadPoolExecutor::builder().threads(threads).hooks(Arc::clone(timing)).build().expect("a valid pool")
+}
+
+fn close(pool: &ThreadPoolExecutor) {
+    expect("the pool's close()", "a hook does not come back", || pool.close());
+}
+
+/// Waits for the task. False if it panicked.
+fn join(task: TaskHandle<()>) -> bool {
+    expect("join() of a task", "a hook does not come back", || task.join().is_ok())
+}
+
+fn begun() -> Arc<Counter> {
+    Arc::new(Counter::new("tasks to begin"))
+}
+
+fn gate() -> Arc<Counter> {
+    Arc::new(Counter::new("the test to let the tasks end"))
+}
+
+fn wait_for(begun: &Counter, tasks: usize) {
+    expect("waiting for a task to begin", "a hook does not come back", || begun.wait_for(tasks));
+}
+
+pub fn every_task_is_counted_once() {
+    promise("Every task is counted once, on whichever thread it runs.");
+    let timed = Timed::new(2);
+    let tasks: Vec<_> = (0..3).map(|_| timed.task_of(0)).collect();
+    for task in tasks {
+        join(task);
+    }
+    let cause = "two threads count at the same time, and each writes back what it has read plus one: one task is lost. \
+                 Read and write have to be one step";
+    timed.check("after three tasks that took no time", 3, 0, cause);
+    timed.close();
+}
+
+pub fn a_panicking_task_is_counted_and_timed() {
+    promise("A task that panics is counted and timed like others, and the next one by itself.");
+    let timed = Timed::new(1);
+    if join(timed.panicking_task_of(10)) {
+        fail("the task panicked, and its handle says that it has not", "no hook can do that");
+    }
+    timed.check(
+        "after a task of 10 ms that panicked",
+        1,
+        10,
+        "it has ended as well, and taken its time: count every outcome",
+    );
+    timed.clock.advance(100);
+    join(timed.task_of(5));
+    timed.check(
+        "after a task of 10 ms that panicked, 100 ms of nothing and a task of 5 ms",
+        2,
+        15,
+        "the panicked task's beginning was left for the next one",
+    );
+    timed.close();
+}
+
+pub fn whoever_has_joined_a_task_finds_it_counted() {
+    promise("Whoever has waited for a task finds it in the summary.");
+    let timed = Timed::new(1);
+    join(timed.task_of(10));
+    timed.check(
+        "after a task that was joined",
+        1,
+        10,
+        "after_execute is called before the task's end is made known, and what is done later (by the next task, or at \
+         the end of the thread) is too late",
+    );
+    timed.close();
+}
+
+pub fn a_running_task_is_not_counted() {
+    promise("A task that has not ended is not in the summary.");
+    let timed = Timed::new(1);
+    let (begun, gate) = (begun(), gate());
+    let task = timed.task_until(&begun, &gate);
+    wait_for(&begun, 1);
+    timed.check("while the only task runs", 0, 0, "a task is counted when it ends, with its time");
+    gate.add();
+    join(task);
+    timed.close();
+}
+
+pub fn the_mean_of_no_tasks_is_none() {
+    promise("Without a task there is no mean.");
+    let timed = Timed::new(1);
+    let mean = expect("mean()", "a division by zero", || timed.timing.summary().mean());
+    if mean.is_some() {
+        fail(
+            &format!("no task has ended, and the mean is {mean:?}"),
+            "zero by zero is a panic for whole numbers, and NaN for others; neither is an answer",
+        );
+    }
+    timed.close();
+}
+
+pub fn the_mean_is_the_total_by_the_number() {
+    promise("The mean is the total divided by the number of tasks.");
+    let timed = Timed::new(1);
+    join(timed.task_of(5));
+    join(timed.task_of(10));
+    let mean = timed.timing.summary().mean();
+    if mean != Some(7.5) {
+        fail(
+            &format!("tasks of 5 ms and 10 ms, and the mean is {mean:?}"),
+            "it is 7.5: a division of whole numbers throws the rest away, so convert first",
+        );
+    }
+    timed.close();
+}
+
+pub fn a_task_is_timed_from_its_beginning_to_its_end() {
+    promise("A task's time is from its beginning to its end, and nothing before, between or after.");
+    let timed = Timed::new(1);
+    join(timed.task_of(10));
+    timed.check("after a task of 10 ms", 1, 10, "the clock stood at 1000 ms when the pool was made");
+    timed.clock.advance(100);
+    join(timed.task_of(20));
+    timed.check(
+        "after a task of 10 ms, 100 ms of nothing and a task of 20 ms on the same thread",
+        2,
+        30,
+        "every task has a beginning of its own, which before_execute has to set each time",
+    );
+    timed.close();
+}
+
+pub fn the_times_of_tasks_side_by_side_add_up() {
+    promise("Tasks that run at the same time are timed each by itself.");
+    let timed = Timed::new(2);
+    let (begun, gate) = (begun(), gate());
+    let first = timed.task_until(&begun, &gate);
+    wait_for(&begun, 1);
+    timed.clock.advance(5);
+    let second = timed.task_until(&begun, &gate);
+    wait_for(&begun, 2);
+    timed.clock.advance(10);
+    gate.add();
+    join(first);
+    join(second);
+    timed.check(
+        "after a task of 15 ms and one that began 5 ms after it and ended with it",
+        2,
+        25,
+        "several tasks run at the same time: where is the beginning of each kept? In one place for all, the later one \
+         overwrites the earlier",
+    );
+    timed.close();
+}
+
+pub fn number_and_total_belong_together() {
+    promise("A summary's two numbers are of the same moment.");
+    let timed = Timed::new(1);
+    let tasks = [timed.task_of(10), timed.task_of(10)];
+    for _ in 0..5 {
+        let Summary { tasks, total } = timed.timing.summary();
+        if total != tasks * 10 {
+            fail(
+                &format!("every task takes 10 ms, and the summary says {tasks} task(s) in {total} ms"),
+                "one number was read after a task was added to it, the other one before. That each is right by itself \
+                 is not enough: change both under one lock, and read both under the same",
+            );
+        }
+        thread::yield_now();
+    }
+    for task in tasks {
+        join(task);
+    }
+    timed.close();
+}
+
+pub fn the_log_is_called_once_after_the_last_task() {
+    promise("The log is called once, when the last task has ended, with all of them.");
+    let timed = Timed::new(2);
+    let (begun, gate) = (begun(), gate());
+    join(timed.task_of(10));
+    let task = timed.task_until(&begun, &gate);
+    wait_for(&begun, 1);
+    let last = timed.task_of(10);
+    timed.pool.shutdown();
+    let early = timed.log.with(|log| log.len());
+    if early > 0 {
+        fail(
+            "the log was called, and tasks are still running",
+            "that nothing runs just now is not the end, and shutdown() is not either: tasks that were accepted are \
+             still run. The pool says when it is over",
+        );
+    }
+    gate.add();
+    join(task);
+    join(last);
+    close(&timed.pool);
+    let lines = timed.log.with(|log| log.clone());
+    let told: Vec<_> = lines.iter().map(|summary| summary.tasks).collect();
+    if told != [3] {
+        fail(
+            &format!(
+                "the pool has run 3 tasks and is over; the log was called {} time(s), told of {told:?}",
+                told.len()
+            ),
+            "the pool calls terminated() once, when all of its tasks have ended; every other moment is too early, too \
+             late or comes for each thread",
+        );
+    }
+}
+
+pub fn the_log_may_ask_for_the_summary() {
+    promise("The code that the log calls may use the timing.");
+    let slot: Arc<Shared<Option<Arc<Timing>>>> = Arc::default();
+    let asks = Arc::clone(&slot);
+    let timing = Arc::new(Timing::new(
+        || 0,
+        move |_| {
+            let timing = asks.with(|slot| slot.take());
+            if let Some(timing) = timing {
+                step("the log asks for the summary");
+                timing.summary();
+            }
+        },
+    ));
+    slot.with(|slot| *slot = Some(Arc::clone(&timing)));
+    let pool = pool(1, &timing);
+    if pool.execute(|| step("the task runs")).is_err() {
+        fail("the pool refused a task", "no hook can do that");
+    }
+    let cause = "the log is somebody else's code, and is called while a lock is held that it needs";
+    expect("the pool's close()", cause, || pool.close());
+    slot.with(|slot| slot.take());
+}
