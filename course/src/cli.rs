@@ -2,6 +2,7 @@
 //!
 //! It is part of the library because `book check` compares the commands that the pages name with it.
 
+use crate::load::LoadArgs;
 use clap::{Args, Parser, Subcommand};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
@@ -64,6 +65,8 @@ pub struct Place {
 pub enum Command {
     /// Build the book and serve it
     Serve(Serve),
+    /// Send load to a server, or to stages of the course to compare them
+    Load(LoadArgs),
     /// Show which exercise comes next, and how to do it
     Next,
     /// Check an answer: does every property hold, under the model and on real threads?

@@ -8,6 +8,7 @@
 //!    mdBook's for a success;
 //! 3. [`serve`] hands it out, one task per connection, on the course's own thread pool.
 //!
+//! [`load`] is for a reader who has started one of the servers and wants to see it work.
 //! [`exercises`] is for those who have read a page and want to know whether they have understood it.
 //! [`cli`] is what can be typed. Every error is a sentence that says what to do next.
 
@@ -16,3 +17,4 @@ pub mod workspace;
 pub mod book;
 pub mod serve;
 pub mod exercises;
+pub mod load;

@@ -4,7 +4,7 @@ use clap::Parser;
 use course::cli::{BookCommand, Command, Course, Serve};
 use course::exercises::{Learner, doctor};
 use course::workspace::Workspace;
-use course::{book, serve};
+use course::{book, load, serve};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -29,6 +29,7 @@ fn run(course: Course) -> anyhow::Result<bool> {
         Command::Serve(Serve { addr, threads }) => {
             serve::serve(&book::build(&workspace)?, addr, threads).map(|()| true)
         }
+        Command::Load(args) => load::run(&workspace, &args).map(|()| true),
         Command::Next => Ok(learner()?.next()),
         Command::Check { exercises, all, all_messages, json } => {
             learner()?.check(&exercises, all, all_messages, json)

@@ -4,5 +4,6 @@ mod book;
 mod book_check;
 mod fixture;
 mod learner;
+mod load;
 mod running;
 mod serve;

@@ -1,0 +1,185 @@
+//! The command line of `cargo course load`, and the plan that it describes.
+
+use super::rude::Rudeness;
+use anyhow::ensure;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use servers::limits::duration;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// As many sockets and threads as one process gets without further ado on most systems.
+const MOST_CONNECTIONS: usize = 2_000;
+
+const EXAMPLES: &str = "Examples:
+  cargo course load http://127.0.0.1:8080/hello
+  cargo course load --connections 200 --rate 5000 http://127.0.0.1:8080/block?ms=10
+  cargo course load --rude silent=100,drip=4 http://127.0.0.1:8080/hello
+  cargo course load --stages single_threaded,pooled --path /block?ms=5 --svg compared.svg
+
+Latency counts from when a request was wanted; with --rate, from when it was due, however late it could be sent.
+It is that of answers below status 400. Ctrl-C ends the load early and prints what was measured.
+
+The exit code is 0 if something was measured, 1 if there was no answer or something else failed,
+2 for wrong usage, and 130 after a second Ctrl-C.";
+
+/// Sends load to a web server of this machine and tells how it bore it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct LoadArgs {
+    #[arg(help = "What to ask for, such as http://127.0.0.1:8080/hello")]
+    #[arg(required_unless_present = "stages", conflicts_with = "stages")]
+    pub(super) url: Option<String>,
+
+    /// Stages of the course to start (built if need be) and compare: the same load for one after the other
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(super) stages: Vec<String>,
+
+    /// What to ask the stages for
+    #[arg(long, value_name = "PATH", default_value = "/hello", requires = "stages")]
+    pub(super) path: String,
+
+    /// How many threads each stage is to have [default: what suits the stage]
+    #[arg(long, value_name = "COUNT", requires = "stages")]
+    pub(super) threads: Option<NonZeroUsize>,
+
+    /// How many polite clients ask at the same time, each on a connection of its own
+    #[arg(long, short, value_name = "COUNT", default_value = "64", value_parser = count::<1, MOST_CONNECTIONS>)]
+    connections: usize,
+
+    /// How long to go on asking
+    #[arg(long, short, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    duration: Duration,
+
+    /// Stop after so many requests, if that comes first
+    #[arg(long, short = 'n', value_name = "COUNT", default_value = "1000000000", hide_default_value = true,
+          value_parser = count::<1, 1_000_000_000>)]
+    requests: usize,
+
+    /// Requests a second, all connections together; without it, each asks again when it has its answer
+    #[arg(long, short, value_name = "NUMBER", value_parser = rate)]
+    rate: Option<f64>,
+
+    /// A new connection for each request
+    #[arg(long)]
+    no_keep_alive: bool,
+
+    /// How many requests a connection may send ahead of their answers
+    #[arg(long, value_name = "COUNT", default_value = "1", conflicts_with = "no_keep_alive",
+          value_parser = count::<1, 64>)]
+    pipeline: usize,
+
+    /// How long a connection waits for an answer
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    timeout: Duration,
+
+    /// Rude clients beside the polite: silent, half (a request), garbage, reset, never-reads, drip (slow)
+    #[arg(long, value_name = "KIND=COUNT,…", value_delimiter = ',', value_parser = rude)]
+    rude: Vec<(Rudeness, usize)>,
+
+    /// What a dripping client waits from one byte to the next
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
+    drip: Duration,
+
+    /// Print the results as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Draw the results to a file
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<PathBuf>,
+
+    /// Load for a server elsewhere, whose owner agreed to it
+    #[arg(long, conflicts_with = "stages")]
+    pub(super) allow_remote: bool,
+}
+
+/// The load, whoever it is for.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Plan {
+    pub(crate) connections: usize,
+    #[serde(rename = "duration_s", serialize_with = "seconds")]
+    pub(crate) duration: Duration,
+    pub(crate) requests: u64,
+    pub(crate) rate: Option<f64>,
+    pub(crate) keep_alive: bool,
+    pub(crate) pipeline: usize,
+    #[serde(rename = "timeout_s", serialize_with = "seconds")]
+    pub(crate) timeout: Duration,
+    #[serde(skip)] // the results tell
+    pub(crate) rude: Vec<(Rudeness, usize)>,
+    #[serde(rename = "drip_s", serialize_with = "seconds")]
+    pub(crate) drip: Duration,
+}
+
+impl LoadArgs {
+    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        let rude: usize = self.rude.iter().map(|(_, count)| count).sum();
+        ensure!(
+            self.connections + rude <= MOST_CONNECTIONS,
+            "{} polite and {rude} rude clients are more than {MOST_CONNECTIONS}; each is a thread and a socket here",
+            self.connections
+        );
+        Ok(Plan {
+            connections: self.connections,
+            duration: self.duration,
+            requests: self.requests as u64,
+            rate: self.rate,
+            keep_alive: !self.no_keep_alive,
+            pipeline: self.pipeline,
+            timeout: self.timeout,
+            rude: self.rude.clone(),
+            drip: self.drip,
+        })
+    }
+}
+
+impl Plan {
+    /// In words, as the title of the results.
+    pub(crate) fn text(&self) -> String {
+        let mut words = vec![match self.connections {
+            1 => "1 connection".to_owned(),
+            more => format!("{more} connections"),
+        }];
+        words.push(if self.keep_alive { "kept alive" } else { "a new one for each request" }.to_owned());
+        if self.pipeline > 1 {
+            words.push(format!("up to {} requests ahead", self.pipeline));
+        }
+        words.push(match self.rate {
+            Some(rate) => format!("{rate} requests a second"),
+            None => "each asking again when it has its answer".to_owned(),
+        });
+        words.extend(self.rude.iter().map(|(kind, count)| format!("{count} × {}", kind.text())));
+        words.join(", ")
+    }
+}
+
+fn seconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(duration.as_secs_f64())
+}
+
+fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if (LEAST..=MOST).contains(&number) => Ok(number),
+        _ => Err(format!("expected a whole number from {LEAST} to {MOST}")),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, &'static str> {
+    match text.parse() {
+        Ok(number) if (0.1..=1_000_000.0).contains(&number) => Ok(number),
+        _ => Err("expected a number from 0.1 to 1000000"),
+    }
+}
+
+fn rude(text: &str) -> Result<(Rudeness, usize), String> {
+    let expected = "expected KIND=COUNT, such as silent=100";
+    let (kind, number) = text.split_once('=').ok_or(expected)?;
+    let kind = Rudeness::from_str(kind, true).map_err(|_| {
+        let kinds = Rudeness::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let names: Vec<_> = kinds.map(|kind| kind.get_name().to_owned()).collect();
+        format!("{expected}; the kinds are {}", names.join(", "))
+    })?;
+    Ok((kind, count::<1, MOST_CONNECTIONS>(number)?))
+}

@@ -1,0 +1,207 @@
+//! One polite connection: it asks, waits for the answer, and asks again.
+//!
+//! A task of the client pool runs one `Client`, which blocks a thread, as the servers of the course do. The token
+//! of the run reaches it wherever it waits: its sleeps obey the token, and a callback shuts its socket down.
+//!
+//! A server may close a connection between two requests, and tells nobody who is just sending the next. As browsers
+//! do, we then send the request again on a new connection; what was asked for is a GET, so twice does no harm. It is
+//! a failure only if the connection had answered nothing yet. Each repetition thus follows an answer, so they end.
+
+use super::answer::{Answers, Failure};
+use super::schedule::{Schedule, Ticket};
+use super::tally::{Live, Tally};
+use super::target::Target;
+use executor::CancelToken;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a connection that failed stays away, so that a server that is gone is not asked in a busy loop.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What every polite connection of a run has in common.
+#[derive(Debug)]
+pub(crate) struct Manner {
+    pub(crate) target: Target,
+    pub(crate) keep_alive: bool,
+    pub(crate) pipeline: usize,
+    pub(crate) timeout: Duration,
+    pub(crate) schedule: Schedule,
+    pub(crate) stop: CancelToken,
+    pub(crate) live: Live,
+}
+
+/// The socket in use, where the callback that cuts it off can find it.
+#[derive(Clone, Default)]
+struct Slot(Arc<Mutex<Option<Arc<TcpStream>>>>);
+
+impl Slot {
+    fn put(&self, stream: Option<Arc<TcpStream>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stream;
+    }
+
+    fn cut_off(&self) {
+        if let Some(stream) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// A stream that is read here and may be shut down elsewhere.
+struct Shared(Arc<TcpStream>);
+
+impl Read for Shared {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&*self.0).read(buffer)
+    }
+}
+
+struct Connection {
+    stream: Arc<TcpStream>,
+    answers: Answers<Shared>,
+    /// Whether it has answered anything yet.
+    proved: bool,
+}
+
+struct Client<'m> {
+    manner: &'m Manner,
+    /// As many requests as are sent ahead, one after the other.
+    requests: Vec<u8>,
+    connection: Option<Connection>,
+    slot: Slot,
+    tally: Tally,
+}
+
+/// Makes requests until the schedule has no more, or the run is stopped.
+pub(crate) fn run(manner: &Manner) -> Tally {
+    let slot = Slot::default();
+    let registered = slot.clone();
+    let _cut_off = manner.stop.on_cancel(move || registered.cut_off());
+    let requests = manner.target.request(manner.keep_alive).repeat(manner.pipeline);
+    let mut client = Client { manner, requests, connection: None, slot, tally: Tally::new() };
+    let mut batch = Vec::with_capacity(manner.pipeline);
+    while client.next_batch(&mut batch) {
+        client.exchange(&batch);
+    }
+    client.tally
+}
+
+impl Client<'_> {
+    /// Waits for the next request to be due. Those that are due by then as well are sent ahead with it.
+    fn next_batch(&self, batch: &mut Vec<Ticket>) -> bool {
+        batch.clear();
+        let Manner { schedule, stop, pipeline, .. } = self.manner;
+        let Some(first) = (!stop.is_cancelled()).then(|| schedule.take()).flatten() else { return false };
+        let wait = first.due.saturating_duration_since(Instant::now());
+        if !wait.is_zero() && stop.sleep(wait).is_err() {
+            return false;
+        }
+        batch.push(first);
+        while batch.len() < *pipeline
+            && let Some(next) = schedule.take_due()
+        {
+            batch.push(next);
+        }
+        true
+    }
+
+    fn exchange(&mut self, batch: &[Ticket]) {
+        let deadline = Instant::now() + self.manner.timeout;
+        let mut answered = 0;
+        while answered < batch.len() {
+            if let Err(failure) = self.attempt(batch, &mut answered, deadline) {
+                let left = batch.len() - answered;
+                if self.manner.stop.is_cancelled() {
+                    return self.give_up(Failure::Stopped, left);
+                }
+                if !self.closed_between_requests(failure) {
+                    return self.give_up(failure, left);
+                }
+                self.tally.retries += left as u64;
+                self.disconnect();
+            }
+        }
+    }
+
+    /// Sends what is not answered and reads answers, until one of them ends the connection.
+    fn attempt(&mut self, batch: &[Ticket], answered: &mut usize, deadline: Instant) -> Result<(), Failure> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.connect(deadline)?,
+        };
+        let one = self.requests.len() / self.manner.pipeline;
+        let requests = &self.requests[..one * (batch.len() - *answered)];
+        let sent = (&*connection.stream).write_all(requests);
+        while *answered < batch.len() {
+            let answer = match (connection.answers.next(deadline), &sent) {
+                (Ok(answer), _) => answer,
+                (Err(_), Err(error)) => {
+                    self.connection = Some(connection);
+                    return Err(Failure::of_transfer(error.kind()));
+                }
+                (Err(failure), Ok(())) => {
+                    self.connection = Some(connection);
+                    return Err(failure);
+                }
+            };
+            let now = Instant::now();
+            self.tally.answer(&answer, batch[*answered].due, now);
+            self.manner.live.answered();
+            *answered += 1;
+            connection.proved = true;
+            if !answer.stays || !self.manner.keep_alive {
+                self.tally.retries += (batch.len() - *answered) as u64;
+                self.slot.put(None);
+                return Ok(());
+            }
+        }
+        self.connection = Some(connection);
+        Ok(())
+    }
+
+    fn connect(&self, deadline: Instant) -> Result<Connection, Failure> {
+        let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        let stream =
+            TcpStream::connect_timeout(&self.manner.target.addr, left).map_err(|error| {
+                match error.kind() {
+                    ErrorKind::ConnectionRefused => Failure::ConnectRefused,
+                    ErrorKind::TimedOut | ErrorKind::WouldBlock => Failure::ConnectTimedOut,
+                    ErrorKind::ConnectionReset => Failure::Reset,
+                    _ => Failure::ConnectFailed,
+                }
+            })?;
+        let timeout = Some(self.manner.timeout);
+        stream
+            .set_nodelay(true)
+            .and_then(|()| stream.set_read_timeout(timeout))
+            .and_then(|()| stream.set_write_timeout(timeout))
+            .map_err(|_| Failure::ConnectFailed)?;
+        let stream = Arc::new(stream);
+        self.slot.put(Some(Arc::clone(&stream)));
+        if self.manner.stop.is_cancelled() {
+            return Err(Failure::Stopped); // the callback may have come before there was anything to cut off
+        }
+        Ok(Connection { answers: Answers::new(Shared(Arc::clone(&stream))), stream, proved: false })
+    }
+
+    fn closed_between_requests(&self, failure: Failure) -> bool {
+        matches!(failure, Failure::Closed | Failure::Reset)
+            && self
+                .connection
+                .as_ref()
+                .is_some_and(|connection| connection.proved && connection.answers.is_empty())
+    }
+
+    fn give_up(&mut self, failure: Failure, requests: usize) {
+        self.tally.fail(failure, requests);
+        self.manner.live.failed(requests);
+        self.disconnect();
+        let _ = self.manner.stop.sleep(PAUSE);
+    }
+
+    fn disconnect(&mut self) {
+        self.slot.put(None);
+        self.connection = None;
+    }
+}

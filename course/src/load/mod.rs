@@ -1,0 +1,129 @@
+//! Sends load to a server, and measures how it bears it: the counterpart of the stages.
+//!
+//! The clients are what the course is about: tasks of a pool, a thread each, stopped by a token.
+//!
+//! ```text
+//! args ─ plan ─▶ session ─ a task per connection ─▶ client (polite) ─ answer
+//!                   │                              └▶ rude            │
+//!                   │      schedule: who asks next, and when          │
+//!                   ◀──────────────── tally, summed ──────────────────┘
+//!                   └─▶ report (text, JSON), chart (SVG)
+//! ```
+//!
+//! What makes the numbers honest:
+//!
+//! 1. With a rate, latency counts from when a request was *due* ([`schedule`]), and what was never sent is told.
+//! 2. Latencies are those of answers below status 400; refusals and failures are counted, each by its kind, and
+//!    never averaged in.
+//! 3. Requests made = answers + failures, exactly; one that is sent again on a new connection is one request, and its
+//!    latency counts from the first time.
+//! 4. A client is a thread of this machine, which the server has to share the processors with. So figures compare
+//!    stages with each other, side by side, and say nothing about a machine that had only to serve.
+
+mod answer;
+mod args;
+mod chart;
+mod client;
+mod progress;
+mod report;
+mod rude;
+mod schedule;
+mod session;
+mod stage;
+mod tally;
+mod target;
+
+pub use args::LoadArgs;
+
+use crate::workspace::Workspace;
+use anyhow::{Context, bail};
+use args::Plan;
+use executor::CancelToken;
+use report::{Report, Run};
+use stage::Stage;
+use std::fs::File;
+use std::io::{self, Write};
+use std::process;
+use target::Target;
+
+/// The exit status of a process that a second Ctrl-C ended: 128 and the number of the signal, as shells count.
+const INTERRUPTED: i32 = 130;
+
+/// What signals ask for.
+struct Interrupt {
+    /// The first: end the load in order.
+    stop: CancelToken,
+    /// The second: end the process, and what it started, now.
+    at_once: CancelToken,
+}
+
+/// Sends the load, to one server or to stages that it starts, and prints the results.
+///
+/// # Errors
+/// If the arguments contradict each other or name what is not there, a stage does not start, or nothing was answered.
+pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
+    let plan = args.plan()?;
+    let target = args.url.as_deref().map(|url| Target::parse(url, args.allow_remote)).transpose()?;
+    let svg = args.svg.as_ref().map(|path| File::create(path).with_context(|| path.display().to_string()));
+    let svg = svg.transpose()?; // now, not after a minute of measuring
+    let interrupt = Interrupt::on_signal()?;
+    let runs = match target {
+        Some(target) => vec![Run::new(target.url(), session::measure(&plan, &target, &interrupt.stop)?)],
+        None => compare(workspace, args, &plan, &interrupt)?,
+    };
+    let report = Report { plan, runs };
+    let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
+    // Whoever closed our output has seen enough.
+    let _ = io::stdout().write_all(text.as_bytes());
+    if let Some(mut svg) = svg {
+        svg.write_all(chart::svg(&report).as_bytes()).context("cannot write the picture")?;
+    }
+    complain_of_silence(&report)
+}
+
+fn compare(
+    workspace: &Workspace,
+    args: &LoadArgs,
+    plan: &Plan,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<Run>> {
+    stage::build(workspace, &args.stages)?;
+    let mut runs = Vec::new();
+    for name in &args.stages {
+        if interrupt.stop.is_cancelled() {
+            break;
+        }
+        let stage = Stage::start(workspace, name, args.threads, interrupt)?;
+        let target = Target::at(stage.addr, &args.path)?;
+        let mut run = Run::new(target.url(), session::measure(plan, &target, &interrupt.stop)?);
+        run.used(stage.cpu_time());
+        run.remark = stage.died();
+        run.stage = Some(name.clone());
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+fn complain_of_silence(report: &Report) -> anyhow::Result<()> {
+    for run in &report.runs {
+        if run.answered == 0 && !run.interrupted {
+            bail!("{} answered no request; is it a web server, and is it running?", run.url);
+        }
+    }
+    Ok(())
+}
+
+impl Interrupt {
+    fn on_signal() -> anyhow::Result<Interrupt> {
+        let interrupt = Interrupt { stop: CancelToken::new(), at_once: CancelToken::new() };
+        let (stop, at_once) = (interrupt.stop.clone(), interrupt.at_once.clone());
+        ctrlc::set_handler(move || {
+            if !stop.cancel() {
+                at_once.cancel();
+                process::exit(INTERRUPTED);
+            }
+        })
+        .context("cannot listen for Ctrl-C")?;
+        Ok(interrupt)
+    }
+}

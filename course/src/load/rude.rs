@@ -1,0 +1,210 @@
+//! Clients that a server meets in the wild, beside those that it was written for.
+//!
+//! Each connects, misbehaves in its way until the server puts an end to it, and connects again. What counts
+//! is what the polite ones notice of it; and, for each kind, how the server got rid of it and how soon.
+
+use super::target::Target;
+use clap::ValueEnum;
+use executor::CancelToken;
+use serde::Serialize;
+use socket2::SockRef;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long one connection may take to be made, or stay away after it ended. The latter keeps those that are
+/// ended at once from being a flood of thousands a second each.
+const CONNECT: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How often a blocked read or write looks whether the run is over. On most systems shutting the socket down
+/// wakes it at once; where that does not, this does.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A way to misbehave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rudeness {
+    /// Connects and says nothing
+    Silent,
+    /// Sends half a request and no more
+    Half,
+    /// Sends bytes that are no HTTP
+    Garbage,
+    /// Asks, and resets the connection in place of waiting
+    Reset,
+    /// Asks again and again and never reads an answer
+    NeverReads,
+    /// Sends a whole request, a byte at a time, and reads the answer so, too
+    Drip,
+}
+
+impl Rudeness {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Rudeness::Silent => "silent",
+            Rudeness::Half => "half a request",
+            Rudeness::Garbage => "garbage",
+            Rudeness::Reset => "reset",
+            Rudeness::NeverReads => "never reads",
+            Rudeness::Drip => "drip",
+        }
+    }
+}
+
+/// What became of the connections of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Fate {
+    pub(crate) connections: u64,
+    /// No connection could be made.
+    pub(crate) refused: u64,
+    /// The server said something before the end, if only why it closes.
+    pub(crate) answered: u64,
+    /// Ended by the server.
+    pub(crate) ended_by_server: u64,
+    /// Ended by the client, which had what it wanted.
+    pub(crate) ended_by_client: u64,
+    /// Still there when the run was over.
+    pub(crate) held_to_the_end: u64,
+    /// How long the server held the longest of them, in milliseconds.
+    pub(crate) longest_ms: u64,
+}
+
+impl Fate {
+    pub(crate) fn add(&mut self, other: &Fate) {
+        self.connections += other.connections;
+        self.refused += other.refused;
+        self.answered += other.answered;
+        self.ended_by_server += other.ended_by_server;
+        self.ended_by_client += other.ended_by_client;
+        self.held_to_the_end += other.held_to_the_end;
+        self.longest_ms = self.longest_ms.max(other.longest_ms);
+    }
+}
+
+enum End {
+    Server,
+    Client,
+    Run,
+}
+
+/// One rude client.
+pub(crate) struct Rude {
+    pub(crate) kind: Rudeness,
+    pub(crate) target: Target,
+    /// Between two bytes of a dripping client.
+    pub(crate) drip: Duration,
+    pub(crate) stop: CancelToken,
+}
+
+impl Rude {
+    /// Misbehaves until the run is stopped.
+    pub(crate) fn run(&self) -> Fate {
+        let mut fate = Fate::default();
+        while !self.stop.is_cancelled() {
+            match TcpStream::connect_timeout(&self.target.addr, CONNECT) {
+                Ok(stream) => self.meet(stream, &mut fate),
+                Err(_) => fate.refused += 1,
+            }
+            let _ = self.stop.sleep(PAUSE);
+        }
+        fate
+    }
+
+    fn meet(&self, stream: TcpStream, fate: &mut Fate) {
+        fate.connections += 1;
+        let stream = Arc::new(stream);
+        let _ = stream.set_nodelay(true);
+        let _ = stream.set_read_timeout(Some(LOOK)).and_then(|()| stream.set_write_timeout(Some(LOOK)));
+        let registered = Arc::clone(&stream);
+        let _cut_off = self.stop.on_cancel(move || drop(registered.shutdown(Shutdown::Both)));
+        let start = Instant::now();
+        let mut answered = false;
+        let end = self.misbehave(&stream, &mut answered);
+        fate.answered += u64::from(answered);
+        // A socket that our own callback shut down looks as if the server had closed it.
+        match if self.stop.is_cancelled() { End::Run } else { end } {
+            End::Server => fate.ended_by_server += 1,
+            End::Client => fate.ended_by_client += 1,
+            End::Run => fate.held_to_the_end += 1,
+        }
+        fate.longest_ms = fate.longest_ms.max(u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
+    }
+
+    fn misbehave(&self, stream: &TcpStream, answered: &mut bool) -> End {
+        let request = self.target.request(true);
+        match self.kind {
+            Rudeness::Silent => self.listen(stream, answered),
+            Rudeness::Half => self.say(stream, &request[..request.len() / 2], answered),
+            Rudeness::Garbage => self.say(stream, b"\x16\x03\x01 not a request \xff\xfe\r\n\r\n", answered),
+            Rudeness::Reset => {
+                let _ = (&*stream).write_all(&request);
+                // Closed with this setting, a connection ends with a reset.
+                let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+                End::Client
+            }
+            Rudeness::NeverReads => self.never_read(stream, &request.repeat(64)),
+            Rudeness::Drip => self.drip(stream, &self.target.request(false), answered),
+        }
+    }
+
+    fn say(&self, mut stream: &TcpStream, bytes: &[u8], answered: &mut bool) -> End {
+        let _ = stream.write_all(bytes);
+        self.listen(stream, answered)
+    }
+
+    /// Takes what comes until the server closes.
+    fn listen(&self, mut stream: &TcpStream, answered: &mut bool) -> End {
+        let mut buffer = [0; 4096];
+        while !self.stop.is_cancelled() {
+            match stream.read(&mut buffer) {
+                Ok(0) => return End::Server,
+                Ok(_) => *answered = true,
+                Err(error) if goes_on(error.kind()) => {}
+                Err(_) => return End::Server,
+            }
+        }
+        End::Run
+    }
+
+    /// Asks until the server, which cannot get rid of its answers, takes no more; and then still does not read.
+    fn never_read(&self, mut stream: &TcpStream, requests: &[u8]) -> End {
+        let mut sent = 0;
+        while !self.stop.is_cancelled() {
+            match stream.write(&requests[sent..]) {
+                Ok(more) => sent = (sent + more) % requests.len(),
+                Err(error) if goes_on(error.kind()) => {}
+                Err(_) => return End::Server,
+            }
+        }
+        End::Run
+    }
+
+    fn drip(&self, mut stream: &TcpStream, request: &[u8], answered: &mut bool) -> End {
+        for byte in request {
+            if stream.write_all(&[*byte]).is_err() {
+                break; // it has had enough; perhaps it says why
+            }
+            if self.stop.sleep(self.drip).is_err() {
+                return End::Run;
+            }
+        }
+        let mut byte = [0];
+        while !self.stop.is_cancelled() {
+            match stream.read(&mut byte) {
+                Ok(0) => return End::Server,
+                Ok(_) => *answered = true,
+                Err(error) if goes_on(error.kind()) => continue,
+                Err(_) => return End::Server,
+            }
+            let _ = self.stop.sleep(self.drip);
+        }
+        End::Run
+    }
+}
+
+/// Whether this is only our own time-out.
+fn goes_on(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}

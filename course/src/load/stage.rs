@@ -1,0 +1,199 @@
+//! A stage of the course as a process of ours: built, started on a free port, and ended when it is dropped.
+
+use super::Interrupt;
+use crate::workspace::Workspace;
+use anyhow::{Context, bail, ensure};
+use executor::Registration;
+use std::env;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+/// How long a stage may take to say where it listens.
+const START: Duration = Duration::from_secs(10);
+
+/// How much of what a stage complains of is kept.
+const COMPLAINTS: u64 = 4096;
+
+pub(crate) struct Stage {
+    pub(crate) addr: SocketAddr,
+    child: Running,
+    _killed_by_second_signal: Registration,
+}
+
+/// Builds those that are not there or out of date; Cargo knows.
+pub(crate) fn build(workspace: &Workspace, names: &[String]) -> anyhow::Result<()> {
+    for name in names {
+        let known = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        ensure!(
+            known && sources(workspace).join(format!("{name}.rs")).is_file(),
+            "there is no stage {name:?}; there are: {}",
+            all(workspace).join(", ")
+        );
+    }
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(&cargo);
+    command.args(["build", "--release", "--package", "servers", "--manifest-path"]);
+    command.arg(workspace.root().join("Cargo.toml")).stdout(Stdio::null());
+    for name in names {
+        command.args(["--bin", name]);
+    }
+    let status = command.status().with_context(|| format!("cannot run {}", cargo.display()))?;
+    ensure!(status.success(), "the stages could not be built; Cargo's messages above say why");
+    Ok(())
+}
+
+fn sources(workspace: &Workspace) -> PathBuf {
+    workspace.root().join("servers/src/bin")
+}
+
+fn all(workspace: &Workspace) -> Vec<String> {
+    let found = sources(workspace).read_dir().into_iter().flatten().flatten();
+    let names =
+        found.filter_map(|file| file.path().file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+impl Stage {
+    /// Starts the stage and waits until it listens.
+    pub(crate) fn start(
+        workspace: &Workspace,
+        name: &str,
+        threads: Option<NonZeroUsize>,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Stage> {
+        let binary = workspace.target().join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX));
+        let mut command = Command::new(&binary);
+        command.args(["--addr", "127.0.0.1:0", "--quiet"]);
+        if let Some(threads) = threads {
+            command.arg("--threads").arg(threads.to_string());
+        }
+        Self::start_command(&mut command, &binary, interrupt)
+            .with_context(|| format!("cannot start the stage {name}"))
+    }
+
+    fn start_command(command: &mut Command, binary: &Path, interrupt: &Interrupt) -> anyhow::Result<Stage> {
+        own_group(command);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| binary.display().to_string())?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let child = Running(Arc::new(Mutex::new(child)));
+        let killed = child.clone();
+        let killed_by_second_signal = interrupt.at_once.on_cancel(move || killed.kill());
+
+        let complaints = thread::spawn(move || read_some(stderr));
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || first_line(stdout, &tell));
+        let Ok(line) = told.recv_timeout(START) else {
+            child.kill();
+            let said = complaints.join().unwrap_or_default();
+            bail!("it did not say where it listens within {START:?}; it said: {}", said.trim());
+        };
+        let Some(addr) = announced(&line) else {
+            child.kill();
+            bail!("it did not say where it listens, but: {}", line.trim_end());
+        };
+        Ok(Stage { addr, child, _killed_by_second_signal: killed_by_second_signal })
+    }
+
+    /// How it ended, if nobody asked it to.
+    pub(crate) fn died(&self) -> Option<String> {
+        self.child
+            .lock()
+            .try_wait()
+            .ok()
+            .flatten()
+            .map(|status| format!("the stage ended by itself ({status})"))
+    }
+
+    /// How much processor time it has used, where the system tells.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        cpu_time(self.child.lock().id())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.child.kill();
+    }
+}
+
+/// The process, for those who may have to end it: its owner, and a second signal.
+#[derive(Clone)]
+struct Running(Arc<Mutex<Child>>);
+
+impl Running {
+    fn lock(&self) -> MutexGuard<'_, Child> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Kills it and waits for the end, which does not take long then.
+    fn kill(&self) {
+        let mut child = self.lock();
+        let _ = child.kill().and_then(|()| child.wait());
+    }
+}
+
+/// Ctrl-C at a terminal goes to a whole group of processes. It is meant for the load, which ends in order and ends
+/// the stage then; a stage that went first would look like one that failed.
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+fn own_group(_: &mut Command) {}
+
+fn announced(line: &str) -> Option<SocketAddr> {
+    line.trim_end().strip_prefix("listening on http://")?.strip_suffix('/')?.parse().ok()
+}
+
+fn first_line(stdout: Option<impl Read>, tell: &mpsc::Sender<String>) {
+    let mut stdout = BufReader::new(stdout.expect("it was asked to be a pipe"));
+    let mut line = String::new();
+    if stdout.read_line(&mut line).is_ok_and(|length| length > 0) {
+        let _ = tell.send(line);
+    }
+    drain(stdout);
+}
+
+/// The begin of what it complains of. The rest is read, too: nobody should have to wait for a full pipe.
+fn read_some(stderr: Option<impl Read>) -> String {
+    let mut stderr = stderr.expect("it was asked to be a pipe");
+    let mut said = Vec::new();
+    let _ = (&mut stderr).take(COMPLAINTS).read_to_end(&mut said);
+    drain(stderr);
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+fn drain(mut from: impl Read) {
+    let _ = std::io::copy(&mut from, &mut std::io::sink());
+}
+
+#[cfg(target_os = "linux")]
+fn cpu_time(process: u32) -> Option<Duration> {
+    /// What the kernel counts in for programs, on every architecture: hundredths of a second.
+    const TICK: Duration = Duration::from_millis(10);
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program, in brackets, may hold anything. User and system time are fields 14 and 15.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let (user, system): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(TICK * (user + system))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_time(_: u32) -> Option<Duration> {
+    None
+}
