@@ -26,7 +26,7 @@
 //! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | asking a task to stop |
 //! | `wait` | [`Latch`], [`Semaphore`] | the one wait under every blocking call |
 //! | `task` | [`Task`], [`Outcome`] | a closure to be run once |
-//! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`] | the result of a task, and how it is called off |
+//! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | the result of a task, and how it is called off |
 //! | `executor` | [`Executor`], [`ExecutorExt`], [`ExecutorService`] | who runs tasks, and what all of them promise |
 //! | `simple` | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | three policies on a page |
 //! | `queue` | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | where tasks wait |
@@ -41,6 +41,7 @@
 //! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] |
 //! | `Runnable`, `Callable` | a closure, or a [`Task`] |
 //! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] |
+//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::fail`] |
 //! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] |
 //! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] |
 //! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back |
@@ -80,8 +81,8 @@ pub use task::{Outcome, Task, TaskId};
 
 mod handle;
 pub use handle::{
-    Canceller, FutureTask, JoinError, JoinTimeoutError, SharedHandle, SharedJoinError, TaskError, TaskHandle,
-    TaskState, TryJoinError,
+    Canceller, FutureTask, JoinError, JoinTimeoutError, Promise, SharedHandle, SharedJoinError, TaskError,
+    TaskHandle, TaskState, TryJoinError,
 };
 
 mod executor;

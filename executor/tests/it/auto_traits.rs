@@ -6,9 +6,9 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use executor::{
     CancelToken, Cancelled, Canceller, DirectExecutor, Executor, ExecutorService, FutureTask, JoinError,
-    JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Registration,
-    RejectReason, RejectedExecution, RejectedSubmit, Semaphore, SharedHandle, SharedJoinError, Task,
-    TaskError, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TryJoinError,
+    JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Promise,
+    Registration, RejectReason, RejectedExecution, RejectedSubmit, Semaphore, SharedHandle, SharedJoinError,
+    Task, TaskError, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TryJoinError,
     WaitError,
 };
 
@@ -32,6 +32,7 @@ fn everything_public_is_send_and_sync() {
     shareable::<Permit<'_>>();
     shareable::<PoolState>();
     shareable::<PoolStats>();
+    shareable::<Promise<OnlySend>>();
     shareable::<Registration>();
     shareable::<RejectReason>();
     shareable::<Semaphore>();
@@ -70,9 +71,9 @@ fn what_a_caught_panic_may_leave_behind_stays_usable() {
     unwind_safe::<ThreadPerTaskExecutor>();
 }
 
-/// A queue holds tasks side by side, and a handle is a pointer to what it shares with its task.
+/// A queue holds tasks side by side; a handle is a pointer to what it shares with its task, and a name.
 #[test]
 fn a_task_is_no_larger_than_six_words() {
     assert!(size_of::<Task>() <= 6 * size_of::<usize>(), "{} bytes", size_of::<Task>());
-    assert_eq!(size_of::<TaskHandle<[u64; 100]>>(), 2 * size_of::<usize>());
+    assert!(size_of::<TaskHandle<[u64; 100]>>() <= 4 * size_of::<usize>());
 }
