@@ -4,7 +4,8 @@ use std::cell::Cell;
 
 use super::PoolState;
 use super::hooks::TaskInfo;
-use super::shared::{Seat, Shared, State};
+use super::shared::Shared;
+use super::state::{Seat, State};
 use crate::panics;
 use crate::sync::{Arc, Instant, MutexGuard, thread_local};
 use crate::task::{Outcome, Task};
