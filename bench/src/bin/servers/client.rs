@@ -51,9 +51,9 @@ impl Clients {
             ensure!(!self.events.is_empty(), "no answer for {PATIENCE:?}");
             for token in self.events.iter().map(Event::token) {
                 let exchanged = self.connections[token.0].exchange()?;
-                answers += exchanged.answers;
+                answers += u64::from(matches!(exchanged, Exchanged::Answer | Exchanged::LastAnswer));
                 // As a server may, between two requests. To connect anew is its price.
-                if exchanged.was_last {
+                if matches!(exchanged, Exchanged::LastAnswer | Exchanged::End) {
                     self.connections[token.0] = Connection::open(self.addr, &self.poll, token)?;
                 }
             }
@@ -72,11 +72,15 @@ pub(crate) struct Counted {
 }
 
 /// What has come of the readiness of one connection.
-#[derive(Default)]
-struct Exchanged {
-    answers: u64,
-    /// The server closes the connection.
-    was_last: bool,
+enum Exchanged {
+    /// Not enough yet for an answer.
+    Nothing,
+    /// An answer, and the next request was sent.
+    Answer,
+    /// The last answer on this connection.
+    LastAnswer,
+    /// The connection, between two answers.
+    End,
 }
 
 impl Connection {
@@ -105,26 +109,24 @@ impl Connection {
 
     /// Takes what has arrived. If that is an answer, checks it and asks again.
     fn exchange(&mut self) -> anyhow::Result<Exchanged> {
-        let mut exchanged = Exchanged::default();
         loop {
             ensure!(self.length < self.arrived.len(), "the answer is too long");
             match self.stream.read(&mut self.arrived[self.length..]) {
                 Ok(count @ 1..) => self.length += count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(exchanged),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Exchanged::Nothing),
                 ended => {
                     ensure!(self.length == 0, "the connection ended within an answer ({ended:?})");
-                    exchanged.was_last = true;
-                    return Ok(exchanged);
+                    return Ok(Exchanged::End);
                 }
             }
             let Some(Answer { stays }) = answer(&self.arrived[..self.length])? else { continue };
-            exchanged.answers += 1;
-            self.length = 0;
             if !stays {
-                exchanged.was_last = true;
-                return Ok(exchanged);
+                return Ok(Exchanged::LastAnswer);
             }
+            self.length = 0;
             self.ask()?;
+            // Whatever comes from now on is announced again, so there is no need to read until nothing is left.
+            return Ok(Exchanged::Answer);
         }
     }
 }

@@ -14,7 +14,7 @@ mod process;
 use anyhow::{Context, ensure};
 use clap::Parser;
 use client::{Clients, Counted};
-use process::Server;
+use process::{Server, own_cpu_time};
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -51,8 +51,9 @@ struct Contender {
     name: &'static str,
     server: Server,
     per_second: Vec<f64>,
-    /// Microseconds of processor time for an answer.
-    cpu: Vec<f64>,
+    /// Microseconds of processor time for an answer: the server's, and the load's.
+    server_cpu: Vec<f64>,
+    load_cpu: Vec<f64>,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -84,18 +85,22 @@ fn main() -> anyhow::Result<()> {
 
 impl Contender {
     fn new(name: &'static str, server: Server) -> Contender {
-        Contender { name, server, per_second: Vec::new(), cpu: Vec::new() }
+        Contender { name, server, per_second: Vec::new(), server_cpu: Vec::new(), load_cpu: Vec::new() }
     }
 
     fn measure(&mut self, args: &Args) -> anyhow::Result<()> {
         let mut clients = Clients::connect(self.server.addr, args.connections.into())?;
         clients.count(WARM_UP)?;
-        let before = self.server.cpu_time();
+        let before = [self.server.cpu_time(), own_cpu_time()];
         let Counted { answers, elapsed } = clients.count(Duration::from_secs(args.seconds.into()))?;
-        let after = self.server.cpu_time();
+        let after = [self.server.cpu_time(), own_cpu_time()];
         self.per_second.push(answers as f64 / elapsed.as_secs_f64());
-        if let (Some(before), Some(after)) = (before, after) {
-            self.cpu.push(after.saturating_sub(before).as_secs_f64() * 1e6 / answers as f64);
+        for (kept, (before, after)) in
+            [&mut self.server_cpu, &mut self.load_cpu].into_iter().zip(before.into_iter().zip(after))
+        {
+            if let (Some(before), Some(after)) = (before, after) {
+                kept.push(after.saturating_sub(before).as_secs_f64() * 1e6 / answers as f64);
+            }
         }
         Ok(())
     }
@@ -121,13 +126,19 @@ fn executable(name: &str) -> String {
 }
 
 fn report(contenders: &[Contender; 2]) {
-    println!("{:10} {:>10} {:>18} {:>14}", "medians", "answers/s", "least to most", "server CPU µs");
-    for Contender { name, per_second, cpu, .. } in contenders {
+    println!(
+        "{:10} {:>10} {:>18} {:>14} {:>12}",
+        "medians", "answers/s", "least to most", "server CPU µs", "load CPU µs"
+    );
+    for Contender { name, per_second, server_cpu, load_cpu, .. } in contenders {
         let least = per_second.iter().copied().fold(f64::INFINITY, f64::min);
         let most = per_second.iter().copied().fold(0.0, f64::max);
         let (middle, range) = (median(per_second), format!("{least:.0} to {most:.0}"));
-        let cpu = if cpu.is_empty() { "–".to_owned() } else { format!("{:.1}", median(cpu)) };
-        println!("{name:10} {middle:>10.0} {range:>18} {cpu:>14}");
+        let [server_cpu, load_cpu] = [server_cpu, load_cpu].map(|cpu| match cpu[..] {
+            [] => "–".to_owned(),
+            _ => format!("{:.1}", median(cpu)),
+        });
+        println!("{name:10} {middle:>10.0} {range:>18} {server_cpu:>14} {load_cpu:>12}");
     }
     let [ours, theirs] = contenders.each_ref().map(|contender| contender.per_second.iter());
     // Of the same round each: what disturbed one has probably disturbed the other.

@@ -28,22 +28,30 @@ impl Server {
     }
 
     /// The processor time it has used so far, where the system tells.
-    #[cfg(target_os = "linux")]
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
-        /// What the kernel counts in for programs, on every architecture: hundredths of a second.
-        const TICK: Duration = Duration::from_millis(10);
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
-        // The name of the program, in brackets, may hold anything. User and system time are fields 14 and 15.
-        let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
-        let (user, system): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-        Some(TICK * (user + system))
+        cpu_time(self.child.id())
     }
+}
 
-    /// The processor time it has used so far, where the system tells.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn cpu_time(&self) -> Option<Duration> {
-        None
-    }
+/// The processor time that the load has used so far, where the system tells.
+pub(crate) fn own_cpu_time() -> Option<Duration> {
+    cpu_time(std::process::id())
+}
+
+#[cfg(target_os = "linux")]
+fn cpu_time(process: u32) -> Option<Duration> {
+    /// What the kernel counts in for programs, on every architecture: hundredths of a second.
+    const TICK: Duration = Duration::from_millis(10);
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program, in brackets, may hold anything. User and system time are fields 14 and 15.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let (user, system): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(TICK * (user + system))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_time(_: u32) -> Option<Duration> {
+    None
 }
 
 impl Drop for Server {
