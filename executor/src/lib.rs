@@ -33,6 +33,7 @@
 //! | `queue` | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | where tasks wait |
 //! | `thread_pool` | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`] | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | results in the order in which they come |
+//! | `cancelling` | [`CancellableTask`], [`CancellingExecutor`] | tasks that bring their own way to be cancelled |
 //! | `timing` | [`Timing`] | what hooks can do |
 //! | `sizing` | [`pool_size`], [`WaitCompute`] | how many threads |
 //!
@@ -49,6 +50,7 @@
 //! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] |
 //! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) |
 //! | `ExecutorCompletionService` | [`ExecutorCompletionService`] |
+//! | overriding `AbstractExecutorService.newTaskFor` | [`CancellableTask`], [`CancellingExecutor`] |
 //! | `ThreadPoolExecutor`'s constructors | [`ThreadPoolExecutor::builder`] |
 //! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] |
 //! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] |
@@ -111,6 +113,9 @@ pub use thread_pool::{
 
 mod completion;
 pub use completion::ExecutorCompletionService;
+
+mod cancelling;
+pub use cancelling::{CancellableTask, CancellingExecutor};
 
 mod timing;
 pub use timing::Timing;
