@@ -222,6 +222,19 @@ impl<T> Core<T> {
         None
     }
 
+    /// Whether there is an outcome. If not, leaves the waker with the task; in no case takes anything.
+    pub(super) fn finished_or_listen(&self, waker: &Waker) -> bool {
+        let waker = waker.clone(); // might be user code, so it happens before the lock
+        let mut state = self.state.lock();
+        if state.phase.is_finished() {
+            return true;
+        }
+        let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
+        drop(state);
+        discard(replaced);
+        false
+    }
+
     /// The handle is gone. Without this, a canceller would keep the result alive for as long as it lives itself.
     pub(super) fn nobody_listens(&self) {
         let mut state = self.state.lock();

@@ -54,7 +54,7 @@ pub use shared::SharedHandle;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use crate::cancel::CancelToken;
 use crate::error::{Cancelled, WaitError};
@@ -243,6 +243,11 @@ impl<T: Send + 'static> TaskHandle<T> {
             mark_read(&result);
             callback(result);
         }));
+    }
+
+    /// Whether the outcome is decided. If not, `waker` is woken when it is, unless somebody else listens then.
+    pub(crate) fn finished_or_wake(&self, waker: &Waker) -> bool {
+        self.cell.core().finished_or_listen(waker)
     }
 
     /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so those of

@@ -5,11 +5,12 @@ use std::error::Error;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use executor::{
-    CancelToken, Cancelled, Canceller, DirectExecutor, Executor, ExecutorService, FutureTask, JoinError,
+    CancelToken, Cancelled, Canceller, CancellingExecutor, DirectExecutor, Executor,
+    ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError, InvokeAnyError, JoinError,
     JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Registration,
     RejectReason, RejectedExecution, RejectedSubmit, Semaphore, SharedHandle, SharedJoinError, Task,
-    TaskError, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TryJoinError,
-    WaitError,
+    TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
+    TryJoinError, WaitError,
 };
 
 /// Can be sent, but not shared: the least that a result has to be.
@@ -23,7 +24,9 @@ fn unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
 fn everything_public_is_send_and_sync() {
     shareable::<CancelToken>();
     shareable::<Canceller>();
+    shareable::<CancellingExecutor<DirectExecutor>>();
     shareable::<DirectExecutor>();
+    shareable::<ExecutorCompletionService<DirectExecutor, OnlySend>>();
     shareable::<FutureTask<OnlySend>>();
     shareable::<Latch>();
     shareable::<MinimalPool>();
@@ -55,6 +58,10 @@ fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
     error::<SharedJoinError>();
     error::<RejectedExecution>();
     error::<RejectedSubmit<OnlySend>>();
+    error::<InvokeAllError<OnlySend>>();
+    error::<InvokeAnyError<OnlySend, String>>();
+    error::<InvokeAnyError<OnlySend, Box<dyn Error + Send + Sync>>>();
+    error::<TaskFailure<Cancelled>>();
     error::<JoinError<OnlySend>>();
     error::<JoinTimeoutError<OnlySend>>();
     error::<TryJoinError<OnlySend>>();

@@ -62,4 +62,12 @@ mod panic_handler;
 
 mod traps;
 
+mod invoke_all;
+
+mod invoke_any;
+
+mod completion;
+
+mod cancelling;
+
 mod auto_traits;
