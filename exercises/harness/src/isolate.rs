@@ -120,12 +120,12 @@ pub(crate) fn name_of<F>(property: &F) -> &'static str {
 /// Set when a property did not end: those after it are not tried, or the learner waits for one deadline after the other.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
-pub(crate) fn check(source: &str, name: &str, mode: &str, deadline: Duration, run_here: impl FnOnce()) {
+pub(crate) fn check(name: &str, mode: &str, deadline: Duration, run_here: impl FnOnce()) {
     if std::env::var(PROPERTY).is_ok_and(|asked| asked == name) {
         run_here();
     }
     let mut hung = HUNG.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let verdict = source::look_at(source).and_then(|()| match &hung {
+    let verdict = match &hung {
         Some(other) => Err(Box::new(Failure::new(
             "(not run)",
             &format!("{other} did not end, so this one was not tried"),
@@ -133,7 +133,7 @@ pub(crate) fn check(source: &str, name: &str, mode: &str, deadline: Duration, ru
             Schedule::default(),
         ))),
         None => in_child(this_test(name), name, deadline),
-    });
+    };
     let Err(failure) = verdict else {
         return;
     };
@@ -244,8 +244,12 @@ pub(crate) fn round() -> u64 {
     std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0)
 }
 
-/// Prepares this process to run one property: whatever goes wrong from here on ends in a report.
-pub(crate) fn begin(deadline: Duration) {
+/// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from here on ends in
+/// a report. A file that must not be run is reported at once.
+pub(crate) fn begin(source: &str, deadline: Duration) {
+    if let Err(refusal) = source::look_at(source) {
+        report_and_exit(&Err(refusal));
+    }
     install_hook();
     thread::spawn(move || {
         thread::sleep(deadline);

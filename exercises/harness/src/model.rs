@@ -155,13 +155,13 @@ const DEADLINE: Duration = Duration::from_secs(12);
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
 pub fn check(source: &str, property: impl Fn() + Send + Sync + 'static) {
     let name = isolate::name_of(&property);
-    isolate::check(source, name, "under the model", DEADLINE, || run_here(property));
+    isolate::check(name, "under the model", DEADLINE, || run_here(source, property));
 }
 
 /// Checks a property in this process, which ends with the verdict.
-pub fn run_here(property: impl Fn() + Send + Sync + 'static) -> ! {
+pub fn run_here(source: &str, property: impl Fn() + Send + Sync + 'static) -> ! {
     recorder::begin_run(backend::me);
-    isolate::begin(DEADLINE);
+    isolate::begin(source, DEADLINE);
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::None;
     config.max_steps = MaxSteps::FailAfter(MOST_STEPS);

@@ -86,13 +86,13 @@ const DEADLINE: Duration = Duration::from_secs(8);
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
 pub fn check(source: &str, property: impl Fn()) {
     let name = isolate::name_of(&property);
-    isolate::check(source, name, "on real threads", DEADLINE, || run_here(property));
+    isolate::check(name, "on real threads", DEADLINE, || run_here(source, property));
 }
 
 /// Checks a property in this process, which ends with the verdict.
-pub fn run_here(property: impl Fn()) -> ! {
+pub fn run_here(source: &str, property: impl Fn()) -> ! {
     recorder::begin_run(backend::me);
-    isolate::begin(DEADLINE);
+    isolate::begin(source, DEADLINE);
     for _ in 0..RUNS {
         recorder::begin_run(backend::me);
         backend::set_me(recorder::register(None, false));

@@ -47,6 +47,10 @@ mod properties {
         std::process::exit(0);
     }
 
+    pub(crate) fn goes_past_the_door() {
+        panic!("it was run");
+    }
+
     pub(crate) fn never_ends() {
         promise("It ends.");
         loop {
@@ -151,6 +155,22 @@ fn exits() {
 #[test]
 fn an_answer_that_ends_the_process_has_not_passed() {
     assert!(message("exits").contains("ended without a verdict"));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn goes_past_the_door() {
+    check("use std::sync::Mutex;", properties::goes_past_the_door);
+}
+
+#[test]
+fn a_file_that_goes_past_the_door_is_refused_before_it_is_run() {
+    let message = message("goes_past_the_door");
+    assert!(
+        message.contains("line 1 of src/exercise.rs names std::sync; write instead: crate::sync"),
+        "{message}"
+    );
+    assert!(!message.contains("it was run"), "{message}");
 }
 
 #[test]
