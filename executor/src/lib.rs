@@ -26,7 +26,7 @@
 //! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | asking a task to stop |
 //! | `wait` | [`Latch`], [`Semaphore`] | the one wait under every blocking call |
 //! | `task` | [`Task`], [`Outcome`] | a closure to be run once |
-//! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`] | the result of a task, and how it is called off |
+//! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | the result of a task, and how it is called off |
 //! | `arrivals` | | handles in the order in which their tasks end |
 //! | `executor` | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | three policies on a page |
@@ -44,6 +44,7 @@
 //! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] |
 //! | `Runnable`, `Callable` | a closure, or a [`Task`] |
 //! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] |
+//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::fail`] |
 //! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] |
 //! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] |
 //! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back |
@@ -86,8 +87,8 @@ pub use task::{Outcome, Task, TaskId};
 
 mod handle;
 pub use handle::{
-    Canceller, FutureTask, JoinError, JoinTimeoutError, SharedHandle, SharedJoinError, TaskError, TaskHandle,
-    TaskState, TryJoinError,
+    Canceller, FutureTask, JoinError, JoinTimeoutError, Promise, SharedHandle, SharedJoinError, TaskError,
+    TaskHandle, TaskState, TryJoinError,
 };
 
 mod arrivals;

@@ -7,9 +7,9 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use executor::{
     CancelToken, Cancelled, Canceller, CancellingExecutor, DirectExecutor, Executor,
     ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError, InvokeAnyError, JoinError,
-    JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Registration,
-    RejectReason, RejectedExecution, RejectedSubmit, Semaphore, SharedHandle, SharedJoinError, Task,
-    TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
+    JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Promise,
+    Registration, RejectReason, RejectedExecution, RejectedSubmit, Semaphore, SharedHandle, SharedJoinError,
+    Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
     TryJoinError, WaitError,
 };
 
@@ -35,6 +35,7 @@ fn everything_public_is_send_and_sync() {
     shareable::<Permit<'_>>();
     shareable::<PoolState>();
     shareable::<PoolStats>();
+    shareable::<Promise<OnlySend>>();
     shareable::<Registration>();
     shareable::<RejectReason>();
     shareable::<Semaphore>();
@@ -77,9 +78,9 @@ fn what_a_caught_panic_may_leave_behind_stays_usable() {
     unwind_safe::<ThreadPerTaskExecutor>();
 }
 
-/// A queue holds tasks side by side, and a handle is a pointer to what it shares with its task.
+/// A queue holds tasks side by side; a handle is a pointer to what it shares with its task, and a name.
 #[test]
 fn a_task_is_no_larger_than_six_words() {
     assert!(size_of::<Task>() <= 6 * size_of::<usize>(), "{} bytes", size_of::<Task>());
-    assert_eq!(size_of::<TaskHandle<[u64; 100]>>(), 2 * size_of::<usize>());
+    assert!(size_of::<TaskHandle<[u64; 100]>>() <= 4 * size_of::<usize>());
 }

@@ -28,6 +28,8 @@ mod handle;
 
 mod shared;
 
+mod promise;
+
 mod awaiting;
 
 mod memory;
