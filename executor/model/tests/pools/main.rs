@@ -7,7 +7,9 @@
 #![cfg(feature = "shuttle")]
 
 mod cancel;
+mod completion;
 mod growth;
+mod invoke;
 mod queue;
 mod room;
 mod shutdown;
