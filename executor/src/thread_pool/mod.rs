@@ -19,8 +19,12 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `builder` | the knobs and how they interact: [`ThreadPoolBuilder`] |
-//! | `shared` | the state, and every way in which it changes: how a task gets in, how workers come and go, the end |
-//! | `worker` | what a worker thread does |
+//! | `state` | everything that changes together, behind one lock |
+//! | `shared` | what the pool and its workers have in common: the state, its condition variables, the hooks |
+//! | `admission` | the way in: a task gets a thread or a place in the queue, or is refused |
+//! | `growth` | how workers come, and what happens if they do not |
+//! | `worker` | what a worker thread does, and how it leaves |
+//! | `ending` | the way out: shutting down, and the last moment |
 //! | `rejection` | what happens to a task for which there is no room |
 //! | `factory`, `hooks` | where threads come from; what is called around tasks |
 //! | `stats`, `unconfigurable` | the pool seen from outside; the pool without its knobs |
@@ -67,11 +71,15 @@
 //!    exceptions by name are a comparator and a user's own queue.
 //! 6. A worker never ends because of a task: [`Task::run`] lets no panic out.
 
+mod admission;
 mod builder;
+mod ending;
 mod factory;
+mod growth;
 mod hooks;
 mod rejection;
 mod shared;
+mod state;
 mod stats;
 mod unconfigurable;
 mod worker;
@@ -94,7 +102,8 @@ use crate::queue::{HandOffQueue, WorkQueue};
 use crate::sync::{Arc, Condvar, Duration, Mutex, thread};
 use crate::task::{Task, TaskId};
 use crate::wait::Latch;
-use shared::{Settings, Shared, State};
+use shared::Shared;
+use state::{Settings, State};
 
 /// An executor with threads of its own and a queue.
 ///

@@ -4,7 +4,8 @@ use std::cell::Cell;
 
 use super::PoolState;
 use super::hooks::TaskInfo;
-use super::shared::{Seat, Shared, State};
+use super::shared::Shared;
+use super::state::{Seat, State};
 use crate::panics;
 use crate::sync::{Arc, Instant, MutexGuard, thread_local};
 use crate::task::{Outcome, Task};
@@ -159,12 +160,14 @@ impl<'a> Worker<'a> {
 
     /// Takes this worker out of the count, under the same lock under which it was decided that it goes: a task that is
     /// queued a moment later must not count on it.
+    ///
+    /// It may leave although there is work, because there are too many. There is no wake-up to pass on then: whatever
+    /// made it one too many has woken all who slept, and each of them looks for a task before it sleeps again.
     fn leave(&self, mut state: MutexGuard<'_, State>) -> Option<Task> {
         self.left.set(true);
         state.live -= 1;
         state.seats[self.seat] = Seat::Free;
         state.wake_submitter(); // there may be room for another worker now
-        self.shared.wake_one(&mut state); // it may leave although there is work, because there are too many
         self.shared.terminate_if_done(state);
         None
     }

@@ -269,6 +269,22 @@ pub(crate) fn on_every_pool(test: impl Fn(&dyn ExecutorService)) {
     }
 }
 
+/// The same for those that run at least four tasks at once.
+pub(crate) fn on_every_concurrent_executor(test: impl Fn(&dyn Executor)) {
+    let executors: [(&str, Box<dyn Executor>); 4] = [
+        ("fixed(4)", Box::new(ThreadPoolExecutor::fixed(4))),
+        ("cached()", Box::new(ThreadPoolExecutor::cached())),
+        ("thread per task", Box::new(ThreadPerTaskExecutor::new())),
+        (
+            "Arc<dyn ExecutorService>",
+            Box::new(Arc::new(ThreadPoolExecutor::fixed(4)) as Arc<dyn ExecutorService>),
+        ),
+    ];
+    for (name, executor) in executors {
+        on(name, || test(&*executor));
+    }
+}
+
 /// Says with which executor a test failed.
 fn on(name: &str, test: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {

@@ -84,6 +84,15 @@ impl Stage {
         self.log.recv_timeout(DEADLINE).expect("a line in the log")
     }
 
+    /// The next line on stderr, or none if the process has ended.
+    pub(crate) fn log_line_or_end(&self) -> Option<String> {
+        match self.log.recv_timeout(DEADLINE) {
+            Ok(line) => Some(line),
+            Err(mpsc::RecvTimeoutError::Disconnected) => None,
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("neither a line in the log nor the end"),
+        }
+    }
+
     /// Ends the stage and gives back what it said on stderr and nobody has read.
     pub(crate) fn stop(mut self) -> Vec<String> {
         self.child.kill().unwrap();
