@@ -8,6 +8,7 @@
 
 mod cancel;
 mod growth;
+mod inbox;
 mod queue;
 mod room;
 mod shutdown;
