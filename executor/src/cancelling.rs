@@ -60,7 +60,6 @@ use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::Duration;
 use crate::task::Task;
 
-// ANCHOR: cancellable_task
 /// A task that knows how to be got out of where it is blocked: for [`CancellingExecutor::submit_task`], where there is an
 /// example.
 pub trait CancellableTask: Send + Sized + 'static {
@@ -88,7 +87,6 @@ pub trait CancellableTask: Send + Sized + 'static {
         })
     }
 }
-// ANCHOR_END: cancellable_task
 
 /// An executor for tasks that bring their own way to be cancelled, in front of any other executor.
 ///
