@@ -41,7 +41,7 @@ impl Executor for DirectExecutor {
 }
 // ANCHOR_END: direct
 
-/// Runs each task on a new thread of its own.
+/// Runs each task on a new thread of its own, which is named after the task's [id](Task::id): `task#17`.
 ///
 /// For few, long tasks. A thread costs time to start (some ten microseconds) and memory while it lives, and the system
 /// allows only so many; at that limit `execute` fails and gives the task back, and the program goes on.
@@ -60,6 +60,7 @@ impl ThreadPerTaskExecutor {
 // ANCHOR: thread_per_task
 impl Executor for ThreadPerTaskExecutor {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        let name = format!("task{}", task.id());
         // A closure given to `spawn` is lost if `spawn` fails, so the task waits beside it.
         let slot = Arc::new(Mutex::new(Some(task)));
         let body = {
@@ -69,7 +70,7 @@ impl Executor for ThreadPerTaskExecutor {
                 task.map(Task::run)
             }
         };
-        match thread::Builder::new().name("task".into()).spawn(body) {
+        match thread::Builder::new().name(name).spawn(body) {
             Ok(_detached) => Ok(()),
             Err(error) => {
                 let task = slot.lock().take().expect("the thread that would have taken it does not exist");

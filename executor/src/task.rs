@@ -56,7 +56,7 @@ struct Attributes {
 
 enum Body {
     Closure(Closure),
-    WithHandle(Promise),
+    WithHandle(Duty),
 }
 
 impl Task {
@@ -68,7 +68,7 @@ impl Task {
 
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
-        Self { body: Body::WithHandle(Promise(Some(cell))), attributes: None, id }
+        Self { body: Body::WithHandle(Duty(Some(cell))), attributes: None, id }
     }
 
     /// Gives the task a name, for those who look at what a pool is doing.
@@ -111,7 +111,7 @@ impl Task {
     pub(crate) fn cell(&self) -> Option<Arc<dyn HandleCell>> {
         match &self.body {
             Body::Closure(_) => None,
-            Body::WithHandle(promise) => Some(Arc::clone(promise.cell())),
+            Body::WithHandle(duty) => Some(Arc::clone(duty.cell())),
         }
     }
 
@@ -119,7 +119,7 @@ impl Task {
     pub(crate) fn leave_queue(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
-            Body::WithHandle(promise) => promise.cell().leave_queue(),
+            Body::WithHandle(duty) => duty.cell().leave_queue(),
         }
     }
 
@@ -132,7 +132,7 @@ impl Task {
     pub fn is_cancelled(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
-            Body::WithHandle(promise) => promise.cell().is_cancelled(),
+            Body::WithHandle(duty) => duty.cell().is_cancelled(),
         }
     }
 
@@ -160,9 +160,9 @@ impl Task {
                 before_publish(&outcome);
                 outcome
             }
-            Body::WithHandle(promise) => {
+            Body::WithHandle(duty) => {
                 let mut before_publish = Some(before_publish);
-                promise.keep(&mut |outcome| {
+                duty.fulfil(&mut |outcome| {
                     if let Some(before_publish) = before_publish.take() {
                         before_publish(outcome);
                     }
@@ -281,27 +281,30 @@ pub(crate) trait HandleCell: RunningTask {
     fn leave_queue(&self) -> bool;
 }
 
-/// Hears of tasks that were cancelled while they were in its queue.
+/// What a task with a handle can do to the queue that it is in. Called without any lock of the task's.
 pub(crate) trait QueueWatcher: Send + Sync {
-    /// Called once for each of them, without any lock of the task's.
+    /// A task was cancelled while it was in the queue. Called once for each.
     fn cancelled_in_queue(&self);
+
+    /// Takes a task out of the queue, if it is in there and not cancelled.
+    fn take_out(&self, id: TaskId) -> Option<Task>;
 }
 
-/// The duty to complete a handle: kept by running the task, broken by dropping it.
-struct Promise(Option<Arc<dyn HandleCell>>);
+/// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.
+struct Duty(Option<Arc<dyn HandleCell>>);
 
-impl Promise {
+impl Duty {
     fn cell(&self) -> &Arc<dyn HandleCell> {
-        self.0.as_ref().expect("it is taken out only when the promise is consumed")
+        self.0.as_ref().expect("it is taken out only when the duty is consumed")
     }
 
-    fn keep(mut self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
-        let cell = self.0.take().expect("a promise is kept once, by value");
+    fn fulfil(mut self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        let cell = self.0.take().expect("a duty is done once, by value");
         cell.run(before_publish)
     }
 }
 
-impl Drop for Promise {
+impl Drop for Duty {
     fn drop(&mut self) {
         if let Some(cell) = self.0.take() {
             cell.abandon();

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-use executor::{DirectExecutor, FutureTask, Task, ThreadPoolExecutor, prelude::*};
+use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
 /// Counts the allocations of the threads that take part: the test harness has one of its own. Growing counts, too.
 struct Counting;
@@ -69,6 +69,15 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     let large = [0_u8; 25];
     assert_eq!(allocations_of(|| drop(Task::new(move || _ = black_box(large)))), 1, "more than three words");
     assert_eq!(allocations_of(|| drop(FutureTask::new(small(&counter)))), 1);
+
+    // A promise, from its beginning to the result in somebody's hands.
+    let promised = || {
+        let (promise, handle) = Promise::new();
+        promise.complete(1).unwrap();
+        assert_eq!(handle.join().unwrap(), 1);
+    };
+    promised();
+    assert_eq!(allocations_of(promised), 1);
 
     // Inline. The first task makes room for what a thread needs once.
     DirectExecutor.execute(small(&counter)).unwrap();

@@ -11,6 +11,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+/// More threads than anybody wants, and fewer than most systems give. At the system's own limit a thread can be started
+/// and then lack the memory to begin, for which the standard library ends the process.
+const MOST_THREADS: usize = 10_000;
+
 /// The flags of every stage.
 #[derive(clap::Args, Debug)]
 pub struct ServerArgs {
@@ -81,6 +85,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     found.next().ok_or_else(|| expected.to_owned())
 }
 
-fn threads(text: &str) -> Result<NonZeroUsize, &'static str> {
-    text.parse().map_err(|_| "expected a whole number, at least 1")
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|&number: &NonZeroUsize| number.get() <= MOST_THREADS);
+    number.ok_or_else(|| format!("expected a whole number from 1 to {MOST_THREADS}"))
 }

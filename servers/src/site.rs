@@ -33,7 +33,7 @@ type Handler = Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>;
 impl Site {
     /// The endpoints, and what is in `files` at every other path.
     pub fn new(files: Option<Files>) -> Site {
-        let no_pool = || json!({ "pool": null, "note": "this stage has no thread pool: it serves one connection at a time" });
+        let no_pool = || json!({ "pool": null, "note": "this stage has no thread pool, so there is no queue of its own to look at" });
         Site { routes: Vec::new(), files, stats: Box::new(no_pool) }
             .route("/hello", &["GET"], "answers at once", |_| Response::text(Status::Ok, "Hello, world!"))
             .route("/cpu", &["GET"], "/cpu?ms=100 computes for 100 milliseconds", |request| {

@@ -149,6 +149,10 @@ impl Shared {
 }
 
 impl QueueWatcher for Shared {
+    fn take_out(&self, id: TaskId) -> Option<Task> {
+        self.remove(id)
+    }
+
     fn cancelled_in_queue(&self) {
         let mut state = self.lock();
         state.tombstones += 1;

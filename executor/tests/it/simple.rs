@@ -39,10 +39,12 @@ fn thread_per_task_runs_each_task_on_a_thread_of_its_own() {
     within_deadline(|| {
         let executor = ThreadPerTaskExecutor::new();
         let busy: Vec<_> = (0..10).map(|_| occupy(&executor)).collect(); // all at once
-        let there = executor.submit(|| (thread::current().id(), thread::current().name().map(str::to_owned)));
-        let (id, name) = there.unwrap().join_timeout(LONG).unwrap();
+        let this = || (thread::current().id(), thread::current().name().map(str::to_owned));
+        let there = executor.submit(this).unwrap();
+        let expected_name = format!("task{}", there.id());
+        let (id, name) = there.join_timeout(LONG).unwrap();
         assert_ne!(id, thread::current().id());
-        assert_eq!(name.as_deref(), Some("task"));
+        assert_eq!(name.as_ref(), Some(&expected_name), "as the task is called in reports");
         drop(busy);
     });
 }

@@ -1,7 +1,9 @@
 //! The one stage that can be stopped, and how.
 
-use crate::support::{Client, LIFECYCLE, Stage, eventually};
-use std::net::TcpStream;
+use crate::support::{Client, DEADLINE, LIFECYCLE, Stage, eventually};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 const SLOW: &str = "GET /block?ms=700 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -66,6 +68,39 @@ fn new_connections_are_refused_while_it_stops() {
     eventually("somebody still listens", || TcpStream::connect(stage.addr).is_err());
     assert_eq!(slow.reply().status, 200);
     assert_eq!(stage.exit_status(), Some(0));
+}
+
+/// Asks without a pause, from before the signal to the end of listening. Those whom the system has connected and the
+/// accept loop has not are answered and named in the log. Whether somebody comes at that moment is chance.
+#[test]
+fn who_comes_too_late_is_told_and_logged() {
+    for _ in 0..50 {
+        let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
+        let addr = stage.addr;
+        let asking = thread::spawn(move || std::iter::from_fn(|| ask_alone(addr)).collect::<Vec<_>>());
+        stage.signal("TERM");
+        assert_eq!(stage.exit_status(), Some(0));
+        let (asked, log) = (asking.join().unwrap(), stage.stop());
+        for (name, answer) in &asked {
+            let is_logged = log.iter().any(|line| line.starts_with(name) && line.contains("refused"));
+            assert_eq!(answer.starts_with("HTTP/1.1 503 "), is_logged, "{name}: {answer} {log:?}");
+        }
+        if asked.iter().any(|(_, answer)| answer.starts_with("HTTP/1.1 503 ")) {
+            return;
+        }
+    }
+    panic!("in fifty attempts nobody came too late");
+}
+
+/// Who asked, and the answer, which is empty if the connection was reset. None if nobody listens.
+fn ask_alone(addr: SocketAddr) -> Option<(String, String)> {
+    let mut stream = TcpStream::connect(addr).ok()?;
+    let name = stream.local_addr().unwrap().to_string();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    let mut answer = String::new();
+    let _ = stream.write_all(b"GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    let _ = stream.read_to_string(&mut answer);
+    Some((name, answer))
 }
 
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@
 use crate::acceptance::cases::{self, Kind};
 use crate::support::{Client, STAGES, Stage, eventually, recording};
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -142,13 +142,15 @@ fn few_threads(binary: &'static str) -> String {
     "does not start, and says so".to_owned()
 }
 
+/// A signal when the server has read the head of a request, and has said so.
 fn terminated(binary: &'static str) -> String {
     let mut stage = start(binary);
     let mut client = stage.connect();
-    client.send("GET /block?ms=1500 HTTP/1.1\r\nHost: h\r\n\r\n");
-    // Waits until the request has been read: the stage with one thread can be asked for nothing else meanwhile.
-    thread::sleep(Duration::from_millis(500));
+    client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+    assert_eq!(client.reply().status, 100);
     stage.signal("TERM");
+    while stage.log_line_or_end().is_some_and(|line| !line.starts_with("stopping: ")) {}
+    let _ = client.stream.write_all(b"body"); // perhaps to nobody
     let answer = client.stream.read(&mut [0; 1024]);
     match (answer, stage.exit_status()) {
         (Ok(1..), Some(0)) => "answered, then stops".to_owned(),

@@ -1,10 +1,14 @@
 //! Stages that the command starts itself. Cargo and the stages are stand-ins: what they would do takes minutes.
 
-use super::{Serving, finished, started};
+use super::{DEADLINE, Serving, finished, started};
 use crate::fixture::{Project, stderr, stdout};
 use std::fs;
+use std::iter;
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
 
 const DONE: &str = "exit 0";
 
@@ -41,13 +45,28 @@ impl Stages {
     }
 
     fn load(&self, arguments: &[&str]) -> Output {
+        finished(self.start_load(arguments))
+    }
+
+    fn start_load(&self, arguments: &[&str]) -> Child {
         let arguments = [&["load"], arguments].concat();
-        finished(started(self.project.course(&arguments).env("CARGO", self.path("cargo"))))
+        started(self.project.course(&arguments).env("CARGO", self.path("cargo")))
+    }
+
+    /// Whether the process goes on whose number is in the file.
+    fn is_alive(&self, file: &str) -> bool {
+        signal("0", &self.read(file))
     }
 
     fn read(&self, path: &str) -> String {
         fs::read_to_string(self.project.path(path)).unwrap().trim().to_owned()
     }
+}
+
+/// Whether there is such a process to get the signal.
+fn signal(signal: &str, process: &str) -> bool {
+    let command = format!("kill -{signal} {process}");
+    Command::new("sh").args(["-c", &command]).output().unwrap().status.success()
 }
 
 #[test]
@@ -77,14 +96,38 @@ fn stages_are_started_one_after_the_other_compared_and_ended() {
     assert!(stages.read("asked").ends_with("--bin one --bin two"), "{}", stages.read("asked"));
     assert_eq!(stages.read("one.flags"), "--addr 127.0.0.1:0 --quiet --threads 7");
     for process in ["one.process", "two.process"] {
-        let alive =
-            Command::new("sh").args(["-c", &format!("kill -0 {}", stages.read(process))]).output().unwrap();
-        assert!(!alive.status.success(), "{process} goes on");
+        assert!(!stages.is_alive(process), "{process} goes on");
     }
     let picture = stages.read("compared.svg");
     assert!(picture.starts_with("<svg") && picture.ends_with("</svg>"), "{picture}");
     assert!(picture.contains(">one</text>") && picture.contains(">two</text>"), "{picture}");
     assert!(picture.contains("prefers-color-scheme: dark"));
+}
+
+#[test]
+fn several_numbers_of_connections_are_a_table_and_curves() {
+    let (serving, stages) = (Serving::start(), Stages::new(DONE));
+    stages.serving("one", &serving);
+    stages.serving("two", &serving);
+    let picture = stages.path("curves.svg");
+    let load = ["--stages", "one,two", "--path", "/counted", "-n", "20", "-c", "1,3,9", "--svg", &picture];
+    let output = stages.load(&load);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(serving.count(), 2 * 3 * 20, "{text}");
+    let rows = |name| {
+        let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        rows.filter(|row| row.first() == Some(&name)).map(|row| row[1].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((rows("one"), rows("two")), (rows("two"), vec!["1".into(), "3".into(), "9".into()]), "{text}");
+    assert!(text.contains("measured on ") && text.contains(" processors"), "{text}");
+    let picture = stages.read("curves.svg");
+    // Of throughput and latency; of memory where the system tells it. A point for each number.
+    let panels = if cfg!(target_os = "linux") { 3 } else { 2 };
+    assert_eq!(picture.matches("<polyline ").count(), 2 * panels, "{picture}");
+    assert_eq!(picture.matches("<circle ").count(), 2 * 3 * panels, "{picture}");
+    assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+    assert!(picture.contains("measured on "));
 }
 
 #[test]
@@ -108,4 +151,57 @@ fn a_stage_that_dies_of_the_load_is_told() {
     stages.stage("one", &format!("echo listening on http://{}/\nexit 7", serving.addr));
     let output = stages.load(&["--stages", "one", "--path", "/counted", "--rate", "10", "-n", "10"]);
     assert!(stdout(&output).contains("the stage ended by itself"), "{}", stdout(&output));
+}
+
+/// Whose queue of new connections is full. The system answers nobody who wants to connect, so a load waits there, which
+/// nothing but its time-out ends.
+#[cfg(target_os = "linux")]
+struct Full {
+    listener: socket2::Socket,
+    _queued: Vec<TcpStream>,
+}
+
+#[cfg(target_os = "linux")]
+impl Full {
+    fn new() -> Full {
+        let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        listener.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+        listener.listen(0).unwrap();
+        let addr = listener.local_addr().unwrap().as_socket().unwrap();
+        let connect = || TcpStream::connect_timeout(&addr, Duration::from_millis(300)).ok();
+        Full { listener, _queued: iter::from_fn(connect).collect() }
+    }
+
+    fn addr(&self) -> SocketAddr {
+        self.listener.local_addr().unwrap().as_socket().unwrap()
+    }
+
+    /// Whether somebody has asked to be connected and waits: state 2 in the system's table of sockets.
+    fn has_callers(&self) -> bool {
+        let called = format!(":{:04X} 02 ", self.addr().port());
+        fs::read_to_string("/proc/net/tcp").unwrap().lines().any(|line| line.contains(&called))
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_ctrl_c_ends_a_load_that_cannot_end_in_order_and_its_stage() {
+    let (full, stages) = (Full::new(), Stages::new(DONE));
+    let address = format!("echo listening on http://{}/", full.addr());
+    stages.stage("one", &format!("echo $$ > {}\n{address}\nexec sleep 600", stages.path("one.process")));
+    let mut load = stages.start_load(&["--stages", "one", "-c", "2", "--timeout", "1440m"]);
+    let until = Instant::now() + DEADLINE;
+    while !full.has_callers() {
+        assert!(Instant::now() < until, "nobody connects");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(stages.is_alive("one.process"));
+    // The system keeps one signal of a kind at most, so the second is sent until it has got through.
+    while load.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it goes on");
+        signal("INT", &load.id().to_string());
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(finished(load).status.code(), Some(130));
+    assert!(!stages.is_alive("one.process"), "the stage goes on");
 }
