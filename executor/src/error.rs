@@ -118,7 +118,7 @@ struct Origin {
 }
 
 impl Panic {
-    fn new(payload: Box<dyn Any + Send>) -> Self {
+    pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
         let message = if let Some(text) = payload.downcast_ref::<&'static str>() {
             (*text).into()
         } else if let Some(text) = payload.downcast_ref::<String>() {

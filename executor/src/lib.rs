@@ -26,11 +26,14 @@
 //! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | asking a task to stop |
 //! | `wait` | [`Latch`], [`Semaphore`] | the one wait under every blocking call |
 //! | `task` | [`Task`], [`Outcome`] | a closure to be run once |
-//! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`] | the result of a task, and how it is called off |
-//! | `executor` | [`Executor`], [`ExecutorExt`], [`ExecutorService`] | who runs tasks, and what all of them promise |
+//! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | the result of a task, and how it is called off |
+//! | `arrivals` | | handles in the order in which their tasks end |
+//! | `executor` | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | three policies on a page |
 //! | `queue` | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | where tasks wait |
 //! | `thread_pool` | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`] | worker threads, a queue and a life cycle |
+//! | `completion` | [`ExecutorCompletionService`] | results in the order in which they come |
+//! | `cancelling` | [`CancellableTask`], [`CancellingExecutor`] | tasks that bring their own way to be cancelled |
 //! | `timing` | [`Timing`] | what hooks can do |
 //! | `sizing` | [`pool_size`], [`WaitCompute`] | how many threads |
 //!
@@ -41,10 +44,14 @@
 //! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] |
 //! | `Runnable`, `Callable` | a closure, or a [`Task`] |
 //! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] |
+//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::fail`] |
 //! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] |
 //! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] |
 //! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back |
 //! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] |
+//! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) |
+//! | `ExecutorCompletionService` | [`ExecutorCompletionService`] |
+//! | overriding `AbstractExecutorService.newTaskFor` | [`CancellableTask`], [`CancellingExecutor`] |
 //! | `ThreadPoolExecutor`'s constructors | [`ThreadPoolExecutor::builder`] |
 //! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] |
 //! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] |
@@ -80,12 +87,17 @@ pub use task::{Outcome, Task, TaskId};
 
 mod handle;
 pub use handle::{
-    Canceller, FutureTask, JoinError, JoinTimeoutError, SharedHandle, SharedJoinError, TaskError, TaskHandle,
-    TaskState, TryJoinError,
+    Canceller, FutureTask, JoinError, JoinTimeoutError, Promise, SharedHandle, SharedJoinError, TaskError,
+    TaskHandle, TaskState, TryJoinError,
 };
 
+mod arrivals;
+
 mod executor;
-pub use executor::{Executor, ExecutorExt, ExecutorService, RejectedExecution, RejectedSubmit};
+pub use executor::{
+    Executor, ExecutorExt, ExecutorService, InvokeAllError, InvokeAllFailure, InvokeAnyError,
+    InvokeAnyFailure, RejectedExecution, RejectedSubmit, TaskFailure,
+};
 
 mod simple;
 pub use simple::{DirectExecutor, MinimalPool, ThreadPerTaskExecutor};
@@ -99,6 +111,12 @@ pub use thread_pool::{
     PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, TaskInfo, ThreadFactory,
     ThreadPoolBuilder, ThreadPoolExecutor, UnconfigurablePool, Worker,
 };
+
+mod completion;
+pub use completion::ExecutorCompletionService;
+
+mod cancelling;
+pub use cancelling::{CancellableTask, CancellingExecutor};
 
 mod timing;
 pub use timing::Timing;

@@ -44,11 +44,11 @@ use crate::sync::{Arc, ids, thread_local};
 #[must_use = "a task does nothing until it is run"]
 pub struct Task {
     body: Body,
-    attributes: Option<Box<Attributes>>, // boxed: most tasks have none
+    attributes: Option<Arc<Attributes>>, // apart: most tasks have none; shared with labels
     id: TaskId,
 }
 
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 struct Attributes {
     name: Option<Cow<'static, str>>,
     priority: i32,
@@ -56,23 +56,24 @@ struct Attributes {
 
 enum Body {
     Closure(Closure),
-    WithHandle(Promise),
+    WithHandle(Duty),
 }
 
 impl Task {
     /// Makes a task of a closure. Allocates only if the closure captures more than three words.
+    #[inline]
     pub fn new(f: impl FnOnce() + Send + 'static) -> Self {
         Self { body: Body::Closure(Closure::new(f)), attributes: None, id: TaskId::next() }
     }
 
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
-        Self { body: Body::WithHandle(Promise(Some(cell))), attributes: None, id }
+        Self { body: Body::WithHandle(Duty(Some(cell))), attributes: None, id }
     }
 
     /// Gives the task a name, for those who look at what a pool is doing.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.attributes.get_or_insert_default().name = Some(name.into());
+        self.attributes().name = Some(name.into());
         self
     }
 
@@ -83,8 +84,12 @@ impl Task {
 
     /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
     pub fn prioritized(mut self, priority: i32) -> Self {
-        self.attributes.get_or_insert_default().priority = priority;
+        self.attributes().priority = priority;
         self
+    }
+
+    fn attributes(&mut self) -> &mut Attributes {
+        Arc::make_mut(self.attributes.get_or_insert_default())
     }
 
     /// The priority; 0 unless it was given another.
@@ -93,11 +98,9 @@ impl Task {
     }
 
     /// What to call it where names are shown.
+    #[inline]
     pub(crate) fn label(&self) -> TaskLabel {
-        TaskLabel {
-            id: self.id,
-            name: self.attributes.as_ref().and_then(|attributes| attributes.name.clone()),
-        }
+        TaskLabel { id: self.id, attributes: self.attributes.clone() }
     }
 
     pub(crate) fn has_handle(&self) -> bool {
@@ -108,7 +111,7 @@ impl Task {
     pub(crate) fn cell(&self) -> Option<Arc<dyn HandleCell>> {
         match &self.body {
             Body::Closure(_) => None,
-            Body::WithHandle(promise) => Some(Arc::clone(promise.cell())),
+            Body::WithHandle(duty) => Some(Arc::clone(duty.cell())),
         }
     }
 
@@ -116,7 +119,7 @@ impl Task {
     pub(crate) fn leave_queue(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
-            Body::WithHandle(promise) => promise.cell().leave_queue(),
+            Body::WithHandle(duty) => duty.cell().leave_queue(),
         }
     }
 
@@ -129,7 +132,7 @@ impl Task {
     pub fn is_cancelled(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
-            Body::WithHandle(promise) => promise.cell().is_cancelled(),
+            Body::WithHandle(duty) => duty.cell().is_cancelled(),
         }
     }
 
@@ -145,6 +148,7 @@ impl Task {
 
     /// The same, with `before_publish` called between the end of the body and the moment at which the handle's owner
     /// can see the outcome. Whoever has joined the task sees what was done there.
+    #[inline]
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self.body {
             Body::Closure(closure) => {
@@ -156,9 +160,9 @@ impl Task {
                 before_publish(&outcome);
                 outcome
             }
-            Body::WithHandle(promise) => {
+            Body::WithHandle(duty) => {
                 let mut before_publish = Some(before_publish);
-                promise.keep(&mut |outcome| {
+                duty.fulfil(&mut |outcome| {
                     if let Some(before_publish) = before_publish.take() {
                         before_publish(outcome);
                     }
@@ -228,7 +232,7 @@ impl TaskId {
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
     id: TaskId,
-    name: Option<Cow<'static, str>>,
+    attributes: Option<Arc<Attributes>>,
 }
 
 impl TaskLabel {
@@ -237,13 +241,13 @@ impl TaskLabel {
     }
 
     pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.attributes.as_ref()?.name.as_deref()
     }
 }
 
 impl fmt::Display for TaskLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.name {
+        match self.name() {
             Some(name) => f.write_str(name),
             None => self.id.fmt(f),
         }
@@ -277,27 +281,30 @@ pub(crate) trait HandleCell: RunningTask {
     fn leave_queue(&self) -> bool;
 }
 
-/// Hears of tasks that were cancelled while they were in its queue.
+/// What a task with a handle can do to the queue that it is in. Called without any lock of the task's.
 pub(crate) trait QueueWatcher: Send + Sync {
-    /// Called once for each of them, without any lock of the task's.
+    /// A task was cancelled while it was in the queue. Called once for each.
     fn cancelled_in_queue(&self);
+
+    /// Takes a task out of the queue, if it is in there and not cancelled.
+    fn take_out(&self, id: TaskId) -> Option<Task>;
 }
 
-/// The duty to complete a handle: kept by running the task, broken by dropping it.
-struct Promise(Option<Arc<dyn HandleCell>>);
+/// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.
+struct Duty(Option<Arc<dyn HandleCell>>);
 
-impl Promise {
+impl Duty {
     fn cell(&self) -> &Arc<dyn HandleCell> {
-        self.0.as_ref().expect("it is taken out only when the promise is consumed")
+        self.0.as_ref().expect("it is taken out only when the duty is consumed")
     }
 
-    fn keep(mut self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
-        let cell = self.0.take().expect("a promise is kept once, by value");
+    fn fulfil(mut self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        let cell = self.0.take().expect("a duty is done once, by value");
         cell.run(before_publish)
     }
 }
 
-impl Drop for Promise {
+impl Drop for Duty {
     fn drop(&mut self) {
         if let Some(cell) = self.0.take() {
             cell.abandon();
@@ -362,6 +369,7 @@ impl Closure {
         Self { vtable: &Stored::<F>::VTABLE, data }
     }
 
+    #[inline]
     fn call(self) {
         let mut this = ManuallyDrop::new(self);
         let call = this.vtable.call;

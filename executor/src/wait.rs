@@ -97,6 +97,10 @@ impl Deadline {
     pub(crate) fn after(timeout: Duration) -> Self {
         Self(Instant::now().checked_add(timeout))
     }
+
+    pub(crate) fn has_passed(self) -> bool {
+        self.0.is_some_and(|at| Instant::now() >= at)
+    }
 }
 
 /// Blocks until `look` gives something. `look` must leave the waker with what it looks at, under the lock under which

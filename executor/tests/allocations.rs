@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-use executor::{DirectExecutor, FutureTask, Task, ThreadPoolExecutor, prelude::*};
+use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
 /// Counts the allocations of the threads that take part: the test harness has one of its own. Growing counts, too.
 struct Counting;
@@ -70,6 +70,15 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     assert_eq!(allocations_of(|| drop(Task::new(move || _ = black_box(large)))), 1, "more than three words");
     assert_eq!(allocations_of(|| drop(FutureTask::new(small(&counter)))), 1);
 
+    // A promise, from its beginning to the result in somebody's hands.
+    let promised = || {
+        let (promise, handle) = Promise::new();
+        promise.complete(1).unwrap();
+        assert_eq!(handle.join().unwrap(), 1);
+    };
+    promised();
+    assert_eq!(allocations_of(promised), 1);
+
     // Inline. The first task makes room for what a thread needs once.
     DirectExecutor.execute(small(&counter)).unwrap();
     let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
@@ -89,7 +98,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     };
     let execute = || pool.execute(small(&counter)).unwrap();
     let submit = || drop(pool.submit(small(&counter)).unwrap());
-    run_all(&execute);
+    (0..2).for_each(|_| run_all(&execute)); // twice, since the inbox and the queue change places
     assert_eq!(allocations_of(|| run_all(&execute)), 0);
     assert_eq!(allocations_of(|| run_all(&submit)), TASKS);
 

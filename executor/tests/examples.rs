@@ -56,19 +56,26 @@ macro_rules! examples {
 
 examples! {
     await_a_handle,
+    cancel_a_read,
+    completion_order,
     core_zero,
     discard_oldest,
+    forgotten_cancel,
     growth_order,
     how_a_join_ends,
     inside_a_pool,
+    keep_a_promise,
+    life_of_a_task,
     minimal_pool_dies,
     own_factory,
     own_policy,
     pool_of_two,
     queue_order,
+    results_by_channel,
     same_tasks_three_policies,
     saturation,
     thread_local_leak,
+    time_limits,
     waits_for_its_own_thread,
     who_hears_of_a_panic,
 }
@@ -81,6 +88,18 @@ fn stress_finds_nothing_in_a_second() {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     assert!(printed.contains("each was run once or dropped once"), "{printed}");
+}
+
+/// The numbers of `unequal_tasks,` are measured, too; what its page says of them has to hold.
+#[test]
+fn unequal_tasks_gain_less_than_equal_ones() {
+    let output = run("unequal_tasks");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    let with_five_threads: Vec<f64> =
+        printed.lines().skip(1).map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+    let [even, eight, nine, one_long, many] = with_five_threads[..] else { panic!("{printed}") };
+    assert!(even > eight && eight > nine && many > one_long && many > even, "{printed}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use executor::panics::{PanicReport, set_handler};
 use executor::{
-    DirectExecutor, Executor, ExecutorService, FutureTask, Task, ThreadPerTaskExecutor, ThreadPoolExecutor,
-    prelude::*,
+    DirectExecutor, Executor, ExecutorService, FutureTask, Promise, Task, ThreadPerTaskExecutor,
+    ThreadPoolExecutor, prelude::*,
 };
 
 const LONG: Duration = Duration::from_secs(10);
@@ -52,6 +52,23 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     let (task, own) = (FutureTask::new(fail), Heard::default());
     task.task.run();
     drop(task.handle);
+    hear(&heard, &["- oh"]);
+
+    let (promise, handle) = Promise::<()>::new();
+    let id = promise.id();
+    drop(handle);
+    assert!(promise.fail(Box::new("oh")).is_ok());
+    hear(&heard, &[&format!("{id} oh")]);
+
+    let (promise, handle) = Promise::<()>::new();
+    assert!(handle.cancel());
+    assert!(promise.fail(Box::new("oh")).is_err(), "whoever gets it back has heard of it");
+
+    let (_promise, handle) = Promise::<()>::new();
+    let shared = handle.shared();
+    shared.on_done(|_| fail());
+    shared.on_done(|_| ());
+    assert!(shared.cancel());
     hear(&heard, &["- oh"]);
 
     let told = ThreadPoolExecutor::builder().panic_handler(recorder(&own)).build().unwrap();

@@ -24,7 +24,9 @@ fn main() {
             let module = format!("{}_{answer}", name.replace('-', "_"));
             let arms: String = properties
                 .iter()
-                .map(|p| format!("        {p:?} => crate::mode::run_here(suite::{p}),\n"))
+                .map(|p| {
+                    format!("        {p:?} => crate::mode::run_here(include_str!({path:?}), suite::{p}),\n")
+                })
                 .collect();
             let _ = write!(
                 modules,

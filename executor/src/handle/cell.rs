@@ -6,7 +6,7 @@ use super::error::{TaskError, TaskState};
 use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::error::{Cancelled, contain, discard};
 use crate::sync::{Arc, Mutex};
-use crate::task::{HandleCell, Outcome, QueueWatcher, TaskId};
+use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId};
 
 pub(super) type TaskResult<T> = Result<T, TaskError>;
 
@@ -25,13 +25,14 @@ pub(super) struct Cell<T, F> {
 
 impl<T, F> Cell<T, F> {
     pub(super) fn new(id: TaskId, body: F) -> Self {
-        let state = CoreState {
-            phase: Phase::Pending,
-            listener: Listener::None,
-            interrupted: false,
-            place: Place::Elsewhere,
-        };
-        Self { core: Core { id, state: Mutex::new(state) }, body: Mutex::new(Some(body)) }
+        Self { core: Core::new(id, Phase::Pending), body: Mutex::new(Some(body)) }
+    }
+}
+
+impl<T> Cell<T, ()> {
+    /// Without a body: the outcome will come from elsewhere, by [`Core::settle`].
+    pub(super) fn begun(id: TaskId) -> Self {
+        Self { core: Core::new(id, Phase::Running(None)), body: Mutex::new(None) }
     }
 }
 
@@ -148,6 +149,12 @@ impl<T> Announcement<T> {
 }
 
 impl<T> Core<T> {
+    fn new(id: TaskId, phase: Phase<T>) -> Self {
+        let state =
+            CoreState { phase, listener: Listener::None, interrupted: false, place: Place::Elsewhere };
+        Self { id, state: Mutex::new(state) }
+    }
+
     /// Moves from pending to running; false if there is nothing to run any more.
     fn begin(&self) -> bool {
         let mut state = self.state.lock();
@@ -158,22 +165,41 @@ impl<T> Core<T> {
         pending
     }
 
+    // ANCHOR: settle
+    /// Decides for `result` if nothing is decided yet. Otherwise it comes back.
+    pub(super) fn settle(&self, result: TaskResult<T>) -> Result<(), TaskResult<T>> {
+        let mut state = self.state.lock();
+        let Phase::Running(token) = &mut state.phase else { return Err(result) };
+        let token = token.take();
+        let announcement = state.decide(result);
+        drop(state);
+        drop(token);
+        announcement.make();
+        Ok(())
+    }
+    // ANCHOR_END: settle
+
     /// Publishes what came of the body, unless a `cancel` was first.
     fn finish(&self, result: TaskResult<T>) {
-        let mut state = self.state.lock();
-        if let Phase::Running(token) = &mut state.phase {
-            let token = token.take();
-            let announcement = state.decide(result);
-            drop(state);
-            drop(token);
-            announcement.make();
-        } else {
-            drop(state);
-            if let Err(TaskError::Panicked(panic)) = &result {
+        if let Err(too_late) = self.settle(result) {
+            if let Err(TaskError::Panicked(panic)) = &too_late {
                 panic.set_after_cancel();
             }
-            discard(result);
+            discard(too_late);
         }
+    }
+
+    /// The token of what is running, made if need be.
+    pub(super) fn token(&self) -> CancelToken {
+        let mut state = self.state.lock();
+        if let Phase::Running(token) = &mut state.phase {
+            return token.get_or_insert_default().clone();
+        }
+        let token = CancelToken::new();
+        if state.interrupted {
+            token.cancel(); // nobody else has it yet, so this runs no callbacks
+        }
+        token
     }
 
     /// Decides for cancelled if nothing is decided yet. `None` if something was.
@@ -222,6 +248,19 @@ impl<T> Core<T> {
         None
     }
 
+    /// Whether there is an outcome. If not, leaves the waker with the task; in no case takes anything.
+    pub(super) fn finished_or_listen(&self, waker: &Waker) -> bool {
+        let waker = waker.clone(); // might be user code, so it happens before the lock
+        let mut state = self.state.lock();
+        if state.phase.is_finished() {
+            return true;
+        }
+        let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
+        drop(state);
+        discard(replaced);
+        false
+    }
+
     /// The handle is gone. Without this, a canceller would keep the result alive for as long as it lives itself.
     pub(super) fn nobody_listens(&self) {
         let mut state = self.state.lock();
@@ -233,6 +272,15 @@ impl<T> Core<T> {
         drop(state);
         discard(result);
         discard(listener);
+    }
+
+    /// Takes the task out of the queue that it waits in.
+    pub(super) fn take_out_of_queue(&self) -> Option<Task> {
+        let watcher = match &self.state.lock().place {
+            Place::InQueue(watcher) => Arc::clone(watcher),
+            _ => return None,
+        };
+        watcher.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
     }
 
     pub(super) fn call_when_done(&self, callback: Box<dyn FnOnce(TaskResult<T>) + Send>) {
@@ -280,6 +328,8 @@ pub(super) trait CancelCell: Send + Sync {
     fn state(&self) -> TaskState;
     fn is_finished(&self) -> bool;
     fn cancel(&self, interrupt: bool) -> bool;
+    /// What the task panicked with, while the result is here.
+    fn panic_message(&self) -> Option<String>;
 }
 
 impl<T: Send, F: Send> TaskCell<T> for Cell<T, F> {
@@ -318,6 +368,13 @@ impl<T: Send, F: Send> CancelCell for Cell<T, F> {
         announcement.make();
         true
     }
+
+    fn panic_message(&self) -> Option<String> {
+        match &self.core.state.lock().phase {
+            Phase::Finished(Err(TaskError::Panicked(panic))) => Some(panic.message().to_owned()),
+            _ => None,
+        }
+    }
 }
 
 impl<T: Send, F: Send> RunningTask for Cell<T, F> {
@@ -341,6 +398,7 @@ where
     T: Send + 'static,
     F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
 {
+    // ANCHOR: run
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
         if !self.core.begin() {
             before_publish(&Outcome::Cancelled);
@@ -360,6 +418,7 @@ where
         self.core.finish(result);
         outcome
     }
+    // ANCHOR_END: run
 
     fn abandon(&self) {
         // What drops a task that is in a queue is that queue, under its pool's lock. No tombstone is left to be counted.

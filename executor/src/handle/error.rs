@@ -35,14 +35,26 @@ impl Error for TaskError {}
 pub enum TaskState {
     /// Not begun.
     Pending,
-    /// The body is running.
+    /// The body is running; or a [`Promise`](crate::Promise) is open.
     Running,
-    /// The body has returned.
+    /// The body has returned, or the promise was completed.
     Completed,
-    /// The body has panicked.
+    /// The body has panicked, or the promise has failed.
     Panicked,
     /// Cancelled, before or while it ran.
     Cancelled,
+}
+
+impl fmt::Display for TaskState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Panicked => "panicked",
+            Self::Cancelled => "cancelled",
+        })
+    }
 }
 
 // ANCHOR: join_error
@@ -144,6 +156,15 @@ impl<T> From<JoinError<T>> for JoinTimeoutError<T> {
             JoinError::Panicked(panic) => Self::Panicked(panic),
             JoinError::Cancelled => Self::Cancelled,
             JoinError::Interrupted(handle) => Self::Interrupted(handle),
+        }
+    }
+}
+
+impl From<TaskError> for SharedJoinError {
+    fn from(error: TaskError) -> Self {
+        match error {
+            TaskError::Panicked(panic) => Self::Panicked(panic),
+            TaskError::Cancelled => Self::Cancelled,
         }
     }
 }

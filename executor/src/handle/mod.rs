@@ -2,7 +2,8 @@
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, as one allocation; an executor's `submit` does that
 //! and keeps the task. The handle is unique, so the result can be moved out of it. For more than one reader there is
-//! [`TaskHandle::shared`]; for one who may call the task off but not see its result, [`TaskHandle::canceller`].
+//! [`TaskHandle::shared`]; for one who may call the task off but not see its result, [`TaskHandle::canceller`]. A handle
+//! whose outcome comes from elsewhere than a task belongs to a [`Promise`].
 //!
 //! ```
 //! use executor::{FutureTask, Outcome};
@@ -23,6 +24,8 @@
 //!      └── task dropped ───┴──▶ Finished as cancelled ───┘
 //! ```
 //!
+//! A promise starts as `Running`: whether and where somebody works on it is not known here.
+//!
 //! # Invariants
 //!
 //! 1. The outcome is decided once, by whoever first moves the state to `Finished`. A `cancel` that wins while the body
@@ -30,7 +33,8 @@
 //! 2. The body is in its slot exactly while the state is `Pending`. Whoever moves the state on takes it out: `run` to
 //!    run it, `cancel` to drop it, so a cancelled task's captured data does not linger in a queue.
 //! 3. Every handle reaches `Finished`: a task dropped unrun is cancelled by its drop.
-//! 4. There is one listener at most: a waker (of a thread or an asynchronous task) or a callback.
+//! 4. There is one listener at most: a waker (of a thread or an asynchronous task) or a callback. A shared handle is a
+//!    callback that passes the news on to many.
 //! 5. No user code runs while the state is locked: not the body, a callback or a waker, and not the `Drop` of any.
 //!
 //! # A lock, not an atomic state word
@@ -46,15 +50,18 @@
 
 mod cell;
 mod error;
+mod promise;
 mod shared;
 
 pub use error::{JoinError, JoinTimeoutError, SharedJoinError, TaskError, TaskState, TryJoinError};
+pub use promise::Promise;
 pub use shared::SharedHandle;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use crate::cancel::CancelToken;
 use crate::error::{Cancelled, WaitError};
@@ -105,12 +112,14 @@ impl<T: Send + 'static> FutureTask<T> {
     fn from_body(body: impl FnOnce() -> Result<T, Cancelled> + Send + 'static) -> Self {
         let id = TaskId::next();
         let cell = Arc::new(Cell::new(id, body));
-        let handle = TaskHandle { cell: Arc::clone(&cell) as Arc<dyn TaskCell<T>> };
+        let handle = TaskHandle { cell: Arc::clone(&cell) as Arc<dyn TaskCell<T>>, name: None };
         Self { task: Task::with_handle(cell, id), handle }
     }
 
-    /// Gives the task a name.
-    pub fn named(mut self, name: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+    /// Gives the task and its handle a name.
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        let name = name.into();
+        self.handle.name = Some(Arc::from(&*name));
         self.task = self.task.named(name);
         self
     }
@@ -139,6 +148,8 @@ impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTas
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     cell: Arc<dyn TaskCell<T>>,
+    /// Here and not in the cell, because few tasks have one.
+    name: Option<Arc<str>>,
 }
 
 impl<T: Send + 'static> TaskHandle<T> {
@@ -183,6 +194,44 @@ impl<T: Send + 'static> TaskHandle<T> {
             Ok(result) => result.map_err(JoinTimeoutError::from),
             Err(WaitError::Cancelled) => Err(JoinTimeoutError::Interrupted(self)),
             Err(WaitError::TimedOut) => Err(JoinTimeoutError::TimedOut(self)),
+        }
+    }
+
+    /// Waits for the task for `timeout` at most, and calls it off if the wait ends without its outcome: because the time
+    /// is up, or because the caller's own task was cancelled. For work that is of no use later.
+    ///
+    /// A task that ends in the very moment in which the time does is not lost: it has been cancelled, or its result is
+    /// returned.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use executor::{JoinTimeoutError, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::single();
+    /// let advert = pool.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)).map(|()| "buy!"))?;
+    /// let shown = match advert.join_or_cancel(Duration::from_millis(10)) {
+    ///     Ok(advert) => advert,
+    ///     Err(JoinTimeoutError::TimedOut(_)) => "this space to let",
+    ///     Err(other) => return Err(other.into()),
+    /// };
+    /// assert_eq!(shown, "this space to let");
+    /// pool.close(); // does not take an hour
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`join_timeout`](Self::join_timeout); the handle in a [`TimedOut`](JoinTimeoutError::TimedOut) or
+    /// [`Interrupted`](JoinTimeoutError::Interrupted) is that of a task that this call has cancelled.
+    pub fn join_or_cancel(self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
+        let (handle, ended_by): (_, fn(Self) -> JoinTimeoutError<T>) = match self.join_timeout(timeout) {
+            Err(JoinTimeoutError::TimedOut(handle)) => (handle, JoinTimeoutError::TimedOut),
+            Err(JoinTimeoutError::Interrupted(handle)) => (handle, JoinTimeoutError::Interrupted),
+            decided => return decided,
+        };
+        if handle.cancel() {
+            Err(ended_by(handle))
+        } else {
+            handle.join_timeout(Duration::ZERO) // decided in the meantime, so this returns at once
         }
     }
 
@@ -235,8 +284,43 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.cell.id()
     }
 
+    /// The name, if [`FutureTask::named`] has given one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Takes the task out of the queue of the pool in which it waits, and gives it back. `None` if it is in none: it has
+    /// begun, has ended, was cancelled, or is waiting elsewhere than in a pool's queue.
+    ///
+    /// Unlike [`cancel`](Self::cancel) this decides nothing. The handle stays pending until the task is run, here or by
+    /// another executor, or dropped. The queue is searched, so this takes longer the more tasks are in it.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::single();
+    /// let busy = Arc::new(Latch::new(1));
+    /// let until = Arc::clone(&busy);
+    /// pool.execute(move || until.wait().unwrap())?;
+    ///
+    /// let answer = pool.submit(|| 42)?;
+    /// let task = answer.remove().expect("the only thread is busy");
+    /// task.run(); // we had the time ourselves
+    /// assert_eq!(answer.join()?, 42);
+    /// # busy.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remove(&self) -> Option<Task> {
+        self.cell.core().take_out_of_queue()
+    }
+
     /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on this
-    /// thread, if it is finished already. A panic in the callback is contained.
+    /// thread, if it is finished already. A panic in the callback goes to the [panic handler](crate::panics) and no
+    /// further.
+    ///
+    /// The worker that runs the callback does nothing else meanwhile, so keep it short. For more than one callback, or to
+    /// keep a handle, make the handle [shared](Self::shared) first.
     #[doc(alias = "done")]
     pub fn on_done(self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
         self.cell.core().call_when_done(Box::new(|result| {
@@ -245,10 +329,15 @@ impl<T: Send + 'static> TaskHandle<T> {
         }));
     }
 
+    /// Whether the outcome is decided. If not, `waker` is woken when it is, unless somebody else listens then.
+    pub(crate) fn finished_or_wake(&self, waker: &Waker) -> bool {
+        self.cell.core().finished_or_listen(waker)
+    }
+
     /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so those of
     /// different tasks can be kept together.
     pub fn canceller(&self) -> Canceller {
-        Canceller { cell: Arc::clone(&self.cell) as Arc<dyn CancelCell> }
+        Canceller { cell: Arc::clone(&self.cell) as Arc<dyn CancelCell>, name: self.name.clone() }
     }
 }
 
@@ -272,18 +361,35 @@ impl<T> Drop for TaskHandle<T> {
 
 impl<T> fmt::Debug for TaskHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug_handle(f, "TaskHandle", &*self.cell)
+        debug_handle(f, "TaskHandle", &*self.cell, self.name.as_deref(), self.cell.panic_message())
     }
 }
 
-fn debug_handle<C: CancelCell + ?Sized>(f: &mut fmt::Formatter<'_>, name: &str, cell: &C) -> fmt::Result {
-    f.debug_struct(name).field("id", &cell.id().to_string()).field("state", &cell.state()).finish()
+/// Says which task it is and how it stands, and of a failed one why.
+fn debug_handle<C: CancelCell + ?Sized>(
+    f: &mut fmt::Formatter<'_>,
+    of: &str,
+    cell: &C,
+    name: Option<&str>,
+    panic: Option<String>,
+) -> fmt::Result {
+    let mut debug = f.debug_struct(of);
+    debug.field("id", &format_args!("{}", cell.id()));
+    if let Some(name) = name {
+        debug.field("name", &name);
+    }
+    debug.field("state", &cell.state());
+    if let Some(message) = panic {
+        debug.field("panic", &message);
+    }
+    debug.finish()
 }
 
 /// Calls a task off without being able to see its result.
 #[derive(Clone)]
 pub struct Canceller {
     cell: Arc<dyn CancelCell>,
+    name: Option<Arc<str>>,
 }
 
 impl Canceller {
@@ -313,10 +419,15 @@ impl Canceller {
     pub fn id(&self) -> TaskId {
         self.cell.id()
     }
+
+    /// The task's name, as [`TaskHandle::name`].
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
 }
 
 impl fmt::Debug for Canceller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug_handle(f, "Canceller", &*self.cell)
+        debug_handle(f, "Canceller", &*self.cell, self.name(), self.cell.panic_message())
     }
 }

@@ -1,5 +1,16 @@
 //! A handle for more than one reader.
+//!
+//! A [`TaskHandle`] has room for one listener, and its result can be taken once. Here the handle's listener is a callback
+//! that puts the result, in an [`Arc`], where every [`SharedHandle`] finds it, and passes the news on.
+//!
+//! # Invariants
+//!
+//! 1. The result is there, or whoever wants it is among the listeners: both are behind one lock.
+//! 2. Listeners (wakers of threads and of asynchronous tasks, and callbacks) hear of it in the order in which they came.
+//! 3. Nobody leaves more than one waker behind: a wait, and a handle that is polled, has one place, which it uses again
+//!    and gives up when it goes.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,25 +24,32 @@ use crate::sync::{Arc, Duration, Mutex};
 use crate::task::TaskId;
 use crate::wait::{Deadline, wait};
 
+type SharedResult<T> = Result<Arc<T>, TaskError>;
+
 impl<T: Send + Sync + 'static> TaskHandle<T> {
     /// Turns the handle into one that can be cloned and joined any number of times; each join gives the same value.
     pub fn shared(self) -> SharedHandle<T> {
         let canceller = self.canceller();
-        let cell =
-            Arc::new(SharedCell { state: Mutex::new(SharedState { result: None, waiters: Vec::new() }) });
+        let cell = Arc::new(SharedCell {
+            state: Mutex::new(SharedState { result: None, listeners: BTreeMap::new(), places: 0 }),
+        });
         // Not `on_done`: nobody has read it until one of the shared handles gives it out.
         self.cell.core().call_when_done(Box::new({
             let cell = Arc::clone(&cell);
             move |result| cell.complete(result.map(Arc::new))
         }));
-        SharedHandle { cell, canceller }
+        SharedHandle { cell, canceller, polled: None }
     }
 }
 
 /// A handle for any number of waiters, made by [`TaskHandle::shared`].
+///
+/// Threads join it and asynchronous tasks await it, in any mixture. Each clone is awaited by one task at a time.
 pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
+    /// Where the waker of this handle's last poll is.
+    polled: Option<Place>,
 }
 
 struct SharedCell<T> {
@@ -39,40 +57,93 @@ struct SharedCell<T> {
 }
 
 struct SharedState<T> {
-    result: Option<Result<Arc<T>, TaskError>>,
-    waiters: Vec<Waker>,
+    result: Option<SharedResult<T>>,
+    listeners: BTreeMap<Place, Listener<T>>,
+    /// How many places were given.
+    places: u64,
+}
+
+/// A place among the listeners. Places grow, so a map ordered by them is ordered by time of arrival.
+type Place = u64;
+
+enum Listener<T> {
+    Waker(Waker),
+    Callback(Box<dyn FnOnce(SharedResult<T>) + Send>),
+}
+
+impl<T> SharedState<T> {
+    fn new_place(&mut self) -> Place {
+        self.places += 1;
+        self.places
+    }
 }
 
 impl<T> SharedCell<T> {
-    fn complete(&self, result: Result<Arc<T>, TaskError>) {
-        let waiters = {
+    // ANCHOR: complete
+    fn complete(&self, result: SharedResult<T>) {
+        let listeners = {
             let mut state = self.state.lock();
             state.result = Some(result);
-            std::mem::take(&mut state.waiters)
+            std::mem::take(&mut state.listeners)
         };
-        for waiter in waiters {
-            discard(contain(|| waiter.wake()));
+        for listener in listeners.into_values() {
+            // One that panics must not keep the others from hearing of it.
+            discard(contain(|| match listener {
+                Listener::Waker(waker) => waker.wake(),
+                Listener::Callback(callback) => callback(self.result().expect("it is there from now on")),
+            }));
         }
     }
+    // ANCHOR_END: complete
 
-    /// Looks for the result, or leaves the waker.
-    fn look(&self, waker: &Waker) -> Option<Result<Arc<T>, TaskError>> {
+    fn result(&self) -> Option<SharedResult<T>> {
+        let result = self.state.lock().result.clone();
+        result.inspect(mark_read)
+    }
+
+    /// Looks for the result, or leaves the waker in `place`, which is given at the first time.
+    fn look(&self, place: &mut Option<Place>, waker: &Waker) -> Option<SharedResult<T>> {
+        if let Some(result) = self.result() {
+            return Some(result);
+        }
         let waker = waker.clone(); // might be user code, so it happens before the lock
         let mut state = self.state.lock();
-        if state.result.is_none() && !state.waiters.iter().any(|other| other.will_wake(&waker)) {
-            state.waiters.push(waker);
+        if let Some(result) = state.result.clone() {
+            drop(state);
+            return Some(result).inspect(mark_read);
         }
-        state.result.clone().inspect(mark_read)
+        let place = *place.get_or_insert_with(|| state.new_place());
+        let replaced = state.listeners.insert(place, Listener::Waker(waker));
+        drop(state);
+        discard(replaced);
+        None
+    }
+
+    fn leave(&self, place: Place) {
+        let left = self.state.lock().listeners.remove(&place);
+        discard(left);
+    }
+
+    fn call_when_done(&self, callback: Box<dyn FnOnce(SharedResult<T>) + Send>) {
+        let mut state = self.state.lock();
+        let Some(result) = state.result.clone() else {
+            let place = state.new_place();
+            state.listeners.insert(place, Listener::Callback(callback));
+            return;
+        };
+        drop(state);
+        mark_read(&result);
+        discard(contain(|| callback(result)));
     }
 }
 
 impl<T> Drop for SharedCell<T> {
     fn drop(&mut self) {
         let mut state = self.state.lock();
-        let (result, waiters) = (state.result.take(), std::mem::take(&mut state.waiters));
+        let (result, listeners) = (state.result.take(), std::mem::take(&mut state.listeners));
         drop(state);
         discard(result);
-        discard(waiters);
+        listeners.into_values().for_each(discard);
     }
 }
 
@@ -81,6 +152,9 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     ///
     /// # Errors
     /// As [`TaskHandle::join`]; nothing is lost by [`SharedJoinError::Interrupted`], so nothing comes back with it.
+    ///
+    /// # Blocking
+    /// As [`TaskHandle::join`].
     pub fn join(&self) -> Result<Arc<T>, SharedJoinError> {
         self.join_until(Deadline::NEVER)
     }
@@ -94,21 +168,51 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     }
 
     fn join_until(&self, deadline: Deadline) -> Result<Arc<T>, SharedJoinError> {
-        let mut left_behind = None;
-        let result = wait(deadline, |waker| {
-            left_behind.get_or_insert_with(|| waker.clone());
-            self.cell.look(waker)
-        });
-        if let (Err(_), Some(waker)) = (&result, left_behind) {
-            self.cell.state.lock().waiters.retain(|other| !other.will_wake(&waker));
+        let mut place = None;
+        let result = wait(deadline, |waker| self.cell.look(&mut place, waker));
+        if let (Err(_), Some(place)) = (&result, place) {
+            self.cell.leave(place);
         }
         match result {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(TaskError::Panicked(panic))) => Err(SharedJoinError::Panicked(panic)),
-            Ok(Err(TaskError::Cancelled)) => Err(SharedJoinError::Cancelled),
+            Ok(result) => result.map_err(SharedJoinError::from),
             Err(WaitError::Cancelled) => Err(SharedJoinError::Interrupted),
             Err(WaitError::TimedOut) => Err(SharedJoinError::TimedOut),
         }
+    }
+
+    /// The result if the task is finished, `None` if it is not. Never blocks.
+    ///
+    /// # Errors
+    /// [`TaskError`] tells how the task ended without a result.
+    #[doc(alias = "resultNow")]
+    #[doc(alias = "exceptionNow")]
+    pub fn try_join(&self) -> Option<Result<Arc<T>, TaskError>> {
+        self.cell.result()
+    }
+
+    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on this
+    /// thread, if it is finished already.
+    ///
+    /// There may be any number of callbacks, on the same handle and on its clones. They are called one after the other
+    /// in the order in which they were registered, and one that panics does not keep the others from being called.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::single();
+    /// let page = pool.submit(|| "<html>".to_owned())?.shared();
+    /// let (tell, told) = mpsc::channel();
+    /// for reader in ["cache", "log"] {
+    ///     let tell = tell.clone();
+    ///     page.on_done(move |page| tell.send((reader, page.unwrap().len())).unwrap());
+    /// }
+    /// assert_eq!(told.recv()?, ("cache", 6));
+    /// assert_eq!(told.recv()?, ("log", 6));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_done(&self, callback: impl FnOnce(Result<Arc<T>, TaskError>) + Send + 'static) {
+        self.cell.call_when_done(Box::new(callback));
     }
 
     /// As [`TaskHandle::cancel`].
@@ -137,24 +241,47 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     pub fn id(&self) -> TaskId {
         self.canceller.id()
     }
+
+    /// The task's name, as [`TaskHandle::name`].
+    pub fn name(&self) -> Option<&str> {
+        self.canceller.name()
+    }
+
+    /// As [`TaskHandle::canceller`].
+    pub fn canceller(&self) -> Canceller {
+        self.canceller.clone()
+    }
 }
 
 impl<T: Send + Sync + 'static> Future for SharedHandle<T> {
     type Output = Result<Arc<T>, TaskError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.cell.look(context.waker()).map_or(Poll::Pending, Poll::Ready)
+        let this = self.get_mut();
+        this.cell.look(&mut this.polled, context.waker()).map_or(Poll::Pending, Poll::Ready)
     }
 }
 
 impl<T> Clone for SharedHandle<T> {
     fn clone(&self) -> Self {
-        Self { cell: Arc::clone(&self.cell), canceller: self.canceller.clone() }
+        Self { cell: Arc::clone(&self.cell), canceller: self.canceller.clone(), polled: None }
+    }
+}
+
+impl<T> Drop for SharedHandle<T> {
+    fn drop(&mut self) {
+        if let Some(place) = self.polled {
+            self.cell.leave(place);
+        }
     }
 }
 
 impl<T> fmt::Debug for SharedHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug_handle(f, "SharedHandle", &*self.canceller.cell)
+        let message = match &self.cell.state.lock().result {
+            Some(Err(TaskError::Panicked(panic))) => Some(panic.message().to_owned()),
+            _ => None,
+        };
+        debug_handle(f, "SharedHandle", &*self.canceller.cell, self.canceller.name.as_deref(), message)
     }
 }

@@ -7,7 +7,7 @@ use super::ThreadPoolExecutor;
 use super::factory::{NamedThreads, ThreadFactory};
 use super::hooks::{Hooks, NoHooks};
 use super::rejection::{Abort, RejectionHandler};
-use super::shared::Settings;
+use super::state::Settings;
 use crate::panics::PanicHandler;
 use crate::queue::{FifoQueue, WorkQueue};
 use crate::sync::{Arc, Duration};

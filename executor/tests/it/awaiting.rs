@@ -116,6 +116,50 @@ fn polling_again_after_the_result_panics() {
     assert!(catch_unwind(AssertUnwindSafe(|| handle.as_mut().poll(&mut context))).is_err());
 }
 
+/// A task's handle as a piece of asynchronous code that does not belong to it: polled on one runtime, given away, polled
+/// on another, and the result is the same.
+#[test]
+fn two_runtimes_can_await_handles_of_one_pool() {
+    within_deadline(|| {
+        let tokio = || tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let pool = ThreadPoolExecutor::fixed(2);
+        let busy = [occupy(&pool), occupy(&pool)];
+        let numbers =
+            |range: std::ops::Range<u64>| range.map(|n| pool.submit(move || n).unwrap()).collect::<Vec<_>>();
+
+        let (for_tokio, for_pollster) = (numbers(0..50), numbers(50..100));
+        let on_tokio = blocked(move || {
+            tokio().block_on(async {
+                let tasks: Vec<_> = for_tokio.into_iter().map(tokio::spawn).collect();
+                let mut sum = 0;
+                for task in tasks {
+                    sum += task.await.unwrap().unwrap();
+                }
+                sum
+            })
+        });
+        let on_pollster = blocked(move || {
+            pollster::block_on(async {
+                let mut sum = 0;
+                for handle in for_pollster {
+                    sum += handle.await.unwrap();
+                }
+                sum
+            })
+        });
+        let mut travels = pool.submit(|| 7).unwrap();
+        tokio().block_on(async {
+            let once =
+                std::future::poll_fn(|context| Poll::Ready(pin!(&mut travels).poll(context).is_pending()));
+            assert!(once.await, "the pool is busy");
+        });
+        let travels = blocked(move || pollster::block_on(travels));
+        drop(busy);
+        assert_eq!(on_tokio.result() + on_pollster.result(), (0..100).sum());
+        assert_eq!(travels.result().unwrap(), 7);
+    });
+}
+
 #[test]
 fn a_handle_may_be_polled_first_and_joined_later_and_the_other_way_round() {
     within_deadline(|| {

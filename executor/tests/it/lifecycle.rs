@@ -1,7 +1,8 @@
 //! Shutting down: what is refused, what still runs, what comes back, and when it is over.
 //!
 //! differs: END-3 and 4 have `PoolState` for `is_terminating`. n/a: END-15 and 17 (no pool here is common property).
-//! later: END-6 with delayed tasks; END-18 with fork/join; END-24, 26, 34 and INV-26 with `invoke_any` and `invoke_all`.
+//! later: END-6 with delayed tasks; END-18 with fork/join. END-24 to 26 and 34 are in [`crate::invoke_any`], INV-26 in
+//! [`crate::invoke_all`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -285,7 +286,7 @@ fn shutting_down_twice_changes_nothing_and_now_still_works_after_an_orderly_begi
     });
 }
 
-/// END-21, END-25
+/// END-21
 #[test]
 fn shutting_down_now_releases_who_waits_for_a_sleeping_task() {
     within_deadline(|| {

@@ -28,6 +28,8 @@ mod handle;
 
 mod shared;
 
+mod promise;
+
 mod awaiting;
 
 mod memory;
@@ -61,5 +63,13 @@ mod settings;
 mod panic_handler;
 
 mod traps;
+
+mod invoke_all;
+
+mod invoke_any;
+
+mod completion;
+
+mod cancelling;
 
 mod auto_traits;

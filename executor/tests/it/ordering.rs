@@ -1,7 +1,7 @@
 //! Tasks are run, once, in the right order, and see what they should see.
 //!
-//! n/a: SIZE-22 (thread groups and priorities; names are in [`crate::simple`] and [`crate::factory`]). later: INV-7 to 17,
-//! 25 and 26, 32 to 55 with `invoke_all` and `invoke_any`; INV-22 and 27 to 30 with the scheduled pool.
+//! n/a: SIZE-22 (thread groups and priorities; names are in [`crate::simple`] and [`crate::factory`]). later: INV-22
+//! and 27 to 30 with the scheduled pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -261,7 +261,8 @@ fn in_a_waker() {
             let mut unique = Box::pin(pool.submit(|| 1).unwrap());
             assert!(unique.as_mut().poll(&mut context).is_pending());
             let shared = pool.submit(|| 2).unwrap().shared();
-            assert!(Box::pin(shared.clone()).as_mut().poll(&mut context).is_pending());
+            let mut other = Box::pin(shared.clone());
+            assert!(other.as_mut().poll(&mut context).is_pending());
             let good = blocked(move || shared.join());
             drop(busy);
             assert_eq!(*good.result().unwrap(), 2, "the other waiter of the same task is woken all the same");

@@ -216,11 +216,12 @@ fn a_waker_that_is_woken_and_one_that_is_replaced() {
             std::pin::Pin::new(future).poll(&mut Context::from_waker(&waker)).is_pending()
         };
         let meddler = Meddler::new(&pool, elsewhere.canceller());
-        assert!(poll_once(&mut shared.clone(), &meddler));
+        let mut polled = shared.clone();
+        assert!(poll_once(&mut polled, &meddler));
         assert!(!meddler.has_meddled.is_set());
         drop(on_thread(move || task.run()).result());
         assert!(meddler.has_meddled.is_set());
-        drop(shared);
+        drop((shared, polled));
     });
 
     within_deadline(|| {

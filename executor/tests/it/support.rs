@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use executor::{
-    DirectExecutor, Executor, ExecutorService, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
+    DirectExecutor, Executor, ExecutorService, FifoQueue, RefusingPool, RejectReason, RejectedExecution,
+    RejectionHandler, Task, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
 /// Longer than anything here takes, unless it is broken or the machine is very busy.
@@ -43,6 +44,13 @@ pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// The rounds of a race: `most`, or as many as there is time for. On a machine that is busy with other things, a round
+/// takes as long as it takes to get a turn.
+pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
+    let end = Instant::now() + LONG / 2;
+    (0..most).take_while(move |_| Instant::now() < end)
+}
+
 /// A one-way switch that can be waited for. Cancelling a task does not disturb the wait, so a body that waits for a
 /// signal is one that pays no attention to its token.
 #[derive(Clone, Default)]
@@ -68,6 +76,25 @@ impl Signal {
         drop(set); // or the panic would poison it for those who clean up
         assert!(came, "the signal did not come");
     }
+}
+
+/// A pool of one thread with room for one more task, and a signal that is set when it refuses one.
+pub(crate) fn room_for_two() -> (ThreadPoolExecutor, Signal) {
+    struct Tell(Signal);
+    impl RejectionHandler for Tell {
+        fn rejected(
+            &self,
+            task: Task,
+            reason: RejectReason,
+            _: &RefusingPool<'_>,
+        ) -> Result<(), RejectedExecution> {
+            self.0.set();
+            Err(RejectedExecution { reason, task })
+        }
+    }
+    let refused = Signal::new();
+    let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
+    (builder.rejection_handler(Tell(refused.clone())).build().unwrap(), refused)
 }
 
 /// The place where a thread is about to block.
@@ -266,6 +293,22 @@ pub(crate) fn on_every_pool(test: impl Fn(&dyn ExecutorService)) {
     ];
     for (name, pool) in pools {
         on(name, || test(&*pool));
+    }
+}
+
+/// The same for those that run at least four tasks at once.
+pub(crate) fn on_every_concurrent_executor(test: impl Fn(&dyn Executor)) {
+    let executors: [(&str, Box<dyn Executor>); 4] = [
+        ("fixed(4)", Box::new(ThreadPoolExecutor::fixed(4))),
+        ("cached()", Box::new(ThreadPoolExecutor::cached())),
+        ("thread per task", Box::new(ThreadPerTaskExecutor::new())),
+        (
+            "Arc<dyn ExecutorService>",
+            Box::new(Arc::new(ThreadPoolExecutor::fixed(4)) as Arc<dyn ExecutorService>),
+        ),
+    ];
+    for (name, executor) in executors {
+        on(name, || test(&*executor));
     }
 }
 

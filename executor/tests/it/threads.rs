@@ -105,7 +105,7 @@ fn prestarting_one_starts_one_until_the_core_size_is_reached() {
         assert!(!pool.prestart_core_thread(), "the maximum does not matter");
         pool.set_core_pool_size(3).unwrap();
         assert!(pool.prestart_core_thread() && !pool.prestart_core_thread());
-        eventually("all have come", || pool.stats().largest_pool_size == 3);
+        assert_eq!(pool.stats().largest_pool_size, 3);
         pool.close();
         assert!(!pool.prestart_core_thread(), "nor is there anything to start after the end");
     });
@@ -274,8 +274,7 @@ fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_
         for (n, handle) in waiting.into_iter().enumerate() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n, "by a thread that was started for it");
         }
-        assert_eq!(size(&pool), 3);
-        eventually("both have come", || pool.stats().largest_pool_size == 3);
+        assert_eq!((size(&pool), pool.stats().largest_pool_size), (3, 3));
     });
 }
 

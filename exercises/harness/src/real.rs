@@ -79,20 +79,20 @@ pub mod probe;
 /// How often a property is run.
 const RUNS: usize = 30;
 
-/// How long all of them may take together. A right answer needs a few milliseconds; the rest is for machines that have
-/// other things to do. The suite uses no clock, so nothing here depends on the number.
+/// How much of the processor's time all of them may take together, and how long nothing may happen. A right answer needs a
+/// few milliseconds; the suite uses no clock, so nothing here depends on the number.
 const DEADLINE: Duration = Duration::from_secs(8);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
 pub fn check(source: &str, property: impl Fn()) {
     let name = isolate::name_of(&property);
-    isolate::check(source, name, "on real threads", DEADLINE, || run_here(property));
+    isolate::check(name, "on real threads", DEADLINE, || run_here(source, property));
 }
 
 /// Checks a property in this process, which ends with the verdict.
-pub fn run_here(property: impl Fn()) -> ! {
+pub fn run_here(source: &str, property: impl Fn()) -> ! {
     recorder::begin_run(backend::me);
-    isolate::begin(DEADLINE);
+    isolate::begin(source, DEADLINE);
     for _ in 0..RUNS {
         recorder::begin_run(backend::me);
         backend::set_me(recorder::register(None, false));

@@ -190,6 +190,16 @@ const COLUMN: usize = 270;
 const LINE: usize = 22;
 const TOP: usize = 56;
 
+// It brings its own paper: the page around it can be dark while the system is light, and the other way round.
+const STYLE: &str = "<style>
+  svg { font: 12px ui-monospace, monospace } .name, .mark { font-weight: bold }
+  .paper { fill: #fff } text, .dot { fill: #222 } .life { stroke: #999 } .mark { fill: #b00020 }
+  @media screen and (prefers-color-scheme: dark) {
+    .paper { fill: #1b1b1b } text, .dot { fill: #ddd } .life { stroke: #777 } .mark { fill: #ff8a80 }
+  }
+</style>
+";
+
 /// Draws a schedule as SVG, for light and dark pages and for print.
 pub fn svg(schedule: &Schedule, title: &str) -> String {
     let columns = schedule.columns();
@@ -198,12 +208,7 @@ pub fn svg(schedule: &Schedule, title: &str) -> String {
     let height = TOP + LINE * (rows.len() + 1);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
-         <title>{}</title>\n<style>\n\
-         svg {{ --ink: #222; --faint: #999; --mark: #b00020; font: 12px ui-monospace, monospace }}\n\
-         @media (prefers-color-scheme: dark) {{ svg {{ --ink: #ddd; --faint: #777; --mark: #ff8a80 }} }}\n\
-         @media print {{ svg {{ --ink: #000; --faint: #888; --mark: #000 }} }}\n\
-         text {{ fill: var(--ink) }} .name {{ font-weight: bold }} .life {{ stroke: var(--faint) }}\n\
-         .dot {{ fill: var(--ink) }} .mark {{ fill: var(--mark); font-weight: bold }}\n</style>\n",
+         <title>{}</title>\n{STYLE}<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
         escape(title)
     );
     for (n, &thread) in columns.iter().enumerate() {
@@ -224,7 +229,8 @@ pub fn svg(schedule: &Schedule, title: &str) -> String {
         let (x, y) = (20 + column * COLUMN, TOP + LINE * n + 10);
         let (dot, text) = if row.decisive { ("mark", " class=\"mark\"") } else { ("dot", "") };
         let room = (width - x - 12) / 7;
-        let _ = writeln!(svg, "<circle class=\"{dot}\" cx=\"{x}\" cy=\"{}\" r=\"4\"/>", y - 4);
+        let radius = if row.decisive { 6 } else { 4 }; // in print there may be no colour to tell it by
+        let _ = writeln!(svg, "<circle class=\"{dot}\" cx=\"{x}\" cy=\"{}\" r=\"{radius}\"/>", y - 4);
         let _ =
             writeln!(svg, "<text{text} x=\"{}\" y=\"{y}\">{}</text>", x + 12, escape(&clip(&row.text, room)));
     }
@@ -290,8 +296,16 @@ mod tests {
         assert!(svg.contains("<title>lost &amp; found</title>") && svg.contains("a &lt;waiter&gt;"));
         assert_eq!(svg.matches("<circle class=\"mark\"").count(), 1);
         assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
-        for scheme in ["prefers-color-scheme: dark", "@media print"] {
-            assert!(svg.contains(scheme));
+    }
+
+    #[test]
+    fn the_svg_has_paper_of_its_own_behind_everything_light_in_print() {
+        let svg = svg(&lost_wake_up(), "lost");
+        let (style, drawing) = svg.split_once("</style>").unwrap();
+        assert!(drawing.trim_start().starts_with("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>"));
+        let (light, dark) = style.split_once("@media screen and (prefers-color-scheme: dark)").unwrap();
+        for kind in [".paper {", "text, .dot {", ".life {", ".mark {"] {
+            assert!(light.contains(kind) && dark.contains(kind), "{kind} {style}");
         }
     }
 }

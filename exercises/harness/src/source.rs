@@ -6,45 +6,85 @@
 use crate::isolate::Failure;
 use crate::schedule::Schedule;
 
-/// What goes past the door, without spaces, and what to write instead.
-const FORBIDDEN: [(&str, &str); 5] = [
+/// What goes past the door, and what to write instead; the first that fits counts.
+const FORBIDDEN: [(&str, &str); 6] = [
     ("std::sync", "crate::sync"),
     ("core::sync", "crate::sync"),
     ("std::thread_local", "crate::sync::thread_local"),
+    ("std::thread::sleep", NO_CLOCK),
     ("std::thread", "crate::sync::thread"),
-    ("std::time", "nothing of the kind: wait for what has to happen, not for a time"),
+    ("std::time", NO_CLOCK),
 ];
+
+const NO_CLOCK: &str = "nothing of the kind: wait for what has to happen, not for a time";
 
 /// Refuses a file that goes past `crate::sync`. Comments don't count.
 pub(crate) fn look_at(source: &str) -> Result<(), Box<Failure>> {
-    for (line, path) in paths(source) {
-        if let Some((forbidden, instead)) =
-            FORBIDDEN.iter().find(|(forbidden, _)| path.starts_with(forbidden))
-        {
-            return Err(Box::new(refusal(line, forbidden, instead)));
+    let words = words(&without_comments(source));
+    for word in &words {
+        let fits = |(forbidden, _): &&(&str, &str)| word.path.starts_with(forbidden);
+        if let Some((forbidden, instead)) = FORBIDDEN.iter().find(fits) {
+            return Err(Box::new(refusal(word.line, forbidden, instead)));
         }
     }
-    Ok(())
+    // This one needs no `use` to be std's.
+    let names = |word: &&Word| word.path == "thread_local" || word.path.ends_with("sync::thread_local");
+    let imported = words.iter().filter(names).any(|word| word.then != Some('!'))
+        || words.iter().any(|word| word.path == "crate::sync::" && word.then == Some('*'));
+    let bare = words.iter().find(|word| word.path == "thread_local" && word.then == Some('!'));
+    match bare {
+        Some(word) if !imported => Err(Box::new(refusal(
+            word.line,
+            "thread_local! without importing it, and so means that of std",
+            "use crate::sync::thread_local; at the top, and the same as now below",
+        ))),
+        _ => Ok(()),
+    }
 }
 
-/// Everything in the file that could be a path of std, with its line; what stands in the braces of `use std::{…}` is
-/// written out.
-fn paths(source: &str) -> Vec<(usize, String)> {
-    let mut paths = Vec::new();
+/// The same lines, with nothing where a comment was.
+fn without_comments(source: &str) -> String {
+    let mut code = String::new();
+    let (mut rest, mut depth) = (source, 0); // of block comments, which can be nested
+    while let Some(c) = rest.chars().next() {
+        let mut length = c.len_utf8();
+        if rest.starts_with("/*") {
+            (depth, length) = (depth + 1, 2);
+        } else if depth > 0 && rest.starts_with("*/") {
+            (depth, length) = (depth - 1, 2);
+        } else if depth == 0 && rest.starts_with("//") {
+            length = rest.find('\n').unwrap_or(rest.len());
+        } else if depth == 0 || c == '\n' {
+            code.push(c);
+        }
+        rest = &rest[length..];
+    }
+    code
+}
+
+/// Something in the file that could be a path, without spaces.
+struct Word {
+    line: usize,
+    path: String,
+    /// The character behind it.
+    then: Option<char>,
+}
+
+/// All of them; what stands in the braces of `use std::{…}` is written out.
+fn words(code: &str) -> Vec<Word> {
+    let mut words = Vec::new();
     let mut group: Option<usize> = None; // inside `std::{`, at this depth of braces
-    for (n, line) in source.lines().enumerate() {
-        let code = line.split("//").next().unwrap_or_default();
-        let code: Vec<&str> = code.split("::").map(str::trim).collect();
-        let code = code.join("\u{1}"); // one letter for `::`, so that `x:std::sync` is two words
+    for (n, line) in code.lines().enumerate() {
+        let line: Vec<&str> = line.split("::").map(str::trim).collect();
+        let line = line.join("\u{1}"); // one letter for `::`, so that `x:std::sync` is two words
         let of_a_path = |c: char| c.is_alphanumeric() || c == '_' || c == '\u{1}';
-        for part in code.split_inclusive(|c| !of_a_path(c)) {
+        for part in line.split_inclusive(|c| !of_a_path(c)) {
             let path = part.trim_end_matches(|c| !of_a_path(c)).replace('\u{1}', "::");
             let path = path.trim_start_matches("use::").trim_start_matches("::");
-            match group {
-                Some(1) => paths.push((n + 1, format!("std::{path}"))),
-                _ => paths.push((n + 1, path.to_owned())),
-            }
-            group = match (group, part.chars().last()) {
+            let then = part.chars().last().filter(|c| !of_a_path(*c));
+            let written_out = if group == Some(1) { format!("std::{path}") } else { path.to_owned() };
+            words.push(Word { line: n + 1, path: written_out, then });
+            group = match (group, then) {
                 (None, Some('{')) if path == "std::" => Some(1),
                 (Some(depth), Some('{')) => Some(depth + 1),
                 (Some(1), Some('}')) => None,
@@ -53,7 +93,7 @@ fn paths(source: &str) -> Vec<(usize, String)> {
             };
         }
     }
-    paths
+    words
 }
 
 fn refusal(line: usize, forbidden: &str, instead: &str) -> Failure {
@@ -83,9 +123,23 @@ mod tests {
             ("\npub(crate) use std :: sync::Mutex;", 2),
             ("fn f(x:std::sync::Mutex<u8>) {}", 1),
             ("    let x = Arc::new(std::sync::Mutex::new(0));", 1),
+            ("/* a comment,\nand more */ use std::thread;", 2),
+            ("use crate::sync::Mutex;\nthread_local! {\n    static N: u8 = 1\n}", 2),
         ] {
             let failure = look_at(source).expect_err(source);
             assert!(failure.seen.starts_with(&format!("line {line} ")), "{}", failure.seen);
+        }
+    }
+
+    #[test]
+    fn what_to_write_instead_depends_on_what_was_meant() {
+        for (source, instead) in [
+            ("use std::sync::Mutex;", "write instead: crate::sync"),
+            ("std::thread::sleep(d);", "wait for what has to happen, not for a time"),
+            ("thread_local! { static N: u8 = 1 }", "use crate::sync::thread_local;"),
+        ] {
+            let failure = look_at(source).expect_err(source);
+            assert!(failure.seen.contains(instead), "{}", failure.seen);
         }
     }
 
@@ -98,6 +152,13 @@ mod tests {
             "use std::panic::{AssertUnwindSafe, catch_unwind};",
             "use std::{collections::VecDeque, panic};\nuse crate::sync;",
             "use std::{collections::{HashMap, VecDeque}, mem};\nfn thread() {}",
+            "/* std::sync /* and */ std::thread\nstd::time */ fn f() {}",
+            "use crate::sync::thread_local;\nthread_local! { static N: u8 = 1 }",
+            "use crate::sync::{Mutex, thread_local};\nthread_local! { static N: u8 = 1 }",
+            "use crate::sync::*;\nthread_local! { static N: u8 = 1 }",
+            "use crate::sync;\nsync::thread_local! { static N: u8 = 1 }",
+            "crate::sync::thread_local! { static N: u8 = 1 }",
+            "// thread_local! {}",
         ] {
             assert!(look_at(source).is_ok(), "{source}");
         }

@@ -1,6 +1,6 @@
 //! A stage as a process, and a client that sends exactly the bytes it is told to.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, PipeWriter, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -54,11 +54,28 @@ impl Stage {
         Stage::start_command(binary, Command::new(binary).args(flags))
     }
 
-    /// Starts a command that ends up being a stage.
+    /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell alone.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
-        let command = command.args(["--addr", "127.0.0.1:0"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let log = lines(child.stderr.take().unwrap());
+        let (log, stderr) = std::io::pipe().unwrap();
+        Stage::start_logging_to(stderr, lines(log), binary, command)
+    }
+
+    /// Starts a stage whose log nobody can read, so each line that it writes to it fails.
+    pub(crate) fn start_with_closed_log(binary: &'static str) -> Stage {
+        let (log, stderr) = std::io::pipe().unwrap();
+        drop(log);
+        Stage::start_logging_to(stderr, mpsc::channel().1, binary, &mut Command::new(binary))
+    }
+
+    fn start_logging_to(
+        stderr: PipeWriter,
+        log: mpsc::Receiver<String>,
+        binary: &'static str,
+        command: &mut Command,
+    ) -> Stage {
+        let command = command.args(["--addr", "127.0.0.1:0"]).stdout(Stdio::piped());
+        let mut child = command.stderr(stderr).spawn().unwrap();
+        command.stderr(Stdio::null()); // our copy of the writing end, or the log would never end
         let first_line = lines(child.stdout.take().unwrap()).recv_timeout(DEADLINE).expect("the address");
         let addr = first_line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('/'));
         let addr = addr.and_then(|addr| addr.parse().ok()).unwrap_or_else(|| panic!("{first_line}"));

@@ -1,17 +1,17 @@
 //! The outcome of a task is decided once, and everybody who waits for it hears of it.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use executor_model::{
-    CancelToken, FutureTask, JoinError, JoinTimeoutError, Latch, Outcome, SharedJoinError, TaskState,
-};
+use executor_model::{CancelToken, FutureTask, JoinError, JoinTimeoutError, Latch, Outcome, TaskState};
 use loom::cell::UnsafeCell;
 use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 
-use crate::{model, model_bounded};
+use crate::{block_on, model, model_bounded};
 
 #[test]
 fn what_the_submitter_did_reaches_the_body_and_what_the_body_did_reaches_the_joiner() {
@@ -60,6 +60,65 @@ fn a_timed_join_gives_the_result_or_the_handle() {
             Err(other) => panic!("{other:?}"),
         }
         worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_join_that_may_cancel_gives_the_result_or_has_cancelled_the_task() {
+    model(|| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let FutureTask { task, handle } = FutureTask::new({
+            let ran = Arc::clone(&ran);
+            move || ran.fetch_add(1, Relaxed)
+        });
+        let worker = thread::spawn(move || drop(task.run()));
+        match handle.join_or_cancel(Duration::from_secs(1)) {
+            Ok(result) => assert_eq!(result, 0),
+            Err(JoinTimeoutError::TimedOut(handle)) => assert_eq!(handle.state(), TaskState::Cancelled),
+            Err(other) => panic!("{other:?}"),
+        }
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn an_awaited_handle_wakes_the_waker_of_its_last_poll() {
+    model(|| {
+        let FutureTask { task, mut handle } = FutureTask::new(|| 7);
+        let worker = thread::spawn(move || drop(task.run()));
+        match Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => assert_eq!(result.unwrap(), 7),
+            Poll::Pending => assert_eq!(block_on(handle).unwrap(), 7),
+        }
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn an_awaited_handle_tells_of_a_cancel() {
+    model(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let canceller = handle.canceller();
+        let worker = thread::spawn(move || drop(task.run()));
+        let other = thread::spawn(move || canceller.cancel());
+        let awaited = block_on(handle);
+        assert_eq!(other.join().unwrap(), awaited.is_err(), "{awaited:?}");
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_result_that_nobody_takes_is_dropped_while_a_canceller_is_kept() {
+    model(|| {
+        let result = Arc::new(());
+        let alive = Arc::downgrade(&result);
+        let FutureTask { task, handle } = FutureTask::new(move || result);
+        let canceller = handle.canceller();
+        let worker = thread::spawn(move || drop(task.run()));
+        drop(handle);
+        worker.join().unwrap();
+        assert_eq!(alive.strong_count(), 0);
+        assert!(canceller.is_finished());
     });
 }
 
@@ -153,34 +212,6 @@ fn the_callback_is_called_once_with_the_outcome_that_was_decided() {
         let won = other.join().unwrap();
         worker.join().unwrap();
         assert_eq!(*calls.lock().unwrap(), [!won]);
-    });
-}
-
-#[test]
-fn a_shared_handle_releases_all_who_wait() {
-    model_bounded(4, || {
-        let FutureTask { task, handle } = FutureTask::new(|| 7);
-        let mine = handle.shared();
-        let theirs = mine.clone();
-        let worker = thread::spawn(move || drop(task.run()));
-        let other = thread::spawn(move || *theirs.join().unwrap());
-        assert_eq!(*mine.join().unwrap(), 7);
-        assert_eq!(other.join().unwrap(), 7);
-        worker.join().unwrap();
-    });
-}
-
-#[test]
-fn a_shared_handle_tells_both_waiters_of_a_cancel() {
-    model(|| {
-        let FutureTask { task, handle } = FutureTask::new(|| 7);
-        let mine = handle.shared();
-        let theirs = mine.clone();
-        let other = thread::spawn(move || theirs.join().is_err());
-        mine.cancel();
-        assert!(matches!(mine.join(), Err(SharedJoinError::Cancelled)));
-        assert!(other.join().unwrap());
-        drop(task);
     });
 }
 

@@ -6,12 +6,18 @@
 //! orders the two.
 #![cfg(feature = "loom")]
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
 use loom::model; // tries every schedule there is
 
 mod handle;
 mod latch;
 mod pool;
+mod promise;
 mod semaphore;
+mod shared;
 mod token;
 
 /// Runs `body` under every schedule with at most `preemptions` preemptions, or `LOOM_MAX_PREEMPTIONS`: for what would
@@ -20,4 +26,23 @@ fn model_bounded(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     let mut builder = model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);
     builder.check(body);
+}
+
+/// Runs a future on this thread.
+fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
+    struct Woken(loom::sync::Notify);
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.notify();
+        }
+    }
+
+    let woken = Arc::new(Woken(loom::sync::Notify::new()));
+    let waker = Waker::from(Arc::clone(&woken));
+    loop {
+        match Pin::new(&mut future).poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => woken.0.wait(),
+        }
+    }
 }

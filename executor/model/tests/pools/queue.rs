@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use executor_model::{FifoQueue, JoinError, Latch, TaskState, ThreadPoolExecutor, prelude::*};
+use executor_model::{
+    FifoQueue, JoinError, Latch, Task, TaskHandle, TaskState, ThreadPoolExecutor, prelude::*,
+};
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::thread;
 
@@ -39,14 +41,23 @@ fn counts_are_exact(pool: &ThreadPoolExecutor, completed: u64) {
 
 #[test]
 fn a_task_is_either_taken_out_or_run() {
-    check(|| {
+    taken_out_or_run(|pool, handle| pool.remove(handle.id()));
+}
+
+#[test]
+fn a_task_is_either_taken_out_by_its_handle_or_run() {
+    taken_out_or_run(|_, handle| handle.remove());
+}
+
+fn taken_out_or_run(take_out: fn(&ThreadPoolExecutor, &TaskHandle<()>) -> Option<Task>) {
+    check(move || {
         let pool = ThreadPoolExecutor::fixed(1);
         let runs = Arc::new(AtomicUsize::new(0));
         let handles = [(); 3].map(|()| {
             let runs = Arc::clone(&runs);
             pool.submit(move || _ = runs.fetch_add(1, SeqCst)).unwrap()
         });
-        let removed: Vec<_> = handles.iter().filter_map(|handle| pool.remove(handle.id())).collect();
+        let removed: Vec<_> = handles.iter().filter_map(|handle| take_out(&pool, handle)).collect();
         let taken_out = removed.len();
         for task in removed {
             task.run();
@@ -65,7 +76,7 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
     check(|| {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
         let handles: Vec<_> = (0..4).map(|n| pool.submit(move || n).unwrap()).collect();
-        let cancellers: Vec<_> = handles.iter().skip(1).map(executor_model::TaskHandle::canceller).collect();
+        let cancellers: Vec<_> = handles.iter().skip(1).map(TaskHandle::canceller).collect();
         let canceller =
             thread::spawn(move || cancellers.iter().filter(|canceller| canceller.cancel()).count());
         pool.purge();

@@ -32,6 +32,11 @@
 //! 2. What a thread did before it submitted a task is visible to the task.
 //! 3. A panic in a task reaches whoever holds its handle, never the submitting code and never another task.
 
+mod invoke;
+
+pub(crate) use invoke::submit_to;
+pub use invoke::{InvokeAllError, InvokeAllFailure, InvokeAnyError, InvokeAnyFailure, TaskFailure};
+
 use std::error::Error;
 use std::fmt;
 
@@ -40,6 +45,7 @@ use crate::error::{Cancelled, RejectReason};
 use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::{Arc, Duration};
 use crate::task::Task;
+use crate::wait::Deadline;
 
 // ANCHOR: executor
 /// Runs tasks.
@@ -108,6 +114,146 @@ pub trait ExecutorExt: Executor {
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
     ) -> Result<TaskHandle<T>, RejectedSubmit<T>> {
         self.submit(FutureTask::cancellable(f))
+    }
+
+    /// Has all tasks run and waits until the last of them has ended. The handles come in the order of the tasks, and
+    /// all are finished, so joining them does not block.
+    ///
+    /// That a task fails is no failure of the call: its handle tells.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let squares = pool.invoke_all((1..=4).map(|n| move || n * n))?;
+    /// let sum: i32 = squares.into_iter().map(|square| square.join().unwrap()).sum();
+    /// assert_eq!(sum, 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Closures of different types are boxed to be put into one list, or are made into [`FutureTask`]s.
+    ///
+    /// # Errors
+    /// [`InvokeAllError`]. [`Rejected`](InvokeAllFailure::Rejected): the executor has refused a task. Those before it
+    /// were still waited for; it and those after it come back. [`Interrupted`](InvokeAllFailure::Interrupted): the
+    /// calling task was cancelled. Whatever of the batch had not ended is cancelled, too.
+    ///
+    /// # Panics
+    /// If the iterator does (nothing has been submitted then) or the executor (what was submitted is cancelled).
+    ///
+    /// # Blocking
+    /// Blocks until the last task has ended, or is cancelled or dropped. Called by a task of the same pool it can wait
+    /// for ever, as [`TaskHandle::join`] can: on a full pool, the tasks never get a thread.
+    ///
+    /// # Cancellation
+    /// A cancellation point, except if all tasks have ended already.
+    #[doc(alias = "invokeAll")]
+    fn invoke_all<T: Send + 'static>(
+        &self,
+        tasks: impl IntoIterator<Item: Into<FutureTask<T>>>,
+    ) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
+        invoke::all(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
+    }
+
+    /// The same with an end: what has not ended after `timeout` is cancelled, whether it runs or waits or was not even
+    /// submitted. So all handles are finished here, too; those of the late tasks say
+    /// [`Cancelled`](crate::JoinError::Cancelled).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use executor::{FutureTask, JoinError, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let naps = [1, 3_600_000].map(|ms| FutureTask::cancellable(move |t| t.sleep(Duration::from_millis(ms))));
+    /// let mut naps = pool.invoke_all_timeout(naps, Duration::from_secs(1))?.into_iter();
+    /// assert!(matches!(naps.next().unwrap().join(), Ok(())));
+    /// assert!(matches!(naps.next().unwrap().join(), Err(JoinError::Cancelled)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// A cancelled task that pays no attention to its token goes on running, and keeps its thread, after the call.
+    ///
+    /// # Errors
+    /// As [`invoke_all`](Self::invoke_all). That the time is up is not one.
+    ///
+    /// # Panics
+    /// As [`invoke_all`](Self::invoke_all).
+    ///
+    /// # Blocking
+    /// Blocks for `timeout` at most, provided that submitting does not block: an executor that runs its tasks inline
+    /// comes back only when the task has ended.
+    #[doc(alias = "invokeAll")]
+    fn invoke_all_timeout<T: Send + 'static>(
+        &self,
+        tasks: impl IntoIterator<Item: Into<FutureTask<T>>>,
+        timeout: Duration,
+    ) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
+        let deadline = Deadline::after(timeout);
+        invoke::all(self, tasks.into_iter().map(Into::into).collect(), deadline)
+    }
+
+    /// Has tasks run until one of them has succeeded, and returns its value. Success is `Ok`: a task that returns `Err`
+    /// or panics leaves it to the others. When one has won, those that run are cancelled and those that wait never
+    /// begin.
+    ///
+    /// For one answer that can be had in several ways: mirrors of a server, two algorithms of which one is faster, it
+    /// depends.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let ports = ["none", "8080", "http"].map(|text| move || text.parse::<u16>());
+    /// assert_eq!(pool.invoke_any(ports)?, 8080);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Between two submissions it looks whether one has won already. So an executor that runs its tasks inline runs
+    /// only those up to the first success.
+    ///
+    /// A loser's panic goes to the [panic handler](crate::panics), because nobody else hears of it.
+    ///
+    /// # Errors
+    /// [`InvokeAnyError`], whose `reason` tells why: there were no tasks, all have failed, a task was refused and those
+    /// accepted before it have failed, or the calling task was cancelled.
+    ///
+    /// # Panics
+    /// As [`invoke_all`](Self::invoke_all).
+    ///
+    /// # Blocking
+    /// Blocks until one has succeeded or all have failed. It waits for no loser: one that pays no attention to its token
+    /// goes on running after the call. Called by a task of the same pool it can wait for ever, as
+    /// [`TaskHandle::join`] can.
+    ///
+    /// # Cancellation
+    /// A cancellation point. If the calling task is cancelled, so are those that it waits for.
+    #[doc(alias = "invokeAny")]
+    fn invoke_any<T: Send + 'static, E: Send + 'static>(
+        &self,
+        tasks: impl IntoIterator<Item: Into<FutureTask<Result<T, E>>>>,
+    ) -> Result<T, InvokeAnyError<T, E>> {
+        invoke::any(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
+    }
+
+    /// The same with an end: if none has succeeded after `timeout`, all are cancelled.
+    ///
+    /// # Errors
+    /// As [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeAnyFailure::TimedOut). If all have failed before, it
+    /// says so at once.
+    ///
+    /// # Panics
+    /// As [`invoke_all`](Self::invoke_all).
+    ///
+    /// # Blocking
+    /// As [`invoke_all_timeout`](Self::invoke_all_timeout).
+    #[doc(alias = "invokeAny")]
+    fn invoke_any_timeout<T: Send + 'static, E: Send + 'static>(
+        &self,
+        tasks: impl IntoIterator<Item: Into<FutureTask<Result<T, E>>>>,
+        timeout: Duration,
+    ) -> Result<T, InvokeAnyError<T, E>> {
+        let deadline = Deadline::after(timeout);
+        invoke::any(self, tasks.into_iter().map(Into::into).collect(), deadline)
     }
 }
 

@@ -1,0 +1,45 @@
+//! A time limit without a cancel: the waiter goes, the work stays.
+//!
+//! ```sh
+//! cargo run -p executor --example forgotten_cancel
+//! ```
+//!
+//! The book's chapter: Time limits.
+
+use executor::{CancelToken, JoinTimeoutError, TaskState, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Draws `pages` pages with two threads. Each asks for an advertisement that does not come.
+fn draw(pages: usize, cancel: bool) -> Result<(), Box<dyn Error>> {
+    let pool = ThreadPoolExecutor::fixed(2);
+    let mut begun = 0;
+    for _ in 0..pages {
+        // ANCHOR: request
+        let advertisement = pool.submit(|| CancelToken::current().sleep(Duration::from_hours(1)))?;
+        match advertisement.join_timeout(PATIENCE) {
+            Err(JoinTimeoutError::TimedOut(late)) => {
+                if late.state() == TaskState::Running {
+                    begun += 1;
+                }
+                if cancel {
+                    late.cancel();
+                }
+            }
+            other => println!("an advertisement: {other:?}"),
+        }
+        // ANCHOR_END: request
+    }
+    let stats = pool.stats();
+    let word = if cancel { "with" } else { "without" };
+    println!("{word:>7} cancel: {begun} of {pages} were asked for, {} are waiting", stats.queued);
+    drop(pool.shutdown_now());
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    draw(5, false)?;
+    draw(5, true)
+}

@@ -1,0 +1,140 @@
+//! Results in the order in which they come.
+//!
+//! A page has ten images to fetch. Joining the ten handles in order means that a slow first image holds up nine that
+//! are there. [`ExecutorCompletionService`] keeps the handles and gives out each when its task has ended, so the one who
+//! uses the results always has something to do while there is something done.
+//!
+//! ```
+//! use executor::{ExecutorCompletionService, ThreadPoolExecutor, prelude::*};
+//!
+//! let pool = ThreadPoolExecutor::fixed(4);
+//! let squares = ExecutorCompletionService::new(&pool);
+//! for n in 1..=10 {
+//!     squares.submit(move || n * n)?;
+//! }
+//! let mut sum = 0;
+//! while let Some(handle) = squares.take()? {
+//!     sum += handle.join()?; // does not block: the task has ended
+//! }
+//! assert_eq!(sum, 385);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is accounted for
+//!
+//! `submit` → *outstanding* → the task ends → `take`. Every task that [`submit`](ExecutorCompletionService::submit) has
+//! accepted comes out once: with its value, as panicked, or as cancelled, be it by its
+//! [`Canceller`], because the pool was stopped, or because somebody dropped it unrun. A refused one comes back from
+//! `submit` and is not outstanding. So the service knows when nothing more will come, and [`take`] says so with `None`
+//! instead of blocking for ever, as a queue would that cannot know.
+//!
+//! Tasks that [`shutdown_now`](crate::ExecutorService::shutdown_now) has handed back are outstanding for as long as
+//! somebody keeps them: they can still be run.
+//!
+//! [`take`]: ExecutorCompletionService::take
+
+use std::fmt;
+
+use crate::arrivals::Arrivals;
+use crate::cancel::{CancelToken, check_current};
+use crate::error::{Cancelled, WaitError};
+use crate::executor::{Executor, RejectedSubmit, submit_to};
+use crate::handle::{Canceller, FutureTask, TaskHandle};
+use crate::sync::Duration;
+use crate::wait::Deadline;
+
+/// Submits tasks to an executor and gives their handles out in the order in which they end.
+///
+/// It has no threads of its own; the executor is one's own, and several services can share it: make them of `&pool` or
+/// of clones of an `Arc`, one for each group of tasks that belong together. Any number of threads may submit and take.
+///
+/// Dropping the service is dropping the handles it has: the tasks go on unobserved. Whoever wants them stopped keeps
+/// the cancellers.
+#[doc(alias = "CompletionService")]
+pub struct ExecutorCompletionService<E, T> {
+    executor: E,
+    arrivals: Arrivals<T>,
+}
+
+impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
+    /// Makes a service that submits to `executor`.
+    pub fn new(executor: E) -> Self {
+        Self { executor, arrivals: Arrivals::new() }
+    }
+
+    /// Submits a closure (or a [`FutureTask`]). Its handle comes out of [`take`](Self::take) when it has ended; what
+    /// comes back here can call it off.
+    ///
+    /// # Errors
+    /// [`RejectedSubmit`] if the executor refuses it. The handle is in it, and will not come out of the service.
+    pub fn submit(&self, task: impl Into<FutureTask<T>>) -> Result<Canceller, RejectedSubmit<T>> {
+        let task = task.into();
+        let canceller = task.handle.canceller();
+        submit_to(&self.arrivals, &self.executor, task)?;
+        Ok(canceller)
+    }
+
+    /// Submits a closure that gives up when it is cancelled: see [`FutureTask::cancellable`].
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub fn submit_cancellable(
+        &self,
+        f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
+    ) -> Result<Canceller, RejectedSubmit<T>> {
+        self.submit(FutureTask::cancellable(f))
+    }
+
+    /// Waits for the next task to end and gives out its handle, which is finished. `None` if nothing is outstanding:
+    /// all that was submitted has been taken.
+    ///
+    /// With many takers, each handle goes to one of them, and each of them gets `None` in the end. With tasks still being
+    /// submitted by others, `None` says that there was a moment without any.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the calling task was cancelled, before or during the wait. No handle is lost.
+    ///
+    /// # Blocking
+    /// Blocks while tasks are outstanding and none has ended. Called by a task of the same pool it can wait for ever, as
+    /// [`TaskHandle::join`] can.
+    pub fn take(&self) -> Result<Option<TaskHandle<T>>, Cancelled> {
+        check_current()?;
+        self.arrivals.next(Deadline::NEVER).map_err(|_| Cancelled)
+    }
+
+    /// Gives out the handle of a task that has ended, if there is one. Never blocks.
+    ///
+    /// `None` does not tell "not yet" from "no more"; [`outstanding`](Self::outstanding) does.
+    pub fn poll(&self) -> Option<TaskHandle<T>> {
+        self.arrivals.try_next()
+    }
+
+    /// As [`take`](Self::take), for `timeout` at most.
+    ///
+    /// # Errors
+    /// [`WaitError::TimedOut`] if no task has ended by then, [`WaitError::Cancelled`] as for `take`.
+    #[doc(alias = "poll")]
+    pub fn poll_timeout(&self, timeout: Duration) -> Result<Option<TaskHandle<T>>, WaitError> {
+        check_current()?;
+        self.arrivals.next(Deadline::after(timeout))
+    }
+
+    /// How many tasks were submitted and not taken, whether they have ended or not.
+    pub fn outstanding(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// The executor it submits to.
+    pub fn executor(&self) -> &E {
+        &self.executor
+    }
+}
+
+impl<E: fmt::Debug, T: Send + 'static> fmt::Debug for ExecutorCompletionService<E, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecutorCompletionService")
+            .field("executor", &self.executor)
+            .field("outstanding", &self.arrivals.len())
+            .finish()
+    }
+}

@@ -1,0 +1,436 @@
+//! Many tasks at once: wait for all of them, or for the first that succeeds.
+//!
+//! Both are a submission of each task and one wait. What needs care is everything else: a refusal in the middle, a
+//! deadline, a caller that is itself cancelled, an executor that runs the task inside `execute`. One rule covers them:
+//!
+//! > When the call returns, it has left nothing behind. Each task has ended, or was cancelled, or comes back in the error
+//! > without having been run.
+//!
+//! # What ends the call
+//!
+//! | | `invoke_all` | `invoke_any` |
+//! |---|---|---|
+//! | the last task has ended | `Ok` with all handles | `AllFailed` |
+//! | a task has succeeded | | `Ok` with its value; the others are cancelled |
+//! | the deadline | the unfinished are cancelled; `Ok` with all handles | `TimedOut`; the unfinished are cancelled |
+//! | the caller was cancelled | `Interrupted`; the unfinished are cancelled | the same |
+//! | a task was refused | `Rejected`, after those accepted before it have ended | the same, if none of them has succeeded |
+//!
+//! What is ready beats all others: a result that is there when the call gives up is not thrown away.
+//!
+//! # Refused half-way
+//!
+//! Java cancels what it has started and throws; what was done is lost, and so are the tasks it had not come to. Here
+//! those that were accepted are waited for, as if the others had not been asked for, and the refused ones come back to
+//! be tried again. So a batch that is too large for a bounded pool makes progress, and nothing is done by halves.
+//!
+//! # Left out
+//!
+//! A deadline does not cut off a submission that blocks, as it can with the pool's [`Block`](crate::Block) policy or in
+//! an executor that runs its tasks inline. It is looked at before each submission.
+
+use std::error::Error;
+use std::fmt;
+
+use super::{Executor, RejectedExecution, RejectedSubmit};
+use crate::arrivals::Arrivals;
+use crate::cancel::check_current;
+use crate::error::{Cancelled, Panic, RejectReason, WaitError, discard};
+use crate::handle::{FutureTask, TaskHandle, TaskState, TryJoinError};
+use crate::wait::{Deadline, wait};
+
+// ----- all -----
+
+/// Handles of tasks that are not to outlive the call. Dropping it cancels them, which does nothing to the finished.
+struct Batch<T: Send + 'static>(Vec<TaskHandle<T>>);
+
+impl<T: Send + 'static> Batch<T> {
+    fn cancel(&self) {
+        for handle in &self.0 {
+            handle.cancel();
+        }
+    }
+
+    /// Cancels the unfinished ones, so all are finished.
+    fn into_finished(mut self) -> Vec<TaskHandle<T>> {
+        self.cancel();
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl<T: Send + 'static> Drop for Batch<T> {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+pub(super) fn all<T: Send + 'static>(
+    executor: &(impl Executor + ?Sized),
+    tasks: Vec<FutureTask<T>>,
+    deadline: Deadline,
+) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
+    let mut batch = Batch(Vec::with_capacity(tasks.len()));
+    let (mut stopped, rest) = submit_each(executor, tasks, deadline, &mut batch);
+    if !matches!(stopped, Some(InvokeAllFailure::Interrupted)) {
+        // In task order: one wake-up for each that is still unfinished when those before it have ended.
+        let ended = batch
+            .0
+            .iter()
+            .try_for_each(|handle| wait(deadline, |waker| handle.finished_or_wake(waker).then_some(())));
+        if ended == Err(WaitError::Cancelled) {
+            stopped = Some(InvokeAllFailure::Interrupted);
+        }
+    }
+    let handles = batch.into_finished();
+    match stopped {
+        None => Ok(handles),
+        Some(reason) => Err(InvokeAllError { reason, handles, rest }),
+    }
+}
+
+/// Submits one task after the other. If it has to stop, the second result is what it has not submitted; what the
+/// deadline overtakes is cancelled instead.
+fn submit_each<T: Send + 'static>(
+    executor: &(impl Executor + ?Sized),
+    tasks: Vec<FutureTask<T>>,
+    deadline: Deadline,
+    batch: &mut Batch<T>,
+) -> (Option<InvokeAllFailure>, Vec<FutureTask<T>>) {
+    let mut tasks = tasks.into_iter();
+    while let Some(FutureTask { task, handle }) = tasks.next() {
+        let (reason, task) = if check_current().is_err() {
+            (InvokeAllFailure::Interrupted, task)
+        } else if deadline.has_passed() {
+            drop(task);
+            batch.0.push(handle);
+            continue;
+        } else {
+            match executor.execute_task(task) {
+                Ok(()) => {
+                    batch.0.push(handle);
+                    continue;
+                }
+                Err(RejectedExecution { reason, task }) => (reason.into(), task),
+            }
+        };
+        return (Some(reason), std::iter::once(FutureTask { task, handle }).chain(tasks).collect());
+    }
+    (None, Vec::new())
+}
+
+// ----- any -----
+
+/// Submits a task whose handle is to come out of `arrivals`.
+pub(crate) fn submit_to<T: Send + 'static>(
+    arrivals: &Arrivals<T>,
+    executor: &(impl Executor + ?Sized),
+    FutureTask { task, handle }: FutureTask<T>,
+) -> Result<(), RejectedSubmit<T>> {
+    let id = handle.id();
+    arrivals.expect(handle);
+    match executor.execute_task(task) {
+        Ok(()) => Ok(()),
+        // There is no handle only if it was given out, that is, if the executor has run what it says it has refused.
+        Err(RejectedExecution { reason, task }) => match arrivals.withdraw(id) {
+            Some(handle) => Err(RejectedSubmit { reason, task, handle }),
+            None => Ok(()),
+        },
+    }
+}
+
+/// Tasks that compete for the first success. Dropping it cancels those that have not ended.
+struct Race<T: Send + 'static, E: Send + 'static> {
+    running: Arrivals<Result<T, E>>,
+    losers: Vec<Loser<T, E>>,
+    rest: Vec<FutureTask<Result<T, E>>>,
+}
+
+enum Loser<T: Send + 'static, E: Send + 'static> {
+    Failed(E),
+    /// Panicked or cancelled. The panic stays unread unless it is given out: if another task succeeds, it goes to the
+    /// panic handler, like that of every task whose handle nobody wants.
+    Ended(TaskHandle<Result<T, E>>),
+}
+
+pub(super) fn any<T: Send + 'static, E: Send + 'static>(
+    executor: &(impl Executor + ?Sized),
+    tasks: Vec<FutureTask<Result<T, E>>>,
+    deadline: Deadline,
+) -> Result<T, InvokeAnyError<T, E>> {
+    let mut race = Race { running: Arrivals::new(), losers: Vec::new(), rest: Vec::new() };
+    if tasks.is_empty() {
+        return Err(race.lost(InvokeAnyFailure::Empty));
+    }
+    match race.start(executor, tasks, deadline) {
+        Ok(value) => Ok(value),
+        Err(reason) => race.late_winner().ok_or_else(|| race.lost(reason)),
+    }
+}
+
+impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
+    fn start(
+        &mut self,
+        executor: &(impl Executor + ?Sized),
+        tasks: Vec<FutureTask<Result<T, E>>>,
+        deadline: Deadline,
+    ) -> Result<T, InvokeAnyFailure> {
+        let mut tasks = tasks.into_iter();
+        let mut refused = None;
+        while let Some(task) = tasks.next() {
+            // Over an inline executor one may have won already, and over any other if there are many.
+            while let Some(handle) = self.running.try_next() {
+                if let Some(value) = self.judge(handle) {
+                    return Ok(value);
+                }
+            }
+            let stop = if check_current().is_err() {
+                (InvokeAnyFailure::Interrupted, task)
+            } else if deadline.has_passed() {
+                (InvokeAnyFailure::TimedOut, task)
+            } else {
+                match submit_to(&self.running, executor, task) {
+                    Ok(()) => continue,
+                    Err(RejectedSubmit { reason, task, handle }) => {
+                        (reason.into(), FutureTask { task, handle })
+                    }
+                }
+            };
+            self.rest = std::iter::once(stop.1).chain(tasks).collect();
+            if matches!(stop.0, InvokeAnyFailure::Rejected(_)) {
+                refused = Some(stop.0);
+                break;
+            }
+            return Err(stop.0);
+        }
+        self.first_success(deadline).map_err(|reason| match (reason, refused) {
+            (InvokeAnyFailure::AllFailed, Some(refused)) => refused,
+            (reason, _) => reason,
+        })
+    }
+
+    fn first_success(&mut self, deadline: Deadline) -> Result<T, InvokeAnyFailure> {
+        loop {
+            match self.running.next(deadline) {
+                Ok(Some(handle)) => {
+                    if let Some(value) = self.judge(handle) {
+                        return Ok(value);
+                    }
+                }
+                Ok(None) => return Err(InvokeAnyFailure::AllFailed),
+                Err(WaitError::TimedOut) => return Err(InvokeAnyFailure::TimedOut),
+                Err(WaitError::Cancelled) => return Err(InvokeAnyFailure::Interrupted),
+            }
+        }
+    }
+
+    /// The value of a task that has ended, if it has succeeded.
+    fn judge(&mut self, handle: TaskHandle<Result<T, E>>) -> Option<T> {
+        if handle.state() != TaskState::Completed {
+            self.losers.push(Loser::Ended(handle));
+            return None;
+        }
+        match handle.try_join() {
+            Ok(Ok(value)) => Some(value),
+            Ok(Err(error)) => {
+                self.losers.push(Loser::Failed(error));
+                None
+            }
+            Err(_) => unreachable!("it has completed"),
+        }
+    }
+
+    /// Ends all that run. One of them may have succeeded just before.
+    fn late_winner(&mut self) -> Option<T> {
+        let running = Batch(self.running.take_all());
+        let mut winner = None;
+        for handle in running.into_finished() {
+            if winner.is_none() {
+                winner = self.judge(handle);
+            }
+        }
+        winner
+    }
+
+    fn lost(&mut self, reason: InvokeAnyFailure) -> InvokeAnyError<T, E> {
+        let failures = std::mem::take(&mut self.losers).into_iter().map(TaskFailure::from).collect();
+        InvokeAnyError { reason, failures, rest: std::mem::take(&mut self.rest) }
+    }
+}
+
+impl<T: Send + 'static, E: Send + 'static> Drop for Race<T, E> {
+    fn drop(&mut self) {
+        drop(Batch(self.running.take_all()));
+        discard(std::mem::take(&mut self.losers)); // the errors are the user's
+    }
+}
+
+impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> {
+    fn from(loser: Loser<T, E>) -> Self {
+        match loser {
+            Loser::Failed(error) => Self::Failed(error),
+            Loser::Ended(handle) => match handle.try_join() {
+                Err(TryJoinError::Panicked(panic)) => Self::Panicked(panic),
+                _ => Self::Cancelled,
+            },
+        }
+    }
+}
+
+// ----- errors -----
+
+/// [`invoke_all`](super::ExecutorExt::invoke_all) could not submit all tasks or wait for them. Nothing of the batch runs
+/// any more.
+#[must_use = "dropping it drops the tasks that were not run"]
+pub struct InvokeAllError<T> {
+    /// Why.
+    pub reason: InvokeAllFailure,
+    /// Those that were accepted, in the order of the tasks. All are finished: after a refusal by themselves, after an
+    /// interruption (or at the deadline) the late ones by being cancelled.
+    pub handles: Vec<TaskHandle<T>>,
+    /// Those that were not accepted, in the order of the tasks and whole, to be tried again. If the reason is a
+    /// refusal, the first of them is the one that was refused.
+    pub rest: Vec<FutureTask<T>>,
+}
+
+/// Why [`invoke_all`](super::ExecutorExt::invoke_all) failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InvokeAllFailure {
+    /// The executor refused a task.
+    Rejected(RejectReason),
+    /// The *calling* task was cancelled.
+    Interrupted,
+}
+
+/// No task of [`invoke_any`](super::ExecutorExt::invoke_any) has succeeded. None of them runs any more.
+#[must_use = "dropping it drops the tasks that were not run"]
+pub struct InvokeAnyError<T, E> {
+    /// Why.
+    pub reason: InvokeAnyFailure,
+    /// How those ended that were accepted: first those that failed, in the order in which they did, then those that
+    /// were cancelled because the call gave up.
+    pub failures: Vec<TaskFailure<E>>,
+    /// Those that were not accepted, in the order of the tasks and whole.
+    pub rest: Vec<FutureTask<Result<T, E>>>,
+}
+
+/// Why [`invoke_any`](super::ExecutorExt::invoke_any) has no value.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InvokeAnyFailure {
+    /// There was no task.
+    Empty,
+    /// Each task has failed.
+    AllFailed,
+    /// The executor refused a task, and all that it had accepted have failed.
+    Rejected(RejectReason),
+    /// The time was up.
+    TimedOut,
+    /// The *calling* task was cancelled.
+    Interrupted,
+}
+
+/// How a task of [`invoke_any`](super::ExecutorExt::invoke_any) failed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum TaskFailure<E> {
+    /// It returned an error.
+    Failed(E),
+    /// It panicked.
+    Panicked(Panic),
+    /// It was cancelled, or dropped without having been run.
+    Cancelled,
+}
+
+impl From<RejectReason> for InvokeAllFailure {
+    fn from(reason: RejectReason) -> Self {
+        match reason {
+            RejectReason::Interrupted => Self::Interrupted,
+            reason => Self::Rejected(reason),
+        }
+    }
+}
+
+impl From<RejectReason> for InvokeAnyFailure {
+    fn from(reason: RejectReason) -> Self {
+        match reason {
+            RejectReason::Interrupted => Self::Interrupted,
+            reason => Self::Rejected(reason),
+        }
+    }
+}
+
+impl fmt::Display for InvokeAllFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rejected(reason) => write!(f, "a task was rejected: {reason}"),
+            Self::Interrupted => f.write_str("the calling task was cancelled"),
+        }
+    }
+}
+
+impl fmt::Display for InvokeAnyFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("there is no task"),
+            Self::AllFailed => f.write_str("each task has failed"),
+            Self::Rejected(reason) => write!(f, "a task was rejected: {reason}; the others have failed"),
+            Self::TimedOut => f.write_str("no task has succeeded in time"),
+            Self::Interrupted => f.write_str("the calling task was cancelled"),
+        }
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for TaskFailure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => error.fmt(f),
+            Self::Panicked(panic) => panic.fmt(f),
+            Self::Cancelled => Cancelled.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> Error for TaskFailure<E> {}
+
+// By hand, because deriving would ask for `T: Debug`.
+impl<T> fmt::Debug for InvokeAllError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InvokeAllError")
+            .field("reason", &self.reason)
+            .field("handles", &self.handles)
+            .field("rest", &self.rest.len())
+            .finish()
+    }
+}
+
+impl<T> fmt::Display for InvokeAllError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl<T> Error for InvokeAllError<T> {}
+
+impl<T, E: fmt::Debug> fmt::Debug for InvokeAnyError<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InvokeAnyError")
+            .field("reason", &self.reason)
+            .field("failures", &self.failures)
+            .field("rest", &self.rest.len())
+            .finish()
+    }
+}
+
+impl<T, E: fmt::Display> fmt::Display for InvokeAnyError<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)?;
+        match self.failures.first() {
+            Some(failure) => write!(f, "; the first failure: {failure}"),
+            None => Ok(()),
+        }
+    }
+}
+
+// Not `E: Error`: a boxed error is none, nor is a text.
+impl<T, E: fmt::Debug + fmt::Display> Error for InvokeAnyError<T, E> {}

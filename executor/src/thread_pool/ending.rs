@@ -1,0 +1,58 @@
+//! The way out: shutting down, and the pool's last moment.
+
+use super::PoolState;
+use super::shared::Shared;
+use super::state::{State, ask};
+use crate::sync::MutexGuard;
+use crate::task::Task;
+
+impl Shared {
+    pub(super) fn shutdown(&self) {
+        let mut state = self.state.lock();
+        if state.phase == PoolState::Running {
+            state.phase = PoolState::ShuttingDown;
+            self.close_inbox(&mut state);
+            self.announce_end(&state);
+            self.terminate_if_done(state);
+        }
+    }
+
+    pub(super) fn shutdown_now(&self) -> Vec<Task> {
+        let mut state = self.state.lock();
+        if state.phase < PoolState::Stopping {
+            state.phase = PoolState::Stopping;
+            self.close_inbox(&mut state);
+            self.announce_end(&state);
+        }
+        let mut never_begun: Vec<Task> = state.handed.drain(..).collect();
+        let mut cancelled = Vec::new();
+        while let Some(task) = ask(|| state.queue.take()).flatten() {
+            if state.leave_queue(&task) { cancelled.push(task) } else { never_begun.push(task) }
+        }
+        self.terminate_if_done(state);
+        drop(cancelled);
+        self.report_kept();
+        self.root.cancel();
+        never_begun
+    }
+
+    /// Has everybody who waits look at the phase.
+    fn announce_end(&self, state: &State) {
+        self.work.notify_all();
+        self.started.notify_all();
+        state.wake_all_submitters();
+    }
+
+    /// Ends the pool's life if it was shut down and the last worker is gone.
+    pub(super) fn terminate_if_done(&self, mut state: MutexGuard<'_, State>) {
+        let ending = matches!(state.phase, PoolState::ShuttingDown | PoolState::Stopping);
+        if !ending || state.workers() > 0 || !state.handed.is_empty() {
+            return;
+        }
+        state.phase = PoolState::Tidying; // so that this happens once
+        drop(state);
+        self.call_hook(|hooks| hooks.terminated());
+        self.state.lock().phase = PoolState::Terminated;
+        self.terminated.count_down();
+    }
+}

@@ -1,0 +1,112 @@
+//! How workers come, and what happens if they do not.
+//!
+//! The thread factory is user code, so it is called without the lock. An ordered worker is counted at once, as *starting*,
+//! and its task put aside for it in `handed`; in the end it either begins, as *live*, or is dropped. Whoever called the
+//! factory takes the task back if the factory fails. A factory that says it has started a thread and drops the worker
+//! later leaves nobody to do that, so the last worker that does not come takes what was put aside with it.
+
+use std::collections::VecDeque;
+
+use super::PoolState;
+use super::admission::Refused;
+use super::factory::Worker;
+use super::shared::Shared;
+use super::state::State;
+use super::worker;
+use crate::error::{RejectReason, contain};
+use crate::sync::{Arc, MutexGuard};
+use crate::task::Task;
+
+impl Shared {
+    /// Starts a worker for a task.
+    pub(super) fn start_worker(
+        self: &Arc<Self>,
+        mut state: MutexGuard<'_, State>,
+        task: Task,
+    ) -> Result<(), Refused> {
+        let id = task.id();
+        state.handed.push_back(task);
+        let Err(error) = self.order_worker(state) else { return Ok(()) };
+
+        let mut state = self.state.lock();
+        let Some(index) = state.handed.iter().position(|task| task.id() == id) else {
+            return Ok(()); // another worker has taken it meanwhile
+        };
+        let Some(task) = state.handed.remove(index) else { unreachable!("its index was just found") };
+        // Those there are will have to do, or those that others have ordered.
+        while state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
+            state = self.started.wait(state);
+        }
+        if state.phase == PoolState::Running && state.live > 0 {
+            let offered = self.offer(&mut state, task);
+            drop(state); // before the error is, which is the factory's, or its panic
+            self.report_kept();
+            return match offered {
+                Ok(()) | Err(None) => Ok(()),
+                Err(Some(task)) => Err((RejectReason::NoThread(error), task)),
+            };
+        }
+        self.see_to_stranded(state);
+        Err((RejectReason::NoThread(error), task))
+    }
+
+    /// Has the factory start a thread, outside the lock.
+    fn order_worker(self: &Arc<Self>, mut state: MutexGuard<'_, State>) -> std::io::Result<()> {
+        state.starting += 1;
+        state.ordering += 1;
+        let factory = Arc::clone(&state.settings.factory);
+        drop(state);
+        self.report_kept();
+        let shared = Arc::clone(self);
+        let worker = Worker::new(move |comes| {
+            if comes {
+                worker::run(&shared);
+            } else {
+                shared.worker_does_not_come();
+            }
+        });
+        let result = contain(|| factory.start(worker)).unwrap_or_else(|panic| {
+            panic.set_origin(None, self.panic_handler.clone());
+            Err(std::io::Error::other(panic))
+        });
+        let mut state = self.state.lock();
+        state.ordering -= 1;
+        if result.is_ok() {
+            state.largest = state.largest.max(state.workers());
+            self.see_to_stranded(state); // the factory may have dropped the worker already
+        }
+        result
+    }
+
+    fn worker_does_not_come(&self) {
+        let mut state = self.state.lock();
+        self.close_inbox(&mut state); // the next submitter may have to start another
+        state.starting -= 1;
+        self.started.notify_all();
+        state.wake_submitter(); // another may be started in its place
+        self.wake_one(&mut state);
+        self.see_to_stranded(state);
+    }
+
+    /// A submitter whose thread does not come usually takes its task back. A factory that said it had started a thread,
+    /// and drops it later, leaves nobody to do that: drops the tasks that no thread will come for.
+    fn see_to_stranded(&self, mut state: MutexGuard<'_, State>) {
+        let nobody_comes = state.workers() == 0 && state.ordering == 0;
+        let stranded = if nobody_comes { std::mem::take(&mut state.handed) } else { VecDeque::new() };
+        self.terminate_if_done(state);
+        drop(stranded);
+    }
+
+    /// Starts a worker that has no task yet, if there are fewer than core size. True if one was started.
+    pub(super) fn prestart(self: &Arc<Self>) -> bool {
+        let state = self.state.lock();
+        if state.phase != PoolState::Running || state.workers() >= state.settings.core {
+            return false;
+        }
+        let started = self.order_worker(state).is_ok();
+        if !started {
+            self.see_to_stranded(self.state.lock());
+        }
+        started
+    }
+}

@@ -1,0 +1,205 @@
+//! The state of a pool: everything that changes together, behind one lock.
+//!
+//! The methods here keep the books of what waits: the tasks in the queue, and those of them that were cancelled there.
+//! What they give back to be dropped is to be dropped when the lock is free. The queue may be a user's own and may panic,
+//! so it is never called except through [`ask`].
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use super::PoolState;
+use super::factory::ThreadFactory;
+use super::rejection::RejectionHandler;
+use super::stats::PoolStats;
+use crate::error::contain;
+use crate::panics;
+use crate::queue::WorkQueue;
+use crate::sync::{Arc, Duration};
+use crate::task::{Task, TaskId, TaskLabel};
+
+pub(super) struct State {
+    pub(super) phase: PoolState,
+    pub(super) queue: Box<dyn WorkQueue>,
+    /// Tasks for which a worker is being started. They are taken before those in the queue.
+    pub(super) handed: VecDeque<Task>,
+    /// Tasks in the queue that were cancelled there, give or take those whose cancelling is under way on another thread:
+    /// a canceller adds one, taking such a task out subtracts one, in whichever order.
+    pub(super) tombstones: isize,
+
+    pub(super) settings: Settings,
+
+    /// Threads that have begun and may still take a task.
+    pub(super) live: usize,
+    /// Threads that were ordered and have not begun.
+    pub(super) starting: usize,
+    pub(super) largest: usize,
+    /// Live workers that sleep or are about to be woken.
+    pub(super) idle: usize,
+    /// A worker was woken and has not looked at the queue yet, or is about to look again before it sleeps.
+    pub(super) searching: bool,
+    /// Submitters inside the thread factory. Each of them sees to its own task if the thread does not come.
+    pub(super) ordering: usize,
+    /// What each worker is doing. A worker keeps its seat for as long as it lives.
+    pub(super) seats: Vec<Seat>,
+    pub(super) active: usize,
+    pub(super) completed: u64,
+    pub(super) panicked: u64,
+
+    /// Submitters that wait for room, in the order in which they came.
+    pub(super) submitters: VecDeque<Waker>,
+}
+
+/// What can be changed while the pool runs.
+pub(super) struct Settings {
+    pub(super) core: usize,
+    pub(super) maximum: usize,
+    pub(super) keep_alive: Duration,
+    pub(super) core_timeout: bool,
+    pub(super) factory: Arc<dyn ThreadFactory>,
+    pub(super) rejection: Arc<dyn RejectionHandler>,
+}
+
+pub(super) enum Seat {
+    Free,
+    Idle,
+    Running(TaskLabel),
+}
+
+impl State {
+    pub(super) fn new(queue: Box<dyn WorkQueue>, settings: Settings) -> Self {
+        Self {
+            phase: PoolState::Running,
+            queue,
+            handed: VecDeque::new(),
+            tombstones: 0,
+            settings,
+            live: 0,
+            starting: 0,
+            largest: 0,
+            idle: 0,
+            searching: false,
+            ordering: 0,
+            seats: Vec::new(),
+            active: 0,
+            completed: 0,
+            panicked: 0,
+            submitters: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn workers(&self) -> usize {
+        self.live + self.starting
+    }
+
+    pub(super) fn take_seat(&mut self) -> usize {
+        let free = self.seats.iter().position(|seat| matches!(seat, Seat::Free));
+        let seat = free.unwrap_or_else(|| {
+            self.seats.push(Seat::Free);
+            self.seats.len() - 1
+        });
+        self.seats[seat] = Seat::Idle;
+        seat
+    }
+
+    /// Whether a worker may end because it has been idle for the keep-alive time.
+    pub(super) fn may_time_out(&self) -> bool {
+        self.settings.core_timeout || self.workers() > self.settings.core
+    }
+
+    /// Tasks that wait, without those that were cancelled.
+    pub(super) fn queued(&self) -> usize {
+        self.length().saturating_sub(self.dead())
+    }
+
+    pub(super) fn length(&self) -> usize {
+        ask(|| self.queue.len()).unwrap_or(0)
+    }
+
+    pub(super) fn dead(&self) -> usize {
+        usize::try_from(self.tombstones).unwrap_or(0)
+    }
+
+    /// Whether a task is in the queue, as far as the queue tells.
+    pub(super) fn holds(&self, id: TaskId) -> bool {
+        let mut found = false;
+        ask(|| self.queue.for_each(&mut |task| found |= task.id() == id));
+        found
+    }
+
+    /// Takes the task to be run next. Puts those that were cancelled before it into `cancelled`, to be dropped outside the
+    /// lock.
+    #[inline]
+    pub(super) fn take(&mut self, cancelled: &mut Vec<Task>) -> Option<Task> {
+        if self.handed.is_empty() { self.take_queued(cancelled) } else { self.handed.pop_front() }
+    }
+
+    /// The same, of those in the queue.
+    #[inline]
+    pub(super) fn take_queued(&mut self, cancelled: &mut Vec<Task>) -> Option<Task> {
+        loop {
+            let task = match self.queue.as_fifo() {
+                Some(ours) => ours.take(), // there is nothing in it that could panic
+                None => ask(|| self.queue.take()).flatten(),
+            }?;
+            let was_cancelled = self.leave_queue(&task);
+            self.wake_submitter();
+            if !was_cancelled {
+                return Some(task);
+            }
+            cancelled.push(task);
+        }
+    }
+
+    /// Counts a task that is out of the queue, or did not get in. True if it was cancelled while it was in.
+    pub(super) fn leave_queue(&mut self, task: &Task) -> bool {
+        let cancelled = task.leave_queue();
+        if cancelled {
+            self.tombstones -= 1;
+        }
+        cancelled
+    }
+
+    /// Takes cancelled tasks out of the queue; what comes back is to be dropped outside the lock.
+    pub(super) fn purge(&mut self) -> Vec<Task> {
+        let Some(removed) = ask(|| self.queue.remove(&mut Task::is_cancelled)) else { return Vec::new() };
+        for task in &removed {
+            self.leave_queue(task);
+        }
+        self.tombstones = self.tombstones.min(0); // more would be those that a user's own queue has dropped
+        if !removed.is_empty() {
+            self.wake_submitter();
+        }
+        removed
+    }
+
+    pub(super) fn stats(&self) -> PoolStats {
+        PoolStats {
+            state: self.phase,
+            core_pool_size: self.settings.core,
+            maximum_pool_size: self.settings.maximum,
+            pool_size: self.workers(),
+            largest_pool_size: self.largest,
+            active: self.active + self.handed.len(),
+            queued: self.queued(),
+            completed: self.completed,
+            panicked: self.panicked,
+        }
+    }
+
+    pub(super) fn wake_submitter(&self) {
+        // Under the lock, but not user code: only threads wait here, each on its parker.
+        if let Some(first) = self.submitters.front() {
+            first.wake_by_ref();
+        }
+    }
+
+    pub(super) fn wake_all_submitters(&self) {
+        self.submitters.iter().for_each(Waker::wake_by_ref);
+    }
+}
+
+/// Calls the queue, which may be a user's own. If it panics, there is no answer; `Shared::report_kept` is to be called
+/// when the lock is free.
+pub(super) fn ask<R>(call: impl FnOnce() -> R) -> Option<R> {
+    contain(call).map_err(panics::keep).ok()
+}

@@ -1,0 +1,559 @@
+//! The completion service: each task once, in the order in which they end, and an end when there are no more.
+//!
+//! differs: CS-5's waiting holds while a task is outstanding; without one, `take` and `poll_timeout` say so at once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use executor::{
+    CancelToken, Cancelled, DirectExecutor, Discard, Executor, ExecutorCompletionService, ExecutorService,
+    FifoQueue, FutureTask, JoinError, RejectReason, RejectedExecution, Task, TaskHandle, TaskId, TaskState,
+    ThreadPerTaskExecutor, ThreadPoolExecutor, WaitError,
+};
+
+use crate::support::{
+    Bomb, Explosions, LONG, SHORT, Signal, Spot, assert_matches, blocked, eventually, occupy,
+    on_every_concurrent_executor, on_every_executor, on_every_pool, tracked, within_deadline,
+};
+
+/// Takes all there is, each with the assertion of CS-1: what comes out is finished.
+fn take_all<E: Executor, T: Send + 'static>(service: &ExecutorCompletionService<E, T>) -> Vec<TaskHandle<T>> {
+    std::iter::from_fn(|| service.take().unwrap()).inspect(|handle| assert!(handle.is_finished())).collect()
+}
+
+/// A task that waits for a signal, and then yields a number.
+fn held(release: &Signal, number: i32) -> impl FnOnce() -> i32 + Send + 'static {
+    let release = release.clone();
+    move || {
+        release.wait();
+        number
+    }
+}
+
+// ----- what comes out -----
+
+/// CS-1, CS-2
+#[test]
+fn take_gives_out_finished_handles_of_the_tasks_that_were_submitted() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            let service = ExecutorCompletionService::new(executor);
+            let submitted: BTreeSet<TaskId> =
+                (0..20).map(|n| service.submit(move || n).unwrap().id()).collect();
+            assert_eq!(service.outstanding(), 20);
+            let taken: BTreeSet<TaskId> = take_all(&service).iter().map(TaskHandle::id).collect();
+            assert_eq!(taken, submitted);
+            assert_eq!(service.outstanding(), 0);
+        });
+    });
+}
+
+/// CS-3, CS-4
+#[test]
+fn polling_gives_out_what_is_finished() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            let service = ExecutorCompletionService::new(executor);
+            service.submit(|| 1).unwrap();
+            eventually("the task is finished", || match service.poll() {
+                Some(handle) => {
+                    assert_eq!(handle.try_join().unwrap(), 1);
+                    true
+                }
+                None => false,
+            });
+            service.submit(|| 2).unwrap();
+            let start = Instant::now();
+            assert_eq!(service.poll_timeout(LONG).unwrap().unwrap().try_join().unwrap(), 2);
+            assert!(start.elapsed() < LONG);
+        });
+    });
+}
+
+/// CS-5
+#[test]
+fn polling_gives_nothing_before_a_task_has_ended() {
+    within_deadline(|| {
+        on_every_concurrent_executor(|executor| {
+            let release = Signal::new();
+            let service = ExecutorCompletionService::new(executor);
+            service.submit(held(&release, 1)).unwrap();
+            assert!(service.poll().is_none());
+            assert_matches!(service.poll_timeout(Duration::ZERO), Err(WaitError::TimedOut));
+            let start = Instant::now();
+            assert_matches!(service.poll_timeout(SHORT), Err(WaitError::TimedOut));
+            assert!(start.elapsed() >= SHORT);
+            release.set();
+            assert_eq!(service.take().unwrap().unwrap().try_join().unwrap(), 1);
+            assert_matches!(service.take(), Ok(None));
+        });
+    });
+}
+
+/// CS-6
+#[test]
+fn successes_failures_and_panics_arrive_once_each() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            let service = ExecutorCompletionService::new(executor);
+            for n in 0..30 {
+                let task = move || match n % 3 {
+                    0 => Ok(n),
+                    1 => Err(n),
+                    _ => std::panic::resume_unwind(Box::new(n.to_string())),
+                };
+                service.submit(task).unwrap();
+            }
+            let mut seen: Vec<(char, i32)> = take_all(&service)
+                .into_iter()
+                .map(|handle| match handle.join() {
+                    Ok(Ok(n)) => ('v', n),
+                    Ok(Err(n)) => ('e', n),
+                    Err(JoinError::Panicked(panic)) => ('p', panic.message().parse().unwrap()),
+                    Err(other) => panic!("{other}"),
+                })
+                .collect();
+            seen.sort_by_key(|&(_, n)| n);
+            let expected: Vec<(char, i32)> = ['v', 'e', 'p'].into_iter().cycle().zip(0..30).collect();
+            assert_eq!(seen, expected);
+            assert!(service.poll().is_none());
+        });
+    });
+}
+
+#[test]
+fn handles_come_in_the_order_in_which_the_tasks_end() {
+    within_deadline(|| {
+        on_every_concurrent_executor(|executor| {
+            let service = ExecutorCompletionService::new(executor);
+            let releases = [(); 3].map(|()| Signal::new());
+            for (n, release) in (0..).zip(&releases) {
+                service.submit(held(release, n)).unwrap();
+            }
+            for next in [2, 0, 1] {
+                releases[next].set();
+                let taken = service.take().unwrap().unwrap().try_join().unwrap();
+                assert_eq!(usize::try_from(taken).unwrap(), next);
+            }
+        });
+    });
+}
+
+/// CS-9
+#[test]
+fn recipe_all_results_that_are_worth_something() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            let service = ExecutorCompletionService::new(executor);
+            for n in 0..10 {
+                service.submit(move || (n % 2 == 0).then_some(n)).unwrap();
+            }
+            let mut found: Vec<i32> =
+                take_all(&service).into_iter().filter_map(|handle| handle.join().unwrap()).collect();
+            found.sort_unstable();
+            assert_eq!(found, [0, 2, 4, 6, 8]);
+        });
+    });
+}
+
+/// CS-10
+#[test]
+fn recipe_the_first_success_and_the_rest_called_off() {
+    within_deadline(|| {
+        on_every_concurrent_executor(|executor| {
+            let service = ExecutorCompletionService::new(executor);
+            let mut cancellers = vec![service.submit(|| None).unwrap(), service.submit(|| Some(2)).unwrap()];
+            let waits = |token: &CancelToken| token.sleep(Duration::MAX).map(|()| None);
+            cancellers.push(service.submit_cancellable(waits).unwrap());
+            let mut first = None;
+            while first.is_none() {
+                first = service.take().unwrap().expect("one of them succeeds").join().unwrap();
+            }
+            assert_eq!(first, Some(2));
+            for canceller in cancellers {
+                canceller.cancel();
+            }
+            for handle in take_all(&service) {
+                assert_matches!(handle.join(), Ok(None) | Err(JoinError::Cancelled));
+            }
+        });
+    });
+}
+
+// ----- nothing is lost, and nothing is waited for in vain -----
+
+#[test]
+fn with_nothing_outstanding_there_is_nothing_to_wait_for() {
+    within_deadline(|| {
+        let service: ExecutorCompletionService<_, ()> = ExecutorCompletionService::new(DirectExecutor);
+        assert_matches!(service.take(), Ok(None));
+        assert_matches!(service.poll_timeout(Duration::MAX), Ok(None));
+        assert!(service.poll().is_none());
+    });
+}
+
+#[test]
+fn cancelled_tasks_arrive_whether_they_ran_or_not() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let service = ExecutorCompletionService::new(&pool);
+        let spot = Spot::default();
+        let there = spot.clone();
+        let running = service.submit_cancellable(move |token| {
+            there.arrive();
+            token.sleep(Duration::MAX)
+        });
+        let waiting = service.submit(|| ()).unwrap();
+        spot.wait_until_blocked();
+        for canceller in [waiting, running.unwrap()] {
+            assert!(canceller.cancel());
+            let handle = service.take().unwrap().unwrap();
+            assert_eq!(handle.id(), canceller.id());
+            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        }
+        assert_matches!(service.take(), Ok(None));
+    });
+}
+
+#[test]
+fn a_task_that_was_cancelled_before_it_was_submitted_arrives_too() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            let service = ExecutorCompletionService::new(executor);
+            let task = FutureTask::new(|| 1);
+            task.handle.cancel();
+            let canceller = service.submit(task).unwrap();
+            let handle = service.take().unwrap().unwrap();
+            assert_eq!((handle.id(), handle.state()), (canceller.id(), TaskState::Cancelled));
+            assert_matches!(service.take(), Ok(None));
+        });
+    });
+}
+
+/// INV-45
+#[test]
+fn a_refused_task_comes_back_and_is_not_outstanding() {
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            pool.shutdown();
+            let service = ExecutorCompletionService::new(pool);
+            let refused = service.submit(|| 1).unwrap_err();
+            assert_matches!(refused.reason, RejectReason::Shutdown);
+            assert_eq!(service.outstanding(), 0);
+            assert_matches!(service.take(), Ok(None));
+            refused.task.run();
+            assert_eq!(refused.handle.join().unwrap(), 1);
+            assert!(service.poll().is_none(), "it has gone out of the service's hands");
+        });
+    });
+}
+
+#[test]
+fn a_refused_task_releases_a_taker_that_has_waited_for_it() {
+    within_deadline(|| {
+        /// Refuses, but not before it is told to.
+        struct Slow(Signal, Signal);
+        impl Executor for Slow {
+            fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+                self.0.set();
+                self.1.wait();
+                Err(RejectedExecution { reason: RejectReason::Shutdown, task })
+            }
+        }
+        let (asked, refuse) = (Signal::new(), Signal::new());
+        let service = Arc::new(ExecutorCompletionService::new(Slow(asked.clone(), refuse.clone())));
+        std::thread::scope(|scope| {
+            let submitter = scope.spawn(|| service.submit(|| ()).is_err());
+            asked.wait();
+            let taker = blocked({
+                let service = Arc::clone(&service);
+                move || service.take().map(|handle| handle.is_none())
+            });
+            refuse.set();
+            assert!(submitter.join().unwrap());
+            assert_eq!(taker.result(), Ok(true));
+        });
+    });
+}
+
+#[test]
+fn a_task_that_its_executor_drops_arrives_as_cancelled() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder()
+            .threads(1)
+            .queue(FifoQueue::bounded(1))
+            .rejection_handler(Discard)
+            .build()
+            .unwrap();
+        let busy = occupy(&pool);
+        let service = ExecutorCompletionService::new(&pool);
+        let _in_the_queue = service.submit(|| ()).unwrap();
+        let dropped = service.submit(|| ()).unwrap();
+        let handle = service.take().unwrap().unwrap();
+        assert_eq!((handle.id(), handle.state()), (dropped.id(), TaskState::Cancelled));
+        drop(busy);
+        assert_matches!(service.take().unwrap().unwrap().join(), Ok(()));
+    });
+}
+
+#[test]
+fn what_shutting_down_now_hands_back_is_outstanding_until_it_is_run_or_dropped() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let busy = occupy(&*pool);
+        let service = Arc::new(ExecutorCompletionService::new(Arc::clone(&pool)));
+        for n in 0..2 {
+            service.submit(move || n).unwrap();
+        }
+        let taker = blocked({
+            let service = Arc::clone(&service);
+            move || take_all(&service).into_iter().map(TaskHandle::join).map(Result::ok).collect::<Vec<_>>()
+        });
+        let mut handed_back = pool.shutdown_now().into_iter();
+        assert_eq!(service.outstanding(), 2);
+        assert!(taker.still_waits());
+        handed_back.next().unwrap().run();
+        drop(handed_back);
+        assert_eq!(taker.result(), [Some(0), None]);
+        drop(busy);
+    });
+}
+
+#[test]
+fn an_executor_that_says_refused_and_runs_it_all_the_same_does_not_confuse_the_service() {
+    struct Liar;
+    impl Executor for Liar {
+        fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+            task.run();
+            Err(RejectedExecution { reason: RejectReason::Saturated, task: Task::new(|| ()) })
+        }
+    }
+    let service = ExecutorCompletionService::new(Liar);
+    let refused = service.submit(|| 1).unwrap_err();
+    assert_eq!(refused.handle.join().unwrap(), 1);
+    assert_matches!(service.take(), Ok(None));
+}
+
+// ----- many services, many takers -----
+
+#[test]
+fn services_that_share_an_executor_keep_to_themselves() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            let services = [(); 3].map(|()| ExecutorCompletionService::new(executor));
+            for n in 0..30 {
+                services[n % 3].submit(move || n).unwrap();
+            }
+            for (number, service) in services.iter().enumerate() {
+                let taken = take_all(service).into_iter().map(|handle| handle.join().unwrap());
+                let taken: Vec<usize> = taken.collect();
+                assert_eq!(taken.len(), 10);
+                assert!(taken.iter().all(|n| n % 3 == number));
+            }
+        });
+    });
+}
+
+#[test]
+fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
+    within_deadline(|| {
+        for _ in 0..50 {
+            let pool = ThreadPoolExecutor::fixed(2);
+            let service = ExecutorCompletionService::new(&pool);
+            let sum = AtomicUsize::new(0);
+            let release = Signal::new();
+            for n in 0..40_i32 {
+                service.submit(held(&release, n)).unwrap();
+            }
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        while let Some(handle) = service.take().unwrap() {
+                            sum.fetch_add(
+                                usize::try_from(handle.try_join().unwrap()).unwrap(),
+                                Ordering::Relaxed,
+                            );
+                        }
+                    });
+                }
+                release.set();
+            });
+            assert_eq!(sum.into_inner(), (0..40).sum());
+        }
+    });
+}
+
+/// A handle that woke somebody who has given up goes to another.
+#[test]
+fn takers_that_give_up_cost_the_others_nothing() {
+    within_deadline(|| {
+        for round in 0..200 {
+            let pool = ThreadPoolExecutor::fixed(2);
+            let service = Arc::new(ExecutorCompletionService::new(&pool));
+            let token = CancelToken::new();
+            let release = Signal::new();
+            // Two are outstanding, so the first to end wakes one taker only.
+            let last = Signal::new();
+            service.submit(held(&release, 1)).unwrap();
+            service.submit(held(&last, 2)).unwrap();
+            std::thread::scope(|scope| {
+                let gives_up = scope.spawn(|| {
+                    let got_one = token.attach(|| service.take()).is_ok();
+                    if got_one {
+                        last.set(); // the other one is waiting for this
+                    }
+                    got_one
+                });
+                let patient = scope.spawn(|| {
+                    let number = service.take().unwrap().unwrap().try_join().unwrap();
+                    last.set();
+                    number
+                });
+                if round % 2 == 0 {
+                    release.set();
+                    token.cancel();
+                } else {
+                    token.cancel();
+                    release.set();
+                }
+                let got_one = gives_up.join().unwrap();
+                let number = patient.join().unwrap();
+                assert!(number == 1 || got_one);
+            });
+        }
+    });
+}
+
+// ----- take is a wait like any other -----
+
+#[test]
+fn take_is_a_cancellation_point_and_loses_nothing() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let service = Arc::new(ExecutorCompletionService::new(Arc::clone(&pool)));
+        let release = Signal::new();
+        service.submit(held(&release, 1)).unwrap();
+        let token = CancelToken::new();
+        let waiter = blocked({
+            let (service, token) = (Arc::clone(&service), token.clone());
+            move || token.attach(|| service.take().map(|handle| handle.is_some()))
+        });
+        token.cancel();
+        assert_eq!(waiter.result(), Err(Cancelled));
+        release.set();
+        eventually("it has ended", || pool.stats().completed == 1);
+        token.attach(|| {
+            assert_matches!(service.take(), Err(Cancelled)); // although one is there
+            assert_matches!(service.poll_timeout(Duration::MAX), Err(WaitError::Cancelled));
+            assert!(service.poll().is_some(), "what does not wait is no cancellation point");
+        });
+    });
+}
+
+#[test]
+fn a_task_that_takes_is_released_when_its_pool_is_stopped() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let service = Arc::new(ExecutorCompletionService::new(Arc::clone(&pool)));
+        service.submit_cancellable(|token| token.sleep(Duration::MAX)).unwrap();
+        let spot = Spot::default();
+        let taker = executor::ExecutorExt::submit(&pool, {
+            let (service, spot) = (Arc::clone(&service), spot.clone());
+            move || {
+                spot.arrive();
+                service.take().map(|handle| handle.is_some())
+            }
+        });
+        spot.wait_until_blocked();
+        drop(pool.shutdown_now());
+        assert_matches!(taker.unwrap().join(), Ok(Err(Cancelled) | Ok(true)));
+    });
+}
+
+// ----- no code of the user's under a lock -----
+
+/// A value whose drop looks at the service.
+struct Nosy(Arc<ExecutorCompletionService<DirectExecutor, Nosy>>, Signal);
+
+impl Drop for Nosy {
+    fn drop(&mut self) {
+        let _ = self.0.outstanding();
+        let _ = self.0.poll();
+        self.1.set();
+    }
+}
+
+#[test]
+fn results_that_look_at_the_service_when_they_are_dropped_find_it_unlocked() {
+    within_deadline(|| {
+        let service = Arc::new(ExecutorCompletionService::new(DirectExecutor));
+        let dropped = Signal::new();
+        for _ in 0..2 {
+            let nosy = Nosy(Arc::clone(&service), dropped.clone());
+            service.submit(move || nosy).unwrap();
+        }
+        drop(service.take());
+        assert!(dropped.is_set());
+        // One that is cancelled drops what it has captured.
+        let nosy = Nosy(Arc::clone(&service), Signal::new());
+        let task = FutureTask::new(move || nosy);
+        task.handle.cancel();
+        service.submit(task).unwrap();
+        assert_eq!(take_all(&service).len(), 1, "the other one was dropped by the first");
+    });
+}
+
+#[test]
+fn dropping_the_service_drops_the_results_and_lets_the_tasks_go_on() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let (captured, is_alive) = tracked();
+        let (release, ran) = (Signal::new(), Signal::new());
+        let service = ExecutorCompletionService::new(&pool);
+        service.submit(|| None).unwrap();
+        service
+            .submit({
+                let (release, ran) = (release.clone(), ran.clone());
+                move || {
+                    release.wait();
+                    ran.set();
+                    Some(captured)
+                }
+            })
+            .unwrap();
+        drop(service);
+        release.set();
+        pool.close();
+        assert!(ran.is_set());
+        assert!(!is_alive(), "nobody wanted it");
+    });
+}
+
+#[test]
+fn results_that_panic_when_dropped_do_no_harm() {
+    within_deadline(|| {
+        let explosions = Explosions::default();
+        let service: ExecutorCompletionService<_, Bomb> =
+            ExecutorCompletionService::new(ThreadPerTaskExecutor::new());
+        for _ in 0..3 {
+            let bomb = explosions.bomb();
+            service.submit(move || bomb).unwrap();
+        }
+        drop(service.take().unwrap());
+        drop(service);
+        eventually("all went off", || explosions.count() == 3);
+    });
+}
+
+#[test]
+fn it_says_what_it_has() {
+    let service = ExecutorCompletionService::new(DirectExecutor);
+    service.submit(|| ()).unwrap();
+    assert_eq!(
+        format!("{service:?}"),
+        "ExecutorCompletionService { executor: DirectExecutor, outstanding: 1 }"
+    );
+    let DirectExecutor = service.executor();
+}

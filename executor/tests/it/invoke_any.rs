@@ -1,0 +1,533 @@
+//! Tasks that compete, and the wait for the first that succeeds.
+//!
+//! differs: INV-43 as for [`crate::invoke_all`].
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use executor::{
+    CancelToken, DirectExecutor, Executor, ExecutorService, FutureTask, InvokeAnyError, InvokeAnyFailure,
+    RejectReason, TaskFailure, ThreadPoolExecutor, masked, prelude::*,
+};
+
+use crate::support::{
+    Bomb, Explosions, LONG, Record, SHORT, Signal, Spot, assert_matches, blocked, eventually, occupy,
+    on_every_concurrent_executor, on_every_executor, on_every_pool, on_thread, room_for_two, tracked,
+    within_deadline,
+};
+
+type Attempt = Result<i32, &'static str>;
+type Boxed = Box<dyn FnOnce() -> Attempt + Send>;
+type Outcome = Result<i32, InvokeAnyError<i32, &'static str>>;
+
+fn boxed(f: impl FnOnce() -> Attempt + Send + 'static) -> Boxed {
+    Box::new(f)
+}
+
+/// Panics without calling the hook, which would fill the output.
+fn fail() -> ! {
+    std::panic::resume_unwind(Box::new("oh"))
+}
+
+/// A task that waits for its cancellation, the place where it does, and whether it was told.
+fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
+    let (spot, told) = (Spot::default(), Signal::new());
+    let (there, tell) = (spot.clone(), told.clone());
+    let task = FutureTask::cancellable(move |token| {
+        let _registration = token.on_cancel(move || tell.set());
+        there.arrive();
+        token.sleep(Duration::MAX).map(|()| Ok(0))
+    });
+    (task, spot, told)
+}
+
+/// What is said of the failures, as text.
+fn told(error: &InvokeAnyError<i32, &'static str>) -> Vec<String> {
+    error.failures.iter().map(ToString::to_string).collect()
+}
+
+/// Both forms, the second with so much time that it makes no difference.
+fn each_form(test: impl Fn(&dyn Fn(&dyn Executor, Vec<FutureTask<Attempt>>) -> Outcome)) {
+    test(&|executor, tasks| executor.invoke_any(tasks));
+    test(&|executor, tasks| executor.invoke_any_timeout(tasks, Duration::MAX));
+    test(&|executor, tasks| executor.invoke_any_timeout(tasks, LONG));
+}
+
+// ----- somebody wins -----
+
+/// INV-7, INV-13, INV-25, INV-32, INV-40
+#[test]
+fn it_gives_the_value_of_a_task_that_has_succeeded() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            each_form(|invoke_any| {
+                let runs = Arc::new(AtomicUsize::new(0));
+                let tasks = (1..=5).map(|n| {
+                    let runs = Arc::clone(&runs);
+                    FutureTask::new(move || {
+                        runs.fetch_add(1, Ordering::Relaxed);
+                        Ok(n)
+                    })
+                });
+                let value = invoke_any(executor, tasks.collect()).unwrap();
+                assert!((1..=5).contains(&value));
+                assert!((1..=5).contains(&runs.load(Ordering::Relaxed)));
+            });
+        });
+    });
+}
+
+/// INV-38
+#[test]
+fn failures_do_not_matter_if_one_succeeds() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            each_form(|invoke_any| {
+                let cancelled = FutureTask::new(|| Ok(1));
+                cancelled.handle.cancel();
+                let tasks = vec![
+                    FutureTask::new(|| Err("no")),
+                    cancelled,
+                    FutureTask::new(|| fail()),
+                    FutureTask::new(|| Ok(7)),
+                ];
+                assert_eq!(invoke_any(executor, tasks).unwrap(), 7);
+            });
+        });
+    });
+}
+
+/// INV-39
+#[test]
+fn a_fast_failure_does_not_keep_it_from_waiting_for_a_slow_success() {
+    within_deadline(|| {
+        on_every_concurrent_executor(|executor| {
+            let (release, failed) = (Signal::new(), Signal::new());
+            let tasks = [
+                boxed({
+                    let failed = failed.clone();
+                    move || {
+                        failed.set();
+                        Err("no")
+                    }
+                }),
+                boxed({
+                    let release = release.clone();
+                    move || {
+                        release.wait();
+                        Ok(1)
+                    }
+                }),
+            ];
+            std::thread::scope(|scope| {
+                let caller = scope.spawn(|| executor.invoke_any(tasks));
+                failed.wait();
+                std::thread::sleep(SHORT); // it may well have noticed the failure by now
+                assert!(!caller.is_finished());
+                release.set();
+                assert_eq!(caller.join().unwrap().unwrap(), 1);
+            });
+        });
+    });
+}
+
+/// INV-32, INV-33, INV-35, INV-41
+#[test]
+fn every_loser_that_runs_is_told_before_it_returns() {
+    within_deadline(|| {
+        on_every_concurrent_executor(|executor| {
+            each_form(|invoke_any| {
+                let ((one, one_waits, one_told), (two, two_waits, two_told)) = (loser(), loser());
+                let winner = FutureTask::new(move || {
+                    one_waits.wait_until_blocked();
+                    two_waits.wait_until_blocked();
+                    Ok(1)
+                });
+                assert_eq!(invoke_any(executor, vec![one, winner, two]).unwrap(), 1);
+                assert!(one_told.is_set() && two_told.is_set());
+            });
+        });
+    });
+}
+
+#[test]
+fn losers_that_wait_in_the_queue_never_begin() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let busy = occupy(&*pool);
+        let (holds_the_thread, release) = (Signal::new(), Signal::new());
+        let (captured, is_alive) = tracked();
+        let tasks = [
+            boxed({
+                let pool = Arc::clone(&pool);
+                move || {
+                    eventually("the others are in the queue", || pool.stats().queued == 2);
+                    Ok(1)
+                }
+            }),
+            boxed({
+                let (holds_the_thread, release) = (holds_the_thread.clone(), release.clone());
+                move || {
+                    holds_the_thread.set();
+                    release.wait();
+                    fail() // it has lost
+                }
+            }),
+            boxed(move || {
+                drop(captured);
+                fail()
+            }),
+        ];
+        assert_eq!(pool.invoke_any(tasks).unwrap(), 1);
+        assert!(!is_alive());
+        assert_eq!(pool.stats().queued, 0);
+        release.set();
+        drop(busy);
+    });
+}
+
+/// One of the things that are easy to get wrong (14).
+#[test]
+fn an_executor_that_runs_tasks_inline_runs_none_after_the_first_success() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let tasks = [Err("no"), Ok(2), Ok(3)].map(|result| {
+        let runs = Arc::clone(&runs);
+        boxed(move || {
+            runs.fetch_add(1, Ordering::Relaxed);
+            result
+        })
+    });
+    assert_eq!(DirectExecutor.invoke_any(tasks).unwrap(), 2);
+    assert_eq!(runs.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_success_that_is_there_counts_even_if_it_came_too_late() {
+    let late = || {
+        std::thread::sleep(2 * SHORT);
+        Ok::<_, Infallible>(1)
+    };
+    assert_eq!(DirectExecutor.invoke_any_timeout([late], SHORT).unwrap(), 1);
+    assert_eq!(DirectExecutor.invoke_any_timeout([late, late], SHORT).unwrap(), 1);
+    let token = CancelToken::new();
+    let cancels = [(); 2].map(|()| {
+        let token = token.clone();
+        move || {
+            token.cancel();
+            Ok::<_, Infallible>(1)
+        }
+    });
+    assert_eq!(token.attach(|| DirectExecutor.invoke_any(cancels)).unwrap(), 1);
+}
+
+#[test]
+fn a_task_may_invoke_others_on_a_pool_with_a_thread_to_spare() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let winner = pool.submit({
+            let pool = Arc::clone(&pool);
+            move || pool.invoke_any([boxed(|| Err("no")), boxed(|| Ok(2))]).unwrap()
+        });
+        assert_eq!(winner.unwrap().join().unwrap(), 2);
+    });
+}
+
+// ----- nobody wins -----
+
+/// INV-11, INV-46, INV-47
+#[test]
+fn nobody_can_win_among_none() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            each_form(|invoke_any| {
+                let error = invoke_any(executor, Vec::new()).unwrap_err();
+                assert_matches!(error.reason, InvokeAnyFailure::Empty);
+                assert_eq!(error.to_string(), "there is no task");
+            });
+        });
+    });
+}
+
+/// INV-12, INV-36
+#[test]
+fn if_all_fail_it_says_so_at_once_and_how_in_the_order_of_failing() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            each_form(|invoke_any| {
+                let tasks = vec![FutureTask::new(|| Err("no")), FutureTask::new(|| fail())];
+                let error = invoke_any(executor, tasks).unwrap_err();
+                assert_matches!(error.reason, InvokeAnyFailure::AllFailed);
+                let mut causes = told(&error);
+                causes.sort();
+                assert_eq!(causes, ["no", "the task panicked: oh"]);
+            });
+        });
+        let error = DirectExecutor.invoke_any([boxed(|| Err("one")), boxed(|| Err("two"))]).unwrap_err();
+        assert_eq!(told(&error), ["one", "two"]);
+        assert_eq!(error.to_string(), "each task has failed; the first failure: one");
+    });
+}
+
+/// INV-37
+#[test]
+fn it_waits_for_the_last_one_to_fail() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let release = Signal::new();
+        let waiter = blocked({
+            let release = release.clone();
+            let tasks = [
+                boxed(|| Err("early")),
+                boxed(move || {
+                    release.wait();
+                    Err("late")
+                }),
+            ];
+            move || pool.invoke_any(tasks)
+        });
+        assert!(waiter.still_waits());
+        release.set();
+        let mut causes = told(&waiter.result().unwrap_err());
+        causes.sort();
+        assert_eq!(causes, ["early", "late"]);
+    });
+}
+
+/// INV-41
+#[test]
+fn when_the_time_is_up_all_are_cancelled_and_told() {
+    within_deadline(|| {
+        on_every_concurrent_executor(|executor| {
+            let ((one, _, _), (two, _, _)) = (loser(), loser());
+            let cancellers = [one.handle.canceller(), two.handle.canceller()];
+            let failed = FutureTask::new(|| Err("no"));
+            let timeout = Duration::from_millis(500);
+            let start = Instant::now();
+            let error = executor.invoke_any_timeout([one, failed, two], timeout).unwrap_err();
+            assert!(start.elapsed() >= timeout);
+            assert_matches!(error.reason, InvokeAnyFailure::TimedOut);
+            assert_eq!(told(&error), ["no", "the task was cancelled", "the task was cancelled"]);
+            assert!(cancellers.iter().all(executor::Canceller::is_finished));
+            assert!(error.to_string().starts_with("no task has succeeded in time; the first failure: no"));
+        });
+    });
+}
+
+#[test]
+fn without_any_time_nothing_is_begun_and_all_comes_back() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            let error = executor.invoke_any_timeout([boxed(|| Ok(1)), boxed(|| Ok(2))], Duration::ZERO);
+            let error = error.unwrap_err();
+            assert_matches!(error.reason, InvokeAnyFailure::TimedOut);
+            assert!(error.failures.is_empty());
+            assert_eq!(DirectExecutor.invoke_any(error.rest).unwrap(), 1);
+        });
+    });
+}
+
+// ----- refusals -----
+
+/// INV-45
+#[test]
+fn what_a_pool_refuses_because_it_is_shut_down_comes_back() {
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            pool.shutdown();
+            each_form(|invoke_any| {
+                let tasks = vec![FutureTask::new(|| Ok(1)), FutureTask::new(|| Ok(2))];
+                let error = invoke_any(&pool, tasks).unwrap_err();
+                assert_matches!(error.reason, InvokeAnyFailure::Rejected(RejectReason::Shutdown));
+                assert!(error.failures.is_empty());
+                assert_eq!(DirectExecutor.invoke_any(error.rest).unwrap(), 1);
+            });
+        });
+    });
+}
+
+#[test]
+fn a_refusal_half_way_does_not_matter_if_one_of_those_accepted_succeeds() {
+    within_deadline(|| {
+        let (pool, refused) = room_for_two();
+        let release = Signal::new();
+        let tasks = [(); 4].map(|()| {
+            let release = release.clone();
+            boxed(move || {
+                release.wait();
+                Ok(1)
+            })
+        });
+        let waiter = on_thread(move || pool.invoke_any(tasks));
+        refused.wait();
+        release.set();
+        assert_eq!(waiter.result().unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_refusal_half_way_is_the_reason_if_all_that_were_accepted_have_failed() {
+    within_deadline(|| {
+        let (pool, refused) = room_for_two();
+        let release = Signal::new();
+        let tasks = [1, 2, 3, 4].map(|n| {
+            let release = release.clone();
+            boxed(move || {
+                release.wait();
+                if n > 2 { Ok(n) } else { Err("no") }
+            })
+        });
+        let waiter = on_thread(move || pool.invoke_any(tasks));
+        refused.wait();
+        release.set();
+        let error = waiter.result().unwrap_err();
+        assert_matches!(error.reason, InvokeAnyFailure::Rejected(RejectReason::Saturated));
+        assert_eq!(told(&error), ["no", "no"]);
+        assert_eq!(error.rest.len(), 2);
+        assert_eq!(DirectExecutor.invoke_any(error.rest).unwrap(), 3);
+    });
+}
+
+// ----- the caller is cancelled -----
+
+/// INV-43
+#[test]
+fn a_caller_that_is_cancelled_already_submits_nothing() {
+    within_deadline(|| {
+        on_every_executor(|executor| {
+            each_form(|invoke_any| {
+                let token = CancelToken::new();
+                token.cancel();
+                let tasks = || vec![FutureTask::new(|| Ok(1)), FutureTask::new(|| Ok(2))];
+                let error = token.attach(|| invoke_any(executor, tasks())).unwrap_err();
+                assert_matches!(error.reason, InvokeAnyFailure::Interrupted);
+                assert_eq!((error.failures.len(), error.rest.len()), (0, 2));
+                assert!(token.attach(|| masked(|| invoke_any(executor, tasks()))).is_ok());
+            });
+        });
+    });
+}
+
+#[test]
+fn a_caller_that_is_cancelled_while_it_waits_cancels_those_that_run() {
+    within_deadline(|| {
+        on_every_concurrent_executor(|executor| {
+            each_form(|invoke_any| {
+                let ((one, one_waits, one_told), (two, two_waits, two_told)) = (loser(), loser());
+                let token = CancelToken::new();
+                let (token_there, on_cancel) = (token.clone(), token.clone());
+                std::thread::scope(|scope| {
+                    scope.spawn(move || {
+                        one_waits.wait_until_blocked();
+                        two_waits.wait_until_blocked();
+                        on_cancel.cancel();
+                    });
+                    let error = token_there.attach(|| invoke_any(executor, vec![one, two])).unwrap_err();
+                    assert_matches!(error.reason, InvokeAnyFailure::Interrupted);
+                    assert_eq!(error.failures.len(), 2);
+                    assert!(one_told.is_set() && two_told.is_set());
+                });
+            });
+        });
+    });
+}
+
+// ----- somebody stops the pool -----
+
+/// END-24, END-25, END-34
+#[test]
+fn shutting_down_now_releases_who_waits_for_a_winner() {
+    within_deadline(|| {
+        for _ in 0..20 {
+            on_every_pool(|pool| {
+                let ((one, one_waits, _), (two, _, _)) = (loser(), loser());
+                std::thread::scope(|scope| {
+                    let caller = scope.spawn(|| pool.invoke_any([one, two]));
+                    one_waits.wait_until_blocked();
+                    drop(pool.shutdown_now());
+                    let error = caller.join().unwrap().unwrap_err();
+                    // Refused if the second one had not been submitted yet.
+                    assert_matches!(
+                        error.reason,
+                        InvokeAnyFailure::AllFailed | InvokeAnyFailure::Rejected(RejectReason::Shutdown)
+                    );
+                    assert!(error.failures.iter().all(|cause| matches!(cause, TaskFailure::Cancelled)));
+                });
+            });
+        }
+    });
+}
+
+/// END-26
+#[test]
+fn thirty_thousand_races_with_shutting_down_now_all_end() {
+    within_deadline(|| {
+        let (give, given) = mpsc::channel::<Arc<ThreadPoolExecutor>>();
+        let stopper = on_thread(move || given.into_iter().for_each(|pool| drop(pool.shutdown_now())));
+        for round in 0..30_000 {
+            let pool = Arc::new(ThreadPoolExecutor::fixed(1 + round % 2));
+            give.send(Arc::clone(&pool)).unwrap();
+            match pool.invoke_any([(); 3].map(|()| boxed(|| Ok(1)))) {
+                Ok(value) => assert_eq!(value, 1),
+                Err(error) => assert_matches!(
+                    error.reason,
+                    InvokeAnyFailure::AllFailed | InvokeAnyFailure::Rejected(RejectReason::Shutdown)
+                ),
+            }
+            assert!(pool.await_termination(LONG));
+        }
+        drop(give);
+        stopper.result();
+    });
+}
+
+// ----- whose panic is whose -----
+
+/// A pool of two threads, and what its panic handler has heard.
+fn pool_that_tells() -> (ThreadPoolExecutor, Record<String>) {
+    let heard = Record::new();
+    let pool = ThreadPoolExecutor::builder().threads(2).panic_handler({
+        let heard = heard.clone();
+        move |report: &executor::panics::PanicReport<'_>| heard.add(report.message.to_owned())
+    });
+    (pool.build().unwrap(), heard)
+}
+
+#[test]
+fn the_panic_of_a_loser_is_reported_and_one_that_the_caller_gets_is_not() {
+    within_deadline(|| {
+        let (pool, heard) = pool_that_tells();
+        let panics = FutureTask::new(|| -> Attempt { fail() });
+        let panicked = panics.handle.canceller();
+        let succeeds = FutureTask::new(move || {
+            eventually("the other one has panicked", || panicked.is_finished());
+            Ok(1)
+        });
+        assert_eq!(pool.invoke_any([panics, succeeds]).unwrap(), 1);
+        pool.close();
+        assert_eq!(heard.so_far(), ["oh"]);
+
+        let (pool, heard) = pool_that_tells();
+        let error = pool.invoke_any([boxed(|| fail())]).unwrap_err();
+        assert_matches!(&error.failures[0], TaskFailure::Panicked(panic) if panic.message() == "oh");
+        drop(error);
+        pool.close();
+        assert!(heard.so_far().is_empty());
+    });
+}
+
+#[test]
+fn values_and_errors_that_panic_when_dropped_do_no_harm() {
+    within_deadline(|| {
+        let explosions = Explosions::default();
+        let attempt = |result: fn(Bomb) -> Result<Bomb, Bomb>| {
+            let bomb = explosions.bomb();
+            FutureTask::new(move || result(bomb))
+        };
+        let attempts = [attempt(Err), attempt(Err), attempt(Ok), attempt(Ok)];
+        let winner = DirectExecutor.invoke_any(attempts).unwrap();
+        assert_eq!(explosions.count(), 3, "two failures, and what the last one had captured");
+        std::mem::forget(winner);
+    });
+}
