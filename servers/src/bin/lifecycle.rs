@@ -3,8 +3,6 @@
 //! In order means: no new connections; those accepted are served; those that come too late are told so, and logged.
 //! When `--grace` is over, requests in progress are cancelled and answered with 503. Another signal ends it at once.
 //!
-//! `POST /shutdown` is a request like any other and waits for a thread like any other. A signal does not.
-//!
 //! The exit status is 0 if everybody was answered, 3 if something was cut off, 130 or 143 after another SIGINT or
 //! SIGTERM. (It is 1 if the server could not start, 2 if the command line was wrong.)
 //!
@@ -15,7 +13,7 @@
 //! What to try, in a second terminal:
 //!
 //! ```sh
-//! curl "http://127.0.0.1:8080/block?ms=5000" & sleep 1; curl -X POST http://127.0.0.1:8080/shutdown
+//! curl "http://127.0.0.1:8080/block?ms=5000" & sleep 1; curl -X POST http://127.0.0.1:8080/shutdown   # needs a free thread
 //! curl "http://127.0.0.1:8080/block?ms=60000" & sleep 1; pkill -TERM lifecycle   # longer than it will wait
 //! ```
 //!
