@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
     for _ in 0..1_000 {
         pool.submit(|| ()).unwrap().join().unwrap();
     }
+    come_upon_cancelled_tasks(&pool);
     wait_until_the_workers_sleep();
 
     let (wake_ups, ticks) = (workers(), processor_ticks());
@@ -25,6 +27,19 @@ fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
     let used = processor_ticks() - ticks;
     assert!(used <= 3, "{used} ticks in {WINDOW:?}");
     drop(pool);
+}
+
+/// Has the workers find tasks in the queue that were cancelled while they waited, and nothing else.
+fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
+    let gate = Arc::new(Barrier::new(THREADS + 1));
+    for _ in 0..THREADS {
+        let gate = Arc::clone(&gate);
+        pool.execute(move || _ = gate.wait()).unwrap();
+    }
+    for _ in 0..2 * THREADS {
+        assert!(pool.submit(|| ()).unwrap().cancel());
+    }
+    gate.wait();
 }
 
 /// What the system says of each worker: whether it sleeps, and how often it has gone to sleep so far.

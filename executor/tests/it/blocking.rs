@@ -69,9 +69,13 @@ fn a_submitter_waits_until_a_waiting_task_is_begun() {
         let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new());
         let pool = Arc::new(pool.build().unwrap());
         let busy = occupy(&*pool);
-        let release = Signal::new();
-        let held = release.clone();
-        let long = pool.submit(move || held.wait()).unwrap();
+        let (begun, release) = (Signal::new(), Signal::new());
+        let (there, held) = (begun.clone(), release.clone());
+        pool.execute(move || {
+            there.set();
+            held.wait();
+        })
+        .unwrap();
         let submitter = blocked({
             let pool = Arc::clone(&pool);
             move || pool.submit(|| 2).unwrap()
@@ -79,7 +83,8 @@ fn a_submitter_waits_until_a_waiting_task_is_begun() {
         assert!(submitter.still_waits());
         drop(busy);
         let accepted = submitter.result();
-        assert_eq!((long.state(), accepted.state()), (TaskState::Running, TaskState::Pending));
+        begun.wait();
+        assert_eq!(accepted.state(), TaskState::Pending);
         release.set();
         assert_eq!(accepted.join_timeout(LONG).unwrap(), 2);
     });
