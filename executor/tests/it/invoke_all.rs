@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use executor::{
-    Abort, Block, CancelToken, DirectExecutor, Discard, Executor, ExecutorService, FifoQueue, FutureTask,
+    Block, CancelToken, DirectExecutor, Discard, Executor, ExecutorService, FifoQueue, FutureTask,
     InvokeAllError, InvokeAllFailure, JoinError, RejectReason, RejectedExecution, RejectionHandler, Task,
     TaskHandle, TaskState, ThreadPoolExecutor, masked, prelude::*,
 };
 
 use crate::support::{
     LONG, SHORT, Signal, Spot, assert_matches, blocked, eventually, occupy, on_every_concurrent_executor,
-    on_every_executor, on_every_pool, tracked, within_deadline,
+    on_every_executor, on_every_pool, on_thread, room_for_two, tracked, within_deadline,
 };
 
 type Boxed<T> = Box<dyn FnOnce() -> T + Send>;
@@ -40,11 +40,7 @@ fn sleeper() -> (FutureTask<()>, Spot) {
     (task, spot)
 }
 
-/// A pool of one thread with room for one more task.
-fn room_for_two() -> ThreadPoolExecutor {
-    with_room_for_two(Abort)
-}
-
+/// A pool of one thread with room for one more task, and a policy for the others.
 fn with_room_for_two(handler: impl RejectionHandler + 'static) -> ThreadPoolExecutor {
     let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
     builder.rejection_handler(handler).build().unwrap()
@@ -232,8 +228,8 @@ fn at_the_deadline_the_finished_keep_their_results_and_the_others_are_cancelled_
                 move |token| token.sleep(Duration::MAX).inspect_err(|_| told.set())
             });
             let start = Instant::now();
-            let handles = executor.invoke_all_timeout([quick, slow], Duration::from_millis(200)).unwrap();
-            assert!(start.elapsed() >= Duration::from_millis(200));
+            let handles = executor.invoke_all_timeout([quick, slow], Duration::from_millis(500)).unwrap();
+            assert!(start.elapsed() >= Duration::from_millis(500));
             assert_eq!(states(&handles), [TaskState::Completed, TaskState::Cancelled]);
             told.wait();
         });
@@ -308,23 +304,23 @@ fn run_elsewhere<T: Send + 'static>(error: InvokeAllError<T>) -> Vec<T> {
 #[test]
 fn after_a_refusal_half_way_those_accepted_have_ended_and_the_others_are_whole() {
     within_deadline(|| {
-        let pool = Arc::new(room_for_two());
-        let (begin, may_end) = (Signal::new(), Signal::new());
+        let (pool, refused) = room_for_two();
+        let pool = Arc::new(pool);
+        let may_end = Signal::new();
         let tasks: Vec<Boxed<i32>> = (0..4)
             .map(|n| {
-                let (begin, may_end) = (begin.clone(), may_end.clone());
+                let may_end = may_end.clone();
                 Box::new(move || {
-                    begin.set();
                     may_end.wait();
                     n
                 }) as Boxed<i32>
             })
             .collect();
-        let waiter = blocked({
+        let waiter = on_thread({
             let pool = Arc::clone(&pool);
             move || pool.invoke_all(tasks)
         });
-        begin.wait();
+        refused.wait();
         assert!(waiter.still_waits(), "for the two that were accepted");
         may_end.set();
         let error = waiter.result().unwrap_err();
@@ -339,7 +335,7 @@ fn after_a_refusal_half_way_those_accepted_have_ended_and_the_others_are_whole()
 #[test]
 fn after_a_refusal_the_deadline_still_holds() {
     within_deadline(|| {
-        let pool = room_for_two();
+        let (pool, _) = room_for_two();
         let tasks = [(); 3].map(|()| FutureTask::cancellable(|token| token.sleep(Duration::MAX)));
         let error = pool.invoke_all_timeout(tasks, Duration::from_millis(50)).unwrap_err();
         assert_matches!(error.reason, InvokeAllFailure::Rejected(_));
@@ -352,7 +348,7 @@ fn after_a_refusal_the_deadline_still_holds() {
 #[test]
 fn what_is_refused_can_be_invoked_again_until_all_is_done() {
     within_deadline(|| {
-        let pool = room_for_two();
+        let (pool, _) = room_for_two();
         let mut tasks: Vec<FutureTask<usize>> = (0..10).map(|n| FutureTask::new(move || n)).collect();
         let mut done = Vec::new();
         while !tasks.is_empty() {

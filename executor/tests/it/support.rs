@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use executor::{
-    DirectExecutor, Executor, ExecutorService, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
+    DirectExecutor, Executor, ExecutorService, FifoQueue, RefusingPool, RejectReason, RejectedExecution,
+    RejectionHandler, Task, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
 /// Longer than anything here takes, unless it is broken or the machine is very busy.
@@ -75,6 +76,25 @@ impl Signal {
         drop(set); // or the panic would poison it for those who clean up
         assert!(came, "the signal did not come");
     }
+}
+
+/// A pool of one thread with room for one more task, and a signal that is set when it refuses one.
+pub(crate) fn room_for_two() -> (ThreadPoolExecutor, Signal) {
+    struct Tell(Signal);
+    impl RejectionHandler for Tell {
+        fn rejected(
+            &self,
+            task: Task,
+            reason: RejectReason,
+            _: &RefusingPool<'_>,
+        ) -> Result<(), RejectedExecution> {
+            self.0.set();
+            Err(RejectedExecution { reason, task })
+        }
+    }
+    let refused = Signal::new();
+    let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
+    (builder.rejection_handler(Tell(refused.clone())).build().unwrap(), refused)
 }
 
 /// The place where a thread is about to block.

@@ -7,7 +7,10 @@
 #![cfg(feature = "shuttle")]
 
 mod cancel;
+mod completion;
 mod growth;
+mod inbox;
+mod invoke;
 mod queue;
 mod room;
 mod shutdown;
