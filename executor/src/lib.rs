@@ -39,27 +39,27 @@
 //!
 //! # For those who come from Java
 //!
-//! | `java.util.concurrent` | here |
-//! |---|---|
-//! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] |
-//! | `Runnable`, `Callable` | a closure, or a [`Task`] |
-//! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] |
-//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::fail`] |
-//! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] |
-//! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] |
-//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back |
-//! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] |
-//! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) |
-//! | `ExecutorCompletionService` | [`ExecutorCompletionService`] |
-//! | overriding `AbstractExecutorService.newTaskFor` | [`CancellableTask`], [`CancellingExecutor`] |
-//! | `ThreadPoolExecutor`'s constructors | [`ThreadPoolExecutor::builder`] |
-//! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] |
-//! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] |
-//! | `AbortPolicy`, `CallerRunsPolicy`, `DiscardPolicy`, `DiscardOldestPolicy` | [`Abort`], [`CallerRuns`], [`Discard`], [`DiscardOldest`], and [`Block`] |
-//! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] |
-//! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] |
-//! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] |
-//! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] |
+//! | `java.util.concurrent` | here | chapter of the book |
+//! |---|---|---|
+//! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] | Tasks and executors; Lifecycle and graceful stop |
+//! | `Runnable`, `Callable` | a closure, or a [`Task`] | Tasks and executors |
+//! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] | The handle; The life of a task |
+//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::fail`] | Results by hand, and for many |
+//! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] | The handle |
+//! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] | The handle |
+//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back | When there is no room |
+//! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] | The handle |
+//! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) | Time limits |
+//! | `ExecutorCompletionService` | [`ExecutorCompletionService`] | Results as they come |
+//! | overriding `AbstractExecutorService.newTaskFor` | [`CancellableTask`], [`CancellingExecutor`] | Time limits |
+//! | `ThreadPoolExecutor`'s constructors | [`ThreadPoolExecutor::builder`] | Threads and queue |
+//! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] | Threads and queue |
+//! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] | Threads and queue |
+//! | `AbortPolicy`, `CallerRunsPolicy`, `DiscardPolicy`, `DiscardOldestPolicy` | [`Abort`], [`CallerRuns`], [`Discard`], [`DiscardOldest`], and [`Block`] | When there is no room |
+//! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] | Threads, factories and hooks |
+//! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] | Threads, factories and hooks |
+//! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
+//! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
 //! # Limits
 //!

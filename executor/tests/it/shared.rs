@@ -206,21 +206,23 @@ fn any_number_of_callbacks_are_called_in_their_order_on_the_thread_that_ends_the
 
 #[test]
 fn callbacks_are_called_by_whoever_cancels_also_if_no_handle_is_left() {
-    let FutureTask { task, handle } = FutureTask::new(|| 7);
-    let (handle, calls) = (handle.shared(), Record::new());
-    let canceller = handle.canceller();
-    for n in 0..2 {
-        let calls = calls.clone();
-        handle.on_done(move |result| {
-            assert_matches!(result, Err(TaskError::Cancelled));
-            calls.add((n, thread::current().id()));
-        });
-    }
-    drop(handle);
-    assert!(canceller.cancel());
-    let here = thread::current().id();
-    assert_eq!(calls.so_far(), [(0, here), (1, here)]);
-    drop(task);
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let (handle, calls) = (handle.shared(), Record::new());
+        let canceller = handle.canceller();
+        for n in 0..2 {
+            let calls = calls.clone();
+            handle.on_done(move |result| {
+                assert_matches!(result, Err(TaskError::Cancelled));
+                calls.add((n, thread::current().id()));
+            });
+        }
+        drop(handle);
+        assert!(canceller.cancel());
+        let here = thread::current().id();
+        assert_eq!(calls.so_far(), [(0, here), (1, here)]);
+        drop(task);
+    });
 }
 
 #[test]
