@@ -144,6 +144,8 @@ fn every_answer_gets_the_right_verdict() {
 fn the_first_failure_is_shown_in_full_and_drawn() {
     let copy = Copy::new();
     let exercise = &copy.exercises()[0];
+    let text = String::from_utf8(copy.course(&["check", "ex01"]).stdout).unwrap();
+    assert!(text.contains("Nothing is written yet") && !text.contains("explain"), "{text}");
     answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
     let output = copy.course(&["check"]); // no name: the one that was edited
     let text = String::from_utf8_lossy(&output.stdout);
@@ -179,7 +181,13 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     let (code, report) = copy.check(exercise);
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(code, 1);
-    assert!(report.to_string().contains("\"hung\":true"), "{report:#}");
+    let failure =
+        report["properties"].as_array().unwrap().iter().find(|property| property["model"]["hung"] == true);
+    let said = message(&failure.unwrap_or_else(|| panic!("{report:#}"))["model"]);
+    assert!(
+        said.contains("it is not done after") && said.contains("a loop of your code has no end"),
+        "{said}"
+    );
 
     fs::write(exercise.answer(), solution.replace("Arc<Shared>", "Arc<Shard>")).unwrap();
     let (code, report) = copy.check(exercise);
@@ -197,6 +205,19 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     let (code, report) = copy.check(exercise);
     assert_eq!(code, 1, "{report:#}");
     assert!(report.to_string().contains("crate::sync"), "{report:#}");
+
+    for (line, said) in [
+        ("thread_local! { static JOBS: u8 = 0; }", "thread_local! without importing it"),
+        (
+            "fn nap() { std::thread::sleep(std::time::Duration::from_secs(1)); }",
+            "wait for what has to happen",
+        ),
+    ] {
+        fs::write(exercise.answer(), format!("{solution}\n{line}\n")).unwrap();
+        let (code, report) = copy.check(exercise);
+        assert_eq!(code, 1, "{line}: {report:#}");
+        assert!(report.to_string().contains(said), "{line}: {report:#}");
+    }
 }
 
 /// A process that is ended when the test is over.

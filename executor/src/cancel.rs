@@ -368,6 +368,7 @@ thread_local! {
 }
 
 /// `None` only while the thread ends and its locals are gone: then nothing is current.
+#[inline]
 fn with_frames<R>(f: impl FnOnce(&mut Vec<Frame>) -> R) -> Option<R> {
     FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
 }
@@ -379,6 +380,7 @@ pub(crate) struct FrameGuard {
 }
 
 impl Drop for FrameGuard {
+    #[inline]
     fn drop(&mut self) {
         if self.pushed {
             // The frame is dropped after the borrow has ended: its token might be the last of its kind.
@@ -388,12 +390,14 @@ impl Drop for FrameGuard {
     }
 }
 
+#[inline]
 fn push(frame: Frame) -> FrameGuard {
     let pushed = with_frames(|frames| frames.push(frame)).is_some();
     FrameGuard { pushed }
 }
 
 /// Enters a task. `task` is what its handle shares with it, if there is a handle.
+#[inline]
 pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
     push(Frame { token: None, task, masked: 0 })
 }

@@ -59,6 +59,12 @@ pub trait WorkQueue: Send {
 
     /// Takes out the tasks that are `unwanted`, and keeps the others in order.
     fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
+
+    /// This, if it is a [`FifoQueue`]: the pool can give such a queue many tasks at once without changing their order.
+    #[doc(hidden)]
+    fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
+        None
+    }
 }
 // ANCHOR_END: work_queue
 
@@ -86,6 +92,20 @@ impl FifoQueue {
     /// If `capacity` is zero: it would refuse every task, also while workers are idle. A [`HandOffQueue`] is meant.
     pub fn bounded(capacity: usize) -> Self {
         Self { tasks: VecDeque::new(), capacity: Some(checked(capacity)) }
+    }
+
+    /// How many tasks it would still accept.
+    pub(crate) fn room(&self) -> usize {
+        self.capacity.unwrap_or(usize::MAX).saturating_sub(self.tasks.len())
+    }
+
+    /// Puts in all of `tasks`, for which there is to be room. What is left of `tasks` is empty.
+    pub(crate) fn append(&mut self, tasks: &mut VecDeque<Task>) {
+        if self.tasks.is_empty() {
+            std::mem::swap(&mut self.tasks, tasks);
+        } else {
+            self.tasks.append(tasks);
+        }
     }
 }
 
@@ -189,6 +209,10 @@ impl WorkQueue for FifoQueue {
 
     fn for_each(&self, look: &mut dyn FnMut(&Task)) {
         self.tasks.iter().for_each(look);
+    }
+
+    fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
+        Some(self)
     }
 }
 

@@ -24,6 +24,10 @@ mod primitives {
     pub(crate) use std::thread_local;
     pub(crate) use std::time::Instant;
 
+    /// How often a thread that has nothing to do gives way and looks again before it goes to sleep: long enough for the
+    /// next task of a steady stream, and far less work than falling asleep and being woken.
+    pub(crate) const PATIENCE: u32 = 10;
+
     /// Waits on `condvar` until notified or until `deadline`. The flag says whether the deadline had passed.
     pub(crate) fn wait_until<'a, T>(
         condvar: &Condvar,
@@ -46,7 +50,7 @@ mod primitives;
 #[path = "../model/primitives/shuttle.rs"]
 mod primitives;
 
-pub(crate) use primitives::{Instant, MutexGuard, atomic, thread, thread_local};
+pub(crate) use primitives::{Instant, MutexGuard, PATIENCE, atomic, thread, thread_local};
 
 /// A mutual-exclusion lock that does not poison.
 #[derive(Debug, Default)]

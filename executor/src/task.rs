@@ -44,11 +44,11 @@ use crate::sync::{Arc, ids, thread_local};
 #[must_use = "a task does nothing until it is run"]
 pub struct Task {
     body: Body,
-    attributes: Option<Box<Attributes>>, // boxed: most tasks have none
+    attributes: Option<Arc<Attributes>>, // apart: most tasks have none; shared with labels
     id: TaskId,
 }
 
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 struct Attributes {
     name: Option<Cow<'static, str>>,
     priority: i32,
@@ -61,6 +61,7 @@ enum Body {
 
 impl Task {
     /// Makes a task of a closure. Allocates only if the closure captures more than three words.
+    #[inline]
     pub fn new(f: impl FnOnce() + Send + 'static) -> Self {
         Self { body: Body::Closure(Closure::new(f)), attributes: None, id: TaskId::next() }
     }
@@ -72,7 +73,7 @@ impl Task {
 
     /// Gives the task a name, for those who look at what a pool is doing.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.attributes.get_or_insert_default().name = Some(name.into());
+        self.attributes().name = Some(name.into());
         self
     }
 
@@ -83,8 +84,12 @@ impl Task {
 
     /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
     pub fn prioritized(mut self, priority: i32) -> Self {
-        self.attributes.get_or_insert_default().priority = priority;
+        self.attributes().priority = priority;
         self
+    }
+
+    fn attributes(&mut self) -> &mut Attributes {
+        Arc::make_mut(self.attributes.get_or_insert_default())
     }
 
     /// The priority; 0 unless it was given another.
@@ -93,11 +98,9 @@ impl Task {
     }
 
     /// What to call it where names are shown.
+    #[inline]
     pub(crate) fn label(&self) -> TaskLabel {
-        TaskLabel {
-            id: self.id,
-            name: self.attributes.as_ref().and_then(|attributes| attributes.name.clone()),
-        }
+        TaskLabel { id: self.id, attributes: self.attributes.clone() }
     }
 
     pub(crate) fn has_handle(&self) -> bool {
@@ -145,6 +148,7 @@ impl Task {
 
     /// The same, with `before_publish` called between the end of the body and the moment at which the handle's owner
     /// can see the outcome. Whoever has joined the task sees what was done there.
+    #[inline]
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self.body {
             Body::Closure(closure) => {
@@ -228,7 +232,7 @@ impl TaskId {
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
     id: TaskId,
-    name: Option<Cow<'static, str>>,
+    attributes: Option<Arc<Attributes>>,
 }
 
 impl TaskLabel {
@@ -237,13 +241,13 @@ impl TaskLabel {
     }
 
     pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.attributes.as_ref()?.name.as_deref()
     }
 }
 
 impl fmt::Display for TaskLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.name {
+        match self.name() {
             Some(name) => f.write_str(name),
             None => self.id.fmt(f),
         }
@@ -365,6 +369,7 @@ impl Closure {
         Self { vtable: &Stored::<F>::VTABLE, data }
     }
 
+    #[inline]
     fn call(self) {
         let mut this = ManuallyDrop::new(self);
         let call = this.vtable.call;

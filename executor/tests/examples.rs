@@ -64,6 +64,8 @@ examples! {
     growth_order,
     how_a_join_ends,
     inside_a_pool,
+    keep_a_promise,
+    life_of_a_task,
     minimal_pool_dies,
     own_factory,
     own_policy,

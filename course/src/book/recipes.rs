@@ -14,6 +14,8 @@
 //!     { run = "curl http://127.0.0.1:8080/hello", file = "pooled_hello.txt" },
 //! ]
 //! ```
+//!
+//! A transcript of a measurement is left alone while what `equal` asks for is equal. Delete it to have it measured anew.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -34,13 +36,14 @@ pub(super) struct Recipes {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Run {
-    /// As the page shows it.
+    /// As the page shows it; ` target/` means the target directory, wherever that is.
     pub(super) command: String,
     /// The transcript; none if only the picture is wanted.
     pub(super) file: Option<String>,
     /// An answer to an exercise that the command is to find in place of the learner's: `exNN-name/wrong/m01_x.rs`.
     pub(super) answer: Option<String>,
-    /// A picture that the command writes below the target directory, and the figure of the book that it becomes.
+    /// A picture that the command writes below the target directory, and the figure of the book that it becomes. If
+    /// there is a transcript, too, the picture is replaced when that is.
     pub(super) picture: Option<Picture>,
     #[serde(default)]
     pub(super) equal: Equal,

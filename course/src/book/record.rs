@@ -67,14 +67,17 @@ impl Recorder<'_> {
             Some(answer) => copy_with_answer(self.workspace, answer)?,
             None => self.workspace.clone(),
         };
-        let output = shell(&place, &run.command).stderr(Stdio::null()).output_within(DEADLINE)?;
-        let output = output.replace(&format!("{}/", place.target().display()), "target/");
+        let target = format!("{}/", place.target().display());
+        let command = run.command.replace(" target/", &format!(" {target}"));
+        let output = shell(&place, &command).stderr(Stdio::null()).output_within(DEADLINE)?;
+        let output = output.replace(&target, "target/");
         let output = output.replace(&format!("{}/", place.root().display()), "");
-        if let Some(file) = &run.file {
-            self.keep(file, &output, &run.equal)?;
-        }
+        let kept = match &run.file {
+            Some(file) => Some(self.keep(file, &output, &run.equal)?),
+            None => None,
+        };
         if let Some(picture) = &run.picture {
-            self.keep_picture(&place, picture)?;
+            self.keep_picture(&place, picture, kept)?;
         }
         Ok(())
     }
@@ -128,14 +131,14 @@ impl Recorder<'_> {
     }
 
     /// Writes a recording down if it differs in its core from the one there is; with `check`, only says so.
-    fn keep(&mut self, file: &str, text: &str, equal: &Equal) -> anyhow::Result<()> {
+    fn keep(&mut self, file: &str, text: &str, equal: &Equal) -> anyhow::Result<Kept> {
         ensure!(!text.trim().is_empty(), "{file}: nothing was printed; does the command work?");
         let text = format!("{}\n", text.trim_end());
         for expected in &equal.with {
             if !Regex::new(expected)?.is_match(&text) {
                 self.all_well = false;
                 println!("{file}: what is printed does not match `{expected}`:\n{text}");
-                return Ok(());
+                return Ok(Kept::Before);
             }
         }
         let path = self.folder.join(file);
@@ -149,15 +152,23 @@ impl Recorder<'_> {
         } else {
             fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
             println!("{file}: recorded");
+            return Ok(Kept::Now);
         }
-        Ok(())
+        Ok(Kept::Before)
     }
 
-    fn keep_picture(&mut self, place: &Workspace, picture: &Picture) -> anyhow::Result<()> {
+    /// A picture that comes with a transcript is of the same measurement, so it is kept if that was.
+    fn keep_picture(
+        &mut self,
+        place: &Workspace,
+        picture: &Picture,
+        transcript: Option<Kept>,
+    ) -> anyhow::Result<()> {
         let from = place.target().join(&picture.from);
         let to = self.workspace.book().join("src").join(&picture.to);
         let drawn = fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?;
-        if fs::read(&to).is_ok_and(|before| before == drawn) {
+        let is_equal = |before| before == drawn || matches!(transcript, Some(Kept::Before));
+        if fs::read(&to).is_ok_and(is_equal) {
             println!("{}: unchanged", picture.to);
         } else if self.check {
             self.all_well = false;
@@ -168,6 +179,13 @@ impl Recorder<'_> {
         }
         Ok(())
     }
+}
+
+/// Which recording there is in the end.
+enum Kept {
+    /// The one that was there, if there was one.
+    Before,
+    Now,
 }
 
 /// What must be equal in two recordings.

@@ -6,9 +6,8 @@
 
 use crate::exercises::Exercise;
 use crate::workspace::Workspace;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -18,8 +17,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// How long a test program may be silent. A property that hangs is ended after less.
-const SILENCE: Duration = Duration::from_secs(25);
+/// How long a test program may be silent. A property that hangs is ended by the tests after much less; what takes longer
+/// may also be a machine with too much to do.
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// In a test program: the directory that each failure is written to, as `<property>.json`.
 const TRACE: &str = "EXERCISE_TRACE";
@@ -31,10 +31,10 @@ pub(super) enum Messages {
     Kept,
 }
 
-/// What came of building an exercise's tests.
+/// What came of building a test program of an exercise.
 pub(super) enum Built {
-    /// The test programs, by name: `model`, `real`.
-    Tests(BTreeMap<String, PathBuf>),
+    /// Where it is.
+    Test(PathBuf),
     /// The learner's file does not compile. What the compiler said, if it was not shown already.
     Not(String),
 }
@@ -59,26 +59,32 @@ pub(super) fn cargo(workspace: &Workspace) -> Command {
     command
 }
 
-/// Builds the tests of one exercise.
+/// Builds one test program of an exercise, `model` or `real`.
+///
+/// A mistake in the learner's file is found in the library, which Cargo compiles first; so it is told once.
 ///
 /// # Errors
 /// If Cargo cannot be run or does not say what it built.
-pub(super) fn build(workspace: &Workspace, exercise: &Exercise, messages: Messages) -> anyhow::Result<Built> {
-    // The library alone first: the same mistake, told once and not again for each test.
-    let mut library = cargo(workspace);
-    library.args(["build", "--quiet", "--lib", "--package", &exercise.name]);
-    let (built, _, said) = run(library, messages)?;
+pub(super) fn build(
+    workspace: &Workspace,
+    exercise: &Exercise,
+    test: &str,
+    messages: Messages,
+) -> anyhow::Result<Built> {
+    ensure!(
+        exercise.folder().join(format!("tests/{test}.rs")).is_file(),
+        "{} has no test `{test}`; `git checkout` brings it back",
+        exercise.name
+    );
+    let mut command = cargo(workspace);
+    command.args(["test", "--no-run", "--package", &exercise.name, "--test", test]);
+    command.arg("--message-format=json-render-diagnostics");
+    let (built, artifacts, said) = run(command, messages)?;
     if !built {
         return Ok(Built::Not(said));
     }
-    let mut tests = cargo(workspace);
-    tests.args(["test", "--no-run", "--package", &exercise.name]);
-    tests.arg("--message-format=json-render-diagnostics");
-    let (built, artifacts, said) = run(tests, messages)?;
-    if !built {
-        return Ok(Built::Not(said));
-    }
-    Ok(Built::Tests(artifacts.lines().filter_map(test_program).collect()))
+    let program = artifacts.lines().find_map(test_program);
+    Ok(Built::Test(program.context("cargo does not say where it put the test program")?))
 }
 
 /// Whether it succeeded, what it wrote to standard output, and what to standard error, if that was kept.
@@ -95,7 +101,7 @@ fn run(mut command: Command, messages: Messages) -> anyhow::Result<(bool, String
 }
 
 /// The test program that a line of Cargo's JSON tells of.
-fn test_program(line: &str) -> Option<(String, PathBuf)> {
+fn test_program(line: &str) -> Option<PathBuf> {
     #[derive(Deserialize)]
     struct Artifact {
         target: Target,
@@ -103,36 +109,34 @@ fn test_program(line: &str) -> Option<(String, PathBuf)> {
     }
     #[derive(Deserialize)]
     struct Target {
-        name: String,
         kind: Vec<String>,
     }
     let artifact: Artifact = serde_json::from_str(line).ok()?; // other lines tell of other things
-    artifact.target.kind.contains(&"test".to_owned()).then_some((artifact.target.name, artifact.executable))
+    artifact.target.kind.contains(&"test".to_owned()).then_some(artifact.executable)
 }
 
-/// Runs a test program, all tests or those whose name has `filter` in it. Failures are written to `trace`.
+/// Runs a test program. Failures are written to `trace`.
 ///
 /// # Errors
 /// If it cannot be started.
-pub(super) fn run_tests(
-    program: &Path,
-    exercise: &Exercise,
-    filter: Option<&str>,
-    trace: &Path,
-) -> anyhow::Result<Ran> {
-    let mut child = Command::new(program)
-        .args(filter)
-        .current_dir(exercise.folder())
-        .env(TRACE, trace)
+pub(super) fn run_tests(program: &Path, exercise: &Exercise, trace: &Path) -> anyhow::Result<Ran> {
+    let mut command = Command::new(program);
+    command.current_dir(exercise.folder()).env(TRACE, trace);
+    run_until_silent(command, SILENCE)
+}
+
+/// Runs a test program, and ends it when nothing has come from it for so long.
+fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<Ran> {
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .with_context(|| format!("cannot start the test program {}", program.display()))?;
+        .with_context(|| format!("cannot start the test program {}", command.get_program().display()))?;
     let lines = lines(&mut child);
     let mut ran = Ran::default();
     loop {
-        match lines.recv_timeout(SILENCE) {
+        match lines.recv_timeout(silence) {
             Ok(line) => match line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")) {
                 Some((name, "ok")) => ran.passed.push(name.to_owned()),
                 Some((name, "FAILED")) => ran.failed.push(name.to_owned()),
@@ -167,6 +171,7 @@ fn lines(child: &mut Child) -> mpsc::Receiver<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     #[test]
     fn test_programs_are_told_from_what_else_is_built() {
@@ -175,9 +180,26 @@ mod tests {
                 r#"{{"reason":"compiler-artifact","target":{{"name":"model","kind":["{kind}"]}},"executable":{executable}}}"#
             )
         };
-        assert_eq!(test_program(&line("test", "\"/a/model\"")), Some(("model".into(), "/a/model".into())));
+        assert_eq!(test_program(&line("test", "\"/a/model\"")), Some("/a/model".into()));
         assert_eq!(test_program(&line("lib", "\"/a/lib\"")), None);
         assert_eq!(test_program(&line("test", "null")), None);
         assert_eq!(test_program(r#"{"reason":"build-finished","success":true}"#), None);
+    }
+    #[test]
+    #[ignore = "another test starts it, and ends it"]
+    fn will_not_end() {
+        thread::sleep(Duration::from_secs(90)); // or the other test could only hang if it does not
+    }
+
+    #[test]
+    fn a_test_program_that_is_stuck_is_ended_and_what_it_had_said_counts() {
+        const HERE: &str = "exercises::cargo::tests::";
+        let passes = format!("{HERE}test_programs_are_told_from_what_else_is_built");
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args([&passes, &format!("{HERE}will_not_end"), "--exact", "--include-ignored"]);
+        let started = Instant::now();
+        let ran = run_until_silent(command, Duration::from_secs(5)).unwrap();
+        assert!(ran.stuck && started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
+        assert_eq!((ran.passed, ran.failed), (vec![passes], Vec::new()));
     }
 }

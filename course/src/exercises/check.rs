@@ -53,6 +53,13 @@ pub struct Failure {
     pub hung: bool,
 }
 
+impl Failure {
+    /// Whether enough happened for a picture. A single step is the failure itself.
+    pub(super) fn can_be_drawn(&self) -> bool {
+        self.schedule.events.len() > 1
+    }
+}
+
 /// How a property fared in one mode.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
@@ -132,20 +139,17 @@ pub(super) fn check(
         properties: Vec::new(),
         compiler: String::new(),
     };
-    let programs = match cargo::build(workspace, exercise, messages)? {
-        Built::Tests(programs) => programs,
-        Built::Not(said) => return Ok(Report { compiler: said, ..report }),
+    let run = |mode| run(workspace, exercise, mode, messages);
+    let model = match run(Mode::Model)? {
+        Run::Of(states) => states,
+        Run::DoesNotCompile(said) => return Ok(Report { compiler: said, ..report }),
     };
-    let run = |mode: Mode| {
-        let program = programs.get(mode.program()).with_context(|| {
-            format!("{} has no test `{}`; `git checkout` brings it back", exercise.name, mode.program())
-        })?;
-        run(program, exercise)
-    };
-    let model = run(Mode::Model)?;
     // The model says more about a mistake, and never has to wait for a deadline to know that nobody can go on.
     let real = if model.iter().all(|state| matches!(state, State::Held)) {
-        run(Mode::Real)?
+        match run(Mode::Real)? {
+            Run::Of(states) => states,
+            Run::DoesNotCompile(said) => return Ok(Report { compiler: said, ..report }),
+        }
     } else {
         vec![State::NotRun; exercise.properties.len()]
     };
@@ -161,11 +165,23 @@ fn checked(property: &Property, model: State, real: State) -> Checked {
     Checked { name: property.name.clone(), promise: property.promise.clone(), model, real }
 }
 
-/// Runs a test program and tells for each property how it fared.
-fn run(program: &Path, exercise: &Exercise) -> anyhow::Result<Vec<State>> {
+/// What came of a test program.
+enum Run {
+    /// How each property fared.
+    Of(Vec<State>),
+    /// What the compiler said, if that was to be kept.
+    DoesNotCompile(String),
+}
+
+/// Builds a test program, runs it, and tells for each property how it fared.
+fn run(workspace: &Workspace, exercise: &Exercise, mode: Mode, messages: Messages) -> anyhow::Result<Run> {
+    let program = match cargo::build(workspace, exercise, mode.program(), messages)? {
+        Built::Test(program) => program,
+        Built::Not(said) => return Ok(Run::DoesNotCompile(said)),
+    };
     let trace = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let ran = cargo::run_tests(program, exercise, None, trace.path())?;
-    Ok(exercise.properties.iter().map(|property| state(property, &ran, trace.path())).collect())
+    let ran = cargo::run_tests(&program, exercise, trace.path())?;
+    Ok(Run::Of(exercise.properties.iter().map(|property| state(property, &ran, trace.path())).collect()))
 }
 
 fn state(property: &Property, ran: &Ran, trace: &Path) -> State {

@@ -29,16 +29,15 @@ impl Learner {
                 .filter(of_interest)
                 .filter_map(|checked| Some((checked, checked.failure()?)))
         };
-        // A failure in which something happened makes the better picture.
-        let happened = |(_, (_, failure)): &(&Checked, (_, &Failure))| failure.schedule.events.len() > 1;
-        let Some((checked, (mode, failure))) = failures().find(happened).or_else(|| failures().next()) else {
+        let drawn = |(_, (_, failure)): &(&Checked, (_, &Failure))| failure.can_be_drawn();
+        let Some((checked, (mode, failure))) = failures().find(drawn).or_else(|| failures().next()) else {
             let what =
                 property.map_or_else(|| "Every property".to_owned(), |property| format!("`{property}`"));
             say(&format!("{what} holds; there is nothing to explain.\n"));
             return Ok(true);
         };
         say(&report::message(checked, mode, failure, self.style));
-        if failure.schedule.events.len() < 2 {
+        if !failure.can_be_drawn() {
             say("\nThere is no picture of this one: nothing happened that could be drawn.\n");
             return Ok(true);
         }

@@ -33,6 +33,8 @@ pub(super) fn text(
     for (checked, (mode, failure)) in failures.take(if all { usize::MAX } else { 1 }) {
         text.push_str(&message(checked, mode, failure, style));
     }
+    let drawn =
+        report.properties.iter().filter_map(Checked::failure).any(|(_, failure)| failure.can_be_drawn());
     let failing = report.properties.iter().filter(|checked| checked.failure().is_some()).count();
     text.push('\n');
     if !exercise.is_begun() {
@@ -45,8 +47,12 @@ pub(super) fn text(
     }
     let _ = writeln!(
         text,
-        "Edit {file}, then: cargo course check {short}\n\
-         A hint: cargo course hint {short}    The failure as a picture: cargo course explain {short}"
+        "Edit {file}, then: cargo course check {short}\nA hint: cargo course hint {short}{}",
+        if drawn {
+            format!("    The failure as a picture: cargo course explain {short}")
+        } else {
+            String::new()
+        }
     );
     text
 }
@@ -87,7 +93,7 @@ pub(super) fn message(checked: &Checked, mode: Mode, failure: &Failure, style: S
     for (title, body) in [("promise", &failure.promise), ("seen", &failure.seen), ("cause", &failure.cause)] {
         text.push_str(&paragraph(&format!("{title:8}"), body));
     }
-    if failure.schedule.events.len() > 1 {
+    if failure.can_be_drawn() {
         text.push_str("\nWho did what, in this order, top to bottom (after a colon: the line of your file; ►: the step that decided it):\n\n");
         text.push_str(&failure.schedule.text(style.on()));
     }

@@ -17,6 +17,7 @@ const EXAMPLES: &str = "Examples:
   cargo course load --connections 200 --rate 5000 http://127.0.0.1:8080/block?ms=10
   cargo course load --rude silent=100,drip=4 http://127.0.0.1:8080/hello
   cargo course load --stages single_threaded,pooled --path /block?ms=5 --svg compared.svg
+  cargo course load --stages thread_per_task,pooled --no-keep-alive -c 1,8,64 --svg curves.svg
 
 Latency counts from when a request was wanted; with --rate, from when it was due, however late it could be sent.
 It is that of answers below status 400. Ctrl-C ends the load early and prints what was measured.
@@ -44,9 +45,10 @@ pub struct LoadArgs {
     #[arg(long, value_name = "COUNT", requires = "stages")]
     pub(super) threads: Option<NonZeroUsize>,
 
-    /// How many polite clients ask at the same time, each on a connection of its own
-    #[arg(long, short, value_name = "COUNT", default_value = "64", value_parser = count::<1, MOST_CONNECTIONS>)]
-    connections: usize,
+    /// How many polite clients ask at the same time, each on a connection of its own; several numbers for a curve
+    #[arg(long, short, value_name = "COUNT,…", default_value = "64", value_delimiter = ',',
+          value_parser = count::<1, MOST_CONNECTIONS>)]
+    connections: Vec<usize>,
 
     /// How long to go on asking
     #[arg(long, short, value_name = "TIME", default_value = "10s", value_parser = duration)]
@@ -98,7 +100,8 @@ pub struct LoadArgs {
 /// The load, whoever it is for.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plan {
-    pub(crate) connections: usize,
+    /// Each number for a run of its own.
+    pub(crate) connections: Vec<usize>,
     #[serde(rename = "duration_s", serialize_with = "seconds")]
     pub(crate) duration: Duration,
     pub(crate) requests: u64,
@@ -116,13 +119,13 @@ pub(crate) struct Plan {
 impl LoadArgs {
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let rude: usize = self.rude.iter().map(|(_, count)| count).sum();
+        let most = self.connections.iter().copied().max().unwrap_or_default();
         ensure!(
-            self.connections + rude <= MOST_CONNECTIONS,
-            "{} polite and {rude} rude clients are more than {MOST_CONNECTIONS}; each is a thread and a socket here",
-            self.connections
+            most + rude <= MOST_CONNECTIONS,
+            "{most} polite and {rude} rude clients are more than {MOST_CONNECTIONS}; each is a thread and a socket here"
         );
         Ok(Plan {
-            connections: self.connections,
+            connections: self.connections.clone(),
             duration: self.duration,
             requests: self.requests as u64,
             rate: self.rate,
@@ -136,11 +139,15 @@ impl LoadArgs {
 }
 
 impl Plan {
-    /// In words, as the title of the results.
+    /// In words, for the title of the results.
     pub(crate) fn text(&self) -> String {
-        let mut words = vec![match self.connections {
-            1 => "1 connection".to_owned(),
-            more => format!("{more} connections"),
+        let mut words = vec![match self.connections[..] {
+            [1] => "1 connection".to_owned(),
+            [more] => format!("{more} connections"),
+            _ => {
+                let words: Vec<_> = self.connections.iter().map(usize::to_string).collect();
+                format!("{} connections", words.join(", "))
+            }
         }];
         words.push(if self.keep_alive { "kept alive" } else { "a new one for each request" }.to_owned());
         if self.pipeline > 1 {

@@ -7,7 +7,7 @@
 //!                   │                              └▶ rude            │
 //!                   │      schedule: who asks next, and when          │
 //!                   ◀──────────────── tally, summed ──────────────────┘
-//!                   └─▶ report (text, JSON), chart (SVG)
+//!                   └─▶ report (data, JSON), text, chart (SVG)
 //! ```
 //!
 //! What makes the numbers honest:
@@ -32,6 +32,7 @@ mod session;
 mod stage;
 mod tally;
 mod target;
+mod text;
 
 pub use args::LoadArgs;
 
@@ -39,7 +40,7 @@ use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use args::Plan;
 use executor::CancelToken;
-use report::{Report, Run};
+use report::{Report, Run, Setting};
 use stage::Stage;
 use std::fs::File;
 use std::io::{self, Write};
@@ -68,10 +69,10 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let svg = svg.transpose()?; // now, not after a minute of measuring
     let interrupt = Interrupt::on_signal()?;
     let runs = match target {
-        Some(target) => vec![Run::new(target.url(), session::measure(&plan, &target, &interrupt.stop)?)],
+        Some(target) => measure_one(&plan, &target, &interrupt)?,
         None => compare(workspace, args, &plan, &interrupt)?,
     };
-    let report = Report { plan, runs };
+    let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
     // Whoever closed our output has seen enough.
     let _ = io::stdout().write_all(text.as_bytes());
@@ -81,6 +82,19 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     complain_of_silence(&report)
 }
 
+fn measure_one(plan: &Plan, target: &Target, interrupt: &Interrupt) -> anyhow::Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    for &connections in &plan.connections {
+        if interrupt.stop.is_cancelled() && !runs.is_empty() {
+            break;
+        }
+        let measured = session::measure(plan, connections, target, &interrupt.stop)?;
+        runs.push(Run::new(target.url(), connections, measured));
+    }
+    Ok(runs)
+}
+
+/// Each run has a stage of its own: what one leaves behind, such as threads and memory, is not for the next to find.
 fn compare(
     workspace: &Workspace,
     args: &LoadArgs,
@@ -90,16 +104,20 @@ fn compare(
     stage::build(workspace, &args.stages)?;
     let mut runs = Vec::new();
     for name in &args.stages {
-        if interrupt.stop.is_cancelled() {
-            break;
+        for &connections in &plan.connections {
+            if interrupt.stop.is_cancelled() {
+                return Ok(runs);
+            }
+            let stage = Stage::start(workspace, name, args.threads, interrupt)?;
+            let target = Target::at(stage.addr, &args.path)?;
+            let measured = session::measure(plan, connections, &target, &interrupt.stop)?;
+            let mut run = Run::new(target.url(), connections, measured);
+            run.used(stage.cpu_time());
+            run.server_memory_kib = stage.most_memory_kib();
+            run.remark = stage.died();
+            run.stage = Some(name.clone());
+            runs.push(run);
         }
-        let stage = Stage::start(workspace, name, args.threads, interrupt)?;
-        let target = Target::at(stage.addr, &args.path)?;
-        let mut run = Run::new(target.url(), session::measure(plan, &target, &interrupt.stop)?);
-        run.used(stage.cpu_time());
-        run.remark = stage.died();
-        run.stage = Some(name.clone());
-        runs.push(run);
     }
     Ok(runs)
 }

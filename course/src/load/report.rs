@@ -1,4 +1,4 @@
-//! The results: as data (which is also the JSON), and as text for people.
+//! The results as data, which is also the JSON.
 
 use super::answer::Failure;
 use super::args::Plan;
@@ -6,22 +6,33 @@ use super::rude::{Fate, Rudeness};
 use super::session::Measured;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
-use std::time::Duration;
+use std::num::NonZeroUsize;
+use std::time::{Duration, SystemTime};
+use std::{env, thread};
 
 /// Everything that one command measured.
 #[derive(Serialize)]
 pub(crate) struct Report {
     pub(crate) plan: Plan,
+    pub(crate) setting: Setting,
     pub(crate) runs: Vec<Run>,
 }
 
-/// What was measured at one server.
+/// Where and when. Numbers without it tell nobody anything.
+#[derive(Serialize)]
+pub(crate) struct Setting {
+    pub(crate) date: String,
+    pub(crate) processors: usize,
+    pub(crate) system: String,
+}
+
+/// What was measured at one server, with one number of connections.
 #[derive(Serialize)]
 pub(crate) struct Run {
     /// The stage, if it was one that we started.
     pub(crate) stage: Option<String>,
     pub(crate) url: String,
+    pub(crate) connections: usize,
     pub(crate) elapsed_s: f64,
     /// Answers of any status.
     pub(crate) answered: u64,
@@ -39,6 +50,8 @@ pub(crate) struct Run {
     pub(crate) rude: Vec<RudeFate>,
     /// Of the stage, for all it did during the run.
     pub(crate) server_cpu_us_per_answer: Option<f64>,
+    /// Of the stage, at most.
+    pub(crate) server_memory_kib: Option<u64>,
     pub(crate) interrupted: bool,
     pub(crate) remark: Option<String>,
 }
@@ -64,7 +77,7 @@ pub(crate) struct RudeFate {
 }
 
 impl Run {
-    pub(crate) fn new(url: String, measured: Measured) -> Run {
+    pub(crate) fn new(url: String, connections: usize, measured: Measured) -> Run {
         let Measured { elapsed, tally, never_sent, rude, interrupted } = measured;
         let latency = &tally.latency;
         let at = |quantile| latency.value_at_quantile(quantile).min(latency.max());
@@ -81,6 +94,7 @@ impl Run {
         Run {
             stage: None,
             url,
+            connections,
             elapsed_s: elapsed.as_secs_f64(),
             answered: tally.answered(),
             succeeded: tally.successes(),
@@ -94,135 +108,54 @@ impl Run {
             never_sent,
             rude: rude.collect(),
             server_cpu_us_per_answer: None,
+            server_memory_kib: None,
             interrupted,
             remark: None,
         }
     }
 
-    /// The processor time that the stage used during the run.
+    /// The processor time that the stage used during the run. Systems count it in hundredths of a second, so of a few
+    /// there is nothing to tell.
     pub(crate) fn used(&mut self, cpu: Option<Duration>) {
+        const LEAST: Duration = Duration::from_millis(30);
         let per_answer = |cpu: Duration| cpu.as_secs_f64() * 1e6 / self.answered as f64;
-        self.server_cpu_us_per_answer = cpu.filter(|_| self.answered > 0).map(per_answer);
+        self.server_cpu_us_per_answer = cpu.filter(|&cpu| self.answered > 0 && cpu >= LEAST).map(per_answer);
     }
 
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.stage.as_deref().unwrap_or(&self.url)
     }
 
     /// Answers that say that it went wrong.
-    fn refused(&self) -> u64 {
+    pub(crate) fn refused(&self) -> u64 {
         self.answered - self.succeeded
     }
 }
 
 impl Report {
-    pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
-        let written = match &self.runs[..] {
-            [only] => self.write_one(&mut text, only),
-            several => self.write_comparison(&mut text, several),
-        };
-        written.expect("a String takes everything");
-        text
-    }
-
-    fn write_one(&self, to: &mut String, run: &Run) -> fmt::Result {
-        writeln!(to, "{}: {}", run.name(), self.plan.text())?;
-        writeln!(
-            to,
-            "  in         {:.2} s{}",
-            run.elapsed_s,
-            if run.interrupted { ", interrupted" } else { "" }
-        )?;
-        writeln!(
-            to,
-            "  answers    {}, below 400: {} ({:.0} a second)",
-            run.answered, run.succeeded, run.per_second
-        )?;
-        if let Some(Latency { p50, p90, p99, p999, max, .. }) = run.latency_us {
-            let [p50, p90, p99, p999, max] = [p50, p90, p99, p999, max].map(time);
-            writeln!(to, "  latency    p50 {p50}, p90 {p90}, p99 {p99}, p99.9 {p999}, max {max}")?;
+    /// What was asked for, and of whom if that is only one.
+    pub(crate) fn title(&self) -> String {
+        match &self.runs[..] {
+            [only] => format!("{}: {}", only.name(), self.plan.text()),
+            _ => self.plan.text(),
         }
-        if let Some(cpu) = run.server_cpu_us_per_answer {
-            writeln!(to, "  server     {cpu:.1} µs of processor time an answer")?;
-        }
-        write_notes(to, run)
-    }
-
-    fn write_comparison(&self, to: &mut String, runs: &[Run]) -> fmt::Result {
-        writeln!(to, "{}", self.plan.text())?;
-        let width = runs.iter().map(|run| run.name().len()).max().unwrap_or(0).max(5);
-        writeln!(
-            to,
-            "{:width$}  {:>9}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>9}",
-            "stage", "answers/s", "p50", "p99", "p99.9", "max", "refused", "failed", "CPU µs"
-        )?;
-        for run in runs {
-            let latency = run.latency_us.map(|latency| [latency.p50, latency.p99, latency.p999, latency.max]);
-            let [p50, p99, p999, max] =
-                latency.map_or_else(|| ["–"; 4].map(str::to_owned), |values| values.map(time));
-            let cpu = run.server_cpu_us_per_answer.map_or_else(|| "–".to_owned(), |cpu| format!("{cpu:.1}"));
-            let (name, refused) = (run.name(), run.refused());
-            writeln!(
-                to,
-                "{name:width$}  {:>9.0}  {p50:>8}  {p99:>8}  {p999:>8}  {max:>8}  {refused:>8}  {:>8}  {cpu:>9}",
-                run.per_second, run.failed
-            )?;
-        }
-        writeln!(to, "refused: answered with 400 or above; CPU: processor time of the server for an answer")?;
-        for run in runs {
-            let mut notes = String::new();
-            write_notes(&mut notes, run)?;
-            if !notes.is_empty() {
-                write!(to, "\n{}\n{notes}", run.name())?;
-            }
-        }
-        Ok(())
     }
 }
 
-/// What is not as it should be, and what became of those who did not behave.
-fn write_notes(to: &mut String, run: &Run) -> fmt::Result {
-    for (status, count) in run.statuses.iter().filter(|(status, _)| **status >= 400) {
-        writeln!(to, "  refused    {count} with status {status}")?;
+impl Setting {
+    /// This machine, now.
+    pub(crate) fn here() -> Setting {
+        Setting {
+            date: httpdate::fmt_http_date(SystemTime::now()),
+            processors: thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            system: format!("{} on {}", env::consts::OS, env::consts::ARCH),
+        }
     }
-    for (failure, count) in &run.failures {
-        writeln!(to, "  failed     {count}: {}", failure.text())?;
+
+    pub(crate) fn text(&self) -> String {
+        let Setting { date, processors, system } = self;
+        format!("measured on {date}, {system}, {processors} processors for server and load together")
     }
-    if run.failed > 0 {
-        writeln!(to, "             (a request that failed is in no latency above)")?;
-    }
-    if run.sent_again > 0 {
-        writeln!(to, "  sent again {}, closed between two requests", run.sent_again)?;
-    }
-    if run.never_sent > 0 {
-        writeln!(
-            to,
-            "  NOT SENT   {} that were due: the server or this machine cannot keep that rate, and the latencies \
-             above are too good",
-            run.never_sent
-        )?;
-    }
-    for RudeFate { kind, clients, fate } in &run.rude {
-        writeln!(
-            to,
-            "  {} × {}: {} connections, {} refused, {} answered, ended by the server {}, by the client {}, \
-             held to the end {}, longest {}",
-            clients,
-            kind.text(),
-            fate.connections,
-            fate.refused,
-            fate.answered,
-            fate.ended_by_server,
-            fate.ended_by_client,
-            fate.held_to_the_end,
-            time(fate.longest_ms * 1000)
-        )?;
-    }
-    if let Some(remark) = &run.remark {
-        writeln!(to, "  REMARK     {remark}")?;
-    }
-    Ok(())
 }
 
 /// Microseconds, for people: three digits, and a unit.

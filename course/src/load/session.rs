@@ -28,14 +28,19 @@ pub(crate) struct Measured {
     pub(crate) interrupted: bool,
 }
 
-/// Carries the plan out.
+/// Carries the plan out, with so many polite clients.
 ///
 /// # Blocking
 /// For the duration planned, and then until the last requests are answered or given up; less once `stop` is cancelled.
-pub(crate) fn measure(plan: &Plan, target: &Target, stop: &CancelToken) -> anyhow::Result<Measured> {
+pub(crate) fn measure(
+    plan: &Plan,
+    connections: usize,
+    target: &Target,
+    stop: &CancelToken,
+) -> anyhow::Result<Measured> {
     let rude_clients: usize = plan.rude.iter().map(|(_, count)| count).sum();
     let rude_pool = pool(rude_clients, "rude")?;
-    let polite_pool = pool(plan.connections, "polite")?;
+    let polite_pool = pool(connections, "polite")?;
     // Declared after the pools, so dropped before them: whatever fails below, they have nothing to wait for.
     let run = CancelOnDrop(stop.child());
     let rude_stop = run.0.child();
@@ -58,8 +63,8 @@ pub(crate) fn measure(plan: &Plan, target: &Target, stop: &CancelToken) -> anyho
         stop: run.0.clone(),
         live: Live::default(),
     });
-    let polite = (0..plan.connections)
-        .map(|_| start(&polite_pool, Arc::clone(&manner), |manner| client::run(&manner)));
+    let polite =
+        (0..connections).map(|_| start(&polite_pool, Arc::clone(&manner), |manner| client::run(&manner)));
     let polite = polite.collect::<anyhow::Result<Vec<_>>>()?;
 
     let mut progress = Progress::begin(plan);

@@ -121,6 +121,11 @@ impl Stage {
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         cpu_time(self.child.lock().id())
     }
+
+    /// How much memory it has had at most, where the system tells.
+    pub(crate) fn most_memory_kib(&self) -> Option<u64> {
+        most_memory_kib(self.child.lock().id())
+    }
 }
 
 impl Drop for Stage {
@@ -195,5 +200,17 @@ fn cpu_time(process: u32) -> Option<Duration> {
 
 #[cfg(not(target_os = "linux"))]
 fn cpu_time(_: u32) -> Option<Duration> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn most_memory_kib(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    most.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn most_memory_kib(_: u32) -> Option<u64> {
     None
 }

@@ -146,4 +146,32 @@ mod record {
         assert_eq!(code, Some(1));
         assert!(said.contains("names no transcript `gone.txt`"), "{said}");
     }
+
+    /// What a measurement prints and draws is new each time; both are kept, or neither.
+    #[test]
+    fn a_picture_is_replaced_together_with_its_transcript() {
+        let project = project("measured");
+        let measure = |what: &str| {
+            let command = format!("printf '{what}'; printf '{what}' > target/drawn.svg");
+            project.write(
+                "book/src/transcripts/record.toml",
+                &format!(
+                    "[[run]]\ncommand = \"{command}\"\nfile = \"out.txt\"\n\
+                     picture = {{ from = \"drawn.svg\", to = \"figures/drawn.svg\" }}\nequal.but = ['\\d+']\n"
+                ),
+            );
+            let recorded = record(&project, &[]);
+            assert_eq!(recorded.0, Some(0), "{}", recorded.1);
+            ["transcripts/out.txt", "figures/drawn.svg"]
+                .map(|file| fs::read_to_string(project.path(&format!("book/src/{file}"))).unwrap())
+        };
+        fs::create_dir_all(project.path("book/src/figures")).unwrap();
+        fs::create_dir_all(project.path("target")).unwrap();
+        assert_eq!(measure("1 a second"), ["1 a second\n", "1 a second"]);
+        assert_eq!(measure("2 a second"), ["1 a second\n", "1 a second"]);
+        assert_eq!(record(&project, &["--check"]).0, Some(0));
+        assert_eq!(measure("2 an hour"), ["2 an hour\n", "2 an hour"]);
+        fs::remove_file(project.path("book/src/transcripts/out.txt")).unwrap();
+        assert_eq!(measure("3 an hour"), ["3 an hour\n", "3 an hour"]);
+    }
 }

@@ -3,6 +3,9 @@
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use loom::{thread, thread_local};
 
+/// See `sync.rs`. None: it would be one more schedule for each of the others.
+pub(crate) const PATIENCE: u32 = 0;
+
 #[path = "virtual_time.rs"]
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};

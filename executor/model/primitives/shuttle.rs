@@ -3,6 +3,9 @@
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use shuttle::thread_local;
 
+/// See `sync.rs`. Once shows what there is to be seen.
+pub(crate) const PATIENCE: u32 = 1;
+
 #[path = "virtual_time.rs"]
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};

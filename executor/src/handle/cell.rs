@@ -165,6 +165,7 @@ impl<T> Core<T> {
         pending
     }
 
+    // ANCHOR: settle
     /// Decides for `result` if nothing is decided yet. Otherwise it comes back.
     pub(super) fn settle(&self, result: TaskResult<T>) -> Result<(), TaskResult<T>> {
         let mut state = self.state.lock();
@@ -176,6 +177,7 @@ impl<T> Core<T> {
         announcement.make();
         Ok(())
     }
+    // ANCHOR_END: settle
 
     /// Publishes what came of the body, unless a `cancel` was first.
     fn finish(&self, result: TaskResult<T>) {
@@ -396,6 +398,7 @@ where
     T: Send + 'static,
     F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
 {
+    // ANCHOR: run
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
         if !self.core.begin() {
             before_publish(&Outcome::Cancelled);
@@ -415,6 +418,7 @@ where
         self.core.finish(result);
         outcome
     }
+    // ANCHOR_END: run
 
     fn abandon(&self) {
         // What drops a task that is in a queue is that queue, under its pool's lock. No tombstone is left to be counted.

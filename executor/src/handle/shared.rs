@@ -79,6 +79,7 @@ impl<T> SharedState<T> {
 }
 
 impl<T> SharedCell<T> {
+    // ANCHOR: complete
     fn complete(&self, result: SharedResult<T>) {
         let listeners = {
             let mut state = self.state.lock();
@@ -93,6 +94,7 @@ impl<T> SharedCell<T> {
             }));
         }
     }
+    // ANCHOR_END: complete
 
     fn result(&self) -> Option<SharedResult<T>> {
         let result = self.state.lock().result.clone();

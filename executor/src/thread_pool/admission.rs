@@ -5,10 +5,9 @@ use std::task::Waker;
 use super::PoolState;
 use super::shared::Shared;
 use super::state::{State, ask};
-use crate::cancel::check_current;
 use crate::error::{RejectReason, WaitError};
 use crate::executor::RejectedExecution;
-use crate::sync::{Arc, MutexGuard};
+use crate::sync::{Arc, MutexGuard, PATIENCE, thread};
 use crate::task::Task;
 use crate::wait::{Deadline, wait};
 
@@ -16,21 +15,29 @@ use crate::wait::{Deadline, wait};
 pub(super) type Refused = (RejectReason, Task);
 
 impl Shared {
-    // ANCHOR: admit
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
+    #[inline] // all the way from `execute`: a task that is copied at each step costs more than the lock
+    pub(super) fn admit(self: &Arc<Self>, task: Task) -> Result<(), Refused> {
+        match self.inbox.offer(task, self) {
+            Ok(()) => Ok(()),
+            Err(task) => self.decide(task),
+        }
+    }
+
+    // ANCHOR: admit
+    /// The long way in, for when there is something to decide.
     ///
     /// The order is: a thread below core size, a place in the queue, a thread below maximum size; or threads first and
     /// then the queue, if the builder was told so.
-    pub(super) fn admit(self: &Arc<Self>, mut task: Task) -> Result<(), Refused> {
+    fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), Refused> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
         let mut state = self.state.lock();
         loop {
             if state.phase != PoolState::Running {
                 return Err((RejectReason::Shutdown, task));
             }
-            let grow_to = if self.threads_first { state.settings.maximum } else { state.settings.core };
             // A pool of core size zero needs a thread as well: without one nobody would look into its queue.
-            if state.workers() < grow_to || state.workers() == 0 {
+            if state.workers() < self.grows_to(&state) || state.workers() == 0 {
                 return self.start_worker(state, task);
             }
             if state.live == 0 {
@@ -68,6 +75,7 @@ impl Shared {
     /// Puts a task into the queue, if it may wait there, and sees to it that somebody takes it. A queue that panics gives
     /// nothing back: it has the task, or has dropped it by unwinding.
     pub(super) fn offer(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), Option<Task>> {
+        self.close_inbox(state);
         let (id, cell) = (task.id(), task.cell());
         let waiting = state.idle;
         let result = match ask(|| state.queue.offer(task, waiting)) {
@@ -83,7 +91,25 @@ impl Shared {
             state.tombstones += 1; // it was cancelled before it could tell us
         }
         self.wake_one(state);
+        self.open_inbox(state);
         result
+    }
+
+    /// Lets the next task come the short way if there would be nothing to decide. The inbox is closed before.
+    pub(super) fn open_inbox(&self, state: &mut State) {
+        let has_its_threads = state.phase == PoolState::Running && state.live >= self.grows_to(state).max(1);
+        let need_not_wake = state.idle == 0 || state.searching;
+        if has_its_threads
+            && need_not_wake
+            && let Some(queue) = state.queue.as_fifo()
+        {
+            self.inbox.open(queue);
+        }
+    }
+
+    /// The number of threads up to which each task gets a new one.
+    fn grows_to(&self, state: &State) -> usize {
+        if self.threads_first { state.settings.maximum } else { state.settings.core }
     }
 
     /// Admits a task as soon as there is room.
@@ -93,12 +119,18 @@ impl Shared {
         deadline: Deadline,
     ) -> Result<(), RejectedExecution> {
         let mut task = Some(task);
-        if check_current().is_err() {
-            let task = task.take().expect("put there above");
-            return Err(RejectedExecution { reason: RejectReason::Interrupted, task });
-        }
         let mut me: Option<Waker> = None;
+        let mut looks = 0;
         let result = wait(deadline, |waker| {
+            // Giving way is less work than falling asleep and being woken, and often lets more than one task in.
+            while looks < PATIENCE {
+                looks += 1;
+                thread::yield_now();
+                match self.admit(task.take()?) {
+                    Ok(()) => return Some(Ok(())),
+                    Err((_, back)) => task = Some(back),
+                }
+            }
             if me.is_none() {
                 // First the waker and then the look, so that room made in between is not missed.
                 self.state.lock().submitters.push_back(waker.clone());
@@ -128,11 +160,15 @@ impl Shared {
         })
     }
 
-    /// Wakes a sleeping worker if there is something to take, unless one is on its way.
+    /// Wakes a sleeping worker if there is something to take, unless one is on its way or still looks.
     pub(super) fn wake_one(&self, state: &mut MutexGuard<'_, State>) {
         let has_tasks =
             |state: &State| !state.handed.is_empty() || !ask(|| state.queue.is_empty()).unwrap_or(false);
-        if state.idle > 0 && !state.searching && has_tasks(state) {
+        if state.idle == 0 || state.searching {
+            return;
+        }
+        self.close_inbox(state); // from now on nobody searches, unless it is the one that is woken here
+        if has_tasks(state) {
             state.searching = true;
             self.work.notify_one();
         }

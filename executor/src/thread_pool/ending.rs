@@ -11,6 +11,7 @@ impl Shared {
         let mut state = self.state.lock();
         if state.phase == PoolState::Running {
             state.phase = PoolState::ShuttingDown;
+            self.close_inbox(&mut state);
             self.announce_end(&state);
             self.terminate_if_done(state);
         }
@@ -20,6 +21,7 @@ impl Shared {
         let mut state = self.state.lock();
         if state.phase < PoolState::Stopping {
             state.phase = PoolState::Stopping;
+            self.close_inbox(&mut state);
             self.announce_end(&state);
         }
         let mut never_begun: Vec<Task> = state.handed.drain(..).collect();

@@ -80,6 +80,7 @@ impl Shared {
 
     fn worker_does_not_come(&self) {
         let mut state = self.state.lock();
+        self.close_inbox(&mut state); // the next submitter may have to start another
         state.starting -= 1;
         self.started.notify_all();
         state.wake_submitter(); // another may be started in its place

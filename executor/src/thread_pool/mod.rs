@@ -22,6 +22,7 @@
 //! | `state` | everything that changes together, behind one lock |
 //! | `shared` | what the pool and its workers have in common: the state, its condition variables, the hooks |
 //! | `admission` | the way in: a task gets a thread or a place in the queue, or is refused |
+//! | `inbox` | the short way in, while there is nothing to decide |
 //! | `growth` | how workers come, and what happens if they do not |
 //! | `worker` | what a worker thread does, and how it leaves |
 //! | `ending` | the way out: shutting down, and the last moment |
@@ -52,7 +53,10 @@
 //!
 //! A wake-up costs a system call, so there are as few as possible. A submitter wakes a sleeping worker only if none is
 //! on its way already (`searching`); a worker that has found a task wakes the next one if there are more tasks and more
-//! sleepers. So a burst of submissions costs its submitter one wake-up, and the workers wake each other.
+//! sleepers. So a burst of submissions costs its submitter one wake-up, and the workers wake each other. A worker with
+//! nothing to do gives way a few times before it sleeps, and is the one that searches meanwhile.
+//!
+//! While nobody has to be woken, submitters do not even need the state: they leave their tasks in the `inbox`.
 //!
 //! # Cancelled tasks in the queue
 //!
@@ -63,10 +67,11 @@
 //! # Invariants
 //!
 //! 1. Everything that changes together is in `State`, behind one lock. A worker counts itself out under the same lock
-//!    under which it decides to leave.
-//! 2. A task in the queue implies a live worker, so nothing is stranded.
-//! 3. A task in the queue and a sleeping worker imply a worker that is searching, or one that will look before it sleeps.
-//! 4. Once the phase has left `Running`, nothing enters the queue.
+//!    under which it decides to leave. The inbox is the one thing apart; whoever looks at the state as a whole empties it
+//!    first.
+//! 2. A task in the queue or the inbox implies a live worker, so nothing is stranded.
+//! 3. A task in either and a sleeping worker imply a worker that is searching, or one that will look before it sleeps.
+//! 4. Once the phase has left `Running`, nothing enters the queue or the inbox.
 //! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of any) runs while the state is locked. The
 //!    exceptions by name are a comparator and a user's own queue.
 //! 6. A worker never ends because of a task: [`Task::run`] lets no panic out.
@@ -77,6 +82,7 @@ mod ending;
 mod factory;
 mod growth;
 mod hooks;
+mod inbox;
 mod rejection;
 mod shared;
 mod state;
@@ -102,6 +108,7 @@ use crate::queue::{HandOffQueue, WorkQueue};
 use crate::sync::{Arc, Condvar, Duration, Mutex, thread};
 use crate::task::{Task, TaskId};
 use crate::wait::Latch;
+use inbox::Inbox;
 use shared::Shared;
 use state::{Settings, State};
 
@@ -175,6 +182,7 @@ impl ThreadPoolExecutor {
     ) -> Self {
         let shared = Arc::new_cyclic(|me| Shared {
             state: Mutex::new(State::new(queue, settings)),
+            inbox: Inbox::new(),
             work: Condvar::new(),
             started: Condvar::new(),
             terminated: Latch::new(1),
@@ -315,6 +323,7 @@ impl ThreadPoolExecutor {
     /// Makes a change if what comes of it makes sense.
     fn change(&self, change: impl FnOnce(&mut Settings)) -> Result<(), ConfigError> {
         let mut state = self.shared.state.lock();
+        self.shared.close_inbox(&mut state); // a submitter may have to start a thread now
         let settings = &state.settings;
         let mut changed = Settings {
             factory: Arc::clone(&settings.factory),
@@ -340,6 +349,7 @@ impl ThreadPoolExecutor {
 }
 
 impl Executor for ThreadPoolExecutor {
+    #[inline]
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         self.shared.admit(task).or_else(|(reason, task)| {
             let handler = self.rejection_handler();

@@ -2,17 +2,21 @@
 
 use super::PoolState;
 use super::hooks::Hooks;
+use super::inbox::Inbox;
 use super::state::{Seat, State, ask};
 use super::stats::{PoolSnapshot, PoolStats};
 use crate::cancel::CancelToken;
 use crate::error::contain;
 use crate::panics::{self, PanicHandler};
-use crate::sync::{Arc, Condvar, Mutex, Weak};
+use crate::queue::WorkQueue;
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel};
 use crate::wait::Latch;
 
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
+    /// Tasks that were accepted and are not in the state's queue yet.
+    pub(super) inbox: Inbox,
     /// There is something for a worker to see to: a task, a changed size, the pool's end.
     pub(super) work: Condvar,
     /// A worker that was being started has begun, or will not come.
@@ -28,6 +32,36 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// The state, with all that was accepted so far in its queue.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock();
+        self.empty_inbox(&mut state);
+        state
+    }
+
+    /// Takes the next task, as [`State::take`] does, also out of the inbox.
+    #[inline]
+    pub(super) fn take(&self, state: &mut State, cancelled: &mut Vec<Task>) -> Option<Task> {
+        state.take(cancelled).or_else(|| {
+            self.empty_inbox(state);
+            state.take(cancelled)
+        })
+    }
+
+    /// Moves what is in the inbox into the queue.
+    pub(super) fn empty_inbox(&self, state: &mut State) {
+        if let Some(queue) = state.queue.as_fifo() {
+            state.tombstones += self.inbox.empty_into(queue);
+        }
+    }
+
+    /// The same, and makes submitters come to the state again. True if the queue has tasks now.
+    pub(super) fn close_inbox(&self, state: &mut State) -> bool {
+        let Some(queue) = state.queue.as_fifo() else { return false };
+        state.tombstones += self.inbox.close_into(queue);
+        !queue.is_empty()
+    }
+
     /// Runs a refused task on the calling thread. It is no task of the pool's, so no hook is called and nothing counted,
     /// but a panic in it that nobody reads is reported where the submitter expects it.
     pub(super) fn run_here(&self, task: Task) {
@@ -54,7 +88,7 @@ impl Shared {
     }
 
     pub(super) fn stats(&self) -> PoolStats {
-        let stats = self.state.lock().stats();
+        let stats = self.lock().stats();
         self.report_kept();
         stats
     }
@@ -64,14 +98,15 @@ impl Shared {
     }
 
     pub(super) fn take_next_queued(&self) -> Option<Task> {
-        let (task, cancelled) = self.state.lock().take_queued();
+        let mut cancelled = Vec::new();
+        let task = self.lock().take_queued(&mut cancelled);
         drop(cancelled);
         self.report_kept();
         task
     }
 
     pub(super) fn remove(&self, id: TaskId) -> Option<Task> {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         let removed = ask(|| state.queue.remove(&mut |task| task.id() == id));
         let Some(task) = removed.unwrap_or_default().pop() else {
             drop(state);
@@ -85,13 +120,13 @@ impl Shared {
     }
 
     pub(super) fn purge(&self) {
-        let removed = self.state.lock().purge();
+        let removed = self.lock().purge();
         drop(removed);
         self.report_kept();
     }
 
     pub(super) fn snapshot(&self) -> PoolSnapshot {
-        let state = self.state.lock();
+        let state = self.lock();
         let running = state.seats.iter().filter_map(|seat| match seat {
             Seat::Running(task) => Some(task.clone()),
             _ => None,
@@ -119,7 +154,7 @@ impl QueueWatcher for Shared {
     }
 
     fn cancelled_in_queue(&self) {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         state.tombstones += 1;
         state.wake_submitter();
         // What is left of a cancelled task is small, but a queue that is never reached would keep it for ever. Clearing

@@ -35,7 +35,7 @@ pub(super) struct State {
     pub(super) largest: usize,
     /// Live workers that sleep or are about to be woken.
     pub(super) idle: usize,
-    /// A worker was woken and has not looked at the queue yet.
+    /// A worker was woken and has not looked at the queue yet, or is about to look again before it sleeps.
     pub(super) searching: bool,
     /// Submitters inside the thread factory. Each of them sees to its own task if the thread does not come.
     pub(super) ordering: usize,
@@ -126,27 +126,28 @@ impl State {
         found
     }
 
-    /// Takes the task to be run next and what is to be dropped, outside the lock, of those cancelled before it.
-    pub(super) fn take(&mut self) -> (Option<Task>, Vec<Task>) {
-        match self.handed.pop_front() {
-            Some(task) => (Some(task), Vec::new()),
-            None => self.take_queued(),
-        }
+    /// Takes the task to be run next. Puts those that were cancelled before it into `cancelled`, to be dropped outside the
+    /// lock.
+    #[inline]
+    pub(super) fn take(&mut self, cancelled: &mut Vec<Task>) -> Option<Task> {
+        if self.handed.is_empty() { self.take_queued(cancelled) } else { self.handed.pop_front() }
     }
 
     /// The same, of those in the queue.
-    pub(super) fn take_queued(&mut self) -> (Option<Task>, Vec<Task>) {
-        let mut cancelled = Vec::new();
-        while let Some(task) = ask(|| self.queue.take()).flatten() {
+    #[inline]
+    pub(super) fn take_queued(&mut self, cancelled: &mut Vec<Task>) -> Option<Task> {
+        loop {
+            let task = match self.queue.as_fifo() {
+                Some(ours) => ours.take(), // there is nothing in it that could panic
+                None => ask(|| self.queue.take()).flatten(),
+            }?;
             let was_cancelled = self.leave_queue(&task);
             self.wake_submitter();
-            if was_cancelled {
-                cancelled.push(task);
-            } else {
-                return (Some(task), cancelled);
+            if !was_cancelled {
+                return Some(task);
             }
+            cancelled.push(task);
         }
-        (None, cancelled)
     }
 
     /// Counts a task that is out of the queue, or did not get in. True if it was cancelled while it was in.
@@ -165,9 +166,6 @@ impl State {
             self.leave_queue(task);
         }
         self.tombstones = self.tombstones.min(0); // more would be those that a user's own queue has dropped
-        if !removed.is_empty() {
-            self.wake_submitter();
-        }
         removed
     }
 
@@ -201,4 +199,27 @@ impl State {
 /// when the lock is free.
 pub(super) fn ask<R>(call: impl FnOnce() -> R) -> Option<R> {
     contain(call).map_err(panics::keep).ok()
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::super::{Abort, NamedThreads};
+    use super::*;
+    use crate::queue::FifoQueue;
+
+    #[test]
+    fn a_seat_that_was_left_is_taken_again() {
+        let settings = Settings {
+            core: 1,
+            maximum: 1,
+            keep_alive: Duration::ZERO,
+            core_timeout: false,
+            factory: Arc::new(NamedThreads::new("test")),
+            rejection: Arc::new(Abort),
+        };
+        let mut state = State::new(Box::new(FifoQueue::unbounded()), settings);
+        assert_eq!([state.take_seat(), state.take_seat(), state.take_seat()], [0, 1, 2]);
+        state.seats[1] = Seat::Free;
+        assert_eq!([state.take_seat(), state.take_seat()], [1, 3]);
+    }
 }

@@ -7,7 +7,7 @@ use super::hooks::TaskInfo;
 use super::shared::Shared;
 use super::state::{Seat, State};
 use crate::panics;
-use crate::sync::{Arc, Instant, MutexGuard, thread_local};
+use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread, thread_local};
 use crate::task::{Outcome, Task};
 
 thread_local! {
@@ -67,6 +67,7 @@ impl<'a> Worker<'a> {
 
     // ANCHOR: next_task
     /// Counts the task before, if that is not done yet, and waits for the next. `None` means that the worker has left.
+    #[inline]
     fn next_task(&self, ended: Option<Ended>) -> Option<Task> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
         let mut state = self.shared.state.lock();
@@ -76,14 +77,13 @@ impl<'a> Worker<'a> {
         let mut idle_since = None;
         let mut timed_out = false;
         let mut reported = false;
+        let mut lingered = 0;
         loop {
             let surplus = state.workers() > state.settings.maximum && state.live > 1;
             if state.phase == PoolState::Stopping || surplus {
                 return self.leave(state);
             }
-            let (task, dead) = state.take();
-            cancelled.extend(dead);
-            if let Some(task) = task {
+            if let Some(task) = self.shared.take(&mut state, &mut cancelled) {
                 state.active += 1;
                 state.seats[self.seat] = Seat::Running(task.label());
                 self.shared.wake_one(&mut state); // the next one, if there is more to do
@@ -101,14 +101,42 @@ impl<'a> Worker<'a> {
                 continue;
             }
             reported = false;
+            if lingered < PATIENCE && Self::may_linger(&mut state) {
+                lingered += 1;
+                state = self.linger(state);
+                continue;
+            }
             (state, timed_out) = self.sleep(state, *idle_since.get_or_insert_with(Instant::now));
         }
     }
     // ANCHOR_END: next_task
 
+    /// Whether it is of use to give way and look again before it sleeps. Not if another is looking, and not if tasks are
+    /// accepted only by who sleeps.
+    fn may_linger(state: &mut State) -> bool {
+        !state.searching && state.queue.as_fifo().is_some()
+    }
+
+    /// Gives way to the others for a moment and comes back, as the one that searches, so that nobody need be woken.
+    fn linger(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        if self.shared.close_inbox(&mut state) {
+            return state; // a task has come since the worker looked
+        }
+        state.searching = true;
+        self.shared.open_inbox(&mut state);
+        drop(state);
+        thread::yield_now();
+        let mut state = self.shared.state.lock();
+        state.searching = false;
+        state
+    }
+
     // ANCHOR: sleep
     /// Sleeps until there is something to see to, or until the worker has been idle for too long.
     fn sleep(&self, mut state: MutexGuard<'a, State>, idle_since: Instant) -> (MutexGuard<'a, State>, bool) {
+        if self.shared.close_inbox(&mut state) {
+            return (state, false); // a task has come since the worker looked
+        }
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
         state.idle += 1;
         state.wake_submitter(); // a hand-off has room when a worker is idle
@@ -127,6 +155,7 @@ impl<'a> Worker<'a> {
 
     // ANCHOR: run_task
     /// Runs a task. What comes back is still to be counted.
+    #[inline]
     fn run_task(&self, task: Task) -> Option<Ended> {
         let label = task.label();
         let info = TaskInfo { id: label.id(), name: label.name() };
@@ -165,6 +194,7 @@ impl<'a> Worker<'a> {
     /// made it one too many has woken all who slept, and each of them looks for a task before it sleeps again.
     fn leave(&self, mut state: MutexGuard<'_, State>) -> Option<Task> {
         self.left.set(true);
+        self.shared.close_inbox(&mut state);
         state.live -= 1;
         state.seats[self.seat] = Seat::Free;
         state.wake_submitter(); // there may be room for another worker now

@@ -16,7 +16,8 @@ use executor::{
 };
 
 use crate::support::{
-    LONG, Signal, Spot, assert_matches, blocked, eventually, occupy, on_every_executor, within_deadline,
+    LONG, Signal, Spot, assert_matches, blocked, eventually, occupy, on_every_executor, rounds,
+    within_deadline,
 };
 
 /// A running task that pays no attention to its token until it is released; then it returns its token.
@@ -271,7 +272,7 @@ fn a_canceller_outlives_its_handle_and_tells_the_same() {
 fn whoever_decides_the_outcome_first_wins_and_both_sides_agree() {
     within_deadline(|| {
         let pool = ThreadPoolExecutor::single();
-        for round in 0..2_000 {
+        for round in rounds(2_000) {
             let runs = Arc::new(AtomicUsize::new(0));
             let handle = pool.submit({
                 let runs = Arc::clone(&runs);

@@ -12,7 +12,7 @@ use executor::{
     TryJoinError,
 };
 
-use crate::support::{LONG, Record, assert_matches, blocked, on_thread, tracked, within_deadline};
+use crate::support::{LONG, Record, assert_matches, blocked, on_thread, rounds, tracked, within_deadline};
 
 /// FUT-47: the states are those of a task that has begun.
 #[test]
@@ -113,7 +113,7 @@ fn the_first_to_decide_wins_and_the_callback_is_called_once() {
 #[test]
 fn of_several_who_complete_one_promise_exactly_one_does() {
     within_deadline(|| {
-        for _ in 0..200 {
+        for _ in rounds(200) {
             let (promise, handle) = Promise::new();
             let promise = Arc::new(promise);
             let completers = [1, 2, 3].map(|n| {
@@ -134,7 +134,7 @@ fn a_waiter_that_comes_while_the_promise_is_completed_is_released() {
     within_deadline(|| {
         let (to_complete, promises) = mpsc::channel::<(usize, Promise<usize>)>();
         let completer = on_thread(move || promises.iter().all(|(n, promise)| promise.complete(n).is_ok()));
-        for round in 0..10_000 {
+        for round in rounds(10_000) {
             let (promise, handle) = Promise::new();
             to_complete.send((round, promise)).unwrap();
             let joined = if round % 2 == 0 { handle.join().ok() } else { handle.join_timeout(LONG).ok() };

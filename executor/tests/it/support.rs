@@ -51,6 +51,13 @@ pub(crate) fn with_enough_time(attempt: impl Fn(Duration) -> bool) {
     assert!(attempts.into_iter().any(attempt), "not even with the longest deadline were the tasks under way");
 }
 
+/// The rounds of a race: `most`, or as many as there is time for. On a machine that is busy with other things, a round
+/// takes as long as it takes to get a turn.
+pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
+    let end = Instant::now() + LONG / 2;
+    (0..most).take_while(move |_| Instant::now() < end)
+}
+
 /// A one-way switch that can be waited for. Cancelling a task does not disturb the wait, so a body that waits for a
 /// signal is one that pays no attention to its token.
 #[derive(Clone, Default)]

@@ -12,10 +12,12 @@ use std::panic;
 use std::path::Path;
 use std::process::{Child, Command, Stdio, exit};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 
 use crate::schedule::Schedule;
@@ -29,11 +31,15 @@ pub const ROUND: &str = "EXERCISE_ROUND";
 pub const TRACE: &str = "EXERCISE_TRACE";
 
 const REPORT: &str = "\u{1e}exercise-report ";
+/// What a child writes from time to time, so that its parent knows that it watches over itself.
+const ALIVE: &str = "\u{1e}alive";
 /// What of the learner's own output is shown.
 const OUTPUT_LINES: usize = 20;
 /// Beyond this, a child's output is thrown away.
 const OUTPUT_BYTES: usize = 4 << 20;
-/// What the parent grants a child on top of its deadline, to report what it was doing.
+/// How often a child looks at itself.
+const TICK: Duration = Duration::from_millis(500);
+/// What the parent grants a child that is silent on top of its deadline, to report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How a property went: how often it held, or why it did not.
@@ -177,13 +183,19 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
         .stderr(Stdio::piped())
         .spawn()
         .expect("a process can be started");
-    let (done, all_read) = mpsc::channel();
-    let stdout = read(child.stdout.take().expect("piped"), Some(done));
-    let stderr = read(child.stderr.take().expect("piped"), None);
-    let in_time = all_read.recv_timeout(deadline + GRACE).is_ok();
+    let (hears, signs) = mpsc::channel();
+    let stdout = Reader::new(child.stdout.take().expect("piped"), Some(hears));
+    let stderr = Reader::new(child.stderr.take().expect("piped"), None);
+    let in_time = loop {
+        match signs.recv_timeout(deadline + GRACE) {
+            Ok(()) => {}
+            Err(RecvTimeoutError::Disconnected) => break true,
+            Err(RecvTimeoutError::Timeout) => break false,
+        }
+    };
     let status = end(&mut child, in_time);
-    let stdout = stdout.join().unwrap_or_default();
-    let output = own_output(property, &stdout, &stderr.join().unwrap_or_default());
+    let stdout = stdout.text(in_time);
+    let output = own_output(property, &stdout, &stderr.text(in_time));
     let report = stdout.lines().find_map(|line| line.split_once(REPORT));
     let verdict = report.and_then(|(_, json)| serde_json::from_str::<Verdict>(json).ok());
     let missing = || {
@@ -208,27 +220,48 @@ fn end(child: &mut Child, in_time: bool) -> String {
     child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
 }
 
-fn read(mut from: impl Read + Send + 'static, done: Option<mpsc::Sender<()>>) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let (mut kept, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
-        while let Ok(n @ 1..) = from.read(&mut buffer) {
-            kept.extend_from_slice(&buffer[..n]);
-            if kept.len() > OUTPUT_BYTES {
-                kept.drain(..OUTPUT_BYTES / 2); // the report is at the end
+/// Reads what a child writes, to the end.
+struct Reader {
+    kept: Arc<Mutex<Vec<u8>>>,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Reader {
+    /// `hears` is told whenever something came, and dropped at the end.
+    fn new(mut from: impl Read + Send + 'static, hears: Option<mpsc::Sender<()>>) -> Self {
+        let kept: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let keep = Arc::clone(&kept);
+        let thread = thread::spawn(move || {
+            let mut buffer = vec![0; 1 << 16];
+            while let Ok(n @ 1..) = from.read(&mut buffer) {
+                let mut kept = keep.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend_from_slice(&buffer[..n]);
+                if kept.len() > OUTPUT_BYTES {
+                    kept.drain(..OUTPUT_BYTES / 2); // the report is at the end
+                }
+                drop(kept);
+                if let Some(hears) = &hears {
+                    let _ = hears.send(()); // the parent may have given up
+                }
             }
+        });
+        Self { kept, thread }
+    }
+
+    /// Without the end, only what is there now: a process that the child has started may hold the pipe open.
+    fn text(self, to_the_end: bool) -> String {
+        if to_the_end {
+            let _ = self.thread.join(); // it does not panic
         }
-        if let Some(done) = done {
-            let _ = done.send(()); // the parent may have given up
-        }
-        String::from_utf8_lossy(&kept).into_owned()
-    })
+        String::from_utf8_lossy(&self.kept.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
 }
 
 /// What is left when the lines of the test runner, of shuttle and of ourselves are taken away.
 fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
     let runner = format!("test {property} ... ");
     let own = |line| {
-        let line: &str = str::split(line, REPORT).next().unwrap_or(line);
+        let line: &str = str::split(line, '\u{1e}').next().unwrap_or(line);
         let line = line.strip_prefix(&runner).unwrap_or(line);
         let ours = line.is_empty() || line == "running 1 test" || line.starts_with("Test deadlocked, and ");
         (!ours).then_some(line)
@@ -251,10 +284,26 @@ pub(crate) fn begin(source: &str, deadline: Duration) {
         report_and_exit(&Err(refusal));
     }
     install_hook();
-    thread::spawn(move || {
-        thread::sleep(deadline);
-        recorder::fail_out_of_time(deadline);
-    });
+    thread::spawn(move || watch(deadline));
+}
+
+/// Ends the property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
+/// on the wall would do on a machine with nothing else to do; on others, right answers would be late.
+fn watch(deadline: Duration) {
+    let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, recorder::progress());
+    let busy = ProcessTime::try_now().ok();
+    loop {
+        thread::sleep(TICK);
+        in_all += TICK;
+        let now = recorder::progress();
+        idle = if now == seen { idle + TICK } else { Duration::ZERO };
+        seen = now;
+        let busy = busy.and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
+        if busy >= deadline || idle >= deadline || in_all >= 10 * deadline {
+            recorder::fail_out_of_time(deadline);
+        }
+        println!("{ALIVE}");
+    }
 }
 
 /// A panic ends the property, where it happens.

@@ -149,7 +149,8 @@ const SCHEDULES: usize = 2_000;
 /// The longest schedule a property of a right answer could have, many times over.
 const MOST_STEPS: usize = 50_000;
 
-/// For an answer that computes for ever without ever touching `crate::sync`. Everything else the model notices itself.
+/// For an answer that computes for ever without ever touching `crate::sync`. Everything else the model notices itself. It is
+/// of the processor's time, or of time in which nothing happens.
 const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
@@ -200,6 +201,7 @@ impl Scheduler for Sticky {
         current: Option<TaskId>,
         is_yielding: bool,
     ) -> Option<TaskId> {
+        recorder::progressed();
         // From 97 in 100 down to none.
         let stay = 97 - self.schedule * 97 / SCHEDULES as u64;
         let current = current.filter(|current| runnable.iter().any(|task| task.id() == *current));

@@ -79,8 +79,8 @@ pub mod probe;
 /// How often a property is run.
 const RUNS: usize = 30;
 
-/// How long all of them may take together. A right answer needs a few milliseconds; the rest is for machines that have
-/// other things to do. The suite uses no clock, so nothing here depends on the number.
+/// How much of the processor's time all of them may take together, and how long nothing may happen. A right answer needs a
+/// few milliseconds; the suite uses no clock, so nothing here depends on the number.
 const DEADLINE: Duration = Duration::from_secs(8);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.

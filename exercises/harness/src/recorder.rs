@@ -5,6 +5,7 @@
 //! turned into a [`Failure`](crate::Failure) here, together with the events that led to it.
 
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::diagnosis;
@@ -59,6 +60,18 @@ pub(crate) struct Recorder {
 pub(crate) struct ThreadKey {
     run: usize,
     thread: usize,
+}
+
+/// Goes up whenever something happens, so that somebody can see that nothing does.
+static PROGRESS: AtomicU64 = AtomicU64::new(0);
+
+/// Something has happened.
+pub(crate) fn progressed() {
+    PROGRESS.fetch_add(1, Ordering::Relaxed);
+}
+
+pub(crate) fn progress() -> u64 {
+    PROGRESS.load(Ordering::Relaxed)
 }
 
 static RECORDER: Mutex<Recorder> = Mutex::new(Recorder::new(0));
@@ -120,6 +133,7 @@ impl Recorder {
 
 /// Runs `f` with the recorder and the calling thread's number, unless the thread is a left-over of an earlier run.
 fn here<R>(f: impl FnOnce(&mut Recorder, usize) -> R) -> Option<R> {
+    progressed();
     let who = recorder().who?;
     let key = who(); // may register the thread, so not under our lock
     let mut recorder = recorder();

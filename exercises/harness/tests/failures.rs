@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use exercises_harness::model::check;
 use exercises_harness::schedule::Action;
@@ -12,7 +13,8 @@ mod properties {
     use exercises_harness::model::probe;
     use exercises_harness::model::sync::atomic::{AtomicBool, Ordering};
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
-    use exercises_harness::{expect, promise};
+    use exercises_harness::{expect, promise, step};
+    use std::time::Duration;
 
     pub(crate) fn deadlocks() {
         promise("Two locks are taken.");
@@ -49,6 +51,23 @@ mod properties {
 
     pub(crate) fn goes_past_the_door() {
         panic!("it was run");
+    }
+
+    /// In thirty runs, twelve seconds, and next to none of them computing.
+    pub(crate) fn is_slow() {
+        step("goes on");
+        std::thread::sleep(Duration::from_millis(400));
+    }
+
+    pub(crate) fn waits_for_ever() {
+        loop {
+            std::thread::park();
+        }
+    }
+
+    pub(crate) fn leaves_a_process_behind() {
+        std::process::Command::new("sleep").arg("60").spawn().unwrap(); // holds standard output open
+        std::process::exit(0);
     }
 
     pub(crate) fn never_ends() {
@@ -184,6 +203,37 @@ fn an_endless_loop_is_ended_with_a_message() {
     let message = message("never_ends");
     assert!(message.contains("it is not done after"), "{message}");
     assert!(message.contains("a loop of your code has no end"), "{message}");
+}
+
+#[test]
+fn is_slow() {
+    real::check("", properties::is_slow);
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn waits_for_ever() {
+    real::check("", properties::waits_for_ever);
+}
+
+#[test]
+fn a_wait_without_an_end_is_ended_with_a_message() {
+    assert!(message("waits_for_ever").contains("it is not done after"));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+#[cfg(unix)]
+fn leaves_a_process_behind() {
+    real::check("", properties::leaves_a_process_behind);
+}
+
+#[test]
+#[cfg(unix)]
+fn nobody_waits_for_what_a_process_leaves_behind() {
+    let started = Instant::now();
+    assert!(message("leaves_a_process_behind").contains("could not say why"));
+    assert!(started.elapsed() < Duration::from_secs(50), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn bounded(policy: impl RejectionHandler + 'static) -> ThreadPoolExecutor {
     builder.rejection_handler(policy).build().expect("one size and a bound")
 }
 
-fn ours(tasks: u64, submitters: u64, pool: ThreadPoolExecutor) -> Duration {
+fn ours(tasks: u64, submitters: usize, pool: ThreadPoolExecutor) -> Duration {
     assert_eq!(pool.prestart_all_core_threads(), WORKERS);
     let begin = Instant::now();
     from_submitters(tasks, submitters, |n| {
@@ -82,7 +82,7 @@ fn send_or_run(jobs: &Sender<Job>, job: Job) {
 
 fn theirs(
     tasks: u64,
-    submitters: u64,
+    submitters: usize,
     (jobs, receiver): (Sender<Job>, Receiver<Job>),
     submit: fn(&Sender<Job>, Job),
 ) -> Duration {
@@ -93,19 +93,21 @@ fn theirs(
     let begin = Instant::now();
     from_submitters(tasks, submitters, |n| submit(&jobs, Box::new(move || _ = black_box(n))));
     drop(jobs);
-    workers.into_iter().for_each(|worker| worker.join().expect("no task panics"));
+    for worker in workers {
+        worker.join().expect("no task panics");
+    }
     begin.elapsed()
 }
 
 /// Submits the tasks from this thread, or from as many others as there are to be.
-fn from_submitters(tasks: u64, submitters: u64, submit: impl Fn(u64) + Sync) {
+fn from_submitters(tasks: u64, submitters: usize, submit: impl Fn(u64) + Sync) {
     if submitters == 1 {
         return (0..tasks).for_each(submit);
     }
     thread::scope(|scope| {
         for submitter in 0..submitters {
             let submit = &submit;
-            scope.spawn(move || (submitter..tasks).step_by(submitters as usize).for_each(submit));
+            scope.spawn(move || (0..tasks).skip(submitter).step_by(submitters).for_each(submit));
         }
     });
 }

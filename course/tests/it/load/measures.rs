@@ -107,7 +107,7 @@ fn the_report_says_what_was_asked_and_what_came() {
     let output = load(&serving.url(), &with(&["-c", "3", "-n", "30", "--json"]));
     assert!(output.status.success());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["plan"]["connections"], 3);
+    assert_eq!(report["plan"]["connections"], json!([3]));
     assert_eq!(report["plan"]["duration_s"], 60.0);
     let run = report["runs"][0].as_object().unwrap();
     let mut names: Vec<_> = run.keys().map(String::as_str).collect();
@@ -117,6 +117,7 @@ fn the_report_says_what_was_asked_and_what_came() {
         [
             "answered",
             "bytes",
+            "connections",
             "elapsed_s",
             "failed",
             "failures",
@@ -128,6 +129,7 @@ fn the_report_says_what_was_asked_and_what_came() {
             "rude",
             "sent_again",
             "server_cpu_us_per_answer",
+            "server_memory_kib",
             "stage",
             "statuses",
             "succeeded",

@@ -105,6 +105,32 @@ fn stages_are_started_one_after_the_other_compared_and_ended() {
 }
 
 #[test]
+fn several_numbers_of_connections_are_a_table_and_curves() {
+    let (serving, stages) = (Serving::start(), Stages::new(DONE));
+    stages.serving("one", &serving);
+    stages.serving("two", &serving);
+    let picture = stages.path("curves.svg");
+    let load = ["--stages", "one,two", "--path", "/counted", "-n", "20", "-c", "1,3,9", "--svg", &picture];
+    let output = stages.load(&load);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(serving.count(), 2 * 3 * 20, "{text}");
+    let rows = |name| {
+        let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        rows.filter(|row| row.first() == Some(&name)).map(|row| row[1].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((rows("one"), rows("two")), (rows("two"), vec!["1".into(), "3".into(), "9".into()]), "{text}");
+    assert!(text.contains("measured on ") && text.contains(" processors"), "{text}");
+    let picture = stages.read("curves.svg");
+    // Of throughput and latency; of memory where the system tells it. A point for each number.
+    let panels = if cfg!(target_os = "linux") { 3 } else { 2 };
+    assert_eq!(picture.matches("<polyline ").count(), 2 * panels, "{picture}");
+    assert_eq!(picture.matches("<circle ").count(), 2 * 3 * panels, "{picture}");
+    assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+    assert!(picture.contains("measured on "));
+}
+
+#[test]
 fn a_stage_that_cannot_be_built_or_started_is_told_with_the_reason() {
     let stages = Stages::new("exit 1");
     stages.stage("one", DONE);

@@ -9,6 +9,7 @@
 mod cancel;
 mod completion;
 mod growth;
+mod inbox;
 mod invoke;
 mod queue;
 mod room;

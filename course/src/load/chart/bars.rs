@@ -1,8 +1,7 @@
-//! The comparison as a picture: throughput as bars, latency as points on a logarithmic axis.
-//!
-//! Plain SVG without fonts or scripts. Its colours follow the reader's theme; on paper they are the light ones.
+//! Throughput as bars, latency as points on a logarithmic axis.
 
-use super::report::{Latency, Report, Run, time};
+use super::{begin, end, escaped};
+use crate::load::report::{Latency, Report, Run, time};
 use std::fmt::{self, Write};
 
 const ROW: f64 = 46.0;
@@ -13,38 +12,14 @@ const LATENCY: f64 = 450.0;
 const LATENCY_WIDTH: f64 = 290.0;
 const WIDTH: f64 = 780.0;
 
-const STYLE: &str = "<style>
-  text { font: 13px sans-serif; fill: #222 } .small { font-size: 11px; fill: #555 }
-  .bar { fill: #2f6f9f } .line { stroke: #2f6f9f; stroke-width: 2 } .grid { stroke: #ccc }
-  .paper { fill: #fff }
-  @media screen and (prefers-color-scheme: dark) {
-    text { fill: #ddd } .small { fill: #aaa } .bar { fill: #6fb3e0 } .line { stroke: #6fb3e0 }
-    .grid { stroke: #444 } .paper { fill: #1b1b1b }
-  }
-</style>
-";
-
-/// Draws a report.
-pub(crate) fn svg(report: &Report) -> String {
-    let mut svg = String::new();
-    write_svg(&mut svg, report).expect("a String takes everything");
-    svg
-}
-
-fn write_svg(to: &mut String, report: &Report) -> fmt::Result {
-    let height = TOP + ROW * report.runs.len() as f64 + 34.0;
-    let title = escaped(&report.plan.text());
-    writeln!(
-        to,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">"#
-    )?;
-    to.push_str(STYLE);
-    writeln!(to, r#"<title>{title}</title><rect class="paper" width="{WIDTH}" height="{height}"/>"#)?;
-    writeln!(to, r#"<text x="12" y="22">{title}</text>"#)?;
+/// Draws the runs, one below the other.
+pub(super) fn write(to: &mut String, report: &Report) -> fmt::Result {
+    let height = TOP + ROW * report.runs.len() as f64 + 50.0;
+    begin(to, report, WIDTH, height)?;
     writeln!(to, r#"<text class="small" x="{NAMES}" y="50">answers a second</text>"#)?;
     writeln!(to, r#"<text class="small" x="{LATENCY}" y="50">latency: p50, p90, p99, p99.9, max</text>"#)?;
     let axis = Axis::of(&report.runs);
-    axis.write(to, TOP, height - 34.0)?;
+    axis.write(to, TOP, height - 50.0)?;
     let most = report.runs.iter().map(|run| run.per_second).fold(1.0, f64::max);
     for (row, run) in report.runs.iter().enumerate() {
         let middle = TOP + ROW * (row as f64 + 0.5);
@@ -53,8 +28,7 @@ fn write_svg(to: &mut String, report: &Report) -> fmt::Result {
             axis.write_points(to, latency, middle)?;
         }
     }
-    to.push_str("</svg>\n");
-    Ok(())
+    end(to)
 }
 
 fn write_throughput(to: &mut String, run: &Run, most: f64, middle: f64) -> fmt::Result {
@@ -122,8 +96,4 @@ impl Axis {
         }
         Ok(())
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

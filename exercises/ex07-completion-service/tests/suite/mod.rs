@@ -1,0 +1,341 @@
+//! The properties of the completion service, each a function. `model.rs` and `real.rs` run them.
+
+use std::collections::VecDeque;
+
+use executor::prelude::*;
+use executor::{
+    Canceller, DirectExecutor, Executor, RejectReason, RejectedExecution, Task, TaskError, ThreadPoolExecutor,
+};
+use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+
+use super::exercise::CompletionService;
+use crate::probe::{Counter, Shared, until_asleep};
+use crate::sync::{Arc, thread};
+
+type Service<E> = CompletionService<E, u32>;
+type Taken = Option<Result<u32, TaskError>>;
+
+/// An executor under the property's control: it keeps the tasks until it is told what to do with them, and refuses if it
+/// is told to.
+#[derive(Default)]
+struct Desk {
+    tasks: Shared<VecDeque<Task>>,
+    refuses: Shared<bool>,
+}
+
+impl Desk {
+    /// Takes the task that has waited for as many others.
+    fn remove(&self, place: usize) -> Task {
+        self.tasks.with(|tasks| tasks.remove(place)).unwrap_or_else(|| {
+            fail("the executor has no task", "submit() returned Ok, and has not given it to the executor")
+        })
+    }
+
+    fn run(&self, place: usize) {
+        let task = self.remove(place);
+        step("the executor runs a task");
+        task.run();
+    }
+}
+
+impl Executor for Desk {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        if self.refuses.with(|refuses| *refuses) {
+            for _ in 0..3 {
+                thread::yield_now(); // it takes its time to say no
+            }
+            step("the executor refuses");
+            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
+        }
+        step("the executor queues a task");
+        self.tasks.with(|tasks| tasks.push_back(task));
+        Ok(())
+    }
+}
+
+/// A service whose tasks are at the property's disposal.
+fn at_a_desk() -> (Arc<Desk>, Arc<Service<Arc<Desk>>>) {
+    let desk = Arc::<Desk>::default();
+    (Arc::clone(&desk), Arc::new(CompletionService::new(desk)))
+}
+
+/// Submits a task that must be accepted.
+fn submit<E: Executor>(service: &Service<E>, task: impl FnOnce() -> u32 + Send + 'static) -> Canceller {
+    service.submit(task).unwrap_or_else(|_| {
+        fail("submit() refused a task", "the executor has not: a completion service has no bound of its own")
+    })
+}
+
+/// Submits a task for each of these results.
+fn submit_all<E: Executor>(service: &Service<E>, results: &[u32]) -> Vec<Canceller> {
+    results
+        .iter()
+        .map(|result| {
+            let result = *result;
+            submit(service, move || {
+                step(&format!("task {result} runs"));
+                result
+            })
+        })
+        .collect()
+}
+
+fn take<E: Executor>(service: &Service<E>, cause: &str) -> Taken {
+    expect("take()", cause, || service.take())
+}
+
+/// Takes on another thread.
+fn taker<E: Executor + 'static>(name: &str, service: &Arc<Service<E>>) -> thread::JoinHandle<Taken> {
+    let service = Arc::clone(service);
+    thread::Builder::new().name(name.into()).spawn(move || service.take()).expect("a thread")
+}
+
+fn join(cause: &str, taker: thread::JoinHandle<Taken>) -> Taken {
+    expect("take()", cause, || {
+        taker.join().unwrap_or_else(|_| fail("a thread that takes panicked", "take() never panics"))
+    })
+}
+
+/// A result as a text that can be compared.
+fn text(taken: &Taken) -> String {
+    match taken {
+        None => "None".into(),
+        Some(Ok(value)) => format!("the result {value}"),
+        Some(Err(TaskError::Panicked(_))) => "a panic".into(),
+        Some(Err(TaskError::Cancelled)) => "a cancelled task".into(),
+        Some(Err(other)) => format!("{other}"),
+    }
+}
+
+fn check(taken: &Taken, expected: &str, when: &str, cause: &str) {
+    let taken = text(taken);
+    if taken != expected {
+        fail(&format!("{when}: {taken}, and not {expected}"), cause);
+    }
+}
+
+const HAS_ENDED: &str = "a task has ended, and its result is nowhere to be found";
+const NOTHING_LEFT: &str = "no task is left whose result could come, and take() waits for one";
+
+/// Takes once more, when every result has been taken.
+fn check_end<E: Executor>(service: &Service<E>) {
+    let taken = take(service, NOTHING_LEFT);
+    check(&taken, "None", "a take() after the last result", "a result comes once");
+}
+
+pub fn every_result_comes_once() {
+    promise("The result of every task comes out once, on whichever thread the task ran.");
+    let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+    let service = Service::new(Arc::clone(&pool));
+    submit_all(&service, &[1, 2]);
+    let mut values = Vec::new();
+    for _ in 0..2 {
+        let taken = take(&service, HAS_ENDED);
+        let Some(Ok(value)) = taken else {
+            fail(
+                &format!("two tasks were submitted, and of two take() one gave {}", text(&taken)),
+                "a result is still to come for as long as nobody has taken it, ended or not",
+            );
+        };
+        values.push(value);
+    }
+    values.sort_unstable();
+    if values != [1, 2] {
+        fail(&format!("tasks with the results 1 and 2, and what came was {values:?}"), "each comes once");
+    }
+    check_end(&service);
+    pool.close();
+}
+
+pub fn results_come_in_the_order_in_which_tasks_end() {
+    promise("Results come in the order in which the tasks end, not in the one in which they were submitted.");
+    let (desk, service) = at_a_desk();
+    submit_all(&service, &[1, 2, 3]);
+    let cause = "a task has ended, and take() waits for another one that was submitted before it. Do not wait for a \
+                 certain task: have every task say when it has ended";
+    desk.run(1);
+    check(&take(&service, cause), "the result 2", "the second task has ended, alone", cause);
+    desk.run(1);
+    desk.run(0);
+    let order = "two tasks have ended since the last take(), first the third and then the first";
+    check(&take(&service, cause), "the result 3", order, "first in, first out: a queue");
+    check(&take(&service, cause), "the result 1", order, "first in, first out: a queue");
+    check_end(&service);
+}
+
+pub fn take_waits_for_the_next_result() {
+    promise("take() waits until a task ends, asleep, for as long as one can.");
+    let (desk, service) = at_a_desk();
+    submit_all(&service, &[1]);
+    let taker = taker("taker", &service);
+    until_asleep(1, "take() asks again and again: wait on a Condvar");
+    desk.run(0);
+    let taken = join(HAS_ENDED, taker);
+    check(&taken, "the result 1", "a take() that waited", "it has to look again after the wait");
+    check_end(&service);
+}
+
+pub fn take_waits_while_anything_is_outstanding() {
+    promise("take() returns None only if every result has been taken.");
+    let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+    let service = Arc::new(Service::new(Arc::clone(&pool)));
+    let gate = Arc::new(Counter::new("the test to let task 1 end"));
+    {
+        let gate = Arc::clone(&gate);
+        submit(&service, move || {
+            gate.wait_for(1);
+            step("task 1 ends");
+            1
+        });
+    }
+    let takers = ["taker 1", "taker 2"].map(|name| taker(name, &service));
+    submit_all(&service, &[2]);
+    gate.add();
+    let mut taken: Vec<String> = takers.into_iter().map(|taker| text(&join(HAS_ENDED, taker))).collect();
+    taken.sort_unstable();
+    if taken != ["the result 1", "the result 2"] {
+        fail(
+            &format!("one task runs, a second one is submitted; two take() gave: {}", taken.join(", ")),
+            "the first task was outstanding all the time, so neither may come back with nothing. Count a task before \
+             its result can be seen, count it off when the result is taken, keep both under one lock, and look again \
+             after every wake-up, in a `while`",
+        );
+    }
+    check_end(&service);
+    pool.close();
+}
+
+pub fn several_takes_share_the_results() {
+    promise("When several threads wait, each result releases one of them.");
+    let (desk, service) = at_a_desk();
+    submit_all(&service, &[1, 2]);
+    let takers = ["taker 1", "taker 2"].map(|name| taker(name, &service));
+    until_asleep(2, "take() asks again and again: wait on a Condvar");
+    desk.run(0);
+    desk.run(0);
+    let cause = "two results came one after the other, and one waiter was told of both: notify for each result, not only \
+                 for one that finds the queue empty";
+    let mut taken: Vec<String> = takers.into_iter().map(|taker| text(&join(cause, taker))).collect();
+    taken.sort_unstable();
+    if taken != ["the result 1", "the result 2"] {
+        fail(&format!("two results, two take(), and they gave: {}", taken.join(", ")), "each gets one");
+    }
+    check_end(&service);
+}
+
+pub fn take_returns_none_when_nothing_is_outstanding() {
+    promise("take() returns None at once if there is no task whose result could come.");
+    let (desk, service) = at_a_desk();
+    let taken = take(&service, "nothing was ever submitted, and take() waits");
+    check(&taken, "None", "nothing was submitted", "there is nothing to come");
+    submit_all(&service, &[1]);
+    desk.run(0);
+    check(&take(&service, HAS_ENDED), "the result 1", "the task has ended", HAS_ENDED);
+    check_end(&service);
+}
+
+pub fn who_waits_learns_that_nothing_will_come() {
+    promise("When the last result is taken, everybody else who waits gets None.");
+    let (desk, service) = at_a_desk();
+    submit_all(&service, &[1]);
+    let takers = ["taker 1", "taker 2", "taker 3"].map(|name| taker(name, &service));
+    until_asleep(3, "take() asks again and again: wait on a Condvar");
+    desk.run(0);
+    let cause = "one has taken the last result; the others were waiting for it and are not told that there will be none \
+                 for them";
+    let mut taken: Vec<String> = takers.into_iter().map(|taker| text(&join(cause, taker))).collect();
+    taken.sort_unstable();
+    if taken != ["None", "None", "the result 1"] {
+        fail(&format!("one result, three take(), and they gave: {}", taken.join(", ")), "it comes once");
+    }
+}
+
+pub fn a_refused_task_is_not_waited_for() {
+    promise("A task that the executor refuses comes back from submit(), and nobody waits for its result.");
+    let (desk, service) = at_a_desk();
+    desk.refuses.with(|refuses| *refuses = true);
+    match service.submit(|| 1) {
+        Err(refused) => drop(refused),
+        Ok(_) => fail(
+            "the executor refused, and submit() returned Ok",
+            "the caller believes that the task will be run: pass the error on",
+        ),
+    }
+    let taken = take(&service, "the task was refused, and counts as one whose result is to come");
+    check(&taken, "None", "the only task was refused", "no result of a refused task comes out");
+}
+
+pub fn a_refusal_releases_who_waits() {
+    promise("A take() that came while a task was being submitted does not wait on when that is refused.");
+    let (desk, service) = at_a_desk();
+    desk.refuses.with(|refuses| *refuses = true);
+    let taker = taker("taker", &service);
+    drop(service.submit(|| 1));
+    let cause =
+        "the task was counted, take() began to wait for it, the executor refused, and nobody told the waiter";
+    let taken = join(cause, taker);
+    check(&taken, "None", "the only task was refused", "no result of a refused task comes out");
+}
+
+pub fn a_panicking_task_comes_too() {
+    promise("A task that panics comes out as such.");
+    let (desk, service) = at_a_desk();
+    submit(&service, || panic_on_purpose());
+    desk.run(0);
+    let cause =
+        "the task has panicked, and take() waits for its result: on_done is told how every task has ended";
+    let taken = take(&service, cause);
+    check(&taken, "a panic", "the task has panicked", "whoever takes has to learn how it ended");
+    check_end(&service);
+}
+
+pub fn a_cancelled_task_comes_too() {
+    promise("A task that is cancelled comes out as such, at once.");
+    let (_desk, service) = at_a_desk();
+    let canceller = submit_all(&service, &[1]).remove(0);
+    step("cancels the task");
+    canceller.cancel();
+    let cause =
+        "the task is cancelled, and take() waits for its result: on_done is told how every task has ended";
+    let taken = take(&service, cause);
+    check(&taken, "a cancelled task", "the task was cancelled", "whoever takes has to learn how it ended");
+    check_end(&service);
+}
+
+pub fn a_task_that_is_dropped_unrun_comes_too() {
+    promise("A task that the executor drops unrun comes out as cancelled.");
+    let (desk, service) = at_a_desk();
+    submit_all(&service, &[1]);
+    let task = desk.remove(0);
+    step("the executor drops the task, as after shutdown_now()");
+    drop(task);
+    let cause = "the task will never run, and take() waits for its result. A closure that is dropped runs no code: what \
+                 is to be done at the end of every task belongs into on_done";
+    let taken = take(&service, cause);
+    check(&taken, "a cancelled task", "the task was dropped", "whoever takes has to learn how it ended");
+    check_end(&service);
+}
+
+pub fn the_executor_may_run_tasks_at_once() {
+    promise("It works over an executor that runs a task before submit() returns, too.");
+    let service = Service::new(DirectExecutor);
+    let cause = "submit() holds a lock while the executor runs the task, and the end of the task needs it";
+    expect("submit()", cause, || submit_all(&service, &[1, 2]));
+    check(&take(&service, HAS_ENDED), "the result 1", "both tasks have ended", HAS_ENDED);
+    check(&take(&service, HAS_ENDED), "the result 2", "both tasks have ended", HAS_ENDED);
+    check_end(&service);
+}
+
+pub fn poll_takes_what_is_there() {
+    promise("poll() takes a result that is there, and never waits for one.");
+    let (desk, service) = at_a_desk();
+    let poll = || expect("poll()", "poll() waits for a task that has not ended", || service.poll());
+    check(&poll(), "None", "nothing was submitted", "there is nothing to come");
+    submit_all(&service, &[1]);
+    check(&poll(), "None", "the task has not ended", "its result is not there yet");
+    desk.run(0);
+    check(&poll(), "the result 1", "the task has ended", HAS_ENDED);
+    let cause = "poll() has taken the last result, and take() waits for one: a result that is taken is not outstanding \
+                 any more, whoever took it";
+    check(&take(&service, cause), "None", "a take() after the last result", "a result comes once");
+}

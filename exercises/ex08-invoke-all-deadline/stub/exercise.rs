@@ -1,0 +1,41 @@
+//! All tasks, and one deadline: submit many, wait for all of them, leave nothing behind when the time is up.
+//!
+//! This is the only file to edit. `cargo test -p ex08-invoke-all-deadline` checks it.
+#![allow(unused)]
+
+use executor::prelude::*;
+use executor::{Executor, JoinTimeoutError, RejectedSubmit, TaskError, TaskHandle};
+
+/// Milliseconds: a moment on the clock, or the time from one to another.
+pub type Millis = u64;
+
+/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while somebody
+/// waits on it.
+pub trait Clock {
+    /// The time now.
+    fn now(&self) -> Millis;
+
+    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
+    /// already is returned even if `at_most` is 0.
+    fn join<T: Send + 'static>(
+        &self,
+        handle: TaskHandle<T>,
+        at_most: Millis,
+    ) -> Result<T, JoinTimeoutError<T>>;
+}
+
+/// What one task does.
+pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the latest.
+///
+/// What has not ended by then is cancelled, and what was not submitted by then never is: `Err(TaskError::Cancelled)`. If
+/// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned.
+pub fn invoke_all<T: Send + 'static>(
+    executor: &impl Executor,
+    clock: &impl Clock,
+    jobs: Vec<Job<T>>,
+    timeout: Millis,
+) -> Result<Vec<Result<T, TaskError>>, RejectedSubmit<T>> {
+    todo!("submit them all, wait until the deadline and no longer, and leave nothing behind")
+}

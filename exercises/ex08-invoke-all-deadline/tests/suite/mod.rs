@@ -1,0 +1,370 @@
+//! The properties of `invoke_all`, each a function. `model.rs` and `real.rs` run them.
+
+use std::time::Duration;
+
+use executor::prelude::*;
+use executor::{
+    CancelToken, Executor, JoinTimeoutError, RejectReason, RejectedExecution, RejectedSubmit, Task,
+    TaskError, TaskHandle, ThreadPoolExecutor,
+};
+use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+
+use super::exercise::{Clock, Job, Millis, invoke_all};
+use crate::probe::{Counter, Shared};
+use crate::sync::Arc;
+
+const NEVER: Millis = Millis::MAX;
+
+/// When the property begins. No clock begins at zero.
+const START: Millis = 1_000;
+
+/// An executor and a clock in one: each job takes as long as the property says, all of them run side by side, and the
+/// time goes on while somebody waits, from the end of one job to the end of the next.
+#[derive(Default)]
+struct Simulation {
+    /// How long the jobs take, in the order in which they are submitted.
+    takes: Vec<Millis>,
+    /// Runs each job at once, before `submit` returns.
+    inline: bool,
+    /// How long each submission takes.
+    submission: Millis,
+    /// How many jobs it accepts.
+    room: Option<usize>,
+    state: Shared<State>,
+}
+
+#[derive(Default)]
+struct State {
+    passed: Millis,
+    accepted: usize,
+    /// When each job ends, its number, and the job.
+    running: Vec<(Millis, usize, Task)>,
+}
+
+impl Simulation {
+    fn of(takes: &[Millis]) -> Self {
+        Self { takes: takes.to_vec(), ..Self::default() }
+    }
+
+    /// How much time has passed.
+    fn passed(&self) -> Millis {
+        self.state.with(|state| state.passed)
+    }
+
+    fn pass(&self, until: Millis) {
+        self.state.with(|state| state.passed = state.passed.max(until));
+    }
+
+    /// The running job that ends first, if that is not later than this.
+    fn next_to_end(&self, until: Millis) -> Option<(Millis, usize, Task)> {
+        self.state.with(|state| {
+            let running = state.running.iter().enumerate();
+            let (place, (end, ..)) = running.min_by_key(|(_, (end, ..))| *end)?;
+            (*end <= until).then(|| state.running.remove(place))
+        })
+    }
+
+    /// Runs what is still there, as an executor does that nobody has told to leave it.
+    fn go_on(&self) {
+        step("and the executor goes on with what it has");
+        while let Some((.., task)) = self.next_to_end(NEVER) {
+            task.run();
+        }
+    }
+}
+
+impl Executor for Simulation {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        let (now, accepted) = self.state.with(|state| {
+            state.passed += self.submission;
+            (state.passed, state.accepted)
+        });
+        if self.room.is_some_and(|room| accepted >= room) {
+            step(&format!("{now} ms: the executor refuses job {}", accepted + 1));
+            return Err(RejectedExecution { reason: RejectReason::Saturated, task });
+        }
+        step(&format!("{now} ms: job {} begins", accepted + 1));
+        let end = now.saturating_add(self.takes[accepted]);
+        self.state.with(|state| state.accepted += 1);
+        if self.inline {
+            self.pass(end);
+            task.run();
+        } else {
+            self.state.with(|state| state.running.push((end, accepted + 1, task)));
+        }
+        Ok(())
+    }
+}
+
+impl Clock for Simulation {
+    fn now(&self) -> Millis {
+        START + self.passed()
+    }
+
+    fn join<T: Send + 'static>(
+        &self,
+        handle: TaskHandle<T>,
+        at_most: Millis,
+    ) -> Result<T, JoinTimeoutError<T>> {
+        let until = self.passed().saturating_add(at_most);
+        while !handle.is_finished() {
+            let Some((end, number, task)) = self.next_to_end(until) else {
+                self.pass(until);
+                step(&format!("{until} ms: that was all of the time"));
+                return Err(JoinTimeoutError::TimedOut(handle));
+            };
+            self.pass(end);
+            step(&format!("{end} ms: job {number} ends"));
+            task.run();
+        }
+        handle.join_timeout(Duration::ZERO)
+    }
+}
+
+/// Which jobs have run.
+type Ran = Arc<Shared<Vec<u32>>>;
+
+/// Jobs with the results 1, 2, 3 …
+fn jobs(ran: &Ran, number: u32) -> Vec<Job<u32>> {
+    (1..=number)
+        .map(|n| {
+            let ran = Arc::clone(ran);
+            Box::new(move || {
+                ran.with(|ran| ran.push(n));
+                n
+            }) as Job<u32>
+        })
+        .collect()
+}
+
+type Outcomes = Result<Vec<Result<u32, TaskError>>, RejectedSubmit<u32>>;
+
+fn invoke(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Outcomes {
+    let cause = "times are whole numbers without a sign: what is left until a deadline that is over is 0, and a deadline \
+                 may be later than any number can say (saturating_sub, saturating_add)";
+    expect("invoke_all()", cause, || invoke_all(simulation, simulation, jobs, timeout))
+}
+
+/// The same, of jobs that must all be accepted, with the outcomes as texts that can be compared.
+fn outcomes(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Vec<String> {
+    let Ok(outcomes) = invoke(simulation, jobs, timeout) else {
+        fail("invoke_all() returned a refusal", "the executor has refused none")
+    };
+    outcomes
+        .iter()
+        .map(|outcome| match outcome {
+            Ok(value) => format!("{value}"),
+            Err(TaskError::Panicked(_)) => "panicked".into(),
+            Err(_) => "cancelled".into(),
+        })
+        .collect()
+}
+
+fn check(outcomes: &[String], expected: &[&str], what: &str, cause: &str) {
+    if outcomes != expected {
+        fail(&format!("{what}: {}, and not {}", outcomes.join(", "), expected.join(", ")), cause);
+    }
+}
+
+fn check_time(simulation: &Simulation, expected: Millis, what: &str, cause: &str) {
+    let passed = simulation.passed();
+    if passed != expected {
+        fail(&format!("{what}: it took {passed} ms, and not {expected}"), cause);
+    }
+}
+
+pub fn outcomes_are_in_the_order_of_the_jobs() {
+    promise("There is an outcome for each job, in the order of the jobs, whichever ends first.");
+    let simulation = Simulation::of(&[30, 10, 20]);
+    let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 100);
+    let cause = "the second one ends first and the first one last: wait for every job, and put each outcome where its \
+                 job was";
+    check(&outcomes, &["1", "2", "3"], "jobs of 30, 10 and 20 ms, and time enough", cause);
+}
+
+pub fn the_jobs_run_side_by_side() {
+    promise("All jobs are submitted before any is waited for.");
+    let simulation = Simulation::of(&[10, 10, 10]);
+    outcomes(&simulation, jobs(&Ran::default(), 3), 100);
+    let cause = "whoever waits for one job before the next is submitted runs them one after the other";
+    check_time(&simulation, 10, "three jobs of 10 ms, on enough threads", cause);
+}
+
+pub fn a_failing_job_does_not_fail_the_others() {
+    promise("A job that panics has an outcome like the others, and they have theirs.");
+    let simulation = Simulation::of(&[20, 10, 30]);
+    let mut jobs = jobs(&Ran::default(), 3);
+    jobs[1] = Box::new(|| panic_on_purpose());
+    let outcomes = outcomes(&simulation, jobs, 100);
+    let cause = "each job's outcome is its own; what to make of a failure is for the caller to decide";
+    check(&outcomes, &["1", "panicked", "3"], "the second one of three jobs panicked", cause);
+}
+
+pub fn there_is_one_deadline_for_all() {
+    promise("The timeout is for all jobs together.");
+    let simulation = Simulation::of(&[8, 16, NEVER]);
+    let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
+    let cause = "a timeout that begins anew for each job adds up: with a thousand jobs it is a thousand times as long. \
+                 Make it a point in time at the beginning, and wait each time for what is left";
+    check_time(&simulation, 10, "jobs of 8 ms, 16 ms and one without an end, and a timeout of 10 ms", cause);
+    let missing = "an outcome for each job: a job that was cancelled has one, too";
+    check(&outcomes, &["1", "cancelled", "cancelled"], "jobs of 8 ms, 16 ms and more, in 10 ms", missing);
+}
+
+pub fn what_has_ended_in_time_keeps_its_result() {
+    promise("A job that has ended by the deadline has its result, whatever became of those before it.");
+    let simulation = Simulation::of(&[NEVER, 5, 8]);
+    let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
+    let cause = "two have ended in time, while the first one was being waited for: when the time is up, look at each \
+                 before you give it up";
+    check(&outcomes, &["cancelled", "2", "3"], "jobs without an end, of 5 and of 8 ms, in 10 ms", cause);
+}
+
+pub fn what_has_not_ended_in_time_is_cancelled() {
+    promise("What has not ended by the deadline is cancelled: it does not run afterwards.");
+    let simulation = Simulation::of(&[50, 5, 60]);
+    let ran = Ran::default();
+    outcomes(&simulation, jobs(&ran, 3), 10);
+    simulation.go_on();
+    let ran = ran.with(|ran| ran.clone());
+    if ran != [2] {
+        fail(
+            &format!("only job 2 ends within the 10 ms, and those that came to their end are {ran:?}"),
+            "nobody wants their results any more, and they go on holding threads: a time-out alone stops nobody, and \
+             neither does dropping the handle. cancel() does",
+        );
+    }
+}
+
+/// A clock whose time is up as soon as somebody waits for a job that has not ended, but not before the first one runs.
+struct Impatient {
+    first_runs: Arc<Counter>,
+    passed: Shared<Millis>,
+}
+
+impl Clock for Impatient {
+    fn now(&self) -> Millis {
+        START + self.passed.with(|passed| *passed)
+    }
+
+    fn join<T: Send + 'static>(
+        &self,
+        handle: TaskHandle<T>,
+        at_most: Millis,
+    ) -> Result<T, JoinTimeoutError<T>> {
+        self.first_runs.wait_for(1);
+        if handle.is_finished() {
+            return handle.join_timeout(Duration::ZERO);
+        }
+        step("the time is up");
+        self.passed.with(|passed| *passed = passed.saturating_add(at_most));
+        Err(JoinTimeoutError::TimedOut(handle))
+    }
+}
+
+pub fn a_running_job_is_told_to_give_up() {
+    promise(
+        "At the deadline, a job that runs is told to give up, and one that waits in the pool never begins.",
+    );
+    let pool = ThreadPoolExecutor::fixed(1);
+    let first_runs = Arc::new(Counter::new("job 1 to run"));
+    let told = Arc::new(Counter::new("its token to be cancelled"));
+    let may_end = Arc::new(Counter::new("the test to let job 1 end"));
+    let ran = Ran::default();
+    let mut jobs = jobs(&ran, 2);
+    jobs[0] = {
+        let (first_runs, told, may_end) = (Arc::clone(&first_runs), Arc::clone(&told), Arc::clone(&may_end));
+        Box::new(move || {
+            let tell = Arc::clone(&told);
+            let _registration = CancelToken::current().on_cancel(move || {
+                tell.add();
+            });
+            step("job 1 runs");
+            first_runs.add();
+            told.wait_for(1);
+            may_end.wait_for(1); // it holds the only thread until invoke_all() has returned
+            step("job 1 gives up");
+            1
+        })
+    };
+    let clock = Impatient { first_runs, passed: Shared::default() };
+    if invoke_all(&pool, &clock, jobs, 10).is_err() {
+        fail("invoke_all() returned a refusal", "the pool has refused none");
+    }
+    let cause = "the time is up, and the job was not told: cancel() cancels its token as well, cancel_keep_running() and \
+                 dropping the handle do not";
+    expect("waiting for the running job to give up", cause, || told.wait_for(1));
+    may_end.add();
+    pool.close();
+    if ran.with(|ran| !ran.is_empty()) {
+        fail("job 2 was in the pool's queue at the deadline, and was run afterwards", "cancel every job");
+    }
+}
+
+pub fn the_time_of_submitting_counts() {
+    promise("The time runs from the call on, not only after the submissions.");
+    let simulation = Simulation { submission: 4, ..Simulation::of(&[NEVER, NEVER]) };
+    let outcomes = outcomes(&simulation, jobs(&Ran::default(), 2), 10);
+    let cause = "an executor may take its time to accept a job. The deadline is a point in time: fix it before anything \
+                 else";
+    check_time(&simulation, 10, "two submissions of 4 ms, no job that ends, and a timeout of 10 ms", cause);
+    check(&outcomes, &["cancelled", "cancelled"], "two jobs without an end, in 10 ms", cause);
+}
+
+pub fn nothing_is_submitted_after_the_deadline() {
+    promise("A job that was not submitted by the deadline never is.");
+    let simulation = Simulation { inline: true, ..Simulation::of(&[8, 8, 8]) };
+    let ran = Ran::default();
+    let outcomes = outcomes(&simulation, jobs(&ran, 3), 10);
+    let ran = ran.with(|ran| ran.clone());
+    if ran.contains(&3) || outcomes.len() != 3 || outcomes[2] != "cancelled" {
+        fail(
+            &format!(
+                "jobs of 8 ms, run one after the other inside submit(), and a timeout of 10 ms: {ran:?} were run, and the \
+                 outcomes are {}",
+                outcomes.join(", ")
+            ),
+            "after 16 ms the time is up, and job 3 has not begun: look at the clock before each submission",
+        );
+    }
+}
+
+pub fn a_refusal_leaves_nothing_behind() {
+    promise(
+        "When a job is refused, those before it are cancelled, the refusal is returned, and nobody waits.",
+    );
+    let simulation = Simulation { room: Some(2), ..Simulation::of(&[5, 50]) };
+    let ran = Ran::default();
+    match invoke(&simulation, jobs(&ran, 3), 10) {
+        Err(refused) => drop(refused),
+        Ok(outcomes) => fail(
+            &format!(
+                "the executor refused one of three jobs, and invoke_all() returned {} outcomes",
+                outcomes.len()
+            ),
+            "the caller believes that all were run: return the refusal",
+        ),
+    }
+    check_time(
+        &simulation,
+        0,
+        "the executor refused at once",
+        "the caller cannot do anything about it while you wait",
+    );
+    simulation.go_on();
+    let ran = ran.with(|ran| ran.clone());
+    if !ran.is_empty() {
+        fail(
+            &format!("the third job was refused, nobody will see any result, and these ran on: {ran:?}"),
+            "those submitted before it have to be cancelled; `?` forgets them, and dropping a handle does not",
+        );
+    }
+}
+
+pub fn a_timeout_may_be_as_long_as_it_likes() {
+    promise("A timeout that nobody lives to see is as good as any other.");
+    let simulation = Simulation::of(&[5, 10]);
+    let outcomes = outcomes(&simulation, jobs(&Ran::default(), 2), Millis::MAX);
+    check(&outcomes, &["1", "2"], "jobs of 5 and 10 ms, and the longest timeout there is", "it is not over");
+    check_time(&simulation, 10, "jobs of 5 and 10 ms", "when all have ended, there is nothing to wait for");
+}
