@@ -380,7 +380,7 @@ fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
                 }
                 release.set();
             });
-            assert_eq!(sum.into_inner(), (0..40).sum());
+            assert_eq!(sum.into_inner(), (0..40).sum::<usize>());
         }
     });
 }

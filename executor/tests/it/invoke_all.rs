@@ -16,7 +16,7 @@ use executor::{
 
 use crate::support::{
     LONG, SHORT, Signal, Spot, assert_matches, blocked, eventually, occupy, on_every_concurrent_executor,
-    on_every_executor, on_every_pool, on_thread, room_for_two, tracked, within_deadline,
+    on_every_executor, on_every_pool, on_thread, room_for_two, tracked, with_enough_time, within_deadline,
 };
 
 type Boxed<T> = Box<dyn FnOnce() -> T + Send>;
@@ -221,17 +221,27 @@ fn tasks_that_end_in_time_all_have_values() {
 fn at_the_deadline_the_finished_keep_their_results_and_the_others_are_cancelled_and_told() {
     within_deadline(|| {
         on_every_concurrent_executor(|executor| {
-            let told = Signal::new();
-            let quick = FutureTask::new(|| ());
-            let slow = FutureTask::cancellable({
-                let told = told.clone();
-                move |token| token.sleep(Duration::MAX).inspect_err(|_| told.set())
+            with_enough_time(|timeout| {
+                let (begun, told) = (Signal::new(), Signal::new());
+                let quick = FutureTask::new(|| ());
+                let slow = FutureTask::cancellable({
+                    let (begun, told) = (begun.clone(), told.clone());
+                    move |token| {
+                        begun.set();
+                        token.sleep(Duration::MAX).inspect_err(|_| told.set())
+                    }
+                });
+                let start = Instant::now();
+                let handles = executor.invoke_all_timeout([quick, slow], timeout).unwrap();
+                assert!(start.elapsed() >= timeout);
+                assert!(handles.iter().all(TaskHandle::is_finished));
+                if !begun.is_set() || handles[0].state() == TaskState::Cancelled {
+                    return false;
+                }
+                assert_eq!(states(&handles), [TaskState::Completed, TaskState::Cancelled]);
+                told.wait();
+                true
             });
-            let start = Instant::now();
-            let handles = executor.invoke_all_timeout([quick, slow], Duration::from_millis(500)).unwrap();
-            assert!(start.elapsed() >= Duration::from_millis(500));
-            assert_eq!(states(&handles), [TaskState::Completed, TaskState::Cancelled]);
-            told.wait();
         });
     });
 }

@@ -8,14 +8,14 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use executor::{
-    CancelToken, DirectExecutor, Executor, ExecutorService, FutureTask, InvokeAnyError, InvokeAnyFailure,
-    RejectReason, TaskFailure, ThreadPoolExecutor, masked, prelude::*,
+    CancelToken, Canceller, DirectExecutor, Executor, ExecutorService, FutureTask, InvokeAnyError,
+    InvokeAnyFailure, RejectReason, TaskFailure, TaskState, ThreadPoolExecutor, masked, prelude::*,
 };
 
 use crate::support::{
     Bomb, Explosions, LONG, Record, SHORT, Signal, Spot, assert_matches, blocked, eventually, occupy,
     on_every_concurrent_executor, on_every_executor, on_every_pool, on_thread, room_for_two, tracked,
-    within_deadline,
+    with_enough_time, within_deadline,
 };
 
 type Attempt = Result<i32, &'static str>;
@@ -300,17 +300,30 @@ fn it_waits_for_the_last_one_to_fail() {
 fn when_the_time_is_up_all_are_cancelled_and_told() {
     within_deadline(|| {
         on_every_concurrent_executor(|executor| {
-            let ((one, _, _), (two, _, _)) = (loser(), loser());
-            let cancellers = [one.handle.canceller(), two.handle.canceller()];
-            let failed = FutureTask::new(|| Err("no"));
-            let timeout = Duration::from_millis(500);
-            let start = Instant::now();
-            let error = executor.invoke_any_timeout([one, failed, two], timeout).unwrap_err();
-            assert!(start.elapsed() >= timeout);
-            assert_matches!(error.reason, InvokeAnyFailure::TimedOut);
-            assert_eq!(told(&error), ["no", "the task was cancelled", "the task was cancelled"]);
-            assert!(cancellers.iter().all(executor::Canceller::is_finished));
-            assert!(error.to_string().starts_with("no task has succeeded in time; the first failure: no"));
+            with_enough_time(|timeout| {
+                let ((one, _, one_told), (two, _, two_told)) = (loser(), loser());
+                let (one_begun, two_begun) = (one.handle.canceller(), two.handle.canceller());
+                let failed = FutureTask::new(move || {
+                    let pending = |task: &Canceller| task.state() == TaskState::Pending;
+                    eventually("the others have begun", || !pending(&one_begun) && !pending(&two_begun));
+                    Err("no")
+                });
+                let start = Instant::now();
+                let error = executor.invoke_any_timeout([one, failed, two], timeout).unwrap_err();
+                assert!(start.elapsed() >= timeout);
+                assert_matches!(error.reason, InvokeAnyFailure::TimedOut);
+                assert_eq!(error.failures.len() + error.rest.len(), 3);
+                if !error.rest.is_empty() || told(&error)[0] != "no" {
+                    return false;
+                }
+                assert_eq!(told(&error)[1..], ["the task was cancelled"; 2]);
+                assert!(
+                    error.to_string().starts_with("no task has succeeded in time; the first failure: no")
+                );
+                one_told.wait();
+                two_told.wait();
+                true
+            });
         });
     });
 }

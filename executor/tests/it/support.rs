@@ -44,6 +44,13 @@ pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Tries a test of what happens at a deadline with more and more time, until its tasks were under way in time. On a
+/// machine that has nothing else to do, the first attempt is the only one.
+pub(crate) fn with_enough_time(attempt: impl Fn(Duration) -> bool) {
+    let attempts = [100, 1_000, 5_000].map(Duration::from_millis);
+    assert!(attempts.into_iter().any(attempt), "not even with the longest deadline were the tasks under way");
+}
+
 /// The rounds of a race: `most`, or as many as there is time for. On a machine that is busy with other things, a round
 /// takes as long as it takes to get a turn.
 pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
