@@ -20,8 +20,8 @@
 //! # Invariants
 //!
 //! 1. A handle is in one of the two places from `expect` until it is given out, and what is in `arrived` is finished.
-//! 2. If `arrived` is not empty, there is no waiter, or as many as there are handles in it are awake (or all are).
-//!    So whoever is woken and gives up all the same wakes another.
+//! 2. For each handle in `arrived` there is a waiter that was woken and has not looked since, unless nobody waits. So
+//!    whoever is woken and gives up all the same wakes another.
 //! 3. When nothing is expected any more, every waiter is woken: either there is something for it, or it learns that
 //!    there will be nothing.
 //! 4. The wakers of waiters are parkers, and a finished handle is moved, not dropped: no user code runs under the lock.

@@ -3,6 +3,7 @@ use crate::diagnostics::report;
 use executor::{CancelToken, Registration};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
+use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +14,9 @@ const BACKLOG: i32 = 1024;
 
 /// How long nobody has to have come before a listener that is closing is closed.
 const LAST_MOMENT: Duration = Duration::from_millis(50);
+
+/// How many of those who come too late are accepted before the first of them is answered.
+const MOST_AT_ONCE: usize = 100;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -81,7 +85,7 @@ impl Listener {
     ///
     /// # Blocking
     ///
-    /// For a second at most; whoever is still left then does get a reset.
+    /// For a second, and for as long as it takes to answer those who are left then.
     pub fn close(self) {
         let deadline = Instant::now() + LONGEST_PAUSE;
         if self.socket.set_nonblocking(true).is_err() {
@@ -89,13 +93,20 @@ impl Listener {
         }
         // A client can be connected, as it sees it, a moment before the system shows it here.
         let mut quiet = Instant::now();
-        while Instant::now() < deadline && quiet.elapsed() < LAST_MOMENT {
-            match self.socket.accept() {
-                Ok((stream, peer)) => {
-                    turn_away(stream, peer);
-                    quiet = Instant::now();
-                }
-                Err(_) => thread::sleep(FIRST_PAUSE),
+        loop {
+            let accept = || self.socket.accept().ok();
+            let late: Vec<_> = iter::from_fn(accept).take(MOST_AT_ONCE).collect();
+            let is_quiet = late.is_empty() && quiet.elapsed() >= LAST_MOMENT;
+            if is_quiet || Instant::now() >= deadline {
+                // First: some ask again as soon as they are answered, and would be reset as the next in the queue.
+                drop(self.socket);
+                return late.into_iter().for_each(turn_away);
+            }
+            if late.is_empty() {
+                thread::sleep(FIRST_PAUSE);
+            } else {
+                late.into_iter().for_each(turn_away);
+                quiet = Instant::now();
             }
         }
     }
@@ -124,7 +135,7 @@ impl Iterator for Incoming<'_> {
                     // This may have been the wake-up of another thread, whose own will not come: dropping our
                     // registration takes ours back. So each thread that was woken wakes the next.
                     wake_one_accept(self.listener.local_addr);
-                    turn_away(stream, peer);
+                    turn_away((stream, peer));
                 }
                 // The client gave up before we came to it; that says nothing about the next one.
                 Err(error)
@@ -147,7 +158,7 @@ impl Incoming<'_> {
 }
 
 /// Answers 503 to a client that came too late, and says so; but not of one that is gone at once, as our own wake-up is.
-fn turn_away(stream: TcpStream, peer: SocketAddr) {
+fn turn_away((stream, peer): (TcpStream, SocketAddr)) {
     // Some systems hand the listener's setting down.
     let _ = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(FIRST_PAUSE)));
     if !matches!(stream.peek(&mut [0]), Ok(0)) {

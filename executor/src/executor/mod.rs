@@ -146,7 +146,8 @@ pub trait ExecutorExt: Executor {
     /// for ever, as [`TaskHandle::join`] can: on a full pool, the tasks never get a thread.
     ///
     /// # Cancellation
-    /// A cancellation point, except if all tasks have ended already.
+    /// A cancellation point. A caller that is cancelled already submits nothing; one whose tasks have all ended when the
+    /// request comes gets their handles.
     #[doc(alias = "invokeAll")]
     fn invoke_all<T: Send + 'static>(
         &self,

@@ -14,6 +14,11 @@ use crate::sync::{Arc, thread};
 ///
 /// It is called by the thread that submits a task, outside all locks. It must not submit to the pool that it works for.
 /// If it panics or fails, the task that needed the thread is queued if other workers live, and refused otherwise.
+///
+/// # Blocking
+/// A worker may be handed on and run later, but not much later. While the pool has no other thread, whoever submits a
+/// task that is to be queued waits until the worker has begun or was dropped, or until the pool is shut down: a task must
+/// not be accepted that nobody may come for.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///

@@ -179,6 +179,9 @@ impl RejectionHandler for DiscardOldest {
 
 /// Has the submitter wait until there is room.
 ///
+/// Those who wait are told of room in the order in which they came, one at a time. Who comes just then and need not wait
+/// may be quicker: nobody is kept waiting for ever by that unless newcomers never cease.
+///
 /// `java.util.concurrent` has nothing like it, and the usual substitute, a handler that calls `put` on the queue, loses
 /// tasks that are put into the queue of a pool that has just been shut down.
 #[derive(Debug, Clone, Copy, Default)]

@@ -166,9 +166,6 @@ impl State {
             self.leave_queue(task);
         }
         self.tombstones = self.tombstones.min(0); // more would be those that a user's own queue has dropped
-        if !removed.is_empty() {
-            self.wake_submitter();
-        }
         removed
     }
 
@@ -202,4 +199,27 @@ impl State {
 /// when the lock is free.
 pub(super) fn ask<R>(call: impl FnOnce() -> R) -> Option<R> {
     contain(call).map_err(panics::keep).ok()
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::super::{Abort, NamedThreads};
+    use super::*;
+    use crate::queue::FifoQueue;
+
+    #[test]
+    fn a_seat_that_was_left_is_taken_again() {
+        let settings = Settings {
+            core: 1,
+            maximum: 1,
+            keep_alive: Duration::ZERO,
+            core_timeout: false,
+            factory: Arc::new(NamedThreads::new("test")),
+            rejection: Arc::new(Abort),
+        };
+        let mut state = State::new(Box::new(FifoQueue::unbounded()), settings);
+        assert_eq!([state.take_seat(), state.take_seat(), state.take_seat()], [0, 1, 2]);
+        state.seats[1] = Seat::Free;
+        assert_eq!([state.take_seat(), state.take_seat()], [1, 3]);
+    }
 }

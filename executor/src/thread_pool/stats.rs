@@ -57,7 +57,8 @@ pub struct PoolStats {
     pub active: usize,
     /// Tasks that wait for a thread.
     pub queued: usize,
-    /// Tasks that have ended, in whichever way.
+    /// Tasks that a thread has taken and that have ended, in whichever way. A task that was cancelled while it waited is
+    /// not among them; one that was cancelled in the moment between being taken and being begun is.
     pub completed: u64,
     /// Those of them that panicked.
     pub panicked: u64,

@@ -11,7 +11,7 @@ use executor::{
     ThreadPoolExecutor, WorkQueue, prelude::*,
 };
 
-use crate::support::{LONG, Record, assert_matches, eventually, occupy, within_deadline};
+use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, within_deadline};
 
 /// In which of its methods, and at which point of it, a queue panics: once, so that it can be seen to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +157,17 @@ fn a_task_that_a_panicking_queue_has_kept_is_run() {
         assert_eq!((pool.queued(), kept.state()), (1, TaskState::Pending));
         drop(busy);
         assert_eq!(kept.join_timeout(LONG).unwrap(), 7);
+        goes_on(&pool, &heard, 2);
+    });
+}
+
+#[test]
+fn a_thread_is_woken_for_a_task_that_a_panicking_queue_has_kept() {
+    within_deadline(|| {
+        let (pool, heard, mood) = moody();
+        settle(&*pool);
+        mood.set(Trouble::AfterOffer);
+        assert_eq!(pool.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
         goes_on(&pool, &heard, 2);
     });
 }

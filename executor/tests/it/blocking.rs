@@ -14,7 +14,7 @@ use executor::{
 };
 
 use crate::support::{
-    LONG, Occupied, SHORT, Spot, Waiter, assert_matches, blocked, eventually, occupy, occupy_all,
+    LONG, Occupied, SHORT, Signal, Spot, Waiter, assert_matches, blocked, eventually, occupy, occupy_all,
     within_deadline,
 };
 
@@ -59,6 +59,29 @@ fn a_submitter_waits_until_a_task_is_done() {
         assert_eq!(full.queued.join_timeout(LONG).unwrap(), 1);
         full.pool.close();
         assert_eq!(full.pool.stats().completed, 3);
+    });
+}
+
+/// There is room as soon as the waiting task is begun, however long that takes.
+#[test]
+fn a_submitter_waits_until_a_waiting_task_is_begun() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new());
+        let pool = Arc::new(pool.build().unwrap());
+        let busy = occupy(&*pool);
+        let release = Signal::new();
+        let held = release.clone();
+        let long = pool.submit(move || held.wait()).unwrap();
+        let submitter = blocked({
+            let pool = Arc::clone(&pool);
+            move || pool.submit(|| 2).unwrap()
+        });
+        assert!(submitter.still_waits());
+        drop(busy);
+        let accepted = submitter.result();
+        assert_eq!((long.state(), accepted.state()), (TaskState::Running, TaskState::Pending));
+        release.set();
+        assert_eq!(accepted.join_timeout(LONG).unwrap(), 2);
     });
 }
 

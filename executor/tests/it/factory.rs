@@ -310,6 +310,69 @@ fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
     });
 }
 
+/// A shutdown ends that wait, too.
+#[test]
+fn a_submitter_that_waits_for_the_first_thread_is_refused_when_the_pool_is_shut_down() {
+    within_deadline(|| {
+        let hoarding = Hoarding::default();
+        let pool = hoarding.pool();
+        let first = [pool.submit(|| 1).unwrap(), pool.submit(|| 2).unwrap()];
+        let third = blocked({
+            let pool = Arc::clone(&pool);
+            move || pool.submit(|| 3)
+        });
+        assert!(third.still_waits());
+        pool.shutdown();
+        assert_matches!(third.result().unwrap_err().reason, RejectReason::Shutdown);
+        for _ in &first {
+            let worker = hoarding.next();
+            thread::spawn(|| worker.run());
+        }
+        assert!(first.into_iter().all(|handle| handle.join_timeout(LONG).is_ok()));
+        assert!(pool.await_termination(LONG));
+    });
+}
+
+/// Without a thread of its own a task relies on those that others have ordered, if one of them comes.
+#[test]
+fn a_submitter_whose_factory_fails_waits_the_moment_until_another_thread_has_come_or_will_not() {
+    struct Second(Hoarding);
+    impl ThreadFactory for Second {
+        fn start(&self, worker: Worker) -> io::Result<()> {
+            if self.0.0.lock().unwrap().is_empty() {
+                self.0.start(worker)
+            } else {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
+        }
+    }
+    within_deadline(|| {
+        for comes in [true, false] {
+            let hoarding = Hoarding::default();
+            let pool = ThreadPoolExecutor::builder().threads(2).thread_factory(Second(hoarding.clone()));
+            let pool = Arc::new(pool.build().unwrap());
+            let first = pool.submit(|| 1).unwrap();
+            let second = blocked({
+                let pool = Arc::clone(&pool);
+                move || pool.submit(|| 2)
+            });
+            assert!(second.still_waits());
+            let worker = hoarding.next();
+            if comes {
+                thread::spawn(|| worker.run());
+                assert_eq!(second.result().unwrap().join_timeout(LONG).unwrap(), 2);
+                assert_eq!(first.join_timeout(LONG).unwrap(), 1);
+            } else {
+                drop(worker);
+                assert_matches!(second.result().unwrap_err().reason, RejectReason::NoThread(_));
+                assert_matches!(first.join_timeout(LONG), Err(executor::JoinTimeoutError::Cancelled));
+            }
+            pool.shutdown();
+            assert!(pool.await_termination(LONG));
+        }
+    });
+}
+
 #[test]
 fn shutting_down_now_hands_back_tasks_whose_threads_have_not_come_yet() {
     within_deadline(|| {

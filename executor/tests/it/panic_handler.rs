@@ -96,7 +96,7 @@ fn a_panic_whose_handle_is_dropped_unread_is_reported_then() {
 #[test]
 fn a_panic_that_was_read_is_not_reported() {
     within_deadline(|| {
-        let reads: [fn(TaskHandle<()>); 8] = [
+        let reads: [fn(TaskHandle<()>); 11] = [
             |handle| assert_matches!(handle.join(), Err(JoinError::Panicked(_))),
             |handle| drop(handle.join_timeout(LONG)),
             |handle| {
@@ -107,6 +107,12 @@ fn a_panic_that_was_read_is_not_reported() {
             |handle| drop(pollster::block_on(handle)),
             |handle| drop(handle.shared().join()),
             |handle| drop(pollster::block_on(handle.shared())),
+            |handle| handle.shared().on_done(drop),
+            |handle| {
+                let shared = handle.shared();
+                eventually("it is done", || shared.try_join().is_some());
+            },
+            |handle| drop(handle.join_or_cancel(LONG)),
             |handle| {
                 let shared = handle.shared();
                 let others = [shared.clone(), shared.clone()];

@@ -243,6 +243,8 @@ fn a_snapshot_names_what_runs_and_what_waits() {
             )
         );
         drop(busy);
+        unnamed.join_timeout(LONG).unwrap();
+        assert!(pool.snapshot().running.is_empty(), "an idle thread runs nothing");
         pool.close();
         assert!(pool.snapshot().running.is_empty() && pool.snapshot().queued.is_empty());
     });

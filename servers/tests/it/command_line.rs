@@ -1,9 +1,9 @@
-use crate::support::{LIFECYCLE, SINGLE_THREADED, STAGES, Stage, every_stage};
+use crate::support::{LIFECYCLE, SINGLE_THREADED, STAGES, Stage, every_stage, output_of};
 use std::process::Command;
 
 /// Runs a stage that cannot start; it fails and says so in one line about `expected`.
 fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
-    let output = Command::new(binary).args(flags).env_remove("RUST_BACKTRACE").output().unwrap();
+    let output = output_of(Command::new(binary).args(flags).env_remove("RUST_BACKTRACE"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && output.stdout.is_empty(), "{flags:?}: {said}");
     assert!(said.lines().next().unwrap().contains(expected), "{flags:?}: {said}");
@@ -41,7 +41,7 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
 #[test]
 fn every_stage_has_the_same_flags() {
     let flags = |binary: &str| {
-        let help = Command::new(binary).arg("--help").output().unwrap().stdout;
+        let help = output_of(Command::new(binary).arg("--help")).stdout;
         let help = String::from_utf8(help).unwrap();
         let flags = help.lines().map(str::trim).filter(|line| line.starts_with('-'));
         flags.map(str::to_owned).collect::<Vec<_>>()

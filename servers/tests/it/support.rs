@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, ErrorKind, PipeWriter, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -176,6 +176,20 @@ impl Drop for Stage {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What a command prints that should end by itself. One that goes on is ended, and the test fails.
+pub(crate) fn output_of(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let deadline = Instant::now() + DEADLINE;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() >= deadline {
+            child.kill().and_then(|()| child.wait()).unwrap();
+            panic!("it goes on: {command:?}");
+        }
+        thread::sleep(Duration::from_millis(10)); // nothing tells us when a process has ended
+    }
+    child.wait_with_output().unwrap()
 }
 
 fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> {

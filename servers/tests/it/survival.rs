@@ -3,7 +3,7 @@
 //! `RECORD=1 cargo test -p servers --test it survival` writes the table; without it the test compares.
 
 use crate::acceptance::cases::{self, Kind};
-use crate::support::{Client, STAGES, Stage, eventually, recording};
+use crate::support::{Client, STAGES, Stage, eventually, output_of, recording};
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
@@ -136,7 +136,7 @@ fn few_threads(binary: &'static str) -> String {
         return if statuses.contains(&503) { "503 for who comes too late" } else { "all are served" }
             .to_owned();
     }
-    let output = command.args(["--addr", "127.0.0.1:0"]).output().unwrap();
+    let output = output_of(command.args(["--addr", "127.0.0.1:0"]));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("ask for fewer with --threads"), "{said}");
     "does not start, and says so".to_owned()

@@ -7,6 +7,7 @@ use executor_model::{
     Block, CancelToken, FifoQueue, HandOffQueue, Latch, RejectReason, RejectedSubmit, TaskHandle,
     ThreadPoolExecutor, WorkQueue, prelude::*,
 };
+use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::thread;
 
@@ -14,6 +15,13 @@ use crate::check;
 
 fn blocking(queue: impl WorkQueue + 'static, block: Block) -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::builder().queue(queue).rejection_handler(block).build().unwrap())
+}
+
+/// Lets the other threads go on for a while, long or short: who waits for room has first looked a few times.
+fn some_time_passes() {
+    for _ in 0..thread_rng().gen_range(0..40) {
+        thread::yield_now();
+    }
 }
 
 type Submitted = Vec<Result<TaskHandle<()>, RejectedSubmit<()>>>;
@@ -100,6 +108,7 @@ fn who_is_cancelled_while_waiting_does_not_keep_the_room_from_the_next() {
             let pool = Arc::clone(&pool);
             move || pool.submit(|| ()).is_ok()
         });
+        some_time_passes();
         token.cancel();
         queued.cancel();
         match fickle.join().unwrap() {
@@ -122,6 +131,7 @@ fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
         let queued = pool.submit(|| ()).unwrap();
         let runs = Arc::default();
         let submitters = [(); 2].map(|()| submitter(&pool, 1, &runs));
+        some_time_passes();
         pool.shutdown();
         assert_eq!(accepted(submitters), 0); // or shuttle reports a deadlock
         gate.count_down();
@@ -141,6 +151,7 @@ fn gets_in_when(make_room: fn(&ThreadPoolExecutor, &TaskHandle<()>)) {
             let pool = Arc::clone(&pool);
             move || pool.submit(|| ()).is_ok()
         });
+        some_time_passes();
         make_room(&pool, &queued);
         assert!(submitter.join().unwrap()); // or shuttle reports a deadlock
         gate.count_down();
