@@ -219,7 +219,11 @@ impl Running {
     /// The same on another thread.
     fn begin_shutdown(&self, deadline: &CancelToken) -> thread::JoinHandle<Stopped> {
         let (server, deadline) = (Arc::clone(&self.server), deadline.clone());
-        spawn("shutdown", move || server.shutdown(&deadline))
+        spawn("shutdown", move || {
+            let stopped = server.shutdown(&deadline);
+            step("shutdown() has returned");
+            stopped
+        })
     }
 
     fn wait_for_close(&self) {
@@ -304,6 +308,7 @@ pub fn shutdown_waits_for_requests_in_progress() {
         let (server, returned) = (Arc::clone(&running.server), Arc::clone(&returned));
         spawn("shutdown", move || {
             let stopped = server.shutdown(&no_deadline());
+            step("shutdown() has returned");
             returned.add();
             stopped
         })

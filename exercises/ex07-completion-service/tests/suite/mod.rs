@@ -87,7 +87,12 @@ fn take<E: Executor>(service: &Service<E>, cause: &str) -> Taken {
 /// Takes on another thread.
 fn taker<E: Executor + 'static>(name: &str, service: &Arc<Service<E>>) -> thread::JoinHandle<Taken> {
     let service = Arc::clone(service);
-    thread::Builder::new().name(name.into()).spawn(move || service.take()).expect("a thread")
+    let take = move || {
+        let taken = service.take();
+        step(&format!("takes {}", text(&taken)));
+        taken
+    };
+    thread::Builder::new().name(name.into()).spawn(take).expect("a thread")
 }
 
 fn join(cause: &str, taker: thread::JoinHandle<Taken>) -> Taken {

@@ -1,0 +1,74 @@
+//! A shared future: one value, and any number of threads and asynchronous tasks that wait for it.
+//!
+//! This is the only file to edit. `cargo test -p ex09-shared-future` checks it.
+#![allow(unused)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Makes the two ends.
+pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
+    todo!("make the place that both ends share")
+}
+
+/// There will be no value: somebody called it off, or the promise was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// What everybody who waits gets.
+pub type Outcome<T> = Result<Arc<T>, Cancelled>;
+
+/// The end that provides the value. There is one.
+pub struct Promise<T> {
+    // What do the ends share? `T` has to stand somewhere:
+    place: std::marker::PhantomData<T>,
+}
+
+/// The end that waits for it. There may be many, on one value.
+pub struct SharedFuture<T> {
+    place: std::marker::PhantomData<T>,
+}
+
+impl<T> Promise<T> {
+    /// Provides the value. False if it comes too late.
+    pub fn complete(self, value: T) -> bool {
+        todo!("decide the outcome, if nobody has, and tell all who wait")
+    }
+}
+
+// What if a promise is dropped without having been kept?
+
+impl<T> Clone for SharedFuture<T> {
+    fn clone(&self) -> Self {
+        todo!("another end on the same place")
+    }
+}
+
+impl<T> SharedFuture<T> {
+    /// Waits, with the whole thread, until the outcome is decided.
+    pub fn get(&self) -> Outcome<T> {
+        todo!("wait until there is an outcome")
+    }
+
+    /// Calls it off, for everybody. True if that decided the outcome.
+    pub fn cancel(&self) -> bool {
+        todo!("decide the outcome, if nobody has, and tell all who wait")
+    }
+
+    /// Whether the outcome is decided.
+    pub fn is_done(&self) -> bool {
+        todo!("look, and leave everything as it is")
+    }
+}
+
+impl<T> Future for SharedFuture<T> {
+    type Output = Outcome<T>;
+
+    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
+        todo!("look, and leave `context.waker()` if there is nothing yet")
+    }
+}

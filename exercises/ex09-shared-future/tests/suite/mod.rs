@@ -1,0 +1,291 @@
+//! The properties of the shared future, each a function. `model.rs` and `real.rs` run them.
+#![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Wake, Waker};
+
+use exercises_harness::{expect, fail, promise as promises, step};
+
+use super::exercise::{Cancelled, Outcome, SharedFuture, promise};
+use crate::probe::{Counter, Shared, until_asleep};
+use crate::sync::{Arc, thread};
+
+const NOT_RELEASED: &str =
+    "the outcome is decided, and somebody who waits is not told: all of them have to be";
+
+/// An asynchronous task that waits: it polls, and again when it is woken.
+struct Awaiting {
+    future: SharedFuture<u32>,
+    woken: Arc<Woken>,
+}
+
+/// What a runtime's waker does: it tells that the task should be polled again.
+struct Woken {
+    times: Counter,
+    /// Done on the thread that wakes, as a runtime may.
+    also: Shared<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        step("wakes an asynchronous task");
+        let also = self.also.with(|also| also.take());
+        if let Some(also) = also {
+            also();
+        }
+        self.times.add();
+    }
+}
+
+impl Awaiting {
+    fn new(future: &SharedFuture<u32>) -> Self {
+        let times = Counter::new("the waker of an asynchronous task to be woken");
+        Self { future: future.clone(), woken: Arc::new(Woken { times, also: Shared::default() }) }
+    }
+
+    /// Goes on to another waker, as a task does that has moved to another runtime.
+    fn moves(&mut self) {
+        self.woken = Self::new(&self.future).woken;
+    }
+
+    fn poll(&mut self) -> Poll<Outcome<u32>> {
+        step("polls");
+        let waker = Waker::from(Arc::clone(&self.woken));
+        Pin::new(&mut self.future).poll(&mut Context::from_waker(&waker))
+    }
+
+    fn poll_in_vain(&mut self) {
+        if self.poll().is_ready() {
+            fail("poll() was ready before anything was decided", "look at the outcome under its lock");
+        }
+    }
+
+    /// Waits, after a poll in vain, until it is woken, and then as `.await` does.
+    fn wait_to_be_woken(self, cause: &str) -> Outcome<u32> {
+        expect("waiting for an asynchronous task to be woken", cause, || self.woken.times.wait_for(1));
+        self.wait(cause)
+    }
+
+    /// Waits as `.await` does.
+    fn wait(mut self, cause: &str) -> Outcome<u32> {
+        expect("an asynchronous task that awaits the future", cause, || {
+            loop {
+                let before = self.woken.times.get();
+                match self.poll() {
+                    Poll::Ready(outcome) => return outcome,
+                    Poll::Pending => self.woken.times.wait_for(before + 1),
+                }
+            }
+        })
+    }
+}
+
+/// Calls get() on a thread of its own.
+fn getter(name: &str, future: &SharedFuture<u32>) -> thread::JoinHandle<Outcome<u32>> {
+    let future = future.clone();
+    let get = move || {
+        let outcome = future.get();
+        step("get() has returned");
+        outcome
+    };
+    thread::Builder::new().name(name.into()).spawn(get).expect("a thread")
+}
+
+fn awaiter(name: &str, future: &SharedFuture<u32>, cause: &'static str) -> thread::JoinHandle<Outcome<u32>> {
+    let awaiting = Awaiting::new(future);
+    thread::Builder::new().name(name.into()).spawn(move || awaiting.wait(cause)).expect("a thread")
+}
+
+fn join<T>(cause: &str, thread: thread::JoinHandle<T>) -> T {
+    expect("waiting for the outcome", cause, || {
+        thread.join().unwrap_or_else(|_| fail("a thread of the test panicked", "nothing here ever panics"))
+    })
+}
+
+fn get(future: &SharedFuture<u32>, cause: &str) -> Outcome<u32> {
+    expect("get()", cause, || future.get())
+}
+
+fn check(outcome: &Outcome<u32>, expected: Result<u32, Cancelled>, when: &str, cause: &str) {
+    let outcome = outcome.as_ref().map(|value| **value).map_err(|cancelled| *cancelled);
+    if outcome != expected {
+        fail(&format!("{when}: {outcome:?}, and not {expected:?}"), cause);
+    }
+}
+
+pub fn everybody_gets_the_same_value() {
+    promises("All threads and all tasks that wait get the value, the same one.");
+    let (promise, future) = promise();
+    let threads = ["thread A", "thread B"].map(|name| getter(name, &future));
+    until_asleep(2, "get() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    let task = awaiter("task", &future, NOT_RELEASED);
+    promise.complete(7);
+    let mut outcomes: Vec<_> = threads.into_iter().map(|thread| join(NOT_RELEASED, thread)).collect();
+    outcomes.push(join(NOT_RELEASED, task));
+    for outcome in &outcomes {
+        check(outcome, Ok(7), "the promise was kept", "each of those who wait gets the value");
+    }
+    let values: Vec<_> = outcomes.into_iter().flatten().collect();
+    if !values.windows(2).all(|two| Arc::ptr_eq(&two[0], &two[1])) {
+        fail(
+            "they got different Arcs",
+            "the value is put into one Arc, once, and everybody gets a clone of that",
+        );
+    }
+}
+
+pub fn who_comes_later_gets_the_value_too() {
+    promises("The value stays: who asks later, or again, gets it as well.");
+    let (promise, future) = promise();
+    let early = future.clone();
+    if !promise.complete(7) {
+        fail("complete() returned false, and nothing was decided before", "it says whether it came in time");
+    }
+    let cause = "the first one who asks has taken it away: give out clones of the Arc. Or the drop of the promise, at the \
+                 end of complete(), has decided anew";
+    check(&get(&future, cause), Ok(7), "the promise was kept before", cause);
+    check(&get(&early, cause), Ok(7), "another one has got the value already", cause);
+    check(&get(&future.clone(), cause), Ok(7), "two have got the value already", cause);
+    match Awaiting::new(&future).poll() {
+        Poll::Ready(outcome) => check(&outcome, Ok(7), "three have got the value already", cause),
+        Poll::Pending => {
+            fail("poll() was pending, and the value is there", "whoever polls now is never woken")
+        }
+    }
+}
+
+pub fn every_task_that_polled_is_woken() {
+    promises("Every task that polled in vain is woken when the outcome is decided.");
+    let (promise, future) = promise();
+    let mut tasks = [Awaiting::new(&future), Awaiting::new(&future)];
+    tasks.iter_mut().for_each(Awaiting::poll_in_vain);
+    promise.complete(7);
+    let cause =
+        "two tasks have left a waker, and one was woken: the second must not take the first one's place";
+    for task in tasks {
+        check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", "and finds the value");
+    }
+}
+
+pub fn the_waker_of_the_last_poll_counts() {
+    promises("A task that polls again with another waker is woken by that one.");
+    let (promise, future) = promise();
+    let mut task = Awaiting::new(&future);
+    task.poll_in_vain();
+    task.moves();
+    task.poll_in_vain();
+    promise.complete(7);
+    let cause = "a task moves from one thread or runtime to another, and what woke it there wakes it no more: keep the \
+                 waker of every poll, not only of the first";
+    check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", "and finds the value");
+}
+
+pub fn no_wake_up_is_lost() {
+    promises("A task that polls at the moment at which the outcome is decided finds it, or is woken.");
+    let (promise, future) = promise();
+    let cause = "between the look at the outcome and the leaving of the waker, the outcome was decided, and nobody saw the \
+                 waker: both under one lock";
+    let task = awaiter("task", &future, cause);
+    promise.complete(7);
+    check(&join(cause, task), Ok(7), "the promise was kept", "it finds the value");
+}
+
+pub fn cancel_releases_everybody() {
+    promises("cancel() releases all threads and all tasks that wait.");
+    let (promise, future) = promise();
+    let thread = getter("thread", &future);
+    until_asleep(1, "get() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    let mut task = Awaiting::new(&future);
+    task.poll_in_vain();
+    step("cancels");
+    if !future.cancel() {
+        fail(
+            "cancel() returned false, and nothing was decided before",
+            "it says whether it decided the outcome",
+        );
+    }
+    let cause = "it was cancelled, and somebody goes on waiting: whoever decides the outcome tells threads and tasks, both";
+    check(&join(cause, thread), Err(Cancelled), "it was cancelled", "there is no value");
+    check(&task.wait_to_be_woken(cause), Err(Cancelled), "it was cancelled", "there is no value");
+    if promise.complete(7) {
+        fail("complete() returned true after a cancel()", "it came too late, and says so");
+    }
+}
+
+pub fn a_decided_outcome_stays() {
+    promises("After the value has come, cancel() changes nothing; after a cancel(), a value comes too late.");
+    let cause =
+        "it was decided before: whoever decides has to look, under the same lock, whether somebody else has";
+    let (kept, future) = promise();
+    kept.complete(7);
+    if future.cancel() {
+        fail("cancel() returned true, and the value was there", cause);
+    }
+    check(&get(&future, cause), Ok(7), "the value came, and then a cancel()", cause);
+    let (late, future) = promise();
+    future.cancel();
+    if late.complete(7) {
+        fail("complete() returned true, and it was cancelled", cause);
+    }
+    check(&get(&future, cause), Err(Cancelled), "a cancel(), and then the value", cause);
+    if future.cancel() {
+        fail("the second cancel() returned true", "the first one has decided it");
+    }
+}
+
+pub fn the_outcome_is_decided_once() {
+    promises("Of a value and a cancel() at the same time, one decides, and everybody sees that one.");
+    let (promise, future) = promise();
+    let canceller = {
+        let future = future.clone();
+        thread::Builder::new().name("canceller".into()).spawn(move || future.cancel()).expect("a thread")
+    };
+    let first = getter("thread", &future);
+    let completed = promise.complete(7);
+    let cancelled = join("cancel() waits for something", canceller);
+    if completed == cancelled {
+        fail(
+            &format!("complete() returned {completed}, and cancel() {cancelled}"),
+            "one of two is first. To look whether it is decided and to decide it have to be one step, under one lock",
+        );
+    }
+    let first = join(NOT_RELEASED, first);
+    let then = get(&future, NOT_RELEASED);
+    let expected = if completed { Ok(7) } else { Err(Cancelled) };
+    let cause = "an outcome that somebody has seen is decided; nobody may put another one in its place";
+    check(&first, expected, "one who waited meanwhile", cause);
+    check(&then, expected, "one who came later", cause);
+}
+
+pub fn a_dropped_promise_cancels() {
+    promises("When the promise is dropped without a value, all who wait are released.");
+    let (promise, future) = promise();
+    let thread = getter("thread", &future);
+    let mut task = Awaiting::new(&future);
+    task.poll_in_vain();
+    step("drops the promise");
+    drop(promise);
+    let cause = "nobody is left who could provide a value: implement Drop for Promise, and tell everybody";
+    check(&join(cause, thread), Err(Cancelled), "the promise was dropped", "there is no value");
+    check(&task.wait_to_be_woken(cause), Err(Cancelled), "the promise was dropped", "there is no value");
+}
+
+pub fn a_waker_may_use_the_future() {
+    promises("The code that a waker runs may use the future.");
+    let (promise, future) = promise();
+    let mut task = Awaiting::new(&future);
+    let asks = {
+        let future = future.clone();
+        move || {
+            step("the waker asks whether it is done");
+            if !future.is_done() {
+                fail("a waker was woken, and is_done() is false", "first decide, then wake");
+            }
+        }
+    };
+    task.woken.also.with(|also| *also = Some(Box::new(asks)));
+    task.poll_in_vain();
+    let cause = "wake() is somebody else's code, and is called while a lock is held that it needs";
+    expect("complete()", cause, || promise.complete(7));
+}
