@@ -11,19 +11,20 @@ use executor::{
     prelude::*,
 };
 use std::error::Error;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::time::Duration;
 
 // ANCHOR: task
-struct ReadAll(TcpStream);
+struct Ask(TcpStream);
 
-impl CancellableTask for ReadAll {
+impl CancellableTask for Ask {
     type Output = io::Result<String>;
 
     fn run(mut self, token: &CancelToken) -> Result<Self::Output, Cancelled> {
         let mut text = String::new();
-        let read = self.0.read_to_string(&mut text); // knows nothing of tokens
+        let asked = self.0.write_all(b"?");
+        let read = asked.and_then(|()| self.0.read_to_string(&mut text)); // knows nothing of tokens
         println!("the read has returned: {read:?}");
         token.check()?; // the end of the stream, or of our patience?
         Ok(read.map(|_| text))
@@ -39,13 +40,17 @@ impl CancellableTask for ReadAll {
 fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let stream = TcpStream::connect(listener.local_addr()?)?;
-    let _silent = listener.accept()?; // a server that accepts and then says nothing
+    let (mut server, _) = listener.accept()?;
 
     // ANCHOR: use
     let executor = CancellingExecutor::new(ThreadPoolExecutor::single());
-    let answer = executor.submit_task(ReadAll(stream))?;
+    let answer = executor.submit_task(Ask(stream))?;
+    server.read_exact(&mut [0])?; // the server gets the question and says nothing
     match answer.join_timeout(Duration::from_millis(200)) {
-        Err(JoinTimeoutError::TimedOut(late)) => println!("no answer; cancelled: {}", late.cancel()),
+        Err(JoinTimeoutError::TimedOut(late)) => {
+            println!("no answer, so the task is cancelled");
+            late.cancel();
+        }
         other => println!("{other:?}"),
     }
     executor.close(); // waits for the thread, which is free again
