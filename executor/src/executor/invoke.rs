@@ -45,8 +45,9 @@ use crate::wait::{Deadline, wait};
 struct Batch<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> Batch<T> {
+    /// The last ones first: a worker that a cancelled task sets free is not to begin one that is cancelled next.
     fn cancel(&self) {
-        for handle in &self.0 {
+        for handle in self.0.iter().rev() {
             handle.cancel();
         }
     }

@@ -123,7 +123,7 @@ impl Shared {
         let mut looks = 0;
         let result = wait(deadline, |waker| {
             // Giving way is less work than falling asleep and being woken, and often lets more than one task in.
-            while looks < PATIENCE {
+            while looks != PATIENCE {
                 looks += 1;
                 thread::yield_now();
                 match self.admit(task.take()?) {

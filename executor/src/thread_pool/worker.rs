@@ -101,7 +101,7 @@ impl<'a> Worker<'a> {
                 continue;
             }
             reported = false;
-            if lingered < PATIENCE && Self::may_linger(&mut state) {
+            if lingered != PATIENCE && Self::may_linger(&mut state) {
                 lingered += 1;
                 state = self.linger(state);
                 continue;

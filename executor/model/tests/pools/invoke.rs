@@ -132,6 +132,19 @@ fn a_batch_is_complete_when_it_comes_back() {
 }
 
 #[test]
+fn at_the_deadline_of_a_batch_nothing_more_begins() {
+    check(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let begun = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&begun);
+        let next = FutureTask::new(move || _ = counts.fetch_add(1, SeqCst));
+        pool.invoke_all_timeout([sleeper(), next], SOON).unwrap();
+        pool.close();
+        assert_eq!(begun.load(SeqCst), 0, "the thread was free only because the time was up");
+    });
+}
+
+#[test]
 fn at_the_deadline_of_a_batch_every_handle_is_finished() {
     check(|| {
         let pool = ThreadPoolExecutor::fixed(1);

@@ -58,7 +58,7 @@ fn taken_out_or_run(take_out: fn(&ThreadPoolExecutor, &TaskHandle<()>) -> Option
             pool.submit(move || _ = runs.fetch_add(1, SeqCst)).unwrap()
         });
         let removed: Vec<_> = handles.iter().filter_map(|handle| take_out(&pool, handle)).collect();
-        let taken_out = removed.len();
+        let count = removed.len();
         for task in removed {
             task.run();
         }
@@ -66,7 +66,7 @@ fn taken_out_or_run(take_out: fn(&ThreadPoolExecutor, &TaskHandle<()>) -> Option
             handle.join().unwrap();
         }
         assert_eq!(runs.load(SeqCst), 3);
-        counts_are_exact(&pool, 3 - taken_out as u64);
+        counts_are_exact(&pool, 3 - count as u64);
     });
 }
 
