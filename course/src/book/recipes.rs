@@ -16,6 +16,7 @@
 //! ```
 //!
 //! A transcript of a measurement is left alone while what `equal` asks for is equal. Delete it to have it measured anew.
+//! `--check` passes over what says `measured = true`, unless it is named: on a busy machine even an order can be another.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -46,6 +47,8 @@ pub(super) struct Run {
     /// there is a transcript, too, the picture is replaced when that is.
     pub(super) picture: Option<Picture>,
     #[serde(default)]
+    pub(super) measured: bool,
+    #[serde(default)]
     pub(super) equal: Equal,
 }
 
@@ -67,6 +70,8 @@ pub(super) struct Server {
     /// What it wrote after that line.
     pub(super) log: Option<String>,
     pub(super) step: Vec<Step>,
+    #[serde(default)]
+    pub(super) measured: bool,
     #[serde(default)]
     pub(super) equal: Equal,
 }

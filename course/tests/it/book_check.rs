@@ -137,6 +137,20 @@ mod record {
     }
 
     #[test]
+    fn a_measurement_is_checked_only_if_it_is_named() {
+        let project = project("fast");
+        let recipe = "[[run]]\nmeasured = true\ncommand = \"echo fast\"\nfile = \"out.txt\"\n";
+        project.write("book/src/transcripts/record.toml", recipe);
+        project.write("book/src/transcripts/out.txt", "slow\n");
+        assert_eq!(record(&project, &["--check"]).0, Some(0));
+        let (code, said) = record(&project, &["--check", "out.txt"]);
+        assert_eq!(code, Some(1));
+        assert!(said.contains("out.txt: differs"), "{said}");
+        assert_eq!(record(&project, &[]).0, Some(0));
+        assert_eq!(fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap(), "fast\n");
+    }
+
+    #[test]
     fn a_command_that_prints_nothing_is_an_error() {
         let project = project("");
         let (code, said) = record(&project, &[]);
