@@ -1,4 +1,4 @@
-//! All answers on real threads. The build script (`../answers.rs`) has made a module of each; `crate::sync` and
+//! Every stub and solution on real threads. The build script (`../answers.rs`) has made a module of each; `crate::sync` and
 //! `crate::probe` are what they are in an exercise's `tests/real.rs`.
 #![allow(
     unused,
