@@ -8,7 +8,7 @@
 //! change the directory at the right moment could still slip a link in between; they could as well put
 //! the file there.)
 
-use crate::http::{Body, Part, Request, Response, Status, Validators};
+use crate::http::{Body, Part, Request, Response, Status, Validators, has_valid_escapes};
 use percent_encoding::percent_decode_str;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Seek, SeekFrom};
@@ -134,12 +134,6 @@ fn decode(path: &str) -> Result<PathBuf, Status> {
         relative.push(&*name);
     }
     Ok(relative)
-}
-
-fn has_valid_escapes(part: &str) -> bool {
-    part.split('%')
-        .skip(1)
-        .all(|after| after.len() >= 2 && after.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit))
 }
 
 fn is_plain_name(name: &str) -> bool {

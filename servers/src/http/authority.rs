@@ -19,11 +19,13 @@ impl<'b> Authority<'b> {
             }
             None => text.split_at(text.find(':').unwrap_or(text.len())),
         };
-        let is_name = host.starts_with('[') || host.bytes().all(may_be_in_name);
+        let is_name = host.starts_with('[') || (host.bytes().all(may_be_in_name) && has_valid_escapes(host));
+        // Empty as a whole is what a client sends that means no host in particular. A port needs a host.
+        let is_somebody = !host.is_empty() || port.is_empty();
         let port = if port.is_empty() { port } else { port.strip_prefix(':')? };
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
         let is_in_range = port.is_empty() || port.parse::<u16>().is_ok();
-        (is_name && is_port && is_in_range).then_some(Authority { host, port })
+        (is_name && is_somebody && is_port && is_in_range).then_some(Authority { host, port })
     }
 
     pub(crate) fn has_host(&self) -> bool {
@@ -47,8 +49,17 @@ impl<'b> Authority<'b> {
     }
 }
 
+/// What the grammar of hosts allows, but for the comma: a list of two hosts is what becomes of two `Host` fields that
+/// somebody has joined.
 fn may_be_in_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(&byte)
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=%".contains(&byte)
+}
+
+/// Whether two hexadecimal digits follow each `%`.
+pub(crate) fn has_valid_escapes(text: &str) -> bool {
+    text.split('%')
+        .skip(1)
+        .all(|after| after.len() >= 2 && after.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit))
 }
 
 #[cfg(test)]
@@ -61,8 +72,29 @@ mod tests {
             assert!(Authority::parse(text).is_some(), "{text}");
         }
         for text in [
-            "a b", "a/b", "u@h", "h:x", "h:+1", "h:65536", "h:1:2", "[::1", "::1", "[h]", "[::1]x", "ä",
+            "a b",
+            "a/b",
+            "u@h",
+            "h:x",
+            "h:+1",
+            "h:65536",
+            "h:1:2",
+            "[::1",
+            "::1",
+            "[h]",
+            "[::1]x",
+            "ä",
             "h\0",
+            "a,b",
+            ":",
+            ":80",
+            "a%zz",
+            "a%2",
+            "a?b",
+            "a#b",
+            "a\\b",
+            "\"a\"",
+            "[fe80::1%25eth0]",
         ] {
             assert_eq!(Authority::parse(text), None, "{text}");
         }

@@ -14,8 +14,11 @@
 //!
 //! The decoder holds between two bytes nothing but a state, so it does not matter where what arrives is split.
 
+mod extension;
+
 use super::Refusal;
 use crate::limits::Limits;
+use extension::Extension;
 
 /// How the end of a request's body is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +48,7 @@ enum State {
     Size(usize),
     /// White space before the semicolon.
     AfterSize(usize),
-    Extension(usize),
+    Extension(usize, Extension),
     SizeLineFeed(usize),
     Data(usize),
     DataReturn,
@@ -122,11 +125,18 @@ impl BodyDecoder {
     fn after(&mut self, byte: u8) -> Result<State, Refusal> {
         Ok(match (self.state, byte) {
             (State::SizeStart, _) => State::Size(self.add_digit(0, byte)?),
-            (State::Size(size) | State::Extension(size), b'\r') => State::SizeLineFeed(size),
-            (State::Size(size) | State::AfterSize(size), b';') => State::Extension(size),
+            (State::Size(size), b'\r') => State::SizeLineFeed(size),
+            (State::Size(size) | State::AfterSize(size), b';') => {
+                State::Extension(size, Extension::Semicolon)
+            }
             (State::Size(size) | State::AfterSize(size), b' ' | b'\t') => State::AfterSize(size),
             (State::Size(size), _) => State::Size(self.add_digit(size, byte)?),
-            (State::Extension(size), _) if is_text(byte) => State::Extension(size),
+            (State::Extension(size, extension), b'\r') if extension.is_complete() => {
+                State::SizeLineFeed(size)
+            }
+            (State::Extension(size, extension), _) => {
+                State::Extension(size, extension.then(byte).ok_or(BAD_SIZE)?)
+            }
             (State::SizeLineFeed(0) | State::FieldLineFeed, b'\n') => State::FieldStart,
             (State::SizeLineFeed(size), b'\n') => {
                 self.framing_left = self.framing_left.saturating_add(FRAMING_OF_A_CHUNK);
@@ -140,7 +150,7 @@ impl BodyDecoder {
             (State::FieldValue, b'\r') => State::FieldLineFeed,
             (State::FieldValue, _) if is_text(byte) => State::FieldValue,
             (State::FinalLineFeed, b'\n') => State::Complete,
-            (State::AfterSize(_) | State::Extension(_) | State::SizeLineFeed(_), _) => return Err(BAD_SIZE),
+            (State::AfterSize(_) | State::SizeLineFeed(_), _) => return Err(BAD_SIZE),
             (State::DataReturn | State::DataLineFeed, _) => return Err(BAD_END),
             _ => return Err(BAD_FIELD),
         })
@@ -154,12 +164,12 @@ impl BodyDecoder {
     }
 }
 
-/// What may stand in a field's value or an extension: anything but control characters.
+/// What may stand in a field's value or in quotation marks: anything but control characters.
 fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
 
-/// What may stand in a field's name.
+/// What may stand in the name of a field or an extension.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -196,6 +206,7 @@ mod tests {
             ("a\r\n\r\n0\r\n\r\n0\r\n\r\n0\r\n\r\n", "\r\n0\r\n\r\n0\r\n"),
             ("1;a=b;c=\"d\"\r\nx\r\n0;last\r\n\r\n", "x"),
             ("1 \t;a\r\nx\r\n0\r\n\r\n", "x"),
+            ("1;a;b = c ; d\t=\t\"e;f=\\\"g\\\\\";h=\"\"\r\nx\r\n0\r\n\r\n", "x"),
             ("1\r\nx\r\n0\r\nA: b\r\nC:\r\n\r\n", "x"),
         ] {
             let found = chunked(&format!("{bytes}GET"));
@@ -227,6 +238,24 @@ mod tests {
             "3;a\rb",
             "3;\0\r\n",
             "3;\x7f\r\n",
+            "3;\r\n",
+            "3; \r\n",
+            "3;;a\r\n",
+            "3;=b\r\n",
+            "3;a=\r\n",
+            "3;a=;b\r\n",
+            "3;a==b\r\n",
+            "3;a b\r\n",
+            "3;a \r\n",
+            "3;a=b c\r\n",
+            "3;a=b \r\n",
+            "3;a=\"b\r\n",
+            "3;a=\"b\\\"\r\n",
+            "3;a=\"b\"c\r\n",
+            "3;a=\"b\nc\"\r\n",
+            "3;\"a\"=b\r\n",
+            "3;a[b=1\r\n",
+            "3;a=ä\r\n",
             "3 \n",
             "3\r\nabcd",
             "3\r\nabc\n",

@@ -2,8 +2,8 @@
 //!
 //! [`Request::parse`] looks at the bytes that have arrived so far and says one of three things: here is a
 //! request and this many bytes were its head; not yet, read more; or a [`Refusal`]. [`BodyDecoder`] does the same
-//! for the body that follows. [`Response`] turns into bytes. Nothing here reads, waits or knows what a thread is, so a stage that blocks and a stage that reacts
-//! to readiness share it.
+//! for the body that follows. [`Response`] turns into bytes. Nothing here reads, waits or knows what a thread is, so a
+//! stage that blocks and a stage that reacts to readiness share it.
 //!
 //! # What is refused
 //!
@@ -16,7 +16,7 @@ mod refusal;
 pub use refusal::Refusal;
 
 mod authority;
-pub(crate) use authority::Authority;
+pub(crate) use authority::{Authority, has_valid_escapes};
 
 mod request;
 pub use request::{Request, Version};

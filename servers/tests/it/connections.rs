@@ -66,11 +66,13 @@ fn what_comes_after_the_last_request_does_not_spoil_the_answer() {
 
 #[test]
 fn an_old_client_may_ask_to_stay() {
-    let stage = Stage::start(POOLED, &[]);
-    let mut client = stage.connect();
-    for _ in 0..2 {
-        let reply = client.send("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").reply();
-        assert_eq!(reply.header("Connection"), Some("keep-alive"));
+    for binary in KEEPING_STAGES {
+        let stage = Stage::start(binary, &[]);
+        let mut client = stage.connect();
+        for _ in 0..2 {
+            let reply = client.send("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").reply();
+            assert_eq!(reply.header("Connection"), Some("keep-alive"));
+        }
     }
 }
 

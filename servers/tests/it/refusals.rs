@@ -37,7 +37,6 @@ fn what_could_be_read_two_ways_is_refused() {
             "GET / HTTP/1.1\r\nHost: h\r\nA: \0\r\n\r\n",
             "GET /\0 HTTP/1.1\r\nHost: h\r\n\r\n",
             "GET\r\n\r\n",
-            "GET http://g/ HTTP/1.1\r\nHost: h\r\n\r\n",
             "\x16\x03\x01\x02\0\x01\0\x01",
         ] {
             assert_refused(stage, request, 400);

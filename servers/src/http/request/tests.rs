@@ -173,9 +173,9 @@ fn a_target_may_name_its_host() {
         assert_eq!((request.path, request.query), (path, query), "{target}");
     }
     for target in [
-        "http://g/",
-        "http://h:81/",
         "http:///",
+        "http://:80/",
+        "http:h",
         "http://",
         "http:/h/",
         "https://h/",
@@ -187,8 +187,47 @@ fn a_target_may_name_its_host() {
         assert_eq!(status_of(&head), 400, "{target}");
     }
     assert_eq!(status_of("GET http://h/ HTTP/1.1\r\n\r\n"), 400, "Host is still needed");
+    assert_eq!(status_of("GET http://h/ HTTP/1.1\r\nHost: a b\r\n\r\n"), 400, "and has to be one");
     assert_eq!(status_of("CONNECT h:80 HTTP/1.1\r\nHost: h:80\r\n\r\n"), 400);
     assert_eq!(parse("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n").unwrap().unwrap().0.path, "*");
+}
+
+#[test]
+fn a_target_that_names_a_host_counts_more_than_the_field() {
+    for (head, host) in [
+        ("GET / HTTP/1.1\r\nHost: h:8\r\n\r\n", "h:8"),
+        ("GET http://g/ HTTP/1.1\r\nHost: h\r\n\r\n", "g"),
+        ("GET http://h:81/ HTTP/1.1\r\nHost: h\r\n\r\n", "h:81"),
+        ("GET http://g/ HTTP/1.1\r\nHost:\r\n\r\n", "g"),
+        ("GET http://g/ HTTP/1.0\r\n\r\n", "g"),
+        ("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "h"),
+    ] {
+        let (request, _) = parse(head).unwrap().unwrap();
+        assert!(request.host().unwrap().is_same_as(&Authority::parse(host).unwrap()), "{head:?}");
+    }
+    assert!(parse("GET / HTTP/1.0\r\n\r\n").unwrap().unwrap().0.host().is_none());
+}
+
+#[test]
+fn each_byte_has_its_places() {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let is_text = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7f);
+    for byte in 0..=255 {
+        let accepts = |before: &str, after: &str| {
+            let head = [before.as_bytes(), &[byte], after.as_bytes()].concat();
+            matches!(Request::parse(&head, &Limits::default()), Ok(Some((_, length))) if length == head.len())
+        };
+        let rest = " / HTTP/1.1\r\nHost: h\r\n\r\n";
+        assert_eq!(accepts("G", &format!("T{rest}")), is_token(byte), "method: {byte:#x}");
+        // `#` begins a fragment, which is not sent. Other ASCII that URIs don't have is sent by browsers, in queries.
+        let in_target = byte.is_ascii_graphic() && byte != b'#';
+        assert_eq!(accepts("GET /?a", "b HTTP/1.1\r\nHost: h\r\n\r\n"), in_target, "target: {byte:#x}");
+        let get = "GET / HTTP/1.1\r\nHost: h\r\n";
+        // A colon ends the name and is text in the value.
+        let in_name = is_token(byte) || byte == b':';
+        assert_eq!(accepts(&format!("{get}A"), "B: c\r\n\r\n"), in_name, "name: {byte:#x}");
+        assert_eq!(accepts(&format!("{get}A: b"), "c\r\n\r\n"), is_text(byte), "value: {byte:#x}");
+    }
 }
 
 #[test]

@@ -1,18 +1,21 @@
 //! What every stage has to do with what clients send, written once.
 //!
-//! The cases are data. Each is sent whole, byte by byte, and cut in two at every place; after a request that is
-//! refused comes one that must not be answered. What clients do with time is in `timeouts.rs` and `rude.rs`.
+//! The cases are data. Each is sent whole, byte by byte, and cut in two at every place. Sent whole, it is followed by
+//! another request: behind one that is understood that must be answered, so its end was found; behind one that is
+//! refused it must not be. What clients do with time is in `timeouts.rs` and `rude.rs`.
 
 pub(crate) mod cases;
 
-use crate::support::{Client, STAGES, Stage, every_stage};
+use crate::support::{Client, Reply, STAGES, Stage, every_stage};
 use cases::{Case, Kind};
+use std::net::Shutdown;
 use std::thread;
 
 const FOLLOWER: &[u8] = b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// Reads the answers to a case, and no more.
-fn assert_answered(case: &Case, client: &mut Client, how: &str) {
+/// Reads the answers to a case, and no more. Gives back the last of them.
+fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
+    let mut last = None;
     for &expected in &case.answers {
         let reply =
             if case.bytes.starts_with(b"HEAD ") { client.reply_without_body() } else { client.reply() };
@@ -20,10 +23,12 @@ fn assert_answered(case: &Case, client: &mut Client, how: &str) {
         if case.kind == Kind::Refused {
             assert_eq!(reply.header("Connection"), Some("close"), "{} {how}", case.name);
         }
+        last = Some(reply);
     }
     if case.kind == Kind::Refused {
         client.assert_closed();
     }
+    last.expect("each case has an answer")
 }
 
 #[test]
@@ -33,7 +38,7 @@ fn there_are_enough_cases_and_each_has_its_name() {
     names.sort();
     names.dedup();
     assert_eq!(names.len(), cases.len());
-    assert!(cases.len() > 200, "{}", cases.len());
+    assert!(cases.len() > 400, "{}", cases.len());
 }
 
 #[test]
@@ -41,15 +46,16 @@ fn every_case_is_answered_when_it_arrives_whole() {
     every_stage(&["--quiet"], |stage| {
         for case in cases::all() {
             let mut client = stage.connect();
-            match case.kind {
-                Kind::Refused => client.send([&case.bytes, FOLLOWER].concat()),
-                Kind::Valid | Kind::Pipelined => client.send(&case.bytes),
-            };
-            assert_answered(&case, &mut client, "whole");
-            if case.kind == Kind::Pipelined {
-                client.stream.shutdown(std::net::Shutdown::Write).unwrap();
-                client.assert_closed();
+            client.send(match case.kind {
+                Kind::Refused | Kind::Valid => [&case.bytes, FOLLOWER].concat(),
+                Kind::Pipelined => case.bytes.clone(),
+            });
+            client.stream.shutdown(Shutdown::Write).unwrap();
+            let last = assert_answered(&case, &mut client, "whole");
+            if case.kind == Kind::Valid && last.header("Connection") != Some("close") {
+                assert_eq!(client.reply().text(), "Hello, world!", "{} whole", case.name);
             }
+            client.assert_closed();
         }
         stage.assert_alive();
     });
@@ -154,7 +160,15 @@ fn parts_of_files_are_served() {
         let whole = get("");
         assert_eq!((whole.status, whole.header("Accept-Ranges")), (200, Some("bytes")));
         let tag = whole.header("ETag").unwrap();
-        for (range, start, end) in [("0-9", 0, 10), ("-5", 199_995, 200_000), ("100000-", 100_000, 200_000)] {
+        for (range, start, end) in [
+            ("0-9", 0, 10),
+            ("0-0", 0, 1),
+            ("199990-200010", 199_990, 200_000),
+            ("-5", 199_995, 200_000),
+            ("-200000", 0, 200_000),
+            ("-99999999999999999999", 0, 200_000),
+            ("100000-", 100_000, 200_000),
+        ] {
             for condition in [String::new(), format!("If-Range: {tag}\r\n")] {
                 let reply = get(&format!("Range: bytes={range}\r\n{condition}"));
                 let content_range = format!("bytes {start}-{}/200000", end - 1);
@@ -162,15 +176,25 @@ fn parts_of_files_are_served() {
                 assert!(reply.body == bytes[start..end], "{range}");
             }
         }
-        let reply = get("Range: bytes=200000-\r\n");
-        assert_eq!((reply.status, reply.header("Content-Range")), (416, Some("bytes */200000")));
-        for ignored in ["Range: bytes=0-1,3-4\r\n", "Range: bytes=0-1\r\nIf-Range: \"other\"\r\n"] {
+        for missing in ["200000-", "200000-200001", "-0"] {
+            let reply = get(&format!("Range: bytes={missing}\r\n"));
+            let found = (reply.status, reply.header("Content-Range"));
+            assert_eq!(found, (416, Some("bytes */200000")), "{missing}");
+        }
+        for ignored in [
+            "Range: bytes=0-1,3-4\r\n",
+            "Range: bytes=5-4\r\n",
+            "Range: bytes=-\r\n",
+            "Range: lines=0-1\r\n",
+            "Range: bytes=0-1\r\nRange: bytes=3-4\r\n",
+            "Range: bytes=0-1\r\nIf-Range: \"other\"\r\n",
+        ] {
             assert_eq!((get(ignored).status, get(ignored).body.len()), (200, 200_000), "{ignored}");
         }
         assert_eq!(get(&format!("Range: bytes=0-1\r\nIf-None-Match: {tag}\r\n")).status, 304);
     });
 }
 
-fn ask(stage: &Stage, fields: &str) -> crate::support::Reply {
+fn ask(stage: &Stage, fields: &str) -> Reply {
     stage.connect().send(format!("GET /file.bin HTTP/1.1\r\nHost: h\r\n{fields}\r\n")).reply()
 }

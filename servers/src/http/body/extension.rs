@@ -1,0 +1,54 @@
+//! What may follow the size of a chunk: `;name`, `;name=value` or `;name="quoted value"`, as often as one likes.
+//!
+//! Hardly anybody sends extensions and nothing is done with them, but every reader has to find the end of the line that
+//! holds them. One that knows quotation marks and one that only looks for CR LF find it in two places unless the grammar
+//! is kept (RFC 9112, 7.1.1): a quotation mark is closed on its line, and each semicolon is followed by a name.
+
+use super::{is_text, is_token};
+
+/// What has been read of the extensions of one chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extension {
+    /// A semicolon, perhaps white space.
+    Semicolon,
+    Name,
+    /// A name and white space: there has to be more.
+    SpaceAfterName,
+    /// An equals sign, perhaps white space.
+    Equals,
+    Value,
+    Quoted,
+    /// A backslash within quotation marks.
+    Backslash,
+    QuoteClosed,
+    /// A value and white space: there has to be more.
+    SpaceAfterValue,
+}
+
+impl Extension {
+    /// What has been read once `byte` is; none if it cannot stand here.
+    pub(super) fn then(self, byte: u8) -> Option<Extension> {
+        use Extension::{
+            Backslash, Equals, Name, QuoteClosed, Quoted, Semicolon, SpaceAfterName, SpaceAfterValue, Value,
+        };
+        Some(match (self, byte) {
+            (Quoted, b'"') => QuoteClosed,
+            (Quoted, b'\\') => Backslash,
+            (Quoted | Backslash, _) if is_text(byte) => Quoted,
+            (Semicolon | Equals, b' ' | b'\t') => self,
+            (Semicolon | Name, _) if is_token(byte) => Name,
+            (Equals, b'"') => Quoted,
+            (Equals | Value, _) if is_token(byte) => Value,
+            (Name | SpaceAfterName, b' ' | b'\t') => SpaceAfterName,
+            (Name | SpaceAfterName, b'=') => Equals,
+            (Value | QuoteClosed | SpaceAfterValue, b' ' | b'\t') => SpaceAfterValue,
+            (Name | SpaceAfterName | Value | QuoteClosed | SpaceAfterValue, b';') => Semicolon,
+            _ => return None,
+        })
+    }
+
+    /// Whether the line may end here.
+    pub(super) fn is_complete(self) -> bool {
+        matches!(self, Extension::Name | Extension::Value | Extension::QuoteClosed)
+    }
+}
