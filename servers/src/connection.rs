@@ -198,3 +198,20 @@ impl Write for DeadlineWriter<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn small_answers_are_not_held_back() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, peer) = listener.accept().unwrap();
+        assert!(!stream.nodelay().unwrap(), "what the system does unless told otherwise");
+        let mut connection = Connection::new(stream, peer);
+        connection.take(&Limits::default()).unwrap();
+        assert!(connection.stream.nodelay().unwrap());
+    }
+}

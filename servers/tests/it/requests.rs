@@ -1,4 +1,5 @@
 use crate::support::every_stage;
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -115,6 +116,29 @@ fn head_is_get_without_the_body() {
                 assert_eq!(head.header(name), get.header(name), "{path} {name}");
             }
             client.assert_closed();
+        }
+    });
+}
+
+/// A head that leaves before its body arrives before its body, mostly. What leaves in one write arrives in one piece.
+#[test]
+fn a_small_answer_arrives_in_one_piece() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("small.txt"), "a small file").unwrap();
+    every_stage(&["--quiet", "--root", root.path().to_str().unwrap()], |stage| {
+        for (request, end) in [
+            ("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n", "Hello, world!"),
+            ("GET /small.txt HTTP/1.1\r\nHost: h\r\n\r\n", "a small file"),
+            ("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nechoed", "echoed"),
+            ("GET /hello HTTP/1.1\r\n\r\n", "the Host field is missing\n"),
+        ] {
+            for _ in 0..100 {
+                let mut client = stage.connect();
+                let mut bytes = [0; 4096];
+                let count = client.send(request).stream.read(&mut bytes).unwrap();
+                let piece = String::from_utf8_lossy(&bytes[..count]);
+                assert!(piece.ends_with(end), "{request:?}: {piece:?}");
+            }
         }
     });
 }
