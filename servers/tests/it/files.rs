@@ -69,6 +69,25 @@ fn large_files_arrive_whole() {
     });
 }
 
+/// A quarter of a gibibyte passes through, and the server has never had more than a small part of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_file_never_sits_in_memory() {
+    let root = tempfile::tempdir().unwrap();
+    let length = 1 << 28;
+    fs::File::create(root.path().join("large.bin")).unwrap().set_len(length).unwrap();
+    every_stage(&["--quiet", "--root", root.path().to_str().unwrap()], |stage| {
+        stage.assert_alive();
+        let before = stage.peak_kib();
+        let mut client = stage.connect();
+        client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+        let arrived = std::io::copy(&mut client.stream, &mut std::io::sink()).unwrap();
+        assert!(arrived > length, "with its head: {arrived}");
+        let grown = stage.peak_kib() - before;
+        assert!(grown < 16 * 1024, "{grown} KiB more than the {before} KiB before");
+    });
+}
+
 #[test]
 fn a_directory_is_its_index() {
     let (_outer, root) = site();

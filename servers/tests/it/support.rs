@@ -153,9 +153,30 @@ impl Stage {
     /// How much memory the process has.
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_kib(&self) -> usize {
+        self.status_kib("VmRSS:")
+    }
+
+    /// The most memory that the process has had at any time.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_kib(&self) -> usize {
+        self.status_kib("VmHWM:")
+    }
+
+    #[cfg(target_os = "linux")]
+    fn status_kib(&self, name: &str) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let size = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         size.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// How many connections wait to be accepted, as the system's table says.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn backlog(&self) -> usize {
+        // Of a socket that listens (state 0A), the second number of the fifth column.
+        let listens = format!(":{:04X} 00000000:0000 0A ", self.addr.port());
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let (_, queues) = table.lines().find_map(|line| line.split_once(&listens)).unwrap();
+        usize::from_str_radix(&queues[9..17], 16).unwrap()
     }
 
     #[cfg(target_os = "linux")]
@@ -208,7 +229,7 @@ pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;
     while !holds() {
         assert!(Instant::now() < deadline, "{otherwise}");
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10)); // only how often it is looked; nothing tells us
     }
 }
 

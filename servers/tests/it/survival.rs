@@ -3,7 +3,9 @@
 //! `RECORD=1 cargo test -p servers --test it survival` writes the table; without it the test compares.
 
 use crate::acceptance::cases::{self, Kind};
-use crate::support::{Client, STAGES, Stage, eventually, output_of, recording};
+use crate::support::{
+    Client, SHARED_ACCEPT, SINGLE_THREADED, STAGES, Stage, eventually, output_of, recording,
+};
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
@@ -89,8 +91,13 @@ fn idle_connection(binary: &'static str) -> String {
 fn threads_for_a_crowd(binary: &'static str) -> String {
     let stage = start(binary);
     let _crowd: Vec<_> = (0..100).map(|_| stage.connect()).collect();
+    // These have their threads from the start, however many they have accepted.
+    if ![SINGLE_THREADED, SHARED_ACCEPT].contains(&binary) {
+        eventually("not all are accepted", || stage.backlog() == 0);
+    }
     let mut before = (usize::MAX, 0);
     eventually("the number of threads goes up and up", || {
+        // For the last that was accepted: its thread is started, if it is, right then.
         thread::sleep(Duration::from_millis(100));
         let threads = stage.threads();
         before = if threads == before.0 { (threads, before.1 + 1) } else { (threads, 0) };

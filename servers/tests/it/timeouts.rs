@@ -31,6 +31,7 @@ fn drip(client: &Client) -> mpsc::Receiver<()> {
     let mut stream = client.stream.try_clone().unwrap();
     thread::spawn(move || {
         while stream.write_all(b"a").is_ok() {
+            // However long, the server's time for the whole is over one day, and only that is asked.
             thread::sleep(Duration::from_millis(5));
         }
         drop(done);
