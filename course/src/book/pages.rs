@@ -67,7 +67,7 @@ pub(super) fn files_below(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> anyhow:
             let entry = entry.with_context(|| format!("cannot read {}", dir.display()))?;
             let path = entry.path();
             let hidden = entry.file_name().to_string_lossy().starts_with('.');
-            if hidden || path.join("CACHEDIR.TAG").exists() {
+            if hidden || was_built(&path) {
                 continue;
             }
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -79,6 +79,13 @@ pub(super) fn files_below(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> anyhow:
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether what is in a directory was built. Cargo marks the directories that it makes, but not one that was there:
+/// `target` beside a manifest, with a copy of the project in it, say.
+pub(super) fn was_built(dir: &Path) -> bool {
+    dir.join("CACHEDIR.TAG").exists()
+        || (dir.ends_with("target") && dir.with_file_name("Cargo.toml").is_file())
 }
 
 #[cfg(test)]

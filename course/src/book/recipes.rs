@@ -110,6 +110,13 @@ impl Run {
     }
 }
 
+impl Step {
+    /// What it runs or starts, unless it waits.
+    pub(super) fn command(&self) -> Option<&String> {
+        self.run.as_ref().or(self.start.as_ref())
+    }
+}
+
 impl Recipes {
     /// Reads them. A book without the file has no transcripts.
     ///
@@ -140,9 +147,7 @@ impl Recipes {
             files.extend(server.file.as_deref().map(|file| (file, Some(server.command.as_str()))));
             files.extend(server.log.as_deref().map(|log| (log, None)));
             for step in &server.step {
-                files.extend(
-                    step.file.as_deref().map(|file| (file, step.run.as_deref().or(step.start.as_deref()))),
-                );
+                files.extend(step.file.as_deref().map(|file| (file, step.command().map(String::as_str))));
             }
         }
         files

@@ -6,12 +6,14 @@
 //!
 //! Commands are run by a shell, as a reader would type them; this is a tool for those who write the book, on Unix.
 
-use crate::book::recipes::{Equal, Picture, Recipes, Run, Server};
+use crate::book::pages::was_built;
+use crate::book::recipes::{Equal, Picture, Recipes, Run, Server, Step};
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use regex::Regex;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -69,6 +71,7 @@ impl Recorder<'_> {
             Some(answer) => copy_with_answer(self.workspace, answer)?,
             None => self.workspace.clone(),
         };
+        build_for(&place, &run.command)?;
         let target = format!("{}/", place.target().display());
         let command = run.command.replace(" target/", &format!(" {target}"));
         let output = shell(&place, &command).stderr(Stdio::null()).output_within(DEADLINE)?;
@@ -86,6 +89,9 @@ impl Recorder<'_> {
 
     /// Starts the server on a free port, does what the steps say, and stops it.
     fn record_server(&mut self, server: &Server, wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
+        for command in iter::once(&server.command).chain(server.step.iter().filter_map(Step::command)) {
+            build_for(self.workspace, command)?;
+        }
         let separator = if server.command.contains(" -- ") { "" } else { " --" };
         let command = format!("exec {}{separator} --addr 127.0.0.1:0 2>&1", server.command);
         let mut running = Running(shell(self.workspace, &command).spawn()?);
@@ -236,6 +242,25 @@ fn shell(workspace: &Workspace, command: &str) -> Command {
     shell
 }
 
+/// Builds what `command` runs. A command may have a time limit of its own, `timeout 4 cargo run …`, or clients that come
+/// at a certain time, and neither is meant for the compiler.
+fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
+    let Some(command) = build_command(command) else { return Ok(()) };
+    let mut running = Running(shell(workspace, &command).spawn().context("cannot start a shell")?);
+    let stdout = running.0.stdout.take().context("it has an output")?;
+    within(DEADLINE, &lines_of(stdout))?;
+    ensure!(running.0.wait()?.success(), "`{command}` failed");
+    Ok(())
+}
+
+/// `cargo build` for `cargo run`, with what says which program and how.
+fn build_command(command: &str) -> Option<String> {
+    let (_, arguments) = command.split_once("cargo run ")?;
+    let ends = ["--", "|", "&&", ";", "&", ">", "2>"];
+    let which: Vec<&str> = arguments.split_whitespace().take_while(|word| !ends.contains(word)).collect();
+    Some(format!("cargo build --quiet {}", which.join(" ")))
+}
+
 trait OutputWithin {
     /// Runs the command to its end and returns what it wrote to standard output.
     fn output_within(&mut self, deadline: Duration) -> anyhow::Result<String>;
@@ -298,7 +323,7 @@ fn copy_sources(from: &Path, to: &Path) -> anyhow::Result<()> {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
         let hidden = name.to_string_lossy().starts_with('.');
-        if hidden || path.join("CACHEDIR.TAG").exists() || to.starts_with(&path) {
+        if hidden || was_built(&path) || to.starts_with(&path) {
             continue;
         }
         if entry.file_type()?.is_dir() {
@@ -313,6 +338,22 @@ fn copy_sources(from: &Path, to: &Path) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_command_runs_can_be_built_before() {
+        for (command, build) in [
+            ("cargo run --bin pooled", Some("cargo build --quiet --bin pooled")),
+            (
+                "timeout -s INT 4 cargo run --release --bin a -- --bin b",
+                Some("cargo build --quiet --release --bin a"),
+            ),
+            ("A=b cargo run -p a --example c | sort", Some("cargo build --quiet -p a --example c")),
+            ("cargo course load --stages pooled", None),
+            ("curl http://127.0.0.1:8080/", None),
+        ] {
+            assert_eq!(build_command(command).as_deref(), build, "{command}");
+        }
+    }
 
     #[test]
     fn times_dates_ports_and_thread_numbers_may_differ_and_nothing_else() {

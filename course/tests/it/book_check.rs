@@ -64,6 +64,23 @@ fn each_kind_of_fault_is_found() {
     }
 }
 
+/// Who builds elsewhere may still have a copy of the project below `target`, and Cargo has not marked that directory.
+#[test]
+fn what_was_built_is_no_part_of_the_project() {
+    let (project, elsewhere) = (Project::new(), tempfile::tempdir().unwrap());
+    let check = || {
+        let mut command = project.course(&["book", "check"]);
+        command.env("CARGO_TARGET_DIR", elsewhere.path()).output().unwrap()
+    };
+    let copy = "// ANCHOR: main\nfn main() {}\n// ANCHOR_END: main\n";
+    project.write("target/copy/code.rs", copy);
+    project.write("marked/CACHEDIR.TAG", "");
+    project.write("marked/code.rs", copy);
+    assert!(check().status.success(), "{}", stdout(&check()));
+    project.write("book/target/code.rs", copy);
+    assert!(stdout(&check()).contains("book/target/code.rs:1: no page includes"), "{}", stdout(&check()));
+}
+
 #[test]
 fn an_exercise_and_its_chapter_name_each_other() {
     let project = Project::with_exercises();
@@ -85,6 +102,7 @@ fn an_exercise_and_its_chapter_name_each_other() {
 #[cfg(unix)]
 mod record {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     /// A book that shows what `printf` prints.
     fn project(printed: &str) -> Project {
@@ -148,6 +166,26 @@ mod record {
         assert!(said.contains("out.txt: differs"), "{said}");
         assert_eq!(record(&project, &[]).0, Some(0));
         assert_eq!(fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap(), "fast\n");
+    }
+
+    /// A compiler that takes its time must not use up the time that a command has. The stand-in for Cargo runs nothing that
+    /// it has not built.
+    #[test]
+    fn programs_are_built_before_they_are_run() {
+        let project = project("");
+        let command = "timeout 9 cargo run --bin ready -- now";
+        project.write(
+            "book/src/transcripts/record.toml",
+            &format!("[[run]]\ncommand = \"{command}\"\nfile = \"out.txt\"\n"),
+        );
+        let cargo = "#!/bin/sh\ncase $1 in build) echo \"$@\" > built ;; run) cat built ;; esac\n";
+        project.write("bin/cargo", cargo);
+        fs::set_permissions(project.path("bin/cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", project.path("bin").display(), std::env::var("PATH").unwrap());
+        let output = project.course(&["book", "record"]).env("PATH", path).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let recorded = fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap();
+        assert_eq!(recorded, "build --quiet --bin ready\n");
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn within_deadline<T>(mut look: impl FnMut() -> Option<T>, what: &str) -> T {
         if let Some(seen) = look() {
             return seen;
         }
-        thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5)); // only how often it is looked
     }
     panic!("waited {DEADLINE:?} for {what}");
 }

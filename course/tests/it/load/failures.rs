@@ -71,10 +71,10 @@ fn an_answer_that_does_not_come_in_time_is_given_up() {
     let no_end = scripted(|mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
+            // However long: no answer that has no end comes in time.
             thread::sleep(Duration::from_millis(20));
         }
     });
-    // Long enough that no pause of the dripping server's can be what ends it.
     for url in [silent, no_end] {
         let run = run(&url, &["-n", "4", "-c", "4", "--timeout", "1s"]);
         assert_eq!(run["failures"], json!({ "timed_out": 4 }), "{run}");

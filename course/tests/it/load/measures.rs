@@ -46,6 +46,7 @@ fn stops_when_the_time_is_over() {
 
 #[test]
 fn latencies_are_those_of_the_server() {
+    // The work that is measured. It may take longer, and what is asserted are least times.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(30)));
     let run = run(&serving.url(), &with(&["-c", "4", "-n", "40"]));
     let latency = |name: &str| number(&run, &format!("/latency_us/{name}"));
@@ -56,7 +57,7 @@ fn latencies_are_those_of_the_server() {
     assert!(run["elapsed_s"].as_f64().unwrap() >= 0.3, "{run}");
 }
 
-/// From the 41st request on, all requests wait until 300 ms are over.
+/// From the 41st request on, all requests wait until 300 ms are over; longer does no harm.
 fn stalling_once() -> Serving {
     let stall = Mutex::new(None);
     Serving::with(Limits::default(), move |before| {
@@ -92,6 +93,7 @@ fn without_a_rate_a_stall_is_seen_by_those_only_who_were_waiting() {
 
 #[test]
 fn requests_that_were_due_and_never_sent_are_told() {
+    // Three can be answered at most, and fewer if the machine is slow.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(200)));
     let flags = ["-c", "1", "--rate", "100", "--duration", "500ms"];
     let run = run(&serving.url(), &flags);

@@ -193,14 +193,14 @@ fn a_second_ctrl_c_ends_a_load_that_cannot_end_in_order_and_its_stage() {
     let until = Instant::now() + DEADLINE;
     while !full.has_callers() {
         assert!(Instant::now() < until, "nobody connects");
-        thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5)); // only how often it is looked; nothing tells us
     }
     assert!(stages.is_alive("one.process"));
     // The system keeps one signal of a kind at most, so the second is sent until it has got through.
     while load.try_wait().unwrap().is_none() {
         assert!(Instant::now() < until, "it goes on");
         signal("INT", &load.id().to_string());
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(20)); // only how often it is tried
     }
     assert_eq!(finished(load).status.code(), Some(130));
     assert!(!stages.is_alive("one.process"), "the stage goes on");
