@@ -7,7 +7,7 @@
 //! | check | keeps out |
 //! |---|---|
 //! | the peer has a loopback address | other machines |
-//! | `Host` is a loopback name | pages whose own domain name was made to lead to this machine (DNS rebinding) |
+//! | `Host` is a loopback name, as is the target's host if it has one | pages whose own domain name was made to lead to this machine (DNS rebinding) |
 //! | `Origin`, which browsers add, is this very server | pages from anywhere else |
 
 use crate::http::{Authority, Request, Response, Status};
