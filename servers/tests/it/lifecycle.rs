@@ -115,10 +115,10 @@ fn is_refusal(answer: &str) -> bool {
 }
 
 /// Clients that ask again as soon as they are refused are in the queue at every moment, also when listening ends. Between
-/// a last look into the queue and its end somebody may still come, but hardly each time.
+/// a last look into the queue and its end somebody may still come, one time in thirty; without that look, nine in ten.
 #[test]
 fn who_asks_again_and_again_is_not_reset() {
-    let resets = |_| {
+    let resets = || {
         let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
         let addr = stage.addr;
         let ask =
@@ -129,8 +129,14 @@ fn who_asks_again_and_again_is_not_reset() {
         assert_eq!(stage.exit_status(), Some(0));
         resets
     };
-    let attempts: Vec<_> = (0..10).map(resets).take_while(|&resets| resets > 0).collect();
-    assert!(attempts.len() < 10, "{attempts:?}");
+    let (mut clean, mut unclean) = (0, Vec::new());
+    while clean < 8 && unclean.len() < 8 {
+        match resets() {
+            0 => clean += 1,
+            resets => unclean.push(resets),
+        }
+    }
+    assert!(clean == 8, "resets: {unclean:?}");
 }
 
 /// Who asked, and the answer, which is empty if the connection was reset. None if nobody listens.
@@ -157,6 +163,8 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     // Accepted is accepted, whether begun or not.
     eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
     stop_by("TERM", &stage);
+    // Until then nobody is served, and from then on it is a matter of how it stops.
+    stopping(&stage);
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {
         assert_eq!(client.reply().status, 200);
