@@ -23,6 +23,10 @@ use std::time::Duration;
 /// How long a command may take, the compiler's work included.
 const DEADLINE: Duration = Duration::from_mins(10);
 
+/// How long a server has to have logged nothing before it is stopped. It writes a line when it has given an answer, so
+/// whoever has the answer may still have to wait for the line.
+const QUIET: Duration = Duration::from_secs(1);
+
 /// The address that the pages show, and that commands are written for.
 const SHOWN: &str = "127.0.0.1:8080";
 
@@ -126,11 +130,12 @@ impl Recorder<'_> {
                 recordings.push((file, as_shown(&output.concat()), &step.equal));
             }
         }
+        let logged = if server.log.is_some() { until_quiet(&lines) } else { Vec::new() };
         drop(running);
         recordings.extend(server.file.as_ref().map(|file| (file, as_shown(&first), &server.equal)));
         if let Some(log) = &server.log {
-            let rest: Vec<String> = within(DEADLINE, &lines)?;
-            recordings.push((log, as_shown(&rest.concat()), &server.equal));
+            let rest = within(DEADLINE, &lines)?;
+            recordings.push((log, as_shown(&[logged, rest].concat().concat()), &server.equal));
         }
         for (file, text, equal) in recordings.into_iter().filter(|(file, _, _)| wanted(file)) {
             self.keep(file, &text, equal)?;
@@ -301,6 +306,11 @@ fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<St
             Err(mpsc::RecvTimeoutError::Timeout) => bail!("it did not end within {deadline:?}"),
         }
     }
+}
+
+/// What comes until nothing has come for a while, or nothing can come any more.
+fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
+    iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
 }
 
 /// A copy of the project in which an exercise has this answer, `exNN-name/wrong/m01_x.rs`, in place of the learner's.

@@ -188,6 +188,22 @@ mod record {
         assert_eq!(recorded, "build --quiet --bin ready\n");
     }
 
+    /// Whoever has an answer is ahead of the line about it.
+    #[test]
+    fn what_a_server_logs_after_the_last_answer_is_kept() {
+        let project = project("");
+        project.write(
+            "server.sh",
+            "echo listening on 127.0.0.1:9\nuntil [ -e answered ]; do sleep 0.01; done\necho answered\nexec sleep 600\n",
+        );
+        let recipe = "[[server]]\ncommand = \"sh server.sh\"\nlog = \"out.txt\"\nstep = [{ run = \"touch answered\" }]\n";
+        project.write("book/src/transcripts/record.toml", recipe);
+        let (code, said) = record(&project, &[]);
+        assert_eq!(code, Some(0), "{said}");
+        let recorded = fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap();
+        assert_eq!(recorded, "answered\n");
+    }
+
     #[test]
     fn a_command_that_prints_nothing_is_an_error() {
         let project = project("");
