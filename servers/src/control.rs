@@ -23,7 +23,7 @@ pub fn check(request: &Request<'_>) -> Result<(), Response> {
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
         return refuse("only this machine may do that");
     }
-    // Where the target names a host, that is what counts. But the field is what no page can choose.
+    // Where the target names a host, that is what counts. The field counts, too, since no page can choose it.
     let field = request.header("Host").and_then(Authority::parse).filter(Authority::is_loopback);
     let (Some(host), Some(_)) = (request.host().filter(Authority::is_loopback), field) else {
         return refuse("only requests to localhost, 127.0.0.1 or [::1] may do that");
