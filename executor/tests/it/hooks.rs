@@ -371,6 +371,7 @@ fn tasks_that_wait_ask_for_more_threads_than_tasks_that_compute() {
 fn the_formula_gives_at_least_one_thread_and_bears_nonsense() {
     assert_eq!(pool_size(4, 1.0, 0.0), 4);
     assert_eq!(pool_size(4, 0.5, 3.0), 8);
+    assert_eq!((pool_size(3, 0.4, 0.0), pool_size(3, 0.6, 0.0)), (1, 2), "rounded");
     assert_eq!(pool_size(4, 0.0, 0.0), 1);
     assert_eq!(pool_size(0, 1.0, 0.0), 1);
     assert_eq!(pool_size(4, 7.0, -3.0), 4);
