@@ -91,15 +91,18 @@ fn what_was_done_before_the_request_is_seen_by_who_sees_the_request() {
     within_deadline(|| {
         for _ in 0..200 {
             let (token, data) = (CancelToken::new().child(), Arc::new(AtomicBool::new(false)));
+            let looks = Signal::new();
             let reader = on_thread({
-                let (token, data) = (token.clone(), Arc::clone(&data));
+                let (token, data, looks) = (token.clone(), Arc::clone(&data), looks.clone());
                 move || {
                     while !token.is_cancelled() {
+                        looks.set();
                         thread::yield_now();
                     }
                     data.load(Ordering::Relaxed)
                 }
             });
+            looks.wait();
             data.store(true, Ordering::Relaxed);
             token.cancel();
             assert!(reader.result());

@@ -170,5 +170,11 @@ fn knobs_can_be_turned_while_the_pool_works() {
 
 #[test]
 fn every_pool_reports_itself_shut_down_in_the_end() {
-    within_deadline(|| on_every_pool(|pool| pool.close()));
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            assert!(!pool.is_shutdown() && !pool.is_terminated());
+            pool.close();
+            assert!(pool.is_shutdown() && pool.is_terminated());
+        });
+    });
 }
