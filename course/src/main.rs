@@ -8,6 +8,7 @@ use course::{book, load, serve};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    servers::show_diagnostics();
     match run(Course::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

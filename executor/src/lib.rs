@@ -61,6 +61,13 @@
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
+//! # Features
+//!
+//! None of them is on unless it is asked for.
+//!
+//! * `serde`: [`PoolStats`] and [`PoolSnapshot`] can be serialised.
+//! * `tracing`: [`NamedThreads`] says when its threads begin and when they end.
+//!
 //! # Limits
 //!
 //! Cancellation is co-operative: a task that neither looks at its token nor blocks in this crate runs to its end. Panics

@@ -110,3 +110,21 @@ impl fmt::Debug for WaitCompute {
         f.debug_struct("WaitCompute").field("ratio", &self.ratio()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_computing_is_waiting() {
+        let measured = WaitCompute::new();
+        assert_eq!((measured.ratio(), measured.advice(1.0)), (None, None));
+        *measured.sums.lock() = Sums { elapsed: Duration::from_secs(4), computing: Duration::from_secs(1) };
+        assert_eq!(measured.ratio(), Some(3.0));
+        let cores = thread::available_parallelism().unwrap().get();
+        assert_eq!(measured.advice(0.5), Some(pool_size(cores, 0.5, 3.0)));
+        // The two clocks are not one: a task that only computes may seem to compute for longer than it takes.
+        *measured.sums.lock() = Sums { elapsed: Duration::from_secs(1), computing: Duration::from_secs(2) };
+        assert_eq!(measured.ratio(), Some(0.0));
+    }
+}

@@ -30,7 +30,7 @@ fn run(name: &str) -> Output {
             let _ = child.kill();
             panic!("the example {name} hangs");
         }
-        thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5)); // between two looks: std cannot wait for a process with a deadline
     }
     child.wait_with_output().unwrap()
 }

@@ -21,7 +21,7 @@ fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
     wait_until_the_workers_sleep();
 
     let (wake_ups, ticks) = (workers(), processor_ticks());
-    thread::sleep(WINDOW);
+    thread::sleep(WINDOW); // waits for nothing: it is the time in which nothing is to happen
     assert_eq!(workers(), wake_ups, "no worker has left its sleep, not even for a short look");
     // A tick is a hundredth of a second; a single spinning worker would use thirty.
     let used = processor_ticks() - ticks;

@@ -1,6 +1,7 @@
 //! The command line that every stage has, so that one may be put in the place of another.
 
 use crate::access_log::AccessLog;
+use crate::diagnostics::show_diagnostics;
 use crate::files::Files;
 use crate::limits::Limits;
 use crate::listener::Listener;
@@ -73,8 +74,9 @@ impl ServerArgs {
         Ok(Site::new(files))
     }
 
-    /// Where answers are logged.
+    /// Where answers are logged. From now on, the diagnostic events that `RUST_LOG` asks for are shown, too.
     pub fn log(&self) -> AccessLog {
+        show_diagnostics();
         if self.quiet { AccessLog::Quiet } else { AccessLog::Stderr }
     }
 }

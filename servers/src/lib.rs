@@ -32,4 +32,4 @@ mod access_log;
 pub use access_log::AccessLog;
 
 mod diagnostics;
-pub use diagnostics::report;
+pub use diagnostics::{report, show_diagnostics};

@@ -74,6 +74,13 @@ impl fmt::Debug for Worker {
 /// assert_eq!((threads.created(), threads.alive()), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Diagnostics
+///
+/// With the crate's feature `tracing`, each thread is an event when it begins and when it ends, and so is one that the
+/// system refuses to start. They are of level *debug* and have the target `executor::threads`, with the fields `thread`
+/// (its name), `alive` (how many threads of this factory there are now) and, of a refused one, `error`. So
+/// `RUST_LOG=executor=debug` shows them in a program whose subscriber obeys that variable.
 pub struct NamedThreads {
     name: String,
     stack_size: Option<usize>,
@@ -114,30 +121,82 @@ impl NamedThreads {
 
 impl ThreadFactory for NamedThreads {
     fn start(&self, worker: Worker) -> io::Result<()> {
-        struct Alive(Arc<AtomicUsize>);
-        impl Drop for Alive {
-            fn drop(&mut self) {
-                self.0.fetch_sub(1, Ordering::Relaxed);
-            }
-        }
-
         let number = self.created.fetch_add(1, Ordering::Relaxed) + 1;
-        self.alive.fetch_add(1, Ordering::Relaxed);
-        let alive = Alive(Arc::clone(&self.alive)); // dropped with the closure if there is no thread
-        let mut builder = thread::Builder::new().name(format!("{}-thread-{number}", self.name));
+        let name = format!("{}-thread-{number}", self.name);
+        let mut life = Life::new(&name, &self.alive); // dropped with the closure if there is no thread
+        let mut builder = thread::Builder::new().name(name.clone());
         if let Some(bytes) = self.stack_size {
             builder = builder.stack_size(bytes);
         }
         let started = builder.spawn(move || {
-            let _alive = alive;
+            life.begin();
             worker.run();
         });
         if let Err(error) = started {
             self.created.fetch_sub(1, Ordering::Relaxed);
+            events::refused(&name, self.alive(), &error);
             return Err(error);
         }
         Ok(())
     }
+}
+
+/// Counts a thread as alive, from when it is ordered until this is dropped, and says when it begins and ends.
+struct Life {
+    thread: String,
+    alive: Arc<AtomicUsize>,
+    begun: bool,
+}
+
+impl Life {
+    fn new(thread: &str, alive: &Arc<AtomicUsize>) -> Self {
+        alive.fetch_add(1, Ordering::Relaxed);
+        Self { thread: thread.to_owned(), alive: Arc::clone(alive), begun: false }
+    }
+
+    fn begin(&mut self) {
+        events::began(&self.thread, self.alive.load(Ordering::Relaxed));
+        self.begun = true;
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        let left = self.alive.fetch_sub(1, Ordering::Relaxed) - 1;
+        if self.begun {
+            events::ended(&self.thread, left);
+        }
+    }
+}
+
+/// What is said of threads. Whoever listens runs outside all locks: on the thread itself, or on that of the submitter.
+#[cfg(feature = "tracing")]
+mod events {
+    use std::io;
+
+    use tracing::debug;
+
+    const TARGET: &str = "executor::threads";
+
+    pub(super) fn began(thread: &str, alive: usize) {
+        debug!(target: TARGET, thread, alive, "a thread begins");
+    }
+
+    pub(super) fn ended(thread: &str, alive: usize) {
+        debug!(target: TARGET, thread, alive, "a thread has ended");
+    }
+
+    pub(super) fn refused(thread: &str, alive: usize, error: &io::Error) {
+        debug!(target: TARGET, thread, alive, error = %error, "a thread could not be started");
+    }
+}
+#[cfg(not(feature = "tracing"))]
+mod events {
+    use std::io;
+
+    pub(super) fn began(_thread: &str, _alive: usize) {}
+    pub(super) fn ended(_thread: &str, _alive: usize) {}
+    pub(super) fn refused(_thread: &str, _alive: usize, _error: &io::Error) {}
 }
 
 impl<F: ThreadFactory + ?Sized> ThreadFactory for Arc<F> {

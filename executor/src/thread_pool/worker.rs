@@ -197,7 +197,9 @@ impl<'a> Worker<'a> {
         self.shared.close_inbox(&mut state);
         state.live -= 1;
         state.seats[self.seat] = Seat::Free;
-        state.wake_submitter(); // there may be room for another worker now
+        // A queue of ours had room while this worker slept. A user's own may refuse a task all the same; then the place of
+        // this worker is the room that its submitter waits for.
+        state.wake_submitter();
         self.shared.terminate_if_done(state);
         None
     }

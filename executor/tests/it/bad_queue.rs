@@ -165,7 +165,7 @@ fn a_task_that_a_panicking_queue_has_kept_is_run() {
 fn a_thread_is_woken_for_a_task_that_a_panicking_queue_has_kept() {
     within_deadline(|| {
         let (pool, heard, mood) = moody();
-        settle(&*pool);
+        settle(&pool);
         mood.set(Trouble::AfterOffer);
         assert_eq!(pool.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
         goes_on(&pool, &heard, 2);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use executor::{CancelToken, Cancelled, Latch, Registration};
 
-use crate::support::{SHORT, Signal, blocked, on_thread, within_deadline};
+use crate::support::{SHORT, Signal, blocked, on_thread, rounds, within_deadline};
 
 /// Where callbacks write down that they were called.
 #[derive(Clone, Default)]
@@ -71,7 +71,7 @@ fn a_grandchild_is_reached_even_if_nobody_keeps_the_token_between() {
 #[test]
 fn of_many_who_cancel_at_once_one_is_first_and_callbacks_run_once() {
     within_deadline(|| {
-        for _ in 0..100 {
+        for _ in rounds(100) {
             let (token, calls) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
             let _registration = token.on_cancel({
                 let calls = Arc::clone(&calls);
@@ -89,17 +89,20 @@ fn of_many_who_cancel_at_once_one_is_first_and_callbacks_run_once() {
 #[test]
 fn what_was_done_before_the_request_is_seen_by_who_sees_the_request() {
     within_deadline(|| {
-        for _ in 0..200 {
+        for _ in rounds(200) {
             let (token, data) = (CancelToken::new().child(), Arc::new(AtomicBool::new(false)));
+            let looks = Signal::new();
             let reader = on_thread({
-                let (token, data) = (token.clone(), Arc::clone(&data));
+                let (token, data, looks) = (token.clone(), Arc::clone(&data), looks.clone());
                 move || {
                     while !token.is_cancelled() {
+                        looks.set();
                         thread::yield_now();
                     }
                     data.load(Ordering::Relaxed)
                 }
             });
+            looks.wait();
             data.store(true, Ordering::Relaxed);
             token.cancel();
             assert!(reader.result());
@@ -232,7 +235,7 @@ fn a_callback_may_use_its_token() {
 #[test]
 fn a_registration_that_races_with_the_request_runs_its_callback_exactly_once() {
     within_deadline(|| {
-        for _ in 0..300 {
+        for _ in rounds(300) {
             let (token, calls) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
             let canceller = on_thread({
                 let token = token.clone();

@@ -15,7 +15,7 @@ use executor::{
 };
 
 use crate::support::{
-    LONG, Record, SHORT, Signal, assert_matches, eventually, occupy, occupy_all, within_deadline,
+    LONG, Record, SHORT, Signal, assert_matches, eventually, occupy, occupy_all, rounds, within_deadline,
 };
 
 /// Notes every call, and panics where it is told to.
@@ -128,10 +128,10 @@ fn what_the_after_hook_did_is_visible_to_whoever_has_joined() {
     within_deadline(|| {
         let hooks = Noting::new();
         let pool = ThreadPoolExecutor::builder().threads(2).hooks(hooks.clone()).build().unwrap();
-        for n in 1..=200 {
+        for n in rounds(200) {
             pool.submit(|| ()).unwrap().join().unwrap();
             let after = hooks.calls.so_far().iter().filter(|call| call.starts_with("after")).count();
-            assert_eq!(after, n);
+            assert_eq!(after, n + 1);
         }
     });
 }
@@ -371,6 +371,7 @@ fn tasks_that_wait_ask_for_more_threads_than_tasks_that_compute() {
 fn the_formula_gives_at_least_one_thread_and_bears_nonsense() {
     assert_eq!(pool_size(4, 1.0, 0.0), 4);
     assert_eq!(pool_size(4, 0.5, 3.0), 8);
+    assert_eq!((pool_size(3, 0.4, 0.0), pool_size(3, 0.6, 0.0)), (1, 2), "rounded");
     assert_eq!(pool_size(4, 0.0, 0.0), 1);
     assert_eq!(pool_size(0, 1.0, 0.0), 1);
     assert_eq!(pool_size(4, 7.0, -3.0), 4);

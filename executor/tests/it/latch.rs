@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use executor::{CancelToken, Cancelled, Latch, WaitError};
 
-use crate::support::{SHORT, blocked, on_thread, within_deadline};
+use crate::support::{SHORT, blocked, on_thread, rounds, within_deadline};
 
 /// SYNC-36
 #[test]
@@ -96,13 +96,13 @@ fn a_cancelled_task_stops_waiting_and_does_not_begin_to() {
 fn waiters_that_gave_up_do_not_disturb_those_who_wait() {
     within_deadline(|| {
         let latch = Arc::new(Latch::new(1));
-        for _ in 0..3 {
-            assert!(latch.wait_timeout(Duration::ZERO).is_err());
-        }
+        let gives_up = || assert_eq!(latch.wait_timeout(Duration::ZERO), Err(WaitError::TimedOut));
+        gives_up();
         let waiter = blocked({
             let latch = Arc::clone(&latch);
             move || latch.wait()
         });
+        gives_up();
         latch.count_down();
         assert_eq!(waiter.result(), Ok(()));
     });
@@ -111,15 +111,15 @@ fn waiters_that_gave_up_do_not_disturb_those_who_wait() {
 #[test]
 fn what_was_done_before_counting_down_is_seen_by_who_has_waited() {
     within_deadline(|| {
-        for round in 1..=200 {
+        for round in rounds(200) {
             let (latch, data) = (Arc::new(Latch::new(1)), Arc::new(AtomicUsize::new(0)));
             let waiter = on_thread({
                 let (latch, data) = (Arc::clone(&latch), Arc::clone(&data));
                 move || latch.wait().map(|()| data.load(Ordering::Relaxed))
             });
-            data.store(round, Ordering::Relaxed);
+            data.store(round + 1, Ordering::Relaxed);
             latch.count_down();
-            assert_eq!(waiter.result(), Ok(round));
+            assert_eq!(waiter.result(), Ok(round + 1));
         }
     });
 }

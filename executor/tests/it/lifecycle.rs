@@ -13,7 +13,9 @@ use executor::{
     PoolState, RejectReason, TaskState, ThreadPoolExecutor,
 };
 
-use crate::support::{LONG, SHORT, Spot, assert_matches, blocked, occupy, on_every_pool, within_deadline};
+use crate::support::{
+    LONG, SHORT, Spot, assert_matches, blocked, occupy, on_every_pool, rounds, within_deadline,
+};
 
 /// END-1
 #[test]
@@ -316,7 +318,7 @@ fn shutting_down_now_releases_who_waits_with_a_timeout() {
 #[test]
 fn submissions_that_race_with_shutting_down_now_are_refused_run_or_handed_back() {
     within_deadline(|| {
-        for _ in 0..256 {
+        for _ in rounds(256) {
             let pool = ThreadPoolExecutor::fixed(2);
             let runs = Arc::new(AtomicUsize::new(0));
             let (refused, handed_back) = std::thread::scope(|scope| {

@@ -60,6 +60,7 @@ fn a_result_that_nobody_takes_is_dropped_with_the_handle_or_at_the_end_of_the_ta
         let pool = ThreadPoolExecutor::single();
         let (result, is_alive) = tracked();
         let handle = pool.submit(move || result).unwrap();
+        let _canceller = handle.canceller(); // which has nothing to do with the result
         eventually("the task is finished", || handle.is_finished());
         assert!(is_alive());
         drop(handle);
@@ -67,7 +68,9 @@ fn a_result_that_nobody_takes_is_dropped_with_the_handle_or_at_the_end_of_the_ta
 
         let busy = occupy(&pool);
         let (result, is_alive) = tracked();
-        drop(pool.submit(move || result).unwrap());
+        let handle = pool.submit(move || result).unwrap();
+        let _canceller = handle.canceller();
+        drop(handle);
         assert!(is_alive(), "the task still runs although nobody has its handle");
         drop(busy);
         eventually("the result is gone with the task", || !is_alive());

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use executor::{CancelToken, FutureTask, Task, TaskState, ThreadPoolExecutor, prelude::*};
 
-use crate::support::{LONG, Signal, occupy, on_every_executor, on_every_pool, within_deadline};
+use crate::support::{LONG, Signal, occupy, on_every_executor, on_every_pool, rounds, within_deadline};
 
 /// INV-2, INV-58
 #[test]
@@ -197,7 +197,7 @@ fn a_pool_runs_as_many_tasks_at_once_as_it_has_threads_and_no_more() {
 fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     within_deadline(|| {
         let pool = ThreadPoolExecutor::fixed(2);
-        for _ in 0..100 {
+        for _ in rounds(100) {
             let (ask, answer) = (Signal::new(), Signal::new());
             let first = pool.submit({
                 let (ask, answer) = (ask.clone(), answer.clone());
@@ -220,7 +220,7 @@ fn tasks_that_wait_for_each_other_all_get_a_thread() {
     within_deadline(|| {
         const THREADS: usize = 3;
         let pool = ThreadPoolExecutor::fixed(THREADS);
-        for _ in 0..200 {
+        for _ in rounds(200) {
             let present: Vec<_> = (0..THREADS).map(|_| Signal::new()).collect();
             let handles: Vec<_> = (0..THREADS)
                 .map(|n| {
@@ -244,7 +244,7 @@ fn tasks_that_wait_for_each_other_all_get_a_thread() {
 fn what_was_done_before_the_submission_is_seen_by_the_task_and_what_it_did_by_the_joiner() {
     within_deadline(|| {
         on_every_executor(|executor| {
-            for round in 1..=200 {
+            for round in 1..=50 {
                 let (there, back) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
                 there.store(round, Ordering::Relaxed);
                 let handle = executor.submit({

@@ -2,6 +2,7 @@
 //! own.)
 
 use std::sync::Arc;
+use std::thread;
 
 use executor::panics::PanicReport;
 use executor::{
@@ -236,15 +237,22 @@ fn a_panic_in_the_handler_itself_costs_nothing() {
 #[test]
 fn a_payload_of_the_handlers_own_panic_that_panics_again_costs_nothing() {
     within_deadline(|| {
-        let explosions = Explosions::default();
+        let (explosions, calls) = (Explosions::default(), Record::new());
         let pool = ThreadPoolExecutor::builder().panic_handler({
-            let explosions = explosions.clone();
-            move |_: &PanicReport<'_>| std::panic::resume_unwind(Box::new(explosions.bomb()))
+            let (explosions, calls) = (explosions.clone(), calls.clone());
+            move |_: &PanicReport<'_>| {
+                calls.add(());
+                std::panic::resume_unwind(Box::new(explosions.bomb()))
+            }
         });
         let pool = pool.build().unwrap();
+        let worker = || pool.submit(|| thread::current().id()).unwrap().join_timeout(LONG).unwrap();
+        let before = worker();
         pool.execute(|| fail()).unwrap();
-        assert_eq!(pool.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
-        assert_eq!(pool.stats().largest_pool_size, 1);
+        assert_eq!(worker(), before, "the thread is still the same one");
+        pool.close();
+        assert_eq!((pool.stats().completed, calls.len()), (3, 1));
+        assert_eq!(explosions.count(), 0, "nobody drops what could go off");
     });
 }
 

@@ -11,7 +11,9 @@ use executor::{
     RejectReason, Task, TaskState, ThreadPoolExecutor, WorkQueue, prelude::*,
 };
 
-use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, tracked, within_deadline};
+use crate::support::{
+    LONG, Record, assert_matches, eventually, occupy, rounds, settle, tracked, within_deadline,
+};
 
 fn one_thread(queue: impl WorkQueue + 'static) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().queue(queue).build().unwrap()
@@ -446,7 +448,7 @@ fn a_cancelled_task_takes_no_room() {
 fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
     within_deadline(|| {
         let pool = one_thread(HandOffQueue::new());
-        for _ in 0..200 {
+        for _ in rounds(200) {
             settle_when_accepted(&pool);
             let cancelled = loop {
                 if let Ok(handle) = pool.submit(|| ()) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use executor::{CancelToken, Cancelled, Permit, Semaphore, WaitError, masked};
 
-use crate::support::{SHORT, assert_matches, blocked, eventually, on_thread, within_deadline};
+use crate::support::{SHORT, assert_matches, blocked, eventually, on_thread, rounds, within_deadline};
 
 type Wait = fn(&Semaphore) -> Result<usize, WaitError>;
 
@@ -209,7 +209,7 @@ fn a_waiter_that_gives_up_makes_way() {
 #[test]
 fn no_permit_is_lost_between_a_release_and_a_cancellation() {
     within_deadline(|| {
-        for _ in 0..300 {
+        for _ in rounds(300) {
             let (semaphore, token) = (Arc::new(Semaphore::new(0)), CancelToken::new());
             let waiter = on_thread({
                 let (semaphore, token) = (Arc::clone(&semaphore), token.clone());

@@ -1,6 +1,6 @@
 //! The knobs: what contradicts what, what can be changed while the pool runs, and a pool without them.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use executor::{
@@ -8,7 +8,7 @@ use executor::{
     ThreadPoolExecutor, UnconfigurablePool, prelude::*,
 };
 
-use crate::support::{LONG, SHORT, assert_matches, occupy, on_every_pool, within_deadline};
+use crate::support::{LONG, SHORT, assert_matches, occupy, on_every_pool, rounds, within_deadline};
 
 fn builder() -> ThreadPoolBuilder {
     ThreadPoolExecutor::builder()
@@ -139,15 +139,16 @@ fn a_pool_without_its_knobs_does_everything_else() {
 #[test]
 fn knobs_can_be_turned_while_the_pool_works() {
     within_deadline(|| {
-        const TASKS: u64 = 3_000;
         let pool = builder().core(1).maximum(4).keep_alive(Duration::from_micros(100));
         let pool = pool.queue(FifoQueue::bounded(4)).rejection_handler(executor::Block::new());
-        let pool = Arc::new(pool.build().unwrap());
+        let pool = pool.build().unwrap();
+        let submitted = AtomicU64::new(0);
         std::thread::scope(|scope| {
             let submitters = [(); 2].map(|()| {
                 scope.spawn(|| {
-                    for _ in 0..TASKS / 2 {
+                    for _ in rounds(1_500) {
                         pool.execute(|| ()).unwrap();
+                        submitted.fetch_add(1, Ordering::Relaxed);
                     }
                 })
             });
@@ -164,11 +165,22 @@ fn knobs_can_be_turned_while_the_pool_works() {
         });
         pool.close();
         let stats = pool.stats();
-        assert_eq!((stats.completed, stats.task_count(), stats.pool_size), (TASKS, TASKS, 0), "{stats}");
+        let submitted = submitted.into_inner();
+        assert_eq!(
+            (stats.completed, stats.task_count(), stats.pool_size),
+            (submitted, submitted, 0),
+            "{stats}"
+        );
     });
 }
 
 #[test]
 fn every_pool_reports_itself_shut_down_in_the_end() {
-    within_deadline(|| on_every_pool(|pool| pool.close()));
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            assert!(!pool.is_shutdown() && !pool.is_terminated());
+            pool.close();
+            assert!(pool.is_shutdown() && pool.is_terminated());
+        });
+    });
 }

@@ -1,4 +1,4 @@
-use crate::support::{LIFECYCLE, SINGLE_THREADED, STAGES, Stage, every_stage, output_of};
+use crate::support::{LIFECYCLE, POOLED, SINGLE_THREADED, STAGES, Stage, every_stage, output_of};
 use std::process::Command;
 
 /// Runs a stage that cannot start; it fails and says so in one line about `expected`.
@@ -68,6 +68,28 @@ fn answers_are_logged() {
         let line = stage.log_line();
         assert!(line.contains("] \"-\" 400 "), "{line}");
     });
+}
+
+#[test]
+fn the_threads_of_a_pool_are_told_of_when_asked_for() {
+    for binary in [POOLED, LIFECYCLE] {
+        let mut command = Command::new(binary);
+        let stage = Stage::start_command(binary, command.arg("--quiet").env("RUST_LOG", "executor=debug"));
+        stage.assert_alive();
+        let line = stage.log_line();
+        let event = r#"DEBUG executor::threads: a thread begins thread="pool-1-thread-1" alive=1"#;
+        assert!(line.ends_with(event), "{line}");
+    }
+}
+
+#[test]
+fn a_rust_log_that_makes_no_sense_is_reported_and_ignored() {
+    let mut command = Command::new(POOLED);
+    let stage = Stage::start_command(POOLED, command.arg("--quiet").env("RUST_LOG", "executor=loud"));
+    let line = stage.log_line();
+    assert!(line.starts_with("RUST_LOG=executor=loud is ignored"), "{line}");
+    stage.assert_alive();
+    assert_eq!(stage.stop(), Vec::<String>::new());
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn start(binary: &'static str, flags: &[&str]) -> Stage {
-        Stage::start_command(binary, Command::new(binary).args(flags))
+        Stage::start_command(binary, Command::new(binary).args(flags).env_remove("RUST_LOG"))
     }
 
     /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell alone.
@@ -64,7 +64,9 @@ impl Stage {
     pub(crate) fn start_with_closed_log(binary: &'static str) -> Stage {
         let (log, stderr) = std::io::pipe().unwrap();
         drop(log);
-        Stage::start_logging_to(stderr, mpsc::channel().1, binary, &mut Command::new(binary))
+        let mut command = Command::new(binary);
+        let command = command.env("RUST_LOG", "executor=debug"); // what writes is not only the access log
+        Stage::start_logging_to(stderr, mpsc::channel().1, binary, command)
     }
 
     fn start_logging_to(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use executor_model::{
-    Block, CancelToken, FifoQueue, HandOffQueue, Latch, RejectReason, RejectedSubmit, TaskHandle,
+    Block, CancelToken, FifoQueue, HandOffQueue, Latch, RejectReason, RejectedSubmit, Task, TaskHandle,
     ThreadPoolExecutor, WorkQueue, prelude::*,
 };
 use shuttle::rand::{Rng, thread_rng};
@@ -185,6 +185,42 @@ fn a_thread_that_becomes_idle_takes_what_is_to_be_handed_over() {
         pool.close();
         let stats = pool.stats();
         assert_eq!((runs.load(SeqCst), stats.completed, stats.largest_pool_size), (4, 4, 1));
+    });
+}
+
+/// A queue of one's own that has a place for nobody: each task needs a thread that begins with it.
+struct NoPlace;
+
+impl WorkQueue for NoPlace {
+    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+        Err(task)
+    }
+    fn take(&mut self) -> Option<Task> {
+        None
+    }
+    fn len(&self) -> usize {
+        0
+    }
+    fn capacity(&self) -> Option<usize> {
+        Some(0)
+    }
+    fn for_each(&self, _look: &mut dyn FnMut(&Task)) {}
+    fn remove(&mut self, _unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        Vec::new()
+    }
+}
+
+/// Where the queue refuses although a thread is idle, the end of that thread is what makes room.
+#[test]
+fn a_thread_that_ends_makes_room_for_another() {
+    check(|| {
+        let pool = ThreadPoolExecutor::builder().core(0).maximum(1).keep_alive(Duration::from_secs(1));
+        let pool = pool.queue(NoPlace).rejection_handler(Block::new()).build().unwrap();
+        for n in 0..3 {
+            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or shuttle reports a deadlock
+        }
+        pool.close();
+        assert_eq!((pool.stats().completed, pool.stats().largest_pool_size), (3, 1));
     });
 }
 
