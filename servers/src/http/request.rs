@@ -45,7 +45,6 @@ pub struct Request<'b> {
     pub body: Vec<u8>,
     /// Who sent it, if it came over a connection.
     pub peer: Option<SocketAddr>,
-    host: Option<Authority<'b>>,
     headers: Vec<Header<'b>>,
 }
 
@@ -100,7 +99,7 @@ impl<'b> Request<'b> {
         };
         let version = if version == 0 { Version::Http10 } else { Version::Http11 };
         let Target { path, query, authority } = parse_target(method, target)?;
-        let host = host(parsed.headers, version)?;
+        check_host(parsed.headers, version, authority.as_ref())?;
         let framing = framing(parsed.headers, version)?;
         if matches!(framing, Framing::Length(length) if length > limits.max_body) {
             return Err(Refusal::BodyTooLarge);
@@ -115,16 +114,9 @@ impl<'b> Request<'b> {
             expects_continue: expects_continue(parsed.headers, version)?,
             body: Vec::new(),
             peer: None,
-            // A proxy has to make the two agree, and a server to go by the target (RFC 9112, 3.2.2).
-            host: authority.or(host),
             headers: parsed.headers.to_vec(),
         };
         Ok(Some((request, head.len())))
-    }
-
-    /// Whom the request is for: the host that the target names, or else the `Host` field. HTTP/1.0 need not say.
-    pub(crate) fn host(&self) -> Option<Authority<'b>> {
-        self.host
     }
 
     /// The values of every field called `name`, in order. Values that are not UTF-8 are left out.
@@ -245,17 +237,26 @@ fn split_scheme(target: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("http://").then_some(rest)
 }
 
-/// The `Host` field, which is there once and names a host, also where the target names one.
-fn host<'b>(headers: &[Header<'b>], version: Version) -> Result<Option<Authority<'b>>, Refusal> {
+/// There is one `Host`, it is one, and it says the same as the target if that says anything.
+fn check_host(
+    headers: &[Header<'_>],
+    version: Version,
+    from_target: Option<&Authority<'_>>,
+) -> Result<(), Refusal> {
     let mut hosts = values(headers, "Host");
     let host = match (hosts.next(), hosts.next()) {
-        (None, _) if version == Version::Http10 => return Ok(None),
+        (None, _) if version == Version::Http10 => return Ok(()),
         (None, _) => return Err(Refusal::Malformed("the Host field is missing")),
         (Some(_), Some(_)) => return Err(Refusal::Malformed("there is more than one Host field")),
         (Some(host), None) => host,
     };
     let host = std::str::from_utf8(host).ok().and_then(Authority::parse);
-    host.ok_or(Refusal::Malformed("the Host field is malformed")).map(Some)
+    let host = host.ok_or(Refusal::Malformed("the Host field is malformed"))?;
+    // A proxy that goes by the one and a server that goes by the other would disagree about whose page this is.
+    if from_target.is_some_and(|target| !target.is_same_as(&host)) {
+        return Err(Refusal::Malformed("the Host field and the request target name different hosts"));
+    }
+    Ok(())
 }
 
 /// How the body ends, from the only two fields that may say it. This is where requests get smuggled.
