@@ -236,11 +236,13 @@ impl CancellableTask for Clumsy {
 
 #[test]
 fn panics_of_the_canceller_stay_where_they_are() {
-    let executor = CancellingExecutor::new(DirectExecutor);
-    let handle = executor.submit_task(Clumsy { in_canceller: true }).unwrap();
-    assert_matches!(handle.join(), Err(JoinError::Cancelled));
-    let handle = executor.submit_task(Clumsy { in_canceller: false }).unwrap();
-    assert_matches!(handle.join(), Err(JoinError::Panicked(panic)) if panic.message() == "clumsy");
+    within_deadline(|| {
+        let executor = CancellingExecutor::new(DirectExecutor);
+        let handle = executor.submit_task(Clumsy { in_canceller: true }).unwrap();
+        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        let handle = executor.submit_task(Clumsy { in_canceller: false }).unwrap();
+        assert_matches!(handle.join(), Err(JoinError::Panicked(panic)) if panic.message() == "clumsy");
+    });
 }
 
 #[test]

@@ -126,17 +126,19 @@ fn the_state_of_a_running_task_is_running() {
 /// FUT-36, and one of the things that are easy to get wrong (11).
 #[test]
 fn a_finished_handle_gives_its_outcome_to_a_cancelled_waiter_with_no_time_left() {
-    let (cancelled, finished) = (CancelToken::new(), || {
-        let FutureTask { task, handle } = FutureTask::new(|| 1);
-        task.run();
-        handle
-    });
-    cancelled.cancel();
-    cancelled.attach(|| {
-        assert_eq!(finished().join().unwrap(), 1);
-        assert_eq!(finished().join_timeout(Duration::ZERO).unwrap(), 1);
-        assert_eq!(finished().try_join().unwrap(), 1);
-        assert_eq!(*finished().shared().join_timeout(Duration::ZERO).unwrap(), 1);
+    within_deadline(|| {
+        let (cancelled, finished) = (CancelToken::new(), || {
+            let FutureTask { task, handle } = FutureTask::new(|| 1);
+            task.run();
+            handle
+        });
+        cancelled.cancel();
+        cancelled.attach(|| {
+            assert_eq!(finished().join().unwrap(), 1);
+            assert_eq!(finished().join_timeout(Duration::ZERO).unwrap(), 1);
+            assert_eq!(finished().try_join().unwrap(), 1);
+            assert_eq!(*finished().shared().join_timeout(Duration::ZERO).unwrap(), 1);
+        });
     });
 }
 
@@ -270,10 +272,12 @@ fn a_task_and_its_handle_have_one_id_and_no_two_tasks_have_the_same() {
 
 #[test]
 fn an_error_passes_through_a_question_mark() {
-    fn joined() -> Result<i32, Box<dyn Error + Send + Sync>> {
-        let FutureTask { task, handle } = FutureTask::new(|| 1);
-        drop(task);
-        Ok(handle.join()?)
-    }
-    assert_eq!(joined().unwrap_err().to_string(), "the task was cancelled");
+    within_deadline(|| {
+        fn joined() -> Result<i32, Box<dyn Error + Send + Sync>> {
+            let FutureTask { task, handle } = FutureTask::new(|| 1);
+            drop(task);
+            Ok(handle.join()?)
+        }
+        assert_eq!(joined().unwrap_err().to_string(), "the task was cancelled");
+    });
 }

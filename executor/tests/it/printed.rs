@@ -2,34 +2,39 @@
 
 use executor::FutureTask;
 
+use crate::support::within_deadline;
+
 /// FUT-29, FUT-30, FUT-31
 #[test]
 fn the_printed_form_says_how_it_ended_and_of_a_failure_why() {
-    let FutureTask { task, handle } = FutureTask::new(|| ());
-    let id = handle.id();
-    assert_eq!(format!("{handle:?}"), format!("TaskHandle {{ id: {id}, state: Pending }}"));
-    task.run();
-    assert_eq!(format!("{handle:?}"), format!("TaskHandle {{ id: {id}, state: Completed }}"));
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| ());
+        let id = handle.id();
+        assert_eq!(format!("{handle:?}"), format!("TaskHandle {{ id: {id}, state: Pending }}"));
+        task.run();
+        assert_eq!(format!("{handle:?}"), format!("TaskHandle {{ id: {id}, state: Completed }}"));
 
-    let FutureTask { task, handle } = FutureTask::<()>::new(|| std::panic::resume_unwind(Box::new("why")));
-    task.run();
-    let (id, canceller) = (handle.id(), handle.canceller());
-    let text = format!("{{ id: {id}, state: Panicked, panic: \"why\" }}");
-    assert_eq!(format!("{handle:?} {canceller:?}"), format!("TaskHandle {text} Canceller {text}"));
-    let handle = handle.shared();
-    assert_eq!(format!("{handle:?}"), format!("SharedHandle {text}"));
-    let error = handle.join().unwrap_err();
-    assert_eq!(error.to_string(), "the task panicked: why");
-    assert_eq!(format!("{handle:?}"), format!("SharedHandle {text}"), "however often it is read");
+        let FutureTask { task, handle } =
+            FutureTask::<()>::new(|| std::panic::resume_unwind(Box::new("why")));
+        task.run();
+        let (id, canceller) = (handle.id(), handle.canceller());
+        let text = format!("{{ id: {id}, state: Panicked, panic: \"why\" }}");
+        assert_eq!(format!("{handle:?} {canceller:?}"), format!("TaskHandle {text} Canceller {text}"));
+        let handle = handle.shared();
+        assert_eq!(format!("{handle:?}"), format!("SharedHandle {text}"));
+        let error = handle.join().unwrap_err();
+        assert_eq!(error.to_string(), "the task panicked: why");
+        assert_eq!(format!("{handle:?}"), format!("SharedHandle {text}"), "however often it is read");
 
-    let FutureTask { task, handle } = FutureTask::new(|| ());
-    drop(task);
-    assert!(format!("{:?}", handle.canceller()).contains("state: Cancelled"));
-    let error = handle.join().unwrap_err();
-    assert_eq!(
-        (error.to_string(), format!("{error:?}")),
-        ("the task was cancelled".into(), "Cancelled".into())
-    );
+        let FutureTask { task, handle } = FutureTask::new(|| ());
+        drop(task);
+        assert!(format!("{:?}", handle.canceller()).contains("state: Cancelled"));
+        let error = handle.join().unwrap_err();
+        assert_eq!(
+            (error.to_string(), format!("{error:?}")),
+            ("the task was cancelled".into(), "Cancelled".into())
+        );
+    });
 }
 
 /// STAT-5, STAT-6

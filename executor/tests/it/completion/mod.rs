@@ -143,6 +143,26 @@ fn handles_come_in_the_order_in_which_the_tasks_end() {
     });
 }
 
+/// Several lie ready, and nobody has taken them as they came.
+#[test]
+fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let busy = occupy(&pool);
+        let service = ExecutorCompletionService::new(&pool);
+        for n in 0..4 {
+            service.submit(move || n).unwrap();
+        }
+        let mut tasks: Vec<_> = pool.shutdown_now().into_iter().map(Some).collect();
+        for next in [2, 0, 3, 1] {
+            tasks[next].take().unwrap().run();
+        }
+        let taken: Vec<_> = take_all(&service).into_iter().map(|handle| handle.join().unwrap()).collect();
+        assert_eq!(taken, [2, 0, 3, 1]);
+        drop(busy);
+    });
+}
+
 /// CS-9
 #[test]
 fn recipe_all_results_that_are_worth_something() {
@@ -325,17 +345,19 @@ fn what_shutting_down_now_hands_back_is_outstanding_until_it_is_run_or_dropped()
 
 #[test]
 fn an_executor_that_says_refused_and_runs_it_all_the_same_does_not_confuse_the_service() {
-    struct Liar;
-    impl Executor for Liar {
-        fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-            task.run();
-            Err(RejectedExecution { reason: RejectReason::Saturated, task: Task::new(|| ()) })
+    within_deadline(|| {
+        struct Liar;
+        impl Executor for Liar {
+            fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+                task.run();
+                Err(RejectedExecution { reason: RejectReason::Saturated, task: Task::new(|| ()) })
+            }
         }
-    }
-    let service = ExecutorCompletionService::new(Liar);
-    let refused = service.submit(|| 1).unwrap_err();
-    assert_eq!(refused.handle.join().unwrap(), 1);
-    assert_matches!(service.take(), Ok(None));
+        let service = ExecutorCompletionService::new(Liar);
+        let refused = service.submit(|| 1).unwrap_err();
+        assert_eq!(refused.handle.join().unwrap(), 1);
+        assert_matches!(service.take(), Ok(None));
+    });
 }
 
 // ----- no code of the user's under a lock -----

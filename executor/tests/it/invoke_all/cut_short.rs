@@ -184,19 +184,21 @@ fn a_caller_that_is_cancelled_while_its_submission_blocks_gets_back_what_it_has_
 
 #[test]
 fn a_caller_that_is_cancelled_by_its_own_inline_task_begins_no_other() {
-    let token = CancelToken::new();
-    let runs = Arc::new(AtomicUsize::new(0));
-    let tasks = [(); 3].map(|()| {
-        let (token, runs) = (token.clone(), Arc::clone(&runs));
-        move || {
-            token.cancel();
-            runs.fetch_add(1, Ordering::Relaxed)
-        }
+    within_deadline(|| {
+        let token = CancelToken::new();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let tasks = [(); 3].map(|()| {
+            let (token, runs) = (token.clone(), Arc::clone(&runs));
+            move || {
+                token.cancel();
+                runs.fetch_add(1, Ordering::Relaxed)
+            }
+        });
+        let error = token.attach(|| DirectExecutor.invoke_all(tasks)).unwrap_err();
+        assert_matches!(error.reason, InvokeAllFailure::Interrupted);
+        assert_eq!((error.handles.len(), error.rest.len(), runs.load(Ordering::Relaxed)), (1, 2, 1));
+        assert_eq!(values(error.handles), [0], "its result is not lost");
     });
-    let error = token.attach(|| DirectExecutor.invoke_all(tasks)).unwrap_err();
-    assert_matches!(error.reason, InvokeAllFailure::Interrupted);
-    assert_eq!((error.handles.len(), error.rest.len(), runs.load(Ordering::Relaxed)), (1, 2, 1));
-    assert_eq!(values(error.handles), [0], "its result is not lost");
 }
 
 // ----- somebody stops the pool -----
@@ -232,16 +234,18 @@ fn shutting_down_now_releases_who_has_invoked_tasks_without_end() {
 
 #[test]
 fn a_panic_of_the_iterator_goes_to_the_caller_and_nothing_was_submitted() {
-    let ran = Signal::new();
-    let tasks = (0..3).map(|n| {
-        if n == 2 {
-            std::panic::resume_unwind(Box::new("no more"));
-        }
-        let ran = ran.clone();
-        move || ran.set()
+    within_deadline(|| {
+        let ran = Signal::new();
+        let tasks = (0..3).map(|n| {
+            if n == 2 {
+                std::panic::resume_unwind(Box::new("no more"));
+            }
+            let ran = ran.clone();
+            move || ran.set()
+        });
+        assert!(catch_unwind(AssertUnwindSafe(|| DirectExecutor.invoke_all(tasks))).is_err());
+        assert!(!ran.is_set());
     });
-    assert!(catch_unwind(AssertUnwindSafe(|| DirectExecutor.invoke_all(tasks))).is_err());
-    assert!(!ran.is_set());
 }
 
 /// Breaks at the second task.
