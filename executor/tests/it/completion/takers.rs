@@ -9,7 +9,7 @@ use executor::{
 };
 
 use super::{held, take_all};
-use crate::support::{Signal, Spot, assert_matches, blocked, on_every_executor, within_deadline};
+use crate::support::{Signal, Spot, assert_matches, blocked, on_every_executor, rounds, within_deadline};
 
 #[test]
 fn services_that_share_an_executor_keep_to_themselves() {
@@ -32,7 +32,7 @@ fn services_that_share_an_executor_keep_to_themselves() {
 #[test]
 fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
     within_deadline(|| {
-        for _ in 0..50 {
+        for _ in rounds(50) {
             let pool = ThreadPoolExecutor::fixed(2);
             let service = ExecutorCompletionService::new(&pool);
             let sum = AtomicUsize::new(0);
@@ -62,7 +62,7 @@ fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
 #[test]
 fn takers_that_give_up_cost_the_others_nothing() {
     within_deadline(|| {
-        for round in 0..200 {
+        for round in rounds(200) {
             let pool = ThreadPoolExecutor::fixed(2);
             let service = Arc::new(ExecutorCompletionService::new(&pool));
             let token = CancelToken::new();

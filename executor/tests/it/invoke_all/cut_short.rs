@@ -13,7 +13,7 @@ use executor::{
 use super::{Boxed, sleeper, states, values, with_room_for_two};
 use crate::support::{
     LONG, Signal, assert_matches, blocked, eventually, on_every_concurrent_executor, on_every_executor,
-    on_every_pool, on_thread, room_for_two, within_deadline,
+    on_every_pool, on_thread, room_for_two, rounds, within_deadline,
 };
 
 // ----- refusals -----
@@ -207,7 +207,7 @@ fn a_caller_that_is_cancelled_by_its_own_inline_task_begins_no_other() {
 #[test]
 fn shutting_down_now_releases_who_has_invoked_tasks_without_end() {
     within_deadline(|| {
-        for round in 0..100 {
+        for round in rounds(100) {
             let pool = Arc::new(ThreadPoolExecutor::fixed(1 + round % 3));
             let tasks = [(); 3].map(|()| FutureTask::cancellable(|token| token.sleep(Duration::MAX)));
             let caller = std::thread::spawn({

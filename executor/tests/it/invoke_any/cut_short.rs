@@ -10,7 +10,7 @@ use executor::{
 use super::{Attempt, boxed, each_form, fail, loser, told};
 use crate::support::{
     Bomb, Explosions, LONG, Record, Signal, assert_matches, eventually, on_every_concurrent_executor,
-    on_every_executor, on_every_pool, on_thread, room_for_two, within_deadline,
+    on_every_executor, on_every_pool, on_thread, room_for_two, rounds, within_deadline,
 };
 
 // ----- refusals -----
@@ -124,7 +124,7 @@ fn a_caller_that_is_cancelled_while_it_waits_cancels_those_that_run() {
 #[test]
 fn shutting_down_now_releases_who_waits_for_a_winner() {
     within_deadline(|| {
-        for _ in 0..20 {
+        for _ in rounds(20) {
             on_every_pool(|pool| {
                 let ((one, one_waits, _), (two, _, _)) = (loser(), loser());
                 std::thread::scope(|scope| {
@@ -150,7 +150,7 @@ fn thirty_thousand_races_with_shutting_down_now_all_end() {
     within_deadline(|| {
         let (give, given) = mpsc::channel::<Arc<ThreadPoolExecutor>>();
         let stopper = on_thread(move || given.into_iter().for_each(|pool| drop(pool.shutdown_now())));
-        for round in 0..30_000 {
+        for round in rounds(30_000) {
             let pool = Arc::new(ThreadPoolExecutor::fixed(1 + round % 2));
             give.send(Arc::clone(&pool)).unwrap();
             match pool.invoke_any([(); 3].map(|()| boxed(|| Ok(1)))) {
