@@ -191,7 +191,8 @@ impl CancelToken {
     /// });
     /// ```
     pub fn attach<R>(&self, f: impl FnOnce() -> R) -> R {
-        let _frame = push(Frame { token: Some(self.clone()), task: None, masked: 0 });
+        let _frame = push();
+        fill(|frame| frame.token = Some(self.clone()));
         f()
     }
 
@@ -383,23 +384,38 @@ impl Drop for FrameGuard {
     #[inline]
     fn drop(&mut self) {
         if self.pushed {
-            // The frame is dropped after the borrow has ended: its token might be the last of its kind.
-            let frame = with_frames(Vec::pop);
-            drop(frame);
+            // What is in the frame is dropped after the borrow has ended: its token might be the last of its kind.
+            let top = with_frames(|frames| {
+                let Frame { token, task, .. } = frames.last_mut()?;
+                let in_it = (token.take(), task.take());
+                frames.truncate(frames.len() - 1);
+                Some(in_it)
+            });
+            drop(top);
         }
     }
 }
 
+/// Begins an empty frame. What few of them have is filled in by [`fill`]: to hand it in here would cost every task, since
+/// it goes through memory.
 #[inline]
-fn push(frame: Frame) -> FrameGuard {
-    let pushed = with_frames(|frames| frames.push(frame)).is_some();
+fn push() -> FrameGuard {
+    let pushed = with_frames(|frames| frames.push(Frame { token: None, task: None, masked: 0 })).is_some();
     FrameGuard { pushed }
+}
+
+fn fill(fill: impl FnOnce(&mut Frame)) {
+    with_frames(|frames| frames.last_mut().map(fill));
 }
 
 /// Enters a task. `task` is what its handle shares with it, if there is a handle.
 #[inline]
 pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
-    push(Frame { token: None, task, masked: 0 })
+    let guard = push();
+    if let Some(task) = task {
+        fill(|frame| frame.task = Some(task));
+    }
+    guard
 }
 
 /// The current token for a wait: none on a thread without one and none inside [`masked`].

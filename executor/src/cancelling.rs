@@ -5,36 +5,6 @@
 //! shutting the socket down makes the read return. [`CancellableTask`] is where it says so. Cancelling its handle, or
 //! stopping its pool, then does what cancelling *this* task takes, and whoever cancels need not know which kind it is.
 //!
-//! ```
-//! use std::io::Read;
-//! use std::net::{Shutdown, TcpStream};
-//! use executor::{CancelToken, CancellableTask, Cancelled};
-//!
-//! struct ReadAll {
-//!     stream: TcpStream,
-//! }
-//!
-//! impl CancellableTask for ReadAll {
-//!     type Output = std::io::Result<Vec<u8>>;
-//!
-//!     fn run(mut self, token: &CancelToken) -> Result<Self::Output, Cancelled> {
-//!         let mut bytes = Vec::new();
-//!         let read = self.stream.read_to_end(&mut bytes);
-//!         token.check()?; // was this the end of the stream, or of our patience?
-//!         Ok(read.map(|_| bytes))
-//!     }
-//!
-//!     fn canceller(&self) -> impl FnOnce() + Send + 'static {
-//!         let stream = self.stream.try_clone();
-//!         move || {
-//!             if let Ok(stream) = stream {
-//!                 let _ = stream.shutdown(Shutdown::Both); // fails only if it is over anyway
-//!             }
-//!         }
-//!     }
-//! }
-//! ```
-//!
 //! # Who calls what
 //!
 //! ```text
@@ -60,8 +30,37 @@ use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::Duration;
 use crate::task::Task;
 
-/// A task that knows how to be got out of where it is blocked: for [`CancellingExecutor::submit_task`], where there is an
-/// example.
+/// A task that knows how to be got out of where it is blocked, in a read from a socket for instance.
+///
+/// It is handed to [`CancellingExecutor::submit_task`] or, made into a [`FutureTask`], to any executor. From a socket:
+///
+/// ```
+/// use std::io::Read;
+/// use std::net::{Shutdown, TcpStream};
+/// use executor::{CancelToken, CancellableTask, Cancelled};
+///
+/// struct ReadAll(TcpStream);
+///
+/// impl CancellableTask for ReadAll {
+///     type Output = std::io::Result<Vec<u8>>;
+///
+///     fn run(mut self, token: &CancelToken) -> Result<Self::Output, Cancelled> {
+///         let mut bytes = Vec::new();
+///         let read = self.0.read_to_end(&mut bytes);
+///         token.check()?; // was this the end of the stream, or of our patience?
+///         Ok(read.map(|_| bytes))
+///     }
+///
+///     fn canceller(&self) -> impl FnOnce() + Send + 'static {
+///         let stream = self.0.try_clone();
+///         move || {
+///             if let Ok(stream) = stream {
+///                 let _ = stream.shutdown(Shutdown::Both); // fails only if it is over anyway
+///             }
+///         }
+///     }
+/// }
+/// ```
 pub trait CancellableTask: Send + Sized + 'static {
     /// What it computes.
     type Output: Send + 'static;

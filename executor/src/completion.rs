@@ -45,6 +45,27 @@ use crate::wait::Deadline;
 
 /// Submits tasks to an executor and gives their handles out in the order in which they end.
 ///
+/// ```
+/// use executor::{ExecutorCompletionService, JoinError, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(4);
+/// let ports = ExecutorCompletionService::new(&pool);
+/// for text in ["80", "http", "8080"] {
+///     ports.submit(move || text.parse::<u16>())?;
+/// }
+/// let mut sum = 0;
+/// while let Some(handle) = ports.take()? {
+///     match handle.join() {
+///         Ok(Ok(port)) => sum += port,
+///         Ok(Err(not_a_number)) => eprintln!("{not_a_number}"),
+///         Err(JoinError::Panicked(panic)) => eprintln!("{panic}"),
+///         Err(other) => return Err(other.into()),
+///     }
+/// }
+/// assert_eq!(sum, 8160);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// It has no threads of its own; the executor is one's own, and several services can share it: make them of `&pool` or
 /// of clones of an `Arc`, one for each group of tasks that belong together. Any number of threads may submit and take.
 ///
@@ -112,7 +133,10 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// As [`take`](Self::take), for `timeout` at most.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if no task has ended by then, [`WaitError::Cancelled`] as for `take`.
+    /// [`WaitError::TimedOut`] if no task has ended by then, [`WaitError::Cancelled`] as for `take`. No handle is lost.
+    ///
+    /// # Blocking
+    /// Blocks while tasks are outstanding and none has ended, for `timeout` at most.
     #[doc(alias = "poll")]
     pub fn poll_timeout(&self, timeout: Duration) -> Result<Option<TaskHandle<T>>, WaitError> {
         check_current()?;

@@ -143,7 +143,12 @@ impl Task {
     /// # Cancellation
     /// While it runs, the current token is the task's own: a child of the one that was current here.
     pub fn run(self) -> Outcome {
-        self.run_then(|_| ())
+        let label = self.label();
+        self.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), None);
+            }
+        })
     }
 
     /// The same, with `before_publish` called between the end of the body and the moment at which the handle's owner

@@ -42,17 +42,18 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     let pool = ThreadPoolExecutor::fixed(1);
     let executors: [&dyn Executor; 3] = [&pool, &DirectExecutor, &ThreadPerTaskExecutor::new()];
     for executor in executors {
-        drop(executor.submit(FutureTask::new(fail)).unwrap());
-        hear_one(&heard);
+        drop(executor.submit(FutureTask::new(fail).named("bad")).unwrap());
+        hear(&heard, &["bad oh"]);
         assert!(executor.submit(fail).unwrap().join().is_err());
     }
     pool.execute(Task::new(fail).named("bad")).unwrap();
     hear(&heard, &["bad oh"]);
 
-    let (task, own) = (FutureTask::new(fail), Heard::default());
-    task.task.run();
-    drop(task.handle);
-    hear(&heard, &["- oh"]);
+    let FutureTask { task, handle } = FutureTask::new(fail);
+    let id = task.id();
+    task.run();
+    drop(handle);
+    hear(&heard, &[&format!("{id} oh")]);
 
     let (promise, handle) = Promise::<()>::new();
     let id = promise.id();
@@ -71,6 +72,7 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     assert!(shared.cancel());
     hear(&heard, &["- oh"]);
 
+    let own = Heard::default();
     let told = ThreadPoolExecutor::builder().panic_handler(recorder(&own)).build().unwrap();
     told.execute(Task::new(fail).named("bad")).unwrap();
     told.close();
@@ -84,14 +86,4 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     hear(&second, &["bad oh"]);
     assert_eq!(*heard.lock().unwrap(), [""; 0]);
     drop(first);
-}
-
-fn hear_one(heard: &Heard) {
-    let deadline = std::time::Instant::now() + LONG;
-    while heard.lock().unwrap().is_empty() {
-        assert!(std::time::Instant::now() < deadline, "nothing was heard");
-        std::thread::yield_now();
-    }
-    let reports = std::mem::take(&mut *heard.lock().unwrap());
-    assert!(reports.len() == 1 && reports[0].ends_with(" oh"), "{reports:?}");
 }

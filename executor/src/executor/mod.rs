@@ -183,6 +183,9 @@ pub trait ExecutorExt: Executor {
     /// # Blocking
     /// Blocks for `timeout` at most, provided that submitting does not block: an executor that runs its tasks inline
     /// comes back only when the task has ended.
+    ///
+    /// # Cancellation
+    /// As [`invoke_all`](Self::invoke_all).
     #[doc(alias = "invokeAll")]
     fn invoke_all_timeout<T: Send + 'static>(
         &self,
@@ -238,6 +241,19 @@ pub trait ExecutorExt: Executor {
 
     /// The same with an end: if none has succeeded after `timeout`, all are cancelled.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use executor::{FutureTask, InvokeAnyFailure, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let mirrors = [(); 2].map(|()| {
+    ///     FutureTask::cancellable(|token| token.sleep(Duration::from_secs(3600)).map(|()| Ok::<_, String>("index")))
+    /// });
+    /// let error = pool.invoke_any_timeout(mirrors, Duration::from_millis(10)).unwrap_err();
+    /// assert!(matches!(error.reason, InvokeAnyFailure::TimedOut));
+    /// pool.close(); // does not take an hour
+    /// ```
+    ///
     /// # Errors
     /// As [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeAnyFailure::TimedOut). If all have failed before, it
     /// says so at once.
@@ -247,6 +263,9 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Blocking
     /// As [`invoke_all_timeout`](Self::invoke_all_timeout).
+    ///
+    /// # Cancellation
+    /// As [`invoke_any`](Self::invoke_any).
     #[doc(alias = "invokeAny")]
     fn invoke_any_timeout<T: Send + 'static, E: Send + 'static>(
         &self,
@@ -366,6 +385,7 @@ macro_rules! forward {
 forward!(&E, Box<E>, Arc<E>);
 
 /// A task was refused. It comes back and has not been run.
+#[doc(alias = "RejectedExecutionException")]
 #[derive(Debug)]
 #[must_use = "dropping it drops the task"]
 pub struct RejectedExecution {
@@ -385,6 +405,19 @@ impl Error for RejectedExecution {}
 
 /// A submitted task was refused. It comes back with its handle: running the task later completes the handle, dropping it
 /// cancels it.
+///
+/// ```
+/// use executor::{RejectReason, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::single();
+/// pool.shutdown();
+/// let refused = pool.submit(|| 6 * 7).unwrap_err();
+/// assert!(matches!(refused.reason, RejectReason::Shutdown));
+/// refused.task.run(); // then we do it ourselves
+/// assert_eq!(refused.handle.join()?, 42);
+/// # Ok::<(), executor::JoinError<i32>>(())
+/// ```
+#[doc(alias = "RejectedExecutionException")]
 #[must_use = "dropping it drops the task and its handle"]
 pub struct RejectedSubmit<T> {
     /// Why.

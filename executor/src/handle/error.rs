@@ -9,6 +9,8 @@ use crate::error::{Cancelled, Panic};
 /// Why a task has no result.
 ///
 /// The task's own failures are not here: a task that can fail returns a `Result`, which is then its result.
+#[doc(alias = "ExecutionException")]
+#[doc(alias = "CancellationException")]
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum TaskError {
@@ -30,6 +32,7 @@ impl fmt::Display for TaskError {
 impl Error for TaskError {}
 
 /// Where a task stands.
+#[doc(alias = "Future.State")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TaskState {
@@ -59,6 +62,9 @@ impl fmt::Display for TaskState {
 
 // ANCHOR: join_error
 /// Why [`TaskHandle::join`] gave no result.
+#[doc(alias = "ExecutionException")]
+#[doc(alias = "CancellationException")]
+#[doc(alias = "InterruptedException")]
 #[non_exhaustive]
 pub enum JoinError<T> {
     /// The task panicked.
@@ -71,6 +77,7 @@ pub enum JoinError<T> {
 // ANCHOR_END: join_error
 
 /// Why [`TaskHandle::join_timeout`] gave no result.
+#[doc(alias = "TimeoutException")]
 #[non_exhaustive]
 pub enum JoinTimeoutError<T> {
     /// The task panicked.

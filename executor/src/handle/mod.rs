@@ -74,9 +74,21 @@ use cell::{CancelCell, Cell, TaskCell, mark_read};
 
 /// A task and its handle: two views of one allocation.
 ///
-/// What `submit` makes and splits. Use it directly to run a task on a thread of your own, or to hand the task to an
-/// executor that someone else chooses.
-#[derive(Debug)]
+/// What `submit` makes and splits. Use it directly to give a task a [name](Self::named) or a [priority](Self::prioritized),
+/// to run it on a thread of your own, or to hand it to an executor that someone else chooses.
+///
+/// ```
+/// use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
+///
+/// let FutureTask { task, handle } = FutureTask::new(|| 6 * 7);
+/// std::thread::spawn(move || task.run()); // no executor at all
+/// assert_eq!(handle.join()?, 42);
+///
+/// let pool = ThreadPoolExecutor::single();
+/// let index = pool.submit(FutureTask::new(|| 10).named("index"))?; // instead of a closure
+/// assert_eq!(index.name(), Some("index"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "the task does nothing until it is run, and dropping it cancels it"]
 pub struct FutureTask<T> {
     /// To be run once; dropping it unrun completes the handle as cancelled.
@@ -137,9 +149,30 @@ impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTas
     }
 }
 
+// By hand, because deriving would ask for `T: Debug`.
+impl<T> fmt::Debug for FutureTask<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FutureTask").field("task", &self.task).field("handle", &self.handle).finish()
+    }
+}
+
 // ----- handles -----
 
 /// The owner's end of a submitted task: waits for it, takes its result, calls it off.
+///
+/// ```
+/// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(2);
+/// let length = pool.submit(|| "a page".len())?;
+/// match length.join() {
+///     Ok(length) => assert_eq!(length, 6),
+///     Err(JoinError::Panicked(panic)) => eprintln!("it has a bug: {}", panic.message()),
+///     Err(JoinError::Cancelled) => eprintln!("somebody did not want it any more"),
+///     Err(other) => return Err(other.into()),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// A handle can be waited for by a thread ([`join`](Self::join)) or awaited by an asynchronous task: it is a [`Future`].
 /// Dropping it lets the task go on unobserved; its result is then dropped, and a panic in it goes to the [panic
@@ -163,6 +196,9 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Blocking
     /// Blocks until the task ends. A task that waits for another on the same full pool waits for ever: the other one
     /// never gets a thread.
+    ///
+    /// # Panics
+    /// If the handle was polled as a [`Future`] before and has given its result.
     #[doc(alias = "get")]
     pub fn join(self) -> Result<T, JoinError<T>> {
         match wait_untimed(|waker| self.cell.core().take_or_listen(waker)) {
@@ -189,6 +225,14 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Errors
     /// [`JoinTimeoutError::TimedOut`] if the task is not finished by then, otherwise as [`join`](Self::join). A result
     /// that is there already is returned even if `timeout` is zero.
+    ///
+    /// # Blocking
+    /// Blocks until the task ends, for `timeout` at most. A timeout so long that the clock has no name for its end, such
+    /// as [`Duration::MAX`], is none; that holds for every timed call of this crate.
+    ///
+    /// # Panics
+    /// As [`join`](Self::join).
+    #[doc(alias = "get")]
     pub fn join_timeout(self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
         match wait(Deadline::after(timeout), |waker| self.cell.core().take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinTimeoutError::from),
@@ -222,6 +266,12 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Errors
     /// As [`join_timeout`](Self::join_timeout); the handle in a [`TimedOut`](JoinTimeoutError::TimedOut) or
     /// [`Interrupted`](JoinTimeoutError::Interrupted) is that of a task that this call has cancelled.
+    ///
+    /// # Blocking
+    /// As [`join_timeout`](Self::join_timeout).
+    ///
+    /// # Panics
+    /// As [`join`](Self::join).
     pub fn join_or_cancel(self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
         let (handle, ended_by): (_, fn(Self) -> JoinTimeoutError<T>) = match self.join_timeout(timeout) {
             Err(JoinTimeoutError::TimedOut(handle)) => (handle, JoinTimeoutError::TimedOut),
@@ -239,7 +289,11 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Errors
     /// [`TryJoinError::NotFinished`] gives the handle back; the others tell how the task ended without a result.
+    ///
+    /// # Panics
+    /// As [`join`](Self::join).
     #[doc(alias = "resultNow")]
+    #[doc(alias = "exceptionNow")]
     pub fn try_join(self) -> Result<T, TryJoinError<T>> {
         match self.cell.core().take() {
             Some(result) => result.map_err(TryJoinError::from),
@@ -255,6 +309,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// happens and the answer is false.
     ///
     /// Callbacks registered with the token, and one given to [`on_done`](Self::on_done), run on the calling thread.
+    #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
         self.cell.cancel(true)
@@ -275,6 +330,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     /// Where the task stands.
+    #[doc(alias = "isCancelled")]
     pub fn state(&self) -> TaskState {
         self.cell.state()
     }
@@ -321,7 +377,23 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// The worker that runs the callback does nothing else meanwhile, so keep it short. For more than one callback, or to
     /// keep a handle, make the handle [shared](Self::shared) first.
+    ///
+    /// ```
+    /// use executor::FutureTask;
+    /// use std::sync::mpsc;
+    ///
+    /// let (tell, told) = mpsc::channel();
+    /// let FutureTask { task, handle } = FutureTask::new(|| 6 * 7);
+    /// handle.on_done(move |result| tell.send(result.unwrap()).unwrap());
+    /// task.run();
+    /// assert_eq!(told.recv()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`join`](Self::join).
     #[doc(alias = "done")]
+    #[doc(alias = "whenComplete")]
     pub fn on_done(self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
         self.cell.core().call_when_done(Box::new(|result| {
             mark_read(&result);
@@ -341,7 +413,10 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 }
 
-/// Awaiting the handle, instead of blocking a thread on it.
+/// Awaiting the handle, instead of blocking a thread on it. Any runtime will do.
+///
+/// Whoever awaits is woken by the thread that ends the task. There is room for one of them, so of several polls it is the
+/// last one's waker that counts, as for every future.
 ///
 /// # Panics
 /// If it is polled again, joined or given a callback after a poll has given the result out.
@@ -386,6 +461,19 @@ fn debug_handle<C: CancelCell + ?Sized>(
 }
 
 /// Calls a task off without being able to see its result.
+///
+/// ```
+/// use executor::{TaskState, ThreadPoolExecutor, prelude::*};
+/// use std::time::Duration;
+///
+/// let pool = ThreadPoolExecutor::fixed(2);
+/// let number = pool.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)).map(|()| 7))?;
+/// let text = pool.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)).map(|()| "seven"))?;
+/// let cancellers = [number.canceller(), text.canceller()]; // one type, whatever the results are
+/// assert!(cancellers.iter().all(|task| task.cancel()));
+/// assert_eq!(number.state(), TaskState::Cancelled);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Canceller {
     cell: Arc<dyn CancelCell>,

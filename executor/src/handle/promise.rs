@@ -124,6 +124,7 @@ impl<T: Send + 'static> Promise<T> {
     }
 
     /// Where it stands: running until the outcome is decided.
+    #[doc(alias = "isCancelled")]
     pub fn state(&self) -> TaskState {
         self.cell.state()
     }

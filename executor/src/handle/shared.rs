@@ -44,7 +44,20 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 
 /// A handle for any number of waiters, made by [`TaskHandle::shared`].
 ///
-/// Threads join it and asynchronous tasks await it, in any mixture. Each clone is awaited by one task at a time.
+/// Threads join it and asynchronous tasks await it, in any mixture. Each clone is awaited by one task at a time, and may be
+/// joined or awaited again when it has given its result.
+///
+/// ```
+/// use executor::{ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::single();
+/// let page = pool.submit(|| "<html>".to_owned())?.shared();
+/// let readers = [page.clone(), page].map(|page| std::thread::spawn(move || page.join().map(|text| text.len())));
+/// for reader in readers {
+///     assert_eq!(reader.join().unwrap()?, 6);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
@@ -155,6 +168,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     ///
     /// # Blocking
     /// As [`TaskHandle::join`].
+    #[doc(alias = "get")]
     pub fn join(&self) -> Result<Arc<T>, SharedJoinError> {
         self.join_until(Deadline::NEVER)
     }
@@ -163,6 +177,10 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     ///
     /// # Errors
     /// [`SharedJoinError::TimedOut`] if it is not finished by then, otherwise as [`join`](Self::join).
+    ///
+    /// # Blocking
+    /// As [`TaskHandle::join_timeout`].
+    #[doc(alias = "get")]
     pub fn join_timeout(&self, timeout: Duration) -> Result<Arc<T>, SharedJoinError> {
         self.join_until(Deadline::after(timeout))
     }
@@ -211,11 +229,12 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// assert_eq!(told.recv()?, ("log", 6));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "whenComplete")]
     pub fn on_done(&self, callback: impl FnOnce(Result<Arc<T>, TaskError>) + Send + 'static) {
         self.cell.call_when_done(Box::new(callback));
     }
 
-    /// As [`TaskHandle::cancel`].
+    /// As [`TaskHandle::cancel`]. It calls the task off for all who have a handle on it.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.canceller.cancel()
@@ -228,11 +247,13 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     }
 
     /// Whether the outcome is there. Then [`join`](Self::join) does not block.
+    #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.state.lock().result.is_some()
     }
 
     /// Where the task stands.
+    #[doc(alias = "isCancelled")]
     pub fn state(&self) -> TaskState {
         self.canceller.state()
     }

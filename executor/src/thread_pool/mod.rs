@@ -210,7 +210,7 @@ impl ThreadPoolExecutor {
     /// How many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
     #[doc(alias = "getQueue")]
     pub fn queued(&self) -> usize {
-        self.shared.stats().queued
+        self.shared.queued()
     }
 
     /// Takes a waiting task out of the queue. `None` if it is not there: it runs, has ended, was cancelled, or was never
@@ -236,15 +236,11 @@ impl ThreadPoolExecutor {
     /// start for the tasks that wait.
     ///
     /// # Errors
-    /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed.
+    /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed. So it always is for a
+    /// pool whose queue has no bound, where core and maximum size are equal: see [`set_threads`](Self::set_threads).
     pub fn set_core_pool_size(&self, threads: usize) -> Result<(), ConfigError> {
         self.change(|settings| settings.core = threads)?;
-        let waiting = self.queued();
-        for _ in 0..waiting {
-            if !self.shared.prestart() {
-                break;
-            }
-        }
+        self.start_threads_for_what_waits();
         Ok(())
     }
 
@@ -259,6 +255,35 @@ impl ThreadPoolExecutor {
     /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed.
     pub fn set_maximum_pool_size(&self, threads: usize) -> Result<(), ConfigError> {
         self.change(|settings| settings.maximum = threads)
+    }
+
+    /// Changes core and maximum size to the same number, as [`ThreadPoolBuilder::threads`] sets them. This is how a
+    /// [`fixed`](Self::fixed) pool is resized. Threads above a lower number end as soon as they have finished their task;
+    /// for a higher one, threads start for the tasks that wait.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// pool.set_threads(8)?;
+    /// assert_eq!((pool.core_pool_size(), pool.maximum_pool_size()), (8, 8));
+    /// # Ok::<(), executor::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ConfigError::ZeroThreads`] if it is zero.
+    pub fn set_threads(&self, threads: usize) -> Result<(), ConfigError> {
+        self.change(|settings| (settings.core, settings.maximum) = (threads, threads))?;
+        self.start_threads_for_what_waits();
+        Ok(())
+    }
+
+    fn start_threads_for_what_waits(&self) {
+        for _ in 0..self.queued() {
+            if !self.shared.prestart() {
+                break;
+            }
+        }
     }
 
     /// How long a thread above core size may be idle.

@@ -93,6 +93,12 @@ impl Shared {
         stats
     }
 
+    pub(super) fn queued(&self) -> usize {
+        let queued = self.lock().queued();
+        self.report_kept();
+        queued
+    }
+
     pub(super) fn is_shutdown(&self) -> bool {
         self.state.lock().phase > PoolState::Running
     }

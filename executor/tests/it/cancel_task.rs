@@ -68,15 +68,17 @@ fn a_task_cancelled_before_it_began_never_runs() {
 /// FUT-35; ours differs for Java's `cancel` on a cancelled one, which may say yes.
 #[test]
 fn cancelling_a_second_time_or_too_late_says_no() {
-    let FutureTask { task, handle } = FutureTask::new(|| ());
-    assert!(handle.cancel());
-    assert!(!handle.cancel() && !handle.cancel_keep_running() && !handle.canceller().cancel());
-    assert_matches!(task.run(), Outcome::Cancelled);
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| ());
+        assert!(handle.cancel());
+        assert!(!handle.cancel() && !handle.cancel_keep_running() && !handle.canceller().cancel());
+        assert_matches!(task.run(), Outcome::Cancelled);
 
-    let FutureTask { task, handle } = FutureTask::new(|| 1);
-    assert_matches!(task.run(), Outcome::Completed);
-    assert!(!handle.cancel());
-    assert_eq!(handle.join().unwrap(), 1, "and takes nothing away");
+        let FutureTask { task, handle } = FutureTask::new(|| 1);
+        assert_matches!(task.run(), Outcome::Completed);
+        assert!(!handle.cancel());
+        assert_eq!(handle.join().unwrap(), 1, "and takes nothing away");
+    });
 }
 
 /// FUT-15, FUT-21, FUT-49
@@ -184,14 +186,16 @@ fn a_cancellation_does_not_leak_into_the_next_task_on_the_thread() {
 /// FUT-15
 #[test]
 fn a_cancellation_does_not_leak_to_the_thread_that_ran_the_task() {
-    let FutureTask { task, handle } = FutureTask::cancellable(|token| {
-        token.cancel();
-        token.check()
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::cancellable(|token| {
+            token.cancel();
+            token.check()
+        });
+        assert_matches!(task.run(), Outcome::Cancelled);
+        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert!(!CancelToken::current().is_cancelled());
+        assert!(Latch::new(0).wait().is_ok());
     });
-    assert_matches!(task.run(), Outcome::Cancelled);
-    assert_matches!(handle.join(), Err(JoinError::Cancelled));
-    assert!(!CancelToken::current().is_cancelled());
-    assert!(Latch::new(0).wait().is_ok());
 }
 
 #[test]

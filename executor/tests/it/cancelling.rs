@@ -16,7 +16,7 @@ use executor::{
 };
 
 use crate::support::{
-    LONG, Signal, Spot, assert_matches, blocked, occupy, on_every_concurrent_executor, within_deadline,
+    LONG, SHORT, Signal, Spot, assert_matches, blocked, occupy, on_every_concurrent_executor, within_deadline,
 };
 
 /// Reads a stream to its end.
@@ -94,8 +94,9 @@ fn a_thread_that_is_blocked_in_a_read_comes_back_when_its_handle_is_cancelled() 
 fn left_alone_it_reads_to_the_end() {
     within_deadline(|| {
         on_every_concurrent_executor(|executor| {
-            let Connection { task, mut peer, .. } = connection();
+            let Connection { task, mut peer, spot, ended: _ } = connection();
             let handle = CancellingExecutor::new(executor).submit_task(task).unwrap();
+            spot.wait_until_blocked();
             peer.write_all(b"a message").unwrap();
             peer.shutdown(Shutdown::Write).unwrap();
             assert_eq!(handle.join().unwrap().unwrap(), b"a message");
@@ -235,20 +236,30 @@ impl CancellableTask for Clumsy {
 
 #[test]
 fn panics_of_the_canceller_stay_where_they_are() {
-    let executor = CancellingExecutor::new(DirectExecutor);
-    let handle = executor.submit_task(Clumsy { in_canceller: true }).unwrap();
-    assert_matches!(handle.join(), Err(JoinError::Cancelled));
-    let handle = executor.submit_task(Clumsy { in_canceller: false }).unwrap();
-    assert_matches!(handle.join(), Err(JoinError::Panicked(panic)) if panic.message() == "clumsy");
+    within_deadline(|| {
+        let executor = CancellingExecutor::new(DirectExecutor);
+        let handle = executor.submit_task(Clumsy { in_canceller: true }).unwrap();
+        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        let handle = executor.submit_task(Clumsy { in_canceller: false }).unwrap();
+        assert_matches!(handle.join(), Err(JoinError::Panicked(panic)) if panic.message() == "clumsy");
+    });
 }
 
 #[test]
 fn it_passes_on_what_the_executor_behind_it_says() {
     within_deadline(|| {
         let executor = CancellingExecutor::new(ThreadPoolExecutor::fixed(1));
-        assert_eq!(executor.submit(|| 1).unwrap().join().unwrap(), 1);
+        let ended = Signal::new();
+        let there = ended.clone();
+        executor
+            .execute(move || {
+                thread::sleep(SHORT);
+                there.set();
+            })
+            .unwrap();
         executor.close();
-        assert!(executor.get_ref().is_shutdown());
+        assert!(ended.is_set(), "closing waits for what was accepted");
+        assert!(executor.get_ref().is_terminated());
         let Connection { task, peer, .. } = connection();
         let refused = executor.submit_task(task).unwrap_err();
         assert_matches!(refused.reason, RejectReason::Shutdown);

@@ -26,6 +26,12 @@ mod cancel_task;
 
 mod handle;
 
+mod time_limits;
+
+mod printed;
+
+mod taking_out;
+
 mod shared;
 
 mod promise;

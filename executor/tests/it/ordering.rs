@@ -4,7 +4,7 @@
 //! and 27 to 30 with the scheduled pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -304,5 +304,32 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
         });
         let sum: i32 = inner.unwrap().join().unwrap().into_iter().map(|handle| handle.join().unwrap()).sum();
         assert_eq!(sum, 45);
+    });
+}
+
+/// The first tasks in the queue run side by side, as many as there are threads, also if none of them ends before another
+/// has begun. A worker that had taken two at a time, because those before were short, would keep one from its partner.
+#[test]
+fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(2);
+        for _ in 0..200 {
+            let met: Vec<_> = (0..4)
+                .flat_map(|_| {
+                    let meet = Arc::new(Barrier::new(2));
+                    [(); 2].map(|()| {
+                        let meet = Arc::clone(&meet);
+                        pool.submit(move || _ = meet.wait()).unwrap()
+                    })
+                })
+                .collect();
+            for task in met {
+                task.join().unwrap();
+            }
+            for _ in 0..100 {
+                pool.execute(|| ()).unwrap();
+            }
+        }
+        pool.close();
     });
 }

@@ -69,27 +69,31 @@ fn all_waiters_are_released_with_the_value_when_a_third_completes_the_promise() 
 /// FUT-10
 #[test]
 fn a_promise_that_has_failed_says_so_every_time_and_stays_so() {
-    let (promise, handle) = Promise::new();
-    let handle = handle.shared();
-    promise.fail(Box::new(String::from("no answer"))).unwrap();
-    assert_eq!(promise.complete(1), Err(1));
-    assert!(!promise.cancel() && !handle.cancel());
-    let refused = promise.fail(Box::new(7)).unwrap_err();
-    assert_eq!(*refused.downcast::<i32>().unwrap(), 7, "whoever is too late has his own back");
-    for _ in 0..2 {
-        for result in [handle.join(), handle.join_timeout(Duration::ZERO)] {
-            assert_matches!(result, Err(SharedJoinError::Panicked(panic)) if panic.message() == "no answer");
+    within_deadline(|| {
+        let (promise, handle) = Promise::new();
+        let handle = handle.shared();
+        promise.fail(Box::new(String::from("no answer"))).unwrap();
+        assert_eq!(promise.complete(1), Err(1));
+        assert!(!promise.cancel() && !handle.cancel());
+        let refused = promise.fail(Box::new(7)).unwrap_err();
+        assert_eq!(*refused.downcast::<i32>().unwrap(), 7, "whoever is too late has his own back");
+        for _ in 0..2 {
+            for result in [handle.join(), handle.join_timeout(Duration::ZERO)] {
+                assert_matches!(result, Err(SharedJoinError::Panicked(panic)) if panic.message() == "no answer");
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn a_failure_hands_its_payload_on() {
-    let (promise, handle) = Promise::<()>::new();
-    promise.fail(thread::spawn(|| std::panic::resume_unwind(Box::new(7))).join().unwrap_err()).unwrap();
-    assert!(format!("{promise:?}").contains("state: Panicked, panic: "), "{promise:?}");
-    let Err(JoinError::Panicked(panic)) = handle.join() else { panic!("it has failed") };
-    assert_eq!(*panic.take_payload().unwrap().downcast::<i32>().unwrap(), 7);
+    within_deadline(|| {
+        let (promise, handle) = Promise::<()>::new();
+        promise.fail(thread::spawn(|| std::panic::resume_unwind(Box::new(7))).join().unwrap_err()).unwrap();
+        assert!(format!("{promise:?}").contains("state: Panicked, panic: "), "{promise:?}");
+        let Err(JoinError::Panicked(panic)) = handle.join() else { panic!("it has failed") };
+        assert_eq!(*panic.take_payload().unwrap().downcast::<i32>().unwrap(), 7);
+    });
 }
 
 /// FUT-35

@@ -90,6 +90,7 @@ fn a_setter_that_would_make_a_contradiction_changes_nothing() {
         assert_eq!(unbounded.set_maximum_pool_size(3), Err(never));
         let never = ConfigError::MaximumNeverReached { core: 1, maximum: 2 };
         assert_eq!(unbounded.set_core_pool_size(1), Err(never));
+        assert_eq!(unbounded.set_threads(0), Err(ConfigError::ZeroThreads));
         assert_eq!((unbounded.core_pool_size(), unbounded.maximum_pool_size()), (2, 2));
 
         let pool = builder().keep_alive(Duration::ZERO).build().unwrap();

@@ -288,9 +288,10 @@ pub(crate) fn on_every_executor(test: impl Fn(&dyn Executor)) {
 
 /// The same for those that can be shut down.
 pub(crate) fn on_every_pool(test: impl Fn(&dyn ExecutorService)) {
-    let pools: [(&str, Box<dyn ExecutorService>); 4] = [
+    let pools: [(&str, Box<dyn ExecutorService>); 5] = [
         ("fixed(2)", Box::new(ThreadPoolExecutor::fixed(2))),
         ("single()", Box::new(ThreadPoolExecutor::single())),
+        ("cached()", Box::new(ThreadPoolExecutor::cached())),
         (
             "Arc<dyn ExecutorService>",
             Box::new(Arc::new(ThreadPoolExecutor::fixed(2)) as Arc<dyn ExecutorService>),

@@ -279,6 +279,26 @@ fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_
     });
 }
 
+/// Core and maximum size of such a pool have to be equal, so they can only be changed together.
+#[test]
+fn a_pool_without_a_bound_is_resized_in_both_directions() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(3);
+        drop(occupy_all(&pool, 3));
+        pool.set_threads(1).unwrap();
+        eventually("two have ended, although they are not to sleep for long", || size(&pool) == 1);
+
+        let _busy = occupy(&pool);
+        let waiting: Vec<_> = (0..5).map(|n| pool.submit(move || n).unwrap()).collect();
+        assert_eq!(size(&pool), 1);
+        pool.set_threads(3).unwrap();
+        for (n, handle) in waiting.into_iter().enumerate() {
+            assert_eq!(handle.join_timeout(LONG).unwrap(), n, "by a thread that was started for it");
+        }
+        assert_eq!((pool.core_pool_size(), pool.maximum_pool_size()), (3, 3));
+    });
+}
+
 #[test]
 fn a_higher_core_size_starts_no_more_threads_than_there_are_tasks_that_wait() {
     within_deadline(|| {

@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use loom::model; // tries every schedule there is
 
+mod arrivals;
 mod handle;
 mod latch;
 mod pool;

@@ -1,15 +1,17 @@
 //! The completion service: each task once, in the order in which they end, and an end when there are no more.
 //!
-//! differs: CS-5's waiting holds while a task is outstanding; without one, `take` and `poll_timeout` say so at once.
+//! differs: CS-2 (`submit` gives a canceller and `take` the handle; that they belong together is told by the id) · CS-5
+//! (its waiting holds while a task is outstanding; without one, `take` and `poll_timeout` say so at once).
+
+mod takers;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use executor::{
-    CancelToken, Cancelled, DirectExecutor, Discard, Executor, ExecutorCompletionService, ExecutorService,
-    FifoQueue, FutureTask, JoinError, RejectReason, RejectedExecution, Task, TaskHandle, TaskId, TaskState,
+    CancelToken, DirectExecutor, Discard, Executor, ExecutorCompletionService, ExecutorService, FifoQueue,
+    FutureTask, JoinError, RejectReason, RejectedExecution, Task, TaskHandle, TaskId, TaskState,
     ThreadPerTaskExecutor, ThreadPoolExecutor, WaitError,
 };
 
@@ -138,6 +140,26 @@ fn handles_come_in_the_order_in_which_the_tasks_end() {
                 assert_eq!(usize::try_from(taken).unwrap(), next);
             }
         });
+    });
+}
+
+/// Several lie ready, and nobody has taken them as they came.
+#[test]
+fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let busy = occupy(&pool);
+        let service = ExecutorCompletionService::new(&pool);
+        for n in 0..4 {
+            service.submit(move || n).unwrap();
+        }
+        let mut tasks: Vec<_> = pool.shutdown_now().into_iter().map(Some).collect();
+        for next in [2, 0, 3, 1] {
+            tasks[next].take().unwrap().run();
+        }
+        let taken: Vec<_> = take_all(&service).into_iter().map(|handle| handle.join().unwrap()).collect();
+        assert_eq!(taken, [2, 0, 3, 1]);
+        drop(busy);
     });
 }
 
@@ -323,152 +345,18 @@ fn what_shutting_down_now_hands_back_is_outstanding_until_it_is_run_or_dropped()
 
 #[test]
 fn an_executor_that_says_refused_and_runs_it_all_the_same_does_not_confuse_the_service() {
-    struct Liar;
-    impl Executor for Liar {
-        fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-            task.run();
-            Err(RejectedExecution { reason: RejectReason::Saturated, task: Task::new(|| ()) })
+    within_deadline(|| {
+        struct Liar;
+        impl Executor for Liar {
+            fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+                task.run();
+                Err(RejectedExecution { reason: RejectReason::Saturated, task: Task::new(|| ()) })
+            }
         }
-    }
-    let service = ExecutorCompletionService::new(Liar);
-    let refused = service.submit(|| 1).unwrap_err();
-    assert_eq!(refused.handle.join().unwrap(), 1);
-    assert_matches!(service.take(), Ok(None));
-}
-
-// ----- many services, many takers -----
-
-#[test]
-fn services_that_share_an_executor_keep_to_themselves() {
-    within_deadline(|| {
-        on_every_executor(|executor| {
-            let services = [(); 3].map(|()| ExecutorCompletionService::new(executor));
-            for n in 0..30 {
-                services[n % 3].submit(move || n).unwrap();
-            }
-            for (number, service) in services.iter().enumerate() {
-                let taken = take_all(service).into_iter().map(|handle| handle.join().unwrap());
-                let taken: Vec<usize> = taken.collect();
-                assert_eq!(taken.len(), 10);
-                assert!(taken.iter().all(|n| n % 3 == number));
-            }
-        });
-    });
-}
-
-#[test]
-fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
-    within_deadline(|| {
-        for _ in 0..50 {
-            let pool = ThreadPoolExecutor::fixed(2);
-            let service = ExecutorCompletionService::new(&pool);
-            let sum = AtomicUsize::new(0);
-            let release = Signal::new();
-            for n in 0..40_i32 {
-                service.submit(held(&release, n)).unwrap();
-            }
-            std::thread::scope(|scope| {
-                for _ in 0..4 {
-                    scope.spawn(|| {
-                        while let Some(handle) = service.take().unwrap() {
-                            sum.fetch_add(
-                                usize::try_from(handle.try_join().unwrap()).unwrap(),
-                                Ordering::Relaxed,
-                            );
-                        }
-                    });
-                }
-                release.set();
-            });
-            assert_eq!(sum.into_inner(), (0..40).sum::<usize>());
-        }
-    });
-}
-
-/// A handle that woke somebody who has given up goes to another.
-#[test]
-fn takers_that_give_up_cost_the_others_nothing() {
-    within_deadline(|| {
-        for round in 0..200 {
-            let pool = ThreadPoolExecutor::fixed(2);
-            let service = Arc::new(ExecutorCompletionService::new(&pool));
-            let token = CancelToken::new();
-            let release = Signal::new();
-            // Two are outstanding, so the first to end wakes one taker only.
-            let last = Signal::new();
-            service.submit(held(&release, 1)).unwrap();
-            service.submit(held(&last, 2)).unwrap();
-            std::thread::scope(|scope| {
-                let gives_up = scope.spawn(|| {
-                    let got_one = token.attach(|| service.take()).is_ok();
-                    if got_one {
-                        last.set(); // the other one is waiting for this
-                    }
-                    got_one
-                });
-                let patient = scope.spawn(|| {
-                    let number = service.take().unwrap().unwrap().try_join().unwrap();
-                    last.set();
-                    number
-                });
-                if round % 2 == 0 {
-                    release.set();
-                    token.cancel();
-                } else {
-                    token.cancel();
-                    release.set();
-                }
-                let got_one = gives_up.join().unwrap();
-                let number = patient.join().unwrap();
-                assert!(number == 1 || got_one);
-            });
-        }
-    });
-}
-
-// ----- take is a wait like any other -----
-
-#[test]
-fn take_is_a_cancellation_point_and_loses_nothing() {
-    within_deadline(|| {
-        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
-        let service = Arc::new(ExecutorCompletionService::new(Arc::clone(&pool)));
-        let release = Signal::new();
-        service.submit(held(&release, 1)).unwrap();
-        let token = CancelToken::new();
-        let waiter = blocked({
-            let (service, token) = (Arc::clone(&service), token.clone());
-            move || token.attach(|| service.take().map(|handle| handle.is_some()))
-        });
-        token.cancel();
-        assert_eq!(waiter.result(), Err(Cancelled));
-        release.set();
-        pool.close(); // the count of the completed is told before the outcome is
-        token.attach(|| {
-            assert_matches!(service.take(), Err(Cancelled)); // although one is there
-            assert_matches!(service.poll_timeout(Duration::MAX), Err(WaitError::Cancelled));
-            assert!(service.poll().is_some(), "what does not wait is no cancellation point");
-        });
-    });
-}
-
-#[test]
-fn a_task_that_takes_is_released_when_its_pool_is_stopped() {
-    within_deadline(|| {
-        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
-        let service = Arc::new(ExecutorCompletionService::new(Arc::clone(&pool)));
-        service.submit_cancellable(|token| token.sleep(Duration::MAX)).unwrap();
-        let spot = Spot::default();
-        let taker = executor::ExecutorExt::submit(&pool, {
-            let (service, spot) = (Arc::clone(&service), spot.clone());
-            move || {
-                spot.arrive();
-                service.take().map(|handle| handle.is_some())
-            }
-        });
-        spot.wait_until_blocked();
-        drop(pool.shutdown_now());
-        assert_matches!(taker.unwrap().join(), Ok(Err(Cancelled) | Ok(true)));
+        let service = ExecutorCompletionService::new(Liar);
+        let refused = service.submit(|| 1).unwrap_err();
+        assert_eq!(refused.handle.join().unwrap(), 1);
+        assert_matches!(service.take(), Ok(None));
     });
 }
 

@@ -1,0 +1,184 @@
+//! Handles come out as their tasks end: each once, and nobody waits for what will not come.
+//!
+//! The queue of what has arrived is reached through the completion service. Its executor only hands the tasks on, so the
+//! threads of a model are those of the test.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use executor_model::{
+    CancelToken, Executor, ExecutorCompletionService, FutureTask, JoinError, RejectReason, RejectedExecution,
+    Task, TaskHandle, WaitError,
+};
+use loom::cell::UnsafeCell;
+use loom::thread;
+
+use crate::{model, model_bounded};
+
+/// Keeps the tasks for the test to run. Used before the threads of the model are there, so its lock is no part of it.
+#[derive(Default)]
+struct Keeps(Mutex<Vec<Task>>);
+
+impl Executor for Keeps {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.0.lock().unwrap().push(task);
+        Ok(())
+    }
+}
+
+type Service<T> = ExecutorCompletionService<Keeps, T>;
+
+/// A service to which the bodies were submitted, and their tasks.
+fn submitted<T: Send + 'static, const N: usize>(
+    bodies: [impl FnOnce() -> T + Send + 'static; N],
+) -> (Arc<Service<T>>, [Task; N]) {
+    let service = Service::new(Keeps::default());
+    for body in bodies {
+        service.submit(body).unwrap();
+    }
+    let tasks = std::mem::take(&mut *service.executor().0.lock().unwrap());
+    (Arc::new(service), tasks.try_into().expect("as many as there are bodies"))
+}
+
+/// The value of a task that has ended. Never blocks.
+fn value<T: Send + 'static>(handle: TaskHandle<T>) -> T {
+    handle.try_join().expect("only what is finished comes out")
+}
+
+#[test]
+fn a_taker_is_given_what_arrives_with_all_that_the_task_did_and_told_that_it_was_the_last() {
+    model(|| {
+        let payload = UnsafeCell::new(0);
+        let (service, [task]) = submitted([move || {
+            payload.with_mut(|_written_by_the_task| ());
+            payload
+        }]);
+        let worker = thread::spawn(move || drop(task.run()));
+        let taken = service.take().unwrap().expect("it is outstanding until it is taken");
+        value(taken).with(|_read_by_the_taker| ());
+        assert!(service.take().unwrap().is_none());
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn of_two_takers_one_is_given_the_last_handle_and_the_other_told_that_there_is_no_more() {
+    model(|| {
+        let (service, [task]) = submitted([|| 7]);
+        let other = thread::spawn({
+            let service = Arc::clone(&service);
+            move || service.take().unwrap().map(value)
+        });
+        let worker = thread::spawn(move || drop(task.run()));
+        let taken = [service.take().unwrap().map(value), other.join().unwrap()]; // or loom reports a deadlock
+        assert!(matches!(taken, [Some(7), None] | [None, Some(7)]), "{taken:?}");
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn two_tasks_that_end_at_once_serve_two_takers() {
+    model_bounded(3, || {
+        let (service, tasks) = submitted([1, 2].map(|n| move || n));
+        let other = thread::spawn({
+            let service = Arc::clone(&service);
+            move || service.take().unwrap().map(value)
+        });
+        let workers = tasks.map(|task| thread::spawn(move || drop(task.run())));
+        let mut taken = [service.take().unwrap().map(value), other.join().unwrap()]; // or loom reports a deadlock
+        taken.sort_unstable();
+        assert_eq!(taken, [Some(1), Some(2)]);
+        assert_eq!(service.outstanding(), 0);
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
+    model(|| {
+        let (service, [task]) = submitted([|| 7]);
+        let worker = thread::spawn(move || drop(task.run()));
+        let taken = match service.poll_timeout(Duration::from_secs(1)) {
+            Ok(handle) => handle,
+            Err(WaitError::TimedOut) => service.take().unwrap(), // or loom reports a deadlock
+            Err(other) => panic!("{other}"),
+        };
+        assert_eq!(taken.map(value), Some(7));
+        worker.join().unwrap();
+    });
+}
+
+/// The second task is run by whoever has taken the first. So it is not the last arrival, which wakes everybody, that
+/// helps out if the first one's wake-up is lost.
+#[test]
+fn a_taker_that_is_cancelled_keeps_no_handle_from_the_other() {
+    model_bounded(4, || {
+        let (service, [first, second]) = submitted([|| 1, || 2]);
+        let second = Arc::new(loom::sync::Mutex::new(Some(second)));
+        let took = move |handle: TaskHandle<i32>| {
+            if value(handle) == 1 {
+                let second = second.lock().unwrap().take().expect("the first is taken once");
+                second.run();
+            }
+        };
+        let token = CancelToken::new();
+        let cancelled = thread::spawn({
+            let (service, token, took) = (Arc::clone(&service), token.clone(), took.clone());
+            move || match token.attach(|| service.take()) {
+                Ok(Some(handle)) => {
+                    took(handle);
+                    1
+                }
+                Ok(None) | Err(_) => 0,
+            }
+        });
+        let worker = thread::spawn(move || {
+            token.cancel();
+            drop(first.run());
+        });
+        let mut by_patient = 0;
+        while let Some(handle) = service.take().unwrap() {
+            took(handle);
+            by_patient += 1;
+        }
+        assert_eq!(by_patient + cancelled.join().unwrap(), 2);
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_task_that_is_cancelled_while_it_is_taken_in_arrives_too() {
+    model(|| {
+        let task = FutureTask::new(|| 7);
+        let canceller = task.handle.canceller();
+        let other = thread::spawn(move || assert!(canceller.cancel()));
+        let service = Service::new(Keeps::default());
+        service.submit(task).unwrap();
+        let taken = service.take().unwrap().expect("it is outstanding"); // or loom reports a deadlock
+        assert!(matches!(taken.join(), Err(JoinError::Cancelled)));
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn a_taker_is_let_go_when_what_it_waits_for_is_refused() {
+    struct Refuses;
+    impl Executor for Refuses {
+        fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+            Err(RejectedExecution { reason: RejectReason::Saturated, task })
+        }
+    }
+    model(|| {
+        let service = Arc::new(ExecutorCompletionService::new(Refuses));
+        let taker = thread::spawn({
+            let service = Arc::clone(&service);
+            move || service.take().unwrap().map(value)
+        });
+        let refused = service.submit(|| 7).unwrap_err();
+        assert!(taker.join().unwrap().is_none()); // or loom reports a deadlock
+        refused.task.run();
+        assert_eq!(refused.handle.join().unwrap(), 7);
+    });
+}

@@ -1,0 +1,179 @@
+//! Waiting for a task for so long at most, and calling it off when the time is up.
+//!
+//! differs: FUT-27 (a `Duration` has no negative values; zero is tested in their place). later: INV-27 to 30, a submission
+//! that is given a time-out and an action at its end, which nobody need wait for. That takes a timer, and comes with the
+//! scheduled executor. What there is of it now is the waiter's own: `join_or_cancel` calls the task off (27) or leaves it
+//! alone (30), and what takes the place of the result (28, 29) is a match on its error.
+
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use executor::{
+    CancelToken, Cancelled, ExecutorCompletionService, FutureTask, JoinError, JoinTimeoutError, Outcome,
+    TaskState, ThreadPoolExecutor, prelude::*,
+};
+
+use crate::support::{LONG, SHORT, Signal, assert_matches, blocked, on_every_pool, within_deadline};
+
+/// FUT-26
+#[test]
+fn a_timed_join_gives_up_when_the_time_is_up_and_not_before_and_the_task_goes_on() {
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 1);
+        let start = Instant::now();
+        let Err(JoinTimeoutError::TimedOut(handle)) = handle.join_timeout(SHORT) else {
+            panic!("nobody has run it");
+        };
+        assert!(start.elapsed() >= SHORT);
+        assert!(!handle.is_finished());
+        task.run();
+        assert_eq!(handle.join().unwrap(), 1);
+    });
+}
+
+/// FUT-3
+#[test]
+fn a_timed_join_of_a_task_that_runs_too_long_gives_up_on_every_kind_of_pool() {
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            let (started, release) = (Signal::new(), Signal::new());
+            let there = (started.clone(), release.clone());
+            let handle = pool.submit(move || {
+                there.0.set();
+                there.1.wait();
+                1
+            });
+            started.wait();
+            let start = Instant::now();
+            let Err(JoinTimeoutError::TimedOut(handle)) = handle.unwrap().join_timeout(SHORT) else {
+                panic!("it cannot have finished");
+            };
+            assert!(start.elapsed() >= SHORT);
+            assert_eq!((handle.is_finished(), handle.state()), (false, TaskState::Running));
+            release.set();
+            assert_eq!(handle.join_timeout(LONG).unwrap(), 1);
+        });
+    });
+}
+
+/// INV-27, as far as the waiter does it.
+#[test]
+fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before() {
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            let (tell, told) = mpsc::channel();
+            let handle = pool.submit_cancellable(move |token| {
+                let slept = token.sleep(Duration::MAX);
+                tell.send(slept).unwrap();
+                slept
+            });
+            let start = Instant::now();
+            let Err(JoinTimeoutError::TimedOut(handle)) = handle.unwrap().join_or_cancel(SHORT) else {
+                panic!("it sleeps for ever");
+            };
+            assert!(start.elapsed() >= SHORT);
+            assert_eq!(handle.state(), TaskState::Cancelled);
+            // It may not have begun; then it never does.
+            assert_matches!(
+                told.recv_timeout(LONG),
+                Ok(Err(Cancelled)) | Err(mpsc::RecvTimeoutError::Disconnected)
+            );
+            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        });
+    });
+}
+
+/// INV-30, as far as the waiter does it.
+#[test]
+fn a_join_that_may_cancel_leaves_a_task_that_is_in_time_alone() {
+    within_deadline(|| {
+        on_every_pool(|pool| {
+            let token = pool.submit_cancellable(|token| Ok(token.clone())).unwrap();
+            assert!(!token.join_or_cancel(LONG).unwrap().is_cancelled());
+            let failed = pool.submit(|| std::panic::resume_unwind(Box::new("no"))).unwrap();
+            assert_matches!(failed.join_or_cancel(LONG), Err::<(), _>(JoinTimeoutError::Panicked(_)));
+        });
+        let FutureTask { task, handle } = FutureTask::new(|| 1);
+        task.run();
+        assert_eq!(handle.join_or_cancel(Duration::ZERO).unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_join_that_may_cancel_calls_the_task_off_when_the_waiter_is_called_off() {
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 1);
+        let token = CancelToken::new();
+        let waiter = blocked({
+            let token = token.clone();
+            move || token.attach(|| handle.join_or_cancel(Duration::MAX))
+        });
+        token.cancel();
+        assert_matches!(
+            waiter.result(),
+            Err(JoinTimeoutError::Interrupted(handle)) if handle.state() == TaskState::Cancelled
+        );
+        assert_matches!(task.run(), Outcome::Cancelled);
+    });
+}
+
+/// FUT-27
+#[test]
+fn a_join_without_time_gives_up_at_once_and_one_with_all_the_time_does_not() {
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 1);
+        let Err(JoinTimeoutError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
+            panic!("nobody has run it");
+        };
+        let waiter = blocked(move || handle.join_timeout(Duration::MAX));
+        assert!(waiter.still_waits());
+        task.run();
+        assert_eq!(waiter.result().unwrap(), 1);
+    });
+}
+
+/// One of the things that are easy to get wrong (15).
+#[test]
+fn the_longest_time_limit_is_not_an_expired_one() {
+    type Wait = fn(FutureTask<i32>, &ThreadPoolExecutor, Duration) -> Option<i32>;
+    let waits: [Wait; 6] = [
+        |task, pool, limit| pool.submit(task).unwrap().join_timeout(limit).ok(),
+        |task, pool, limit| pool.submit(task).unwrap().join_or_cancel(limit).ok(),
+        |task, pool, limit| pool.submit(task).unwrap().shared().join_timeout(limit).ok().map(|value| *value),
+        |task, pool, limit| {
+            let service = ExecutorCompletionService::new(pool);
+            service.submit(task).unwrap();
+            service.poll_timeout(limit).ok()??.try_join().ok()
+        },
+        |task, pool, limit| pool.invoke_all_timeout([task], limit).ok()?.pop()?.try_join().ok(),
+        |FutureTask { task, handle }, pool, limit| {
+            let attempt = move || {
+                task.run();
+                handle.try_join()
+            };
+            pool.invoke_any_timeout([attempt], limit).ok()
+        },
+    ];
+    within_deadline(move || {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        for limit in [Duration::MAX, Duration::from_secs(u64::MAX / 2), Duration::from_secs(1 << 40)] {
+            for wait in waits {
+                let release = Signal::new();
+                let task = FutureTask::new({
+                    let release = release.clone();
+                    move || {
+                        release.wait();
+                        1
+                    }
+                });
+                let waiter = blocked({
+                    let pool = Arc::clone(&pool);
+                    move || wait(task, &pool, limit)
+                });
+                assert!(waiter.still_waits());
+                release.set();
+                assert_eq!(waiter.result(), Some(1));
+            }
+        }
+    });
+}
