@@ -127,7 +127,7 @@ fn two_runtimes_can_await_handles_of_one_pool() {
         let numbers =
             |range: std::ops::Range<u64>| range.map(|n| pool.submit(move || n).unwrap()).collect::<Vec<_>>();
 
-        let (for_tokio, for_pollster) = (numbers(0..50), numbers(50..100));
+        let (for_tokio, for_smol) = (numbers(0..50), numbers(50..100));
         let on_tokio = blocked(move || {
             tokio().block_on(async {
                 let tasks: Vec<_> = for_tokio.into_iter().map(tokio::spawn).collect();
@@ -138,14 +138,16 @@ fn two_runtimes_can_await_handles_of_one_pool() {
                 sum
             })
         });
-        let on_pollster = blocked(move || {
-            pollster::block_on(async {
+        let on_smol = blocked(move || {
+            let smol = async_executor::Executor::new(); // the one under `smol`
+            let tasks: Vec<_> = for_smol.into_iter().map(|handle| smol.spawn(handle)).collect();
+            pollster::block_on(smol.run(async {
                 let mut sum = 0;
-                for handle in for_pollster {
-                    sum += handle.await.unwrap();
+                for task in tasks {
+                    sum += task.await.unwrap();
                 }
                 sum
-            })
+            }))
         });
         let mut travels = pool.submit(|| 7).unwrap();
         tokio().block_on(async {
@@ -155,7 +157,7 @@ fn two_runtimes_can_await_handles_of_one_pool() {
         });
         let travels = blocked(move || pollster::block_on(travels));
         drop(busy);
-        assert_eq!(on_tokio.result() + on_pollster.result(), (0..100).sum());
+        assert_eq!(on_tokio.result() + on_smol.result(), (0..100).sum());
         assert_eq!(travels.result().unwrap(), 7);
     });
 }
