@@ -79,8 +79,8 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Runs `rounds` rounds. In the first, every property of every answer; after that the solution's, the stub's, and of
-    /// each wrong answer the one that is to catch it. `exe` is the program whose `--run` runs one.
+    /// Runs `rounds` rounds. In the first, every property of every answer; after that the solution's, and of each wrong
+    /// answer the one that is to catch it. `exe` is the program whose `--run` runs one.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: u64) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: exercise.incomplete()?, ..Self::default() };
         for run in run_all(exercise, exe, plan(exercise, rounds)) {
@@ -111,8 +111,10 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<(Mode, &str, &str, u64)> {
     for round in 0..rounds {
         for property in exercise.properties.iter().map(|property| property.name.as_str()) {
             for mode in [Mode::Model, Mode::Real] {
-                plan.push((mode, "stub", property, round));
                 plan.push((mode, "solution", property, round));
+                if round == 0 {
+                    plan.push((mode, "stub", property, round)); // it says what is to do, whatever the schedule
+                }
             }
             for wrong in &exercise.wrong {
                 if round == 0 || wrong.property == property {
