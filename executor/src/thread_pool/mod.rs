@@ -236,8 +236,8 @@ impl ThreadPoolExecutor {
     /// start for the tasks that wait.
     ///
     /// # Errors
-    /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed. So it always is for a
-    /// pool whose queue has no bound, where core and maximum size are equal: see [`set_threads`](Self::set_threads).
+    /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed. If the queue has no bound,
+    /// core and maximum size have to be equal, and [`set_threads`](Self::set_threads) changes them together.
     pub fn set_core_pool_size(&self, threads: usize) -> Result<(), ConfigError> {
         self.change(|settings| settings.core = threads)?;
         self.start_threads_for_what_waits();

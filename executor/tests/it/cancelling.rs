@@ -204,7 +204,7 @@ fn the_task_does_not_end_while_its_canceller_runs() {
         let cancels = blocked(move || handle.cancel());
         in_canceller.wait();
         let next = executor.submit(|| ()).unwrap();
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(20)); // it may well have gone on by now; too short a time hides that, no more
         assert_eq!((pool.stats().completed, next.state()), (0, TaskState::Pending));
         may_end.set();
         assert!(cancels.result());
@@ -253,7 +253,7 @@ fn it_passes_on_what_the_executor_behind_it_says() {
         let there = ended.clone();
         executor
             .execute(move || {
-                thread::sleep(SHORT);
+                thread::sleep(SHORT); // the work: whoever does not wait for it is done before
                 there.set();
             })
             .unwrap();
