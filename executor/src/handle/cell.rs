@@ -5,7 +5,7 @@ use std::task::Waker;
 use super::error::{TaskError, TaskState};
 use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::error::{Cancelled, contain, discard};
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, Mutex, Weak};
 use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId};
 
 pub(super) type TaskResult<T> = Result<T, TaskError>;
@@ -53,8 +53,9 @@ struct CoreState<T> {
 /// Whether the task is in a queue that keeps count of those that were cancelled in it.
 enum Place {
     Elsewhere,
-    InQueue(Arc<dyn QueueWatcher>),
-    CancelledInQueue,
+    // Weak: the queue holds the task, and its pool the queue.
+    InQueue(Weak<dyn QueueWatcher>),
+    CancelledInQueue(Weak<dyn QueueWatcher>),
 }
 
 enum Phase<T> {
@@ -213,8 +214,8 @@ impl<T> Core<T> {
         state.interrupted = interrupt;
         let watcher = match std::mem::replace(&mut state.place, Place::Elsewhere) {
             Place::InQueue(watcher) => {
-                state.place = Place::CancelledInQueue;
-                Some(watcher)
+                state.place = Place::CancelledInQueue(Weak::clone(&watcher));
+                watcher.upgrade()
             }
             _ => None,
         };
@@ -277,7 +278,7 @@ impl<T> Core<T> {
     /// Takes the task out of the queue that it waits in.
     pub(super) fn take_out_of_queue(&self) -> Option<Task> {
         let watcher = match &self.state.lock().place {
-            Place::InQueue(watcher) => Arc::clone(watcher),
+            Place::InQueue(watcher) => watcher.upgrade()?,
             _ => return None,
         };
         watcher.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
@@ -421,8 +422,13 @@ where
     // ANCHOR_END: run
 
     fn abandon(&self) {
-        // What drops a task that is in a queue is that queue, under its pool's lock. No tombstone is left to be counted.
-        self.leave_queue();
+        // A task that is dropped while it is in a queue is dropped by that queue, under its pool's lock.
+        let place = std::mem::replace(&mut self.core.state.lock().place, Place::Elsewhere);
+        if let Place::CancelledInQueue(watcher) = place
+            && let Some(watcher) = watcher.upgrade()
+        {
+            watcher.tombstone_dropped();
+        }
         self.cancel(true);
     }
 
@@ -430,15 +436,15 @@ where
         self.is_finished()
     }
 
-    fn enter_queue(&self, watcher: Arc<dyn QueueWatcher>) -> bool {
+    fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool {
         let mut state = self.core.state.lock();
         let decided = state.phase.is_finished();
-        state.place = if decided { Place::CancelledInQueue } else { Place::InQueue(watcher) };
+        state.place = if decided { Place::CancelledInQueue(watcher) } else { Place::InQueue(watcher) };
         !decided
     }
 
     fn leave_queue(&self) -> bool {
         let place = std::mem::replace(&mut self.core.state.lock().place, Place::Elsewhere);
-        matches!(place, Place::CancelledInQueue)
+        matches!(place, Place::CancelledInQueue(_))
     }
 }

@@ -11,9 +11,9 @@ use super::PoolState;
 use super::admission::Refused;
 use super::factory::Worker;
 use super::shared::Shared;
-use super::state::State;
-use super::worker;
-use crate::error::{RejectReason, contain};
+use super::state::{State, ask};
+use super::worker::{self, Duty};
+use crate::error::{RejectReason, contain, discard};
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
 
@@ -33,8 +33,9 @@ impl Shared {
             return Ok(()); // another worker has taken it meanwhile
         };
         let Some(task) = state.handed.remove(index) else { unreachable!("its index was just found") };
-        // Those there are will have to do, or those that others have ordered.
-        while state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
+        // The factory failed. Use the workers that exist, or wait for those that other submitters have ordered.
+        let may_wait = !worker::is_starting_a_worker(self);
+        while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);
         }
         if state.phase == PoolState::Running && state.live > 0 {
@@ -65,10 +66,15 @@ impl Shared {
                 shared.worker_does_not_come();
             }
         });
-        let result = contain(|| factory.start(worker)).unwrap_or_else(|panic| {
+        let result = {
+            let _on_duty = worker::on_duty(self, Duty::Start);
+            contain(|| factory.start(worker))
+        };
+        let result = result.unwrap_or_else(|panic| {
             panic.set_origin(None, self.panic_handler.clone());
             Err(std::io::Error::other(panic))
         });
+        discard(factory); // it may have been replaced meanwhile, so this may be its end
         let mut state = self.state.lock();
         state.ordering -= 1;
         if result.is_ok() {
@@ -82,6 +88,7 @@ impl Shared {
         let mut state = self.state.lock();
         self.close_inbox(&mut state); // the next submitter may have to start another
         state.starting -= 1;
+        state.factory_rest.after_failure();
         self.started.notify_all();
         state.wake_submitter(); // another may be started in its place
         self.wake_one(&mut state);
@@ -95,6 +102,19 @@ impl Shared {
         let stranded = if nobody_comes { std::mem::take(&mut state.handed) } else { VecDeque::new() };
         self.terminate_if_done(state);
         drop(stranded);
+    }
+
+    /// Orders another worker if the last one has left without a look and tasks wait. The inbox is closed.
+    pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, State>) {
+        let tasks_wait = !state.handed.is_empty() || !ask(|| state.queue.is_empty()).unwrap_or(true);
+        if let Some(shared) = self.me.upgrade()
+            && (state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait)
+        {
+            discard(shared.order_worker(state));
+            self.see_to_stranded(self.state.lock());
+        } else {
+            self.see_to_stranded(state);
+        }
     }
 
     /// Starts a worker that has no task yet, if there are fewer than core size. True if one was started.
