@@ -3,7 +3,7 @@
 use std::task::Waker;
 
 use super::error::{TaskError, TaskState};
-use crate::cancel::{CancelToken, RunningTask, enter_task};
+use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::error::{Cancelled, contain, discard};
 use crate::sync::{Arc, Mutex, Weak};
 use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId};
@@ -142,9 +142,9 @@ impl<T> Announcement<T> {
         // A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
         discard(contain(|| match self {
             Self::Nobody => {}
-            Self::Drop(result) => drop(result),
-            Self::Wake(waker) => waker.wake(),
-            Self::Call(callback, result) => callback(result),
+            Self::Drop(result) => outside_any_task(|| drop(result)),
+            Self::Wake(waker) => outside_any_task(|| waker.wake()),
+            Self::Call(callback, result) => outside_any_task(|| callback(result)),
         }));
     }
 }
@@ -186,7 +186,7 @@ impl<T> Core<T> {
             if let Err(TaskError::Panicked(panic)) = &too_late {
                 panic.set_after_cancel();
             }
-            discard(too_late);
+            outside_any_task(|| discard(too_late));
         }
     }
 
@@ -358,7 +358,7 @@ impl<T: Send, F: Send> CancelCell for Cell<T, F> {
         };
         if was_pending {
             let body = self.body.lock().take();
-            discard(body);
+            outside_any_task(|| discard(body));
         }
         if let Some(watcher) = watcher {
             watcher.cancelled_in_queue();

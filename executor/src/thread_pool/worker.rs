@@ -83,7 +83,7 @@ pub(super) fn run(shared: &Arc<Shared>) {
     let worker = Worker::begin(shared);
     let _on_duty = on_duty(shared, Duty::Work);
     shared.call_hook(|hooks| hooks.worker_started());
-    shared.root.attach(|| {
+    shared.root.above_tasks(|| {
         let mut ended = None;
         while let Some(task) = worker.next_task(ended.take()) {
             ended = worker.run_task(task);
