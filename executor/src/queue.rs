@@ -76,7 +76,8 @@ pub trait WorkQueue: Send {
 ///
 /// Unbounded, it absorbs any burst and never lets the pool grow beyond its core size; if tasks keep coming faster than
 /// they are done, it grows until memory is gone. Bounded, it makes overload visible: choose the bound by how long a task
-/// may wait, since the last of `n` waits for `n` others.
+/// may wait, since the last of `n` waits for `n` others. When the tasks of a burst are done, the pool gives back the
+/// memory for all but some thousands of them.
 #[doc(alias = "LinkedBlockingQueue")]
 #[doc(alias = "ArrayBlockingQueue")]
 pub struct FifoQueue {
@@ -398,6 +399,12 @@ impl WorkQueue for PriorityQueue {
         };
         self.length -= removed.len();
         removed
+    }
+
+    fn shrink(&mut self) {
+        if let Order::By(sorted, _) = &mut self.order {
+            shrink(sorted);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::PoolState;
 use super::shared::Shared;
 use super::state::{State, ask};
 use super::worker::{self, Duty};
+use crate::cancel::outside_any_task;
 use crate::error::discard;
 use crate::queue::FifoQueue;
 use crate::sync::MutexGuard;
@@ -65,7 +66,7 @@ impl Shared {
         drop(state);
         discard(queue);
         let _on_duty = worker::on_duty(self, Duty::End);
-        self.call_hook(|hooks| hooks.terminated());
+        outside_any_task(|| self.call_hook(|hooks| hooks.terminated())); // the thread may be in a task of another pool
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
     }

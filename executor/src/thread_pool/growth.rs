@@ -6,6 +6,7 @@
 //! later leaves nobody to do that, so the last worker that does not come takes what was put aside with it.
 
 use std::collections::VecDeque;
+use std::io;
 
 use super::PoolState;
 use super::admission::Refused;
@@ -26,9 +27,7 @@ impl Shared {
     ) -> Result<(), Refused> {
         let id = task.id();
         state.handed.push_back(task);
-        let Err(error) = self.order_worker(state) else { return Ok(()) };
-
-        let mut state = self.state.lock();
+        let Err((error, mut state)) = self.order_worker(state) else { return Ok(()) };
         let Some(index) = state.handed.iter().position(|task| task.id() == id) else {
             return Ok(()); // another worker has taken it meanwhile
         };
@@ -51,8 +50,12 @@ impl Shared {
         Err((RejectReason::NoThread(error), task))
     }
 
-    /// Has the factory start a thread, outside the lock.
-    fn order_worker(self: &Arc<Self>, mut state: MutexGuard<'_, State>) -> std::io::Result<()> {
+    /// Has the factory start a thread, outside the lock. After a failure the lock is held: the caller takes its task back
+    /// in the same step in which it stops to be one that orders, or another would take that task for stranded.
+    fn order_worker<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'_, State>,
+    ) -> Result<(), (io::Error, MutexGuard<'a, State>)> {
         state.starting += 1;
         state.ordering += 1;
         let factory = Arc::clone(&state.settings.factory);
@@ -72,16 +75,19 @@ impl Shared {
         };
         let result = result.unwrap_or_else(|panic| {
             panic.set_origin(None, self.panic_handler.clone());
-            Err(std::io::Error::other(panic))
+            Err(io::Error::other(panic))
         });
         discard(factory); // it may have been replaced meanwhile, so this may be its end
         let mut state = self.state.lock();
         state.ordering -= 1;
-        if result.is_ok() {
-            state.largest = state.largest.max(state.workers());
-            self.see_to_stranded(state); // the factory may have dropped the worker already
+        match result {
+            Ok(()) => {
+                state.largest = state.largest.max(state.workers());
+                self.see_to_stranded(state); // the factory may have dropped the worker already
+                Ok(())
+            }
+            Err(error) => Err((error, state)),
         }
-        result
     }
 
     fn worker_does_not_come(&self) {
@@ -110,8 +116,10 @@ impl Shared {
         if let Some(shared) = self.me.upgrade()
             && (state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait)
         {
-            discard(shared.order_worker(state));
-            self.see_to_stranded(self.state.lock());
+            if let Err((error, state)) = shared.order_worker(state) {
+                shared.see_to_stranded(state);
+                discard(error);
+            }
         } else {
             self.see_to_stranded(state);
         }
@@ -123,10 +131,13 @@ impl Shared {
         if state.phase != PoolState::Running || state.workers() >= state.settings.core {
             return false;
         }
-        let started = self.order_worker(state).is_ok();
-        if !started {
-            self.see_to_stranded(self.state.lock());
+        match self.order_worker(state) {
+            Ok(()) => true,
+            Err((error, state)) => {
+                self.see_to_stranded(state);
+                discard(error);
+                false
+            }
         }
-        started
     }
 }

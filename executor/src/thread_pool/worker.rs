@@ -5,13 +5,13 @@
 //! | because | it leaves |
 //! |---|---|
 //! | the pool is stopping | at once; what waits is handed back by `shutdown_now` |
-//! | there are more workers than the maximum | after its task; if it was idle, only after it has looked for a task once more |
+//! | there are more workers than the maximum | after its task; if it was idle or has just begun, only if there is nothing to take |
 //! | it was idle for the keep-alive time | only if there is nothing to take and the inbox is closed |
 //! | the pool is shutting down | when there is nothing to take |
 //! | it unwinds, which would be a bug of this crate | at once; another is started if it was the last and tasks wait |
 //!
-//! An idle worker is one that others count on: a submitter leaves a task in the inbox, or gives it to a hand-off queue,
-//! because this worker sleeps or searches. So a worker that was idle never leaves without a look.
+//! Others count on an idle worker: a submitter leaves a task in the inbox, or gives it to a hand-off queue, because this
+//! worker sleeps or searches. Others count on a new one: a task was put aside for it. So neither leaves without a look.
 
 use std::cell::{Cell, RefCell};
 
@@ -99,6 +99,8 @@ struct Worker<'a> {
     shared: &'a Shared,
     /// Its place in `State::seats`.
     seat: usize,
+    /// It has not looked for a task yet.
+    fresh: Cell<bool>,
     left: Cell<bool>,
 }
 
@@ -116,7 +118,7 @@ impl<'a> Worker<'a> {
         state.largest = state.largest.max(state.live);
         let seat = state.take_seat();
         shared.started.notify_all();
-        Self { shared, seat, left: Cell::new(false) }
+        Self { shared, seat, fresh: Cell::new(true), left: Cell::new(false) }
     }
 
     // ANCHOR: next_task
@@ -130,12 +132,12 @@ impl<'a> Worker<'a> {
         }
         let mut idle_since = None;
         let mut timed_out = false;
-        let mut was_idle = false;
+        let mut counted_on = self.fresh.replace(false);
         let mut reported = false;
         let mut lingered = 0;
         loop {
             let surplus = state.workers() > state.settings.maximum && state.live > 1;
-            if state.phase == PoolState::Stopping || surplus && !was_idle {
+            if state.phase == PoolState::Stopping || surplus && !counted_on {
                 return self.leave(state);
             }
             if let Some(task) = self.shared.take(&mut state, &mut cancelled) {
@@ -160,7 +162,7 @@ impl<'a> Worker<'a> {
                 }
                 return self.leave(state);
             }
-            was_idle = true;
+            counted_on = true;
             if lingered != PATIENCE && Self::may_linger(&mut state) {
                 lingered += 1;
                 state = self.linger(state);
