@@ -54,12 +54,13 @@ fn check_scenario(scenario: Scenario) {
 // ----- a thread leaves, and a task comes -----
 
 /// The task that the last thread was woken for is gone again when its keep-alive time is up, and another comes.
-fn a_task_does_not_miss_the_last_thread(gone: Step) {
+#[test]
+fn a_task_that_follows_a_removed_one_does_not_miss_the_last_thread() {
     let script = vec![
         Step::Submit(Body::Quick),
         Step::Join, // or its thread would come for the next one anyway
         Step::Submit(Body::Quick),
-        gone,
+        Step::Remove(Which::Newest),
         Step::Submit(Body::Quick),
     ];
     check_scenario(Scenario { core: 0, scripts: vec![script], ..Scenario::plain() });
@@ -67,12 +68,10 @@ fn a_task_does_not_miss_the_last_thread(gone: Step) {
 
 #[test]
 fn a_task_that_follows_a_cancelled_one_does_not_miss_the_last_thread() {
-    a_task_does_not_miss_the_last_thread(Step::Cancel(Which::Newest));
-}
-
-#[test]
-fn a_task_that_follows_a_removed_one_does_not_miss_the_last_thread() {
-    a_task_does_not_miss_the_last_thread(Step::Remove(Which::Newest));
+    let tasks =
+        vec![Step::Submit(Body::Quick), Step::Join, Step::Submit(Body::Quick), Step::Submit(Body::Quick)];
+    let scripts = vec![vec![Step::Cancel(Which::Newest)], tasks];
+    check_scenario(Scenario { core: 0, scripts, ..Scenario::plain() });
 }
 
 /// An idle thread is given a task and is one too many: it has to run it, since all others may be busy for long.
