@@ -41,7 +41,8 @@
 //! Each thread has a stack of frames, one for each task it is in the middle of (more than one only when a task runs
 //! another inline) and one for each [`attach`](CancelToken::attach). The top frame's token is the *current* one; every
 //! blocking call of this crate obeys it. Most tasks never ask, so a frame starts without a token and makes one on
-//! demand, as a child of the frame below.
+//! demand, as a child of the frame below. A callback or a hook gets a frame in which nothing is current: it is no part of
+//! the task whose thread it borrows.
 //!
 //! # Invariants
 //!
@@ -114,8 +115,13 @@ impl CancelToken {
 
     /// The token of the task that the calling thread is running.
     ///
-    /// On a thread that runs no task it is a fresh token that nobody else has, so functions that ask for it can be
-    /// called from anywhere. Only the owner of a task (through its handle) or of a pool is meant to cancel what this
+    /// On a thread that runs no task each call makes a fresh token, which nobody else has, so functions that ask for it
+    /// can be called from anywhere. A callback ([`on_cancel`](Self::on_cancel),
+    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks), a panic handler, and the `Drop` of a captured
+    /// value or a result that the library drops belong to no task either, whichever thread they run on: there, too, the
+    /// token is fresh, and no request cuts a blocking call short.
+    ///
+    /// Only the owner of a task (through its handle) or of a pool is meant to cancel what this
     /// returns; a task that wants to cancel a part of itself makes a [`child`](Self::child).
     pub fn current() -> Self {
         FRAMES.try_with(|frames| materialise(&mut frames.borrow_mut())).ok().flatten().unwrap_or_default()
@@ -173,7 +179,7 @@ impl CancelToken {
             Ok(()) => Some((self.clone(), key)),
             Err(callback) => {
                 if let Callback::User(callback) = callback {
-                    discard(contain(callback));
+                    discard(contain(|| outside_any_task(callback)));
                 }
                 None
             }
@@ -194,6 +200,15 @@ impl CancelToken {
         let _frame = push();
         fill(|frame| frame.token = Some(self.clone()));
         f()
+    }
+
+    /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks it is not current:
+    /// hooks and the `Drop` of what a task leaves behind run there, and are no task of the pool's.
+    pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
+        outside_any_task(|| {
+            fill(|frame| frame.token = Some(self.clone()));
+            f()
+        })
     }
 
     /// Adds a callback, or gives it back if the token is cancelled.
@@ -239,7 +254,7 @@ impl Node {
                 Callback::User(callback) => {
                     state.running = Some((key, thread::current().id()));
                     drop(state);
-                    discard(contain(callback));
+                    discard(contain(|| outside_any_task(callback)));
                     state = self.state.lock();
                     state.running = None;
                     self.callback_done.notify_all();
@@ -361,7 +376,9 @@ pub(crate) trait RunningTask: Send + Sync {
 struct Frame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
-    masked: usize,
+    masked: u32,
+    /// Nothing is current here. The token, if there is one, is only the parent of those of tasks.
+    outside: bool,
 }
 
 thread_local! {
@@ -400,12 +417,22 @@ impl Drop for FrameGuard {
 /// it goes through memory.
 #[inline]
 fn push() -> FrameGuard {
-    let pushed = with_frames(|frames| frames.push(Frame { token: None, task: None, masked: 0 })).is_some();
+    let empty = Frame { token: None, task: None, masked: 0, outside: false };
+    let pushed = with_frames(|frames| frames.push(empty)).is_some();
     FrameGuard { pushed }
 }
 
 fn fill(fill: impl FnOnce(&mut Frame)) {
     with_frames(|frames| frames.last_mut().map(fill));
+}
+
+/// Runs a user's code that belongs to no task, on whichever thread: a callback, a hook, a handler, the `Drop` of a value
+/// that nobody wants. The current token is not that of the task that happens to be under way on this thread, and waits
+/// are cut short by none.
+pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
+    let _frame = push();
+    fill(|frame| frame.outside = true);
+    f()
 }
 
 /// Enters a task. `task` is what its handle shares with it, if there is a handle.
@@ -433,26 +460,37 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
         match (&top.token, &top.task) {
             (Some(token), _) => token.is_cancelled(),
             (None, Some(task)) if task.was_cancelled() => true,
-            _ => is_cancelled(below),
+            _ => !top.outside && is_cancelled(below),
         }
     }
-    match with_frames(|frames| is_cancelled(frames)) {
+    let in_a_task = |frames: &[Frame]| frames.last().is_some_and(|top| !top.outside);
+    match with_frames(|frames| in_a_task(frames) && is_cancelled(frames)) {
         Some(true) => Err(Cancelled),
         _ => Ok(()),
     }
 }
 
-/// The token of the top frame, made if need be as a child of the frame below. `None` without a frame.
+/// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and outside any task.
 fn materialise(frames: &mut [Frame]) -> Option<CancelToken> {
     let (top, below) = frames.split_last_mut()?;
+    if top.outside {
+        return None;
+    }
     if top.token.is_none() {
-        let shielded = below.last().is_some_and(|frame| frame.masked > 0);
-        let parent = if shielded { None } else { materialise(below) };
-        let token = parent.map_or_else(CancelToken::new, |parent| parent.child());
+        let token = parent_of_the_next(below).map_or_else(CancelToken::new, |parent| parent.child());
         if let Some(task) = &top.task {
             task.token_made(&token);
         }
         top.token = Some(token);
     }
     top.token.clone()
+}
+
+/// The parent of the token of a task that runs on top of these frames.
+fn parent_of_the_next(frames: &mut [Frame]) -> Option<CancelToken> {
+    match frames.last()? {
+        top if top.masked > 0 => None,
+        top if top.outside => top.token.clone(),
+        _ => materialise(frames),
+    }
 }

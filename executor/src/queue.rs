@@ -60,6 +60,10 @@ pub trait WorkQueue: Send {
     /// Takes out the tasks that are `unwanted`, and keeps the others in order.
     fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 
+    /// Gives back memory that a burst of tasks needed. Called when a worker finds nothing to do. Does nothing unless it
+    /// is overridden.
+    fn shrink(&mut self) {}
+
     /// This, if it is a [`FifoQueue`]: the pool can give such a queue many tasks at once without changing their order.
     #[doc(hidden)]
     fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
@@ -72,7 +76,8 @@ pub trait WorkQueue: Send {
 ///
 /// Unbounded, it absorbs any burst and never lets the pool grow beyond its core size; if tasks keep coming faster than
 /// they are done, it grows until memory is gone. Bounded, it makes overload visible: choose the bound by how long a task
-/// may wait, since the last of `n` waits for `n` others.
+/// may wait, since the last of `n` waits for `n` others. When the tasks of a burst are done, the pool gives back the
+/// memory for all but some thousands of them.
 #[doc(alias = "LinkedBlockingQueue")]
 #[doc(alias = "ArrayBlockingQueue")]
 pub struct FifoQueue {
@@ -161,6 +166,15 @@ fn has_room(length: usize, capacity: Option<usize>) -> bool {
     capacity.is_none_or(|capacity| length < capacity)
 }
 
+/// Gives back the memory of a deque that was large once. Room for some tasks stays, so that a pool in its steady state
+/// asks for no memory.
+pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
+    const KEPT: usize = 4096;
+    if tasks.capacity() > 2 * KEPT {
+        tasks.shrink_to(KEPT);
+    }
+}
+
 /// Takes what is unwanted out of a deque. In place, so that a removal costs no allocation for those that stay.
 fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
     let mut removed = Vec::new();
@@ -184,6 +198,10 @@ macro_rules! deque {
 
         fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
             remove_from(&mut self.tasks, unwanted)
+        }
+
+        fn shrink(&mut self) {
+            shrink(&mut self.tasks);
         }
     };
 }
@@ -381,6 +399,12 @@ impl WorkQueue for PriorityQueue {
         };
         self.length -= removed.len();
         removed
+    }
+
+    fn shrink(&mut self) {
+        if let Order::By(sorted, _) = &mut self.order {
+            shrink(sorted);
+        }
     }
 }
 

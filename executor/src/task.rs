@@ -28,7 +28,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 
 use crate::cancel::{RunningTask, enter_task};
 use crate::error::{Panic, contain, discard};
-use crate::sync::{Arc, ids, thread_local};
+use crate::sync::{Arc, Weak, ids, thread_local};
 
 /// A closure to be run once, with an id and, if wanted, a name.
 ///
@@ -280,7 +280,7 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// The task is in a queue that wants to hear if it is cancelled there. False if it is already, which the watcher
     /// then has to count itself.
-    fn enter_queue(&self, watcher: Arc<dyn QueueWatcher>) -> bool;
+    fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool;
 
     /// See [`Task::leave_queue`].
     fn leave_queue(&self) -> bool;
@@ -290,6 +290,9 @@ pub(crate) trait HandleCell: RunningTask {
 pub(crate) trait QueueWatcher: Send + Sync {
     /// A task was cancelled while it was in the queue. Called once for each.
     fn cancelled_in_queue(&self);
+
+    /// The queue itself has dropped a task that was cancelled in it. Called under the lock of the queue's owner.
+    fn tombstone_dropped(&self);
 
     /// Takes a task out of the queue, if it is in there and not cancelled.
     fn take_out(&self, id: TaskId) -> Option<Task>;

@@ -3,9 +3,9 @@
 use std::task::Waker;
 
 use super::error::{TaskError, TaskState};
-use crate::cancel::{CancelToken, RunningTask, enter_task};
+use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::error::{Cancelled, contain, discard};
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, Mutex, Weak};
 use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId};
 
 pub(super) type TaskResult<T> = Result<T, TaskError>;
@@ -53,8 +53,9 @@ struct CoreState<T> {
 /// Whether the task is in a queue that keeps count of those that were cancelled in it.
 enum Place {
     Elsewhere,
-    InQueue(Arc<dyn QueueWatcher>),
-    CancelledInQueue,
+    // Weak: the queue holds the task, and its pool the queue.
+    InQueue(Weak<dyn QueueWatcher>),
+    CancelledInQueue(Weak<dyn QueueWatcher>),
 }
 
 enum Phase<T> {
@@ -141,9 +142,9 @@ impl<T> Announcement<T> {
         // A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
         discard(contain(|| match self {
             Self::Nobody => {}
-            Self::Drop(result) => drop(result),
-            Self::Wake(waker) => waker.wake(),
-            Self::Call(callback, result) => callback(result),
+            Self::Drop(result) => outside_any_task(|| drop(result)),
+            Self::Wake(waker) => outside_any_task(|| waker.wake()),
+            Self::Call(callback, result) => outside_any_task(|| callback(result)),
         }));
     }
 }
@@ -185,7 +186,7 @@ impl<T> Core<T> {
             if let Err(TaskError::Panicked(panic)) = &too_late {
                 panic.set_after_cancel();
             }
-            discard(too_late);
+            outside_any_task(|| discard(too_late));
         }
     }
 
@@ -213,8 +214,8 @@ impl<T> Core<T> {
         state.interrupted = interrupt;
         let watcher = match std::mem::replace(&mut state.place, Place::Elsewhere) {
             Place::InQueue(watcher) => {
-                state.place = Place::CancelledInQueue;
-                Some(watcher)
+                state.place = Place::CancelledInQueue(Weak::clone(&watcher));
+                watcher.upgrade()
             }
             _ => None,
         };
@@ -277,7 +278,7 @@ impl<T> Core<T> {
     /// Takes the task out of the queue that it waits in.
     pub(super) fn take_out_of_queue(&self) -> Option<Task> {
         let watcher = match &self.state.lock().place {
-            Place::InQueue(watcher) => Arc::clone(watcher),
+            Place::InQueue(watcher) => watcher.upgrade()?,
             _ => return None,
         };
         watcher.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
@@ -357,7 +358,7 @@ impl<T: Send, F: Send> CancelCell for Cell<T, F> {
         };
         if was_pending {
             let body = self.body.lock().take();
-            discard(body);
+            outside_any_task(|| discard(body));
         }
         if let Some(watcher) = watcher {
             watcher.cancelled_in_queue();
@@ -421,8 +422,13 @@ where
     // ANCHOR_END: run
 
     fn abandon(&self) {
-        // What drops a task that is in a queue is that queue, under its pool's lock. No tombstone is left to be counted.
-        self.leave_queue();
+        // A task that is dropped while it is in a queue is dropped by that queue, under its pool's lock.
+        let place = std::mem::replace(&mut self.core.state.lock().place, Place::Elsewhere);
+        if let Place::CancelledInQueue(watcher) = place
+            && let Some(watcher) = watcher.upgrade()
+        {
+            watcher.tombstone_dropped();
+        }
         self.cancel(true);
     }
 
@@ -430,15 +436,15 @@ where
         self.is_finished()
     }
 
-    fn enter_queue(&self, watcher: Arc<dyn QueueWatcher>) -> bool {
+    fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool {
         let mut state = self.core.state.lock();
         let decided = state.phase.is_finished();
-        state.place = if decided { Place::CancelledInQueue } else { Place::InQueue(watcher) };
+        state.place = if decided { Place::CancelledInQueue(watcher) } else { Place::InQueue(watcher) };
         !decided
     }
 
     fn leave_queue(&self) -> bool {
         let place = std::mem::replace(&mut self.core.state.lock().place, Place::Elsewhere);
-        matches!(place, Place::CancelledInQueue)
+        matches!(place, Place::CancelledInQueue(_))
     }
 }

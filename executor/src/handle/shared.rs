@@ -19,6 +19,7 @@ use std::task::{Context, Poll, Waker};
 use super::cell::mark_read;
 use super::error::{SharedJoinError, TaskError, TaskState};
 use super::{Canceller, TaskHandle, debug_handle};
+use crate::cancel::outside_any_task;
 use crate::error::{WaitError, contain, discard};
 use crate::sync::{Arc, Duration, Mutex};
 use crate::task::TaskId;
@@ -146,7 +147,7 @@ impl<T> SharedCell<T> {
         };
         drop(state);
         mark_read(&result);
-        discard(contain(|| callback(result)));
+        discard(contain(|| outside_any_task(|| callback(result))));
     }
 }
 

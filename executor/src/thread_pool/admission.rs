@@ -1,14 +1,15 @@
 //! The way in: how a task gets a thread or a place in the queue, or is refused.
 
-use std::task::Waker;
+use std::io;
 
 use super::PoolState;
 use super::shared::Shared;
 use super::state::{State, ask};
+use super::worker;
 use crate::error::{RejectReason, WaitError};
 use crate::executor::RejectedExecution;
-use crate::sync::{Arc, MutexGuard, PATIENCE, thread};
-use crate::task::Task;
+use crate::sync::{Arc, MutexGuard, PATIENCE, Weak, thread};
+use crate::task::{QueueWatcher, Task};
 use crate::wait::{Deadline, wait};
 
 /// Why a task was not admitted, and the task.
@@ -18,7 +19,7 @@ impl Shared {
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     #[inline] // all the way from `execute`: a task that is copied at each step costs more than the lock
     pub(super) fn admit(self: &Arc<Self>, task: Task) -> Result<(), Refused> {
-        match self.inbox.offer(task, self) {
+        match self.inbox.offer(task, &self.me) {
             Ok(()) => Ok(()),
             Err(task) => self.decide(task),
         }
@@ -37,23 +38,28 @@ impl Shared {
                 return Err((RejectReason::Shutdown, task));
             }
             // A pool of core size zero needs a thread as well: without one nobody would look into its queue.
-            if state.workers() < self.grows_to(&state) || state.workers() == 0 {
+            let wants_a_thread = state.workers() < self.grows_to(&state);
+            let can_do_without = state.live > 0 && !state.factory_rest.is_over();
+            if wants_a_thread && !can_do_without || state.workers() == 0 {
                 return self.start_worker(state, task);
             }
             if state.live == 0 {
-                // Every thread there is to be is only ordered yet. If none of them comes, a task in the queue would be
-                // stranded, so wait the moment until that is known.
+                // All threads of the pool have been ordered and none has started. If none of them comes, a task in the
+                // queue would be stranded, so wait the moment until that is known.
+                if worker::is_starting_a_worker(self) {
+                    drop(state); // it would wait for itself
+                    return Err((RejectReason::NoThread(factory_submits()), task));
+                }
                 state = self.started.wait(state);
                 continue;
             }
             match self.offer(&mut state, task) {
-                Ok(()) => return Ok(()),
-                Err(Some(refused)) => task = refused,
-                Err(None) => {
+                Ok(()) | Err(None) => {
                     drop(state);
                     self.report_kept();
                     return Ok(());
                 }
+                Err(Some(refused)) => task = refused,
             }
             if state.tombstones > 0 {
                 let purged = state.purge();
@@ -76,20 +82,23 @@ impl Shared {
     /// nothing back: it has the task, or has dropped it by unwinding.
     pub(super) fn offer(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), Option<Task>> {
         self.close_inbox(state);
-        let (id, cell) = (task.id(), task.cell());
+        let id = task.id();
         let waiting = state.idle;
-        let result = match ask(|| state.queue.offer(task, waiting)) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(refused)) => return Err(Some(refused)),
-            None if state.holds(id) => Err(None),
-            None => return Err(None),
-        };
-        if let Some(cell) = cell
-            && let Some(watcher) = self.me.upgrade()
-            && !cell.enter_queue(watcher)
+        // Before it is in the queue: the queue may drop it there and then.
+        if let Some(cell) = task.cell()
+            && !cell.enter_queue(Weak::clone(&self.me) as Weak<dyn QueueWatcher>)
         {
             state.tombstones += 1; // it was cancelled before it could tell us
         }
+        let result = match ask(|| state.queue.offer(task, waiting)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(refused)) => {
+                state.leave_queue(&refused);
+                return Err(Some(refused));
+            }
+            None if state.holds(id) => Err(None),
+            None => return Err(None),
+        };
         self.wake_one(state);
         self.open_inbox(state);
         result
@@ -119,7 +128,7 @@ impl Shared {
         deadline: Deadline,
     ) -> Result<(), RejectedExecution> {
         let mut task = Some(task);
-        let mut me: Option<Waker> = None;
+        let mut ticket = None;
         let mut looks = 0;
         let result = wait(deadline, |waker| {
             // Giving way is less work than falling asleep and being woken, and often lets more than one task in.
@@ -131,10 +140,9 @@ impl Shared {
                     Err((_, back)) => task = Some(back),
                 }
             }
-            if me.is_none() {
+            if ticket.is_none() {
                 // First the waker and then the look, so that room made in between is not missed.
-                self.state.lock().submitters.push_back(waker.clone());
-                me = Some(waker.clone());
+                ticket = Some(self.state.lock().queue_submitter(waker.clone()));
             }
             match self.admit(task.take()?) {
                 Ok(()) => Some(Ok(())),
@@ -145,9 +153,9 @@ impl Shared {
                 Err((reason, task)) => Some(Err(RejectedExecution { reason, task })),
             }
         });
-        if let Some(me) = me {
+        if let Some(ticket) = ticket {
             let mut state = self.state.lock();
-            state.submitters.retain(|other| !other.will_wake(&me));
+            state.submitters.retain(|&(other, _)| other != ticket);
             state.wake_submitter(); // there may be room for the next one, or we had its wake-up
         }
         result.unwrap_or_else(|why| {
@@ -173,4 +181,9 @@ impl Shared {
             self.work.notify_one();
         }
     }
+}
+
+/// What a thread factory is told that submits to its own pool while the pool has no other thread.
+pub(super) fn factory_submits() -> io::Error {
+    io::Error::other("the task was submitted by the thread factory that the pool waits for")
 }

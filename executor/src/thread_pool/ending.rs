@@ -3,6 +3,10 @@
 use super::PoolState;
 use super::shared::Shared;
 use super::state::{State, ask};
+use super::worker::{self, Duty};
+use crate::cancel::outside_any_task;
+use crate::error::discard;
+use crate::queue::FifoQueue;
 use crate::sync::MutexGuard;
 use crate::task::Task;
 
@@ -26,8 +30,15 @@ impl Shared {
         }
         let mut never_begun: Vec<Task> = state.handed.drain(..).collect();
         let mut cancelled = Vec::new();
-        while let Some(task) = ask(|| state.queue.take()).flatten() {
-            if state.leave_queue(&task) { cancelled.push(task) } else { never_begun.push(task) }
+        // A queue that panics is asked again, as often as there are tasks that it may still have.
+        let mut panics_left = state.length();
+        loop {
+            match ask(|| state.queue.take()) {
+                Some(Some(task)) if state.leave_queue(&task) => cancelled.push(task),
+                Some(Some(task)) => never_begun.push(task),
+                None if panics_left > 0 => panics_left -= 1,
+                Some(None) | None => break,
+            }
         }
         self.terminate_if_done(state);
         drop(cancelled);
@@ -50,8 +61,12 @@ impl Shared {
             return;
         }
         state.phase = PoolState::Tidying; // so that this happens once
+        // Only a user's own queue can still have tasks, if it would not give them out. They end as cancelled.
+        let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
-        self.call_hook(|hooks| hooks.terminated());
+        discard(queue);
+        let _on_duty = worker::on_duty(self, Duty::End);
+        outside_any_task(|| self.call_hook(|hooks| hooks.terminated())); // the thread may be in a task of another pool
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
     }

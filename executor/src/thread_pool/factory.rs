@@ -5,15 +5,17 @@ use std::io;
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::ids::AtomicU64 as IdCounter;
-use crate::sync::{Arc, thread};
+use crate::sync::{Arc, Mutex, thread};
 
 /// Starts the threads of a pool.
 ///
 /// Implement it to give threads what the pool knows nothing of: a priority of the operating system, a place in a
 /// scheduler's group, thread-locals set up before the first task. [`NamedThreads`] does what most pools want.
 ///
-/// It is called by the thread that submits a task, outside all locks. It must not submit to the pool that it works for.
-/// If it panics or fails, the task that needed the thread is queued if other workers live, and refused otherwise.
+/// It is called by the thread that submits a task, outside all locks. It must not submit to the pool that it works for:
+/// while that pool has no other thread, such a task is refused. If the factory panics or fails, the task that needed the
+/// thread is queued if other workers live, and refused otherwise. A factory whose threads do not come is not asked
+/// again for a millisecond, then two, then four, up to a second, as long as the pool has other threads.
 ///
 /// # Blocking
 /// A worker may be handed on and run later, but not much later. While the pool has no other thread, whoever submits a
@@ -23,7 +25,7 @@ pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
     /// # Errors
-    /// Whatever kept the thread from being started. The worker is then to be dropped, or handed on to nobody.
+    /// Whatever kept the thread from being started. On failure, drop the worker; do not keep it or pass it on.
     fn start(&self, worker: Worker) -> io::Result<()>;
 }
 
@@ -31,25 +33,32 @@ pub trait ThreadFactory: Send + Sync {
 ///
 /// Dropping it tells the pool that this thread will not come.
 #[must_use = "the pool counts on it to be run or dropped"]
-pub struct Worker(Option<Box<dyn FnOnce(bool) + Send>>);
+pub struct Worker(Mutex<Option<Body>>); // never contended: the lock makes it `Sync`, so that an error can carry it
+
+/// What to do with what becomes of the thread: true on the new thread, false if there will be none.
+type Body = Box<dyn FnOnce(bool) + Send>;
 
 impl Worker {
-    /// `body` is called once: with true on the new thread, with false if there will be none.
+    /// `body` is called once.
     pub(super) fn new(body: impl FnOnce(bool) + Send + 'static) -> Self {
-        Self(Some(Box::new(body)))
+        Self(Mutex::new(Some(Box::new(body))))
     }
 
     /// Takes tasks from the pool and runs them, until the pool has no more use for this thread.
-    pub fn run(mut self) {
-        if let Some(body) = self.0.take() {
+    pub fn run(self) {
+        if let Some(body) = self.take() {
             body(true);
         }
+    }
+
+    fn take(&self) -> Option<Body> {
+        self.0.lock().take()
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if let Some(body) = self.0.take() {
+        if let Some(body) = self.take() {
             body(false);
         }
     }

@@ -6,14 +6,15 @@
 //! later leaves nobody to do that, so the last worker that does not come takes what was put aside with it.
 
 use std::collections::VecDeque;
+use std::io;
 
 use super::PoolState;
 use super::admission::Refused;
 use super::factory::Worker;
 use super::shared::Shared;
-use super::state::State;
-use super::worker;
-use crate::error::{RejectReason, contain};
+use super::state::{State, ask};
+use super::worker::{self, Duty};
+use crate::error::{RejectReason, contain, discard};
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
 
@@ -26,15 +27,14 @@ impl Shared {
     ) -> Result<(), Refused> {
         let id = task.id();
         state.handed.push_back(task);
-        let Err(error) = self.order_worker(state) else { return Ok(()) };
-
-        let mut state = self.state.lock();
+        let Err((error, mut state)) = self.order_worker(state) else { return Ok(()) };
         let Some(index) = state.handed.iter().position(|task| task.id() == id) else {
             return Ok(()); // another worker has taken it meanwhile
         };
         let Some(task) = state.handed.remove(index) else { unreachable!("its index was just found") };
-        // Those there are will have to do, or those that others have ordered.
-        while state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
+        // The factory failed. Use the workers that exist, or wait for those that other submitters have ordered.
+        let may_wait = !worker::is_starting_a_worker(self);
+        while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);
         }
         if state.phase == PoolState::Running && state.live > 0 {
@@ -50,8 +50,12 @@ impl Shared {
         Err((RejectReason::NoThread(error), task))
     }
 
-    /// Has the factory start a thread, outside the lock.
-    fn order_worker(self: &Arc<Self>, mut state: MutexGuard<'_, State>) -> std::io::Result<()> {
+    /// Has the factory start a thread, outside the lock. After a failure the lock is held: the caller takes its task back
+    /// in the same step in which it stops to be one that orders, or another would take that task for stranded.
+    fn order_worker<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'_, State>,
+    ) -> Result<(), (io::Error, MutexGuard<'a, State>)> {
         state.starting += 1;
         state.ordering += 1;
         let factory = Arc::clone(&state.settings.factory);
@@ -65,23 +69,32 @@ impl Shared {
                 shared.worker_does_not_come();
             }
         });
-        let result = contain(|| factory.start(worker)).unwrap_or_else(|panic| {
+        let result = {
+            let _on_duty = worker::on_duty(self, Duty::Start);
+            contain(|| factory.start(worker))
+        };
+        let result = result.unwrap_or_else(|panic| {
             panic.set_origin(None, self.panic_handler.clone());
-            Err(std::io::Error::other(panic))
+            Err(io::Error::other(panic))
         });
+        discard(factory); // it may have been replaced meanwhile, so this may be its end
         let mut state = self.state.lock();
         state.ordering -= 1;
-        if result.is_ok() {
-            state.largest = state.largest.max(state.workers());
-            self.see_to_stranded(state); // the factory may have dropped the worker already
+        match result {
+            Ok(()) => {
+                state.largest = state.largest.max(state.workers());
+                self.see_to_stranded(state); // the factory may have dropped the worker already
+                Ok(())
+            }
+            Err(error) => Err((error, state)),
         }
-        result
     }
 
     fn worker_does_not_come(&self) {
         let mut state = self.state.lock();
         self.close_inbox(&mut state); // the next submitter may have to start another
         state.starting -= 1;
+        state.factory_rest.after_failure();
         self.started.notify_all();
         state.wake_submitter(); // another may be started in its place
         self.wake_one(&mut state);
@@ -97,16 +110,34 @@ impl Shared {
         drop(stranded);
     }
 
+    /// Orders another worker if the last one has left without a look and tasks wait. The inbox is closed.
+    pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, State>) {
+        let tasks_wait = !state.handed.is_empty() || !ask(|| state.queue.is_empty()).unwrap_or(true);
+        if let Some(shared) = self.me.upgrade()
+            && (state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait)
+        {
+            if let Err((error, state)) = shared.order_worker(state) {
+                shared.see_to_stranded(state);
+                discard(error);
+            }
+        } else {
+            self.see_to_stranded(state);
+        }
+    }
+
     /// Starts a worker that has no task yet, if there are fewer than core size. True if one was started.
     pub(super) fn prestart(self: &Arc<Self>) -> bool {
         let state = self.state.lock();
         if state.phase != PoolState::Running || state.workers() >= state.settings.core {
             return false;
         }
-        let started = self.order_worker(state).is_ok();
-        if !started {
-            self.see_to_stranded(self.state.lock());
+        match self.order_worker(state) {
+            Ok(()) => true,
+            Err((error, state)) => {
+                self.see_to_stranded(state);
+                discard(error);
+                false
+            }
         }
-        started
     }
 }

@@ -25,8 +25,8 @@
 
 use std::collections::VecDeque;
 
-use crate::queue::FifoQueue;
-use crate::sync::{Arc, Mutex};
+use crate::queue::{FifoQueue, shrink};
+use crate::sync::{Mutex, Weak};
 use crate::task::{QueueWatcher, Task};
 
 pub(super) struct Inbox(Mutex<Tray>);
@@ -47,14 +47,14 @@ impl Inbox {
 
     /// Leaves a task here, or gives it back if the inbox is closed.
     #[inline]
-    pub(super) fn offer<W: QueueWatcher + 'static>(&self, task: Task, watcher: &Arc<W>) -> Result<(), Task> {
+    pub(super) fn offer<W: QueueWatcher + 'static>(&self, task: Task, watcher: &Weak<W>) -> Result<(), Task> {
         let mut tray = self.0.lock();
         if tray.room == 0 {
             return Err(task);
         }
         tray.room -= 1;
         if let Some(cell) = task.cell()
-            && !cell.enter_queue(Arc::clone(watcher) as Arc<dyn QueueWatcher>)
+            && !cell.enter_queue(Weak::clone(watcher) as Weak<dyn QueueWatcher>)
         {
             tray.tombstones += 1; // it was cancelled before it could tell us
         }
@@ -72,6 +72,11 @@ impl Inbox {
         let mut tray = self.0.lock();
         tray.room = 0;
         tray.empty_into(queue)
+    }
+
+    /// Gives back the memory that a burst needed. It is empty and closed.
+    pub(super) fn shrink(&self) {
+        shrink(&mut self.0.lock().tasks);
     }
 
     /// Lets tasks in, as many as the queue has room for. The caller has closed it before and has held the lock of the

@@ -101,7 +101,7 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::cancel::{CancelToken, masked};
-use crate::error::Cancelled;
+use crate::error::{Cancelled, discard};
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::panics::PanicHandler;
 use crate::queue::{HandOffQueue, WorkQueue};
@@ -110,7 +110,7 @@ use crate::task::{Task, TaskId};
 use crate::wait::Latch;
 use inbox::Inbox;
 use shared::Shared;
-use state::{Settings, State};
+use state::{Rest, Settings, State};
 
 /// An executor with threads of its own and a queue.
 ///
@@ -140,8 +140,9 @@ impl ThreadPoolExecutor {
     /// done, the queue grows until memory is gone.
     ///
     /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if others are idle. If
-    /// the system gives no thread, the pool carries on with those it has and tries again with the next task; only
-    /// without a single one is the task refused.
+    /// the system gives no thread, the pool carries on with those it has and tries again with a later task: after a
+    /// millisecond, and after each further failure twice as long, up to a second. Only without a single thread is the task
+    /// refused.
     ///
     /// # Panics
     /// If `threads` is zero.
@@ -166,6 +167,17 @@ impl ThreadPoolExecutor {
     /// what those before it did. The queue has no bound, as for [`fixed`](Self::fixed). Nobody can add a thread later.
     ///
     /// A task that panics takes neither the thread nor the order with it.
+    ///
+    /// For one with hooks, a name or a thread factory, build it and hide its knobs:
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, UnconfigurablePool, prelude::*};
+    ///
+    /// let single = UnconfigurablePool::new(ThreadPoolExecutor::builder().threads(1).name("journal").build()?);
+    /// let name = single.submit(|| std::thread::current().name().map(str::to_owned))?.join()?;
+    /// assert_eq!(name.as_deref(), Some("journal-thread-1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "newSingleThreadExecutor")]
     pub fn single() -> UnconfigurablePool {
         UnconfigurablePool::new(Self::fixed(1))
@@ -180,8 +192,10 @@ impl ThreadPoolExecutor {
         panic_handler: Option<Arc<dyn PanicHandler>>,
         on_drop: DropPolicy,
     ) -> Self {
+        let state = State::new(queue, settings);
         let shared = Arc::new_cyclic(|me| Shared {
-            state: Mutex::new(State::new(queue, settings)),
+            dropped_tombstones: Arc::clone(&state.dropped_tombstones),
+            state: Mutex::new(state),
             inbox: Inbox::new(),
             work: Condvar::new(),
             started: Condvar::new(),
@@ -279,11 +293,9 @@ impl ThreadPoolExecutor {
     }
 
     fn start_threads_for_what_waits(&self) {
-        for _ in 0..self.queued() {
-            if !self.shared.prestart() {
-                break;
-            }
-        }
+        let at_most = self.queued().min(self.core_pool_size()); // a thread that does not come is not ordered again
+        let started = (0..at_most).take_while(|_| self.shared.prestart());
+        started.for_each(drop);
     }
 
     /// How long a thread above core size may be idle.
@@ -319,8 +331,11 @@ impl ThreadPoolExecutor {
 
     /// Changes it, for threads started from now on.
     pub fn set_thread_factory(&self, factory: Arc<dyn ThreadFactory>) {
-        let before = std::mem::replace(&mut self.shared.state.lock().settings.factory, factory);
-        drop(before);
+        let mut state = self.shared.state.lock();
+        let before = std::mem::replace(&mut state.settings.factory, factory);
+        state.factory_rest = Rest::default();
+        drop(state);
+        discard(before);
     }
 
     /// What happens to a task for which there is no room.
@@ -331,7 +346,7 @@ impl ThreadPoolExecutor {
     /// Changes it.
     pub fn set_rejection_handler(&self, handler: Arc<dyn RejectionHandler>) {
         let before = std::mem::replace(&mut self.shared.state.lock().settings.rejection, handler);
-        drop(before);
+        discard(before);
     }
 
     /// Starts a thread that waits for work, if there are fewer than core size. Says whether it did.
@@ -339,10 +354,11 @@ impl ThreadPoolExecutor {
         self.shared.prestart()
     }
 
-    /// Starts all threads up to core size and returns how many that were.
+    /// Starts all threads up to core size and returns how many it has ordered. A thread that its factory promised and
+    /// that does not come is not ordered a second time.
     #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
     pub fn prestart_all_core_threads(&self) -> usize {
-        std::iter::repeat_with(|| self.shared.prestart()).take_while(|&started| started).count()
+        (0..self.core_pool_size()).take_while(|_| self.shared.prestart()).count()
     }
 
     /// Makes a change if what comes of it makes sense.
@@ -378,7 +394,9 @@ impl Executor for ThreadPoolExecutor {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         self.shared.admit(task).or_else(|(reason, task)| {
             let handler = self.rejection_handler();
-            handler.rejected(task, reason, &RefusingPool(&self.shared))
+            let result = handler.rejected(task, reason, &RefusingPool(&self.shared));
+            discard(handler); // it may have been replaced meanwhile, so this may be its end
+            result
         })
     }
 }

@@ -9,6 +9,7 @@ use crate::cancel::CancelToken;
 use crate::error::contain;
 use crate::panics::{self, PanicHandler};
 use crate::queue::WorkQueue;
+use crate::sync::atomic::{AtomicIsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel};
 use crate::wait::Latch;
@@ -27,6 +28,8 @@ pub(super) struct Shared {
     pub(super) hooks: Box<dyn Hooks>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     pub(super) threads_first: bool,
+    /// As in the state: what drops a task in the queue may hold the lock already.
+    pub(super) dropped_tombstones: Arc<AtomicIsize>,
     /// This, for the tasks in the queue, which tell it when they are cancelled.
     pub(super) me: Weak<Shared>,
 }
@@ -155,6 +158,10 @@ impl Shared {
 }
 
 impl QueueWatcher for Shared {
+    fn tombstone_dropped(&self) {
+        self.dropped_tombstones.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn take_out(&self, id: TaskId) -> Option<Task> {
         self.remove(id)
     }

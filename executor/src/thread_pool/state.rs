@@ -14,7 +14,8 @@ use super::stats::PoolStats;
 use crate::error::contain;
 use crate::panics;
 use crate::queue::WorkQueue;
-use crate::sync::{Arc, Duration};
+use crate::sync::atomic::{AtomicIsize, Ordering};
+use crate::sync::{Arc, Duration, Instant};
 use crate::task::{Task, TaskId, TaskLabel};
 
 pub(super) struct State {
@@ -25,6 +26,8 @@ pub(super) struct State {
     /// Tasks in the queue that were cancelled there, give or take those whose cancelling is under way on another thread:
     /// a canceller adds one, taking such a task out subtracts one, in whichever order.
     pub(super) tombstones: isize,
+    /// Those of them that a user's own queue has dropped.
+    pub(super) dropped_tombstones: Arc<AtomicIsize>,
 
     pub(super) settings: Settings,
 
@@ -39,14 +42,36 @@ pub(super) struct State {
     pub(super) searching: bool,
     /// Submitters inside the thread factory. Each of them sees to its own task if the thread does not come.
     pub(super) ordering: usize,
+    pub(super) factory_rest: Rest,
     /// What each worker is doing. A worker keeps its seat for as long as it lives.
     pub(super) seats: Vec<Seat>,
     pub(super) active: usize,
     pub(super) completed: u64,
     pub(super) panicked: u64,
 
-    /// Submitters that wait for room, in the order in which they came.
-    pub(super) submitters: VecDeque<Waker>,
+    /// Submitters that wait for room, in the order in which they came, each with its ticket.
+    pub(super) submitters: VecDeque<(u64, Waker)>,
+    /// The ticket of the next submitter that has to wait.
+    pub(super) next_ticket: u64,
+}
+
+/// Keeps submitters from asking a factory that fails again and again, as long as there are other threads: after each
+/// worker that did not come it rests twice as long as before, 1 ms at first and about a second at most.
+#[derive(Default)]
+pub(super) struct Rest {
+    failures: u32,
+    until: Option<Instant>,
+}
+
+impl Rest {
+    pub(super) fn after_failure(&mut self) {
+        self.until = Instant::now().checked_add(Duration::from_millis(1 << self.failures));
+        self.failures = (self.failures + 1).min(10);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.until.is_none_or(|until| Instant::now() >= until)
+    }
 }
 
 /// What can be changed while the pool runs.
@@ -72,6 +97,7 @@ impl State {
             queue,
             handed: VecDeque::new(),
             tombstones: 0,
+            dropped_tombstones: Arc::default(),
             settings,
             live: 0,
             starting: 0,
@@ -79,11 +105,13 @@ impl State {
             idle: 0,
             searching: false,
             ordering: 0,
+            factory_rest: Rest::default(),
             seats: Vec::new(),
             active: 0,
             completed: 0,
             panicked: 0,
             submitters: VecDeque::new(),
+            next_ticket: 0,
         }
     }
 
@@ -116,7 +144,9 @@ impl State {
     }
 
     pub(super) fn dead(&self) -> usize {
-        usize::try_from(self.tombstones).unwrap_or(0)
+        // Relaxed: a queue drops tasks where it is called, that is, under the lock of this state.
+        let in_queue = self.tombstones - self.dropped_tombstones.load(Ordering::Relaxed);
+        usize::try_from(in_queue).unwrap_or(0)
     }
 
     /// Whether a task is in the queue, as far as the queue tells.
@@ -165,7 +195,6 @@ impl State {
         for task in &removed {
             self.leave_queue(task);
         }
-        self.tombstones = self.tombstones.min(0); // more would be those that a user's own queue has dropped
         removed
     }
 
@@ -183,15 +212,23 @@ impl State {
         }
     }
 
+    /// Has a submitter wait for room, behind those that wait already. Returns its ticket.
+    pub(super) fn queue_submitter(&mut self, waker: Waker) -> u64 {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.submitters.push_back((ticket, waker));
+        ticket
+    }
+
     pub(super) fn wake_submitter(&self) {
         // Under the lock, but not user code: only threads wait here, each on its parker.
-        if let Some(first) = self.submitters.front() {
+        if let Some((_, first)) = self.submitters.front() {
             first.wake_by_ref();
         }
     }
 
     pub(super) fn wake_all_submitters(&self) {
-        self.submitters.iter().for_each(Waker::wake_by_ref);
+        self.submitters.iter().for_each(|(_, waker)| waker.wake_by_ref());
     }
 }
 

@@ -1,36 +1,89 @@
 //! What a worker thread does: take a task, run it, take the next, until the pool has no more use for it.
+//!
+//! # How a worker leaves
+//!
+//! | because | it leaves |
+//! |---|---|
+//! | the pool is stopping | at once; what waits is handed back by `shutdown_now` |
+//! | there are more workers than the maximum | after its task; if it was idle or has just begun, only if there is nothing to take |
+//! | it was idle for the keep-alive time | only if there is nothing to take and the inbox is closed |
+//! | the pool is shutting down | when there is nothing to take |
+//! | it unwinds, which would be a bug of this crate | at once; another is started if it was the last and tasks wait |
+//!
+//! Others count on an idle worker: a submitter leaves a task in the inbox, or gives it to a hand-off queue, because this
+//! worker sleeps or searches. Others count on a new one: a task was put aside for it. So neither leaves without a look.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::PoolState;
 use super::hooks::TaskInfo;
 use super::shared::Shared;
-use super::state::{Seat, State};
+use super::state::{Rest, Seat, State, ask};
 use crate::panics;
 use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread, thread_local};
 use crate::task::{Outcome, Task};
 
 thread_local! {
-    /// Which pool this thread works for: the address of what it shares with it, or zero.
-    static POOL: Cell<usize> = Cell::new(0);
+    /// The pools that cannot end before this thread returns, and what it does for each of them. More than one if a task
+    /// of one pool runs the worker of another.
+    static POOLS: RefCell<Vec<(usize, Duty)>> = RefCell::new(Vec::new());
 }
 
-fn address(shared: &Arc<Shared>) -> usize {
-    Arc::as_ptr(shared).addr()
+/// What a pool waits for on a thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Duty {
+    /// To run its tasks.
+    Work,
+    /// To start a worker: the thread is inside the pool's thread factory.
+    Start,
+    /// To call its last hook.
+    End,
 }
 
-/// Whether the calling thread is a worker of this pool.
-pub(super) fn is_own(shared: &Arc<Shared>) -> bool {
-    POOL.try_with(Cell::get).is_ok_and(|pool| pool == address(shared))
+/// The thread has a duty for a pool until this is dropped. Duties end in the reverse order of their begin.
+pub(super) struct OnDuty {
+    noted: bool,
+}
+
+/// Notes that the calling thread has a duty for a pool.
+pub(super) fn on_duty(shared: &Shared, duty: Duty) -> OnDuty {
+    let entry = (std::ptr::from_ref(shared).addr(), duty);
+    OnDuty { noted: POOLS.try_with(|pools| pools.borrow_mut().push(entry)).is_ok() }
+}
+
+impl Drop for OnDuty {
+    fn drop(&mut self) {
+        if self.noted {
+            let _ = POOLS.try_with(|pools| pools.borrow_mut().pop());
+        }
+    }
+}
+
+/// Whether a wait for the end of this pool could only deadlock, because the pool waits for the calling thread.
+pub(super) fn is_own(shared: &Shared) -> bool {
+    has_duty(shared, |_| true)
+}
+
+/// Whether the calling thread is inside the thread factory of this pool.
+pub(super) fn is_starting_a_worker(shared: &Shared) -> bool {
+    has_duty(shared, |duty| duty == Duty::Start)
+}
+
+fn has_duty(shared: &Shared, wanted: impl Fn(Duty) -> bool) -> bool {
+    let address = std::ptr::from_ref(shared).addr();
+    let is_there = |pools: &RefCell<Vec<(usize, Duty)>>| {
+        pools.borrow().iter().any(|&(pool, duty)| pool == address && wanted(duty))
+    };
+    POOLS.try_with(is_there).unwrap_or(false)
 }
 
 // ANCHOR: worker
 /// The body of a worker thread.
 pub(super) fn run(shared: &Arc<Shared>) {
     let worker = Worker::begin(shared);
-    POOL.with(|pool| pool.set(address(shared)));
+    let _on_duty = on_duty(shared, Duty::Work);
     shared.call_hook(|hooks| hooks.worker_started());
-    shared.root.attach(|| {
+    shared.root.above_tasks(|| {
         let mut ended = None;
         while let Some(task) = worker.next_task(ended.take()) {
             ended = worker.run_task(task);
@@ -46,6 +99,8 @@ struct Worker<'a> {
     shared: &'a Shared,
     /// Its place in `State::seats`.
     seat: usize,
+    /// It has not looked for a task yet.
+    fresh: Cell<bool>,
     left: Cell<bool>,
 }
 
@@ -59,10 +114,11 @@ impl<'a> Worker<'a> {
         let mut state = shared.state.lock();
         state.starting -= 1;
         state.live += 1;
+        state.factory_rest = Rest::default();
         state.largest = state.largest.max(state.live);
         let seat = state.take_seat();
         shared.started.notify_all();
-        Self { shared, seat, left: Cell::new(false) }
+        Self { shared, seat, fresh: Cell::new(true), left: Cell::new(false) }
     }
 
     // ANCHOR: next_task
@@ -76,11 +132,12 @@ impl<'a> Worker<'a> {
         }
         let mut idle_since = None;
         let mut timed_out = false;
+        let mut counted_on = self.fresh.replace(false);
         let mut reported = false;
         let mut lingered = 0;
         loop {
             let surplus = state.workers() > state.settings.maximum && state.live > 1;
-            if state.phase == PoolState::Stopping || surplus {
+            if state.phase == PoolState::Stopping || surplus && !counted_on {
                 return self.leave(state);
             }
             if let Some(task) = self.shared.take(&mut state, &mut cancelled) {
@@ -89,18 +146,23 @@ impl<'a> Worker<'a> {
                 self.shared.wake_one(&mut state); // the next one, if there is more to do
                 return Some(task);
             }
-            if state.phase != PoolState::Running || timed_out {
-                return self.leave(state);
-            }
             if !cancelled.is_empty() || panics::any_kept() && !reported {
                 drop(state); // what is left of cancelled tasks, and panics of the queue, should not wait that long
                 cancelled.clear();
                 self.shared.report_kept();
                 reported = true; // or a queue that always panics would keep this thread busy
                 state = self.shared.state.lock();
-                continue;
+                continue; // a queue that has panicked may give its task now
             }
             reported = false;
+            if state.phase != PoolState::Running || timed_out || surplus {
+                if self.shared.close_inbox(&mut state) {
+                    timed_out = false;
+                    continue; // a task has come since the worker looked, and may have counted on it
+                }
+                return self.leave(state);
+            }
+            counted_on = true;
             if lingered != PATIENCE && Self::may_linger(&mut state) {
                 lingered += 1;
                 state = self.linger(state);
@@ -137,6 +199,8 @@ impl<'a> Worker<'a> {
         if self.shared.close_inbox(&mut state) {
             return (state, false); // a task has come since the worker looked
         }
+        ask(|| state.queue.shrink());
+        self.shared.inbox.shrink();
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
         state.idle += 1;
         state.wake_submitter(); // a hand-off has room when a worker is idle
@@ -190,27 +254,65 @@ impl<'a> Worker<'a> {
     /// Takes this worker out of the count, under the same lock under which it was decided that it goes: a task that is
     /// queued a moment later must not count on it.
     ///
-    /// It may leave although there is work, because there are too many. There is no wake-up to pass on then: whatever
-    /// made it one too many has woken all who slept, and each of them looks for a task before it sleeps again.
+    /// A worker that is one too many may leave although there is work. There is no wake-up to pass on then: it was busy,
+    /// so nobody has woken it.
     fn leave(&self, mut state: MutexGuard<'_, State>) -> Option<Task> {
+        self.count_out(&mut state);
+        self.shared.terminate_if_done(state);
+        None
+    }
+
+    fn count_out(&self, state: &mut MutexGuard<'_, State>) {
         self.left.set(true);
-        self.shared.close_inbox(&mut state);
+        self.shared.close_inbox(state);
         state.live -= 1;
-        state.seats[self.seat] = Seat::Free;
+        if let Seat::Running(_) = std::mem::replace(&mut state.seats[self.seat], Seat::Free) {
+            state.active -= 1; // it unwinds
+        }
         // A queue of ours had room while this worker slept. A user's own may refuse a task all the same; then the place of
         // this worker is the room that its submitter waits for.
         state.wake_submitter();
-        self.shared.terminate_if_done(state);
-        None
     }
 }
 
 impl Drop for Worker<'_> {
-    /// For the case that this thread unwinds, which would be a bug of this crate: the count is right even then.
+    /// For the case that this thread unwinds, which would be a bug of this crate: the count is right even then, and the
+    /// tasks that counted on this worker get another.
     fn drop(&mut self) {
         if !self.left.get() {
-            let state = self.shared.state.lock();
-            self.leave(state);
+            let mut state = self.shared.state.lock();
+            self.count_out(&mut state);
+            self.shared.replace_last_worker(state);
         }
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+    use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
+    use std::time::Duration;
+
+    /// No call of the library can make a worker unwind, so the test does it by hand.
+    #[test]
+    fn a_worker_that_unwinds_is_counted_out_and_replaced_if_tasks_wait() {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let shared = Arc::clone(&pool.shared);
+        shared.state.lock().starting += 1;
+        let worker = Worker::begin(&shared);
+        let handle = pool.submit(|| 7).unwrap(); // it waits for the only worker
+        let task = worker.next_task(None).unwrap();
+        let next = pool.submit(|| 8).unwrap();
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _worker = worker;
+            std::panic::resume_unwind(Box::new("a bug"));
+        }));
+        assert!(unwound.is_err());
+        assert_eq!(next.join_timeout(Duration::from_secs(10)).unwrap(), 8);
+        task.run();
+        assert_eq!(handle.join().unwrap(), 7);
+        pool.close();
+        let stats = pool.stats();
+        assert_eq!((stats.active, stats.completed, stats.pool_size), (0, 1, 0), "{stats}");
     }
 }

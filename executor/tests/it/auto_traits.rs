@@ -10,7 +10,7 @@ use executor::{
     JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Promise,
     Registration, RejectReason, RejectedExecution, RejectedSubmit, Semaphore, SharedHandle, SharedJoinError,
     Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
-    TryJoinError, WaitError,
+    TryJoinError, WaitError, Worker,
 };
 
 /// Can be sent, but not shared: the least that a result has to be.
@@ -38,6 +38,7 @@ fn everything_public_is_send_and_sync() {
     shareable::<Promise<OnlySend>>();
     shareable::<Registration>();
     shareable::<RejectReason>();
+    shareable::<Worker>(); // so that a factory's error can carry it
     shareable::<Semaphore>();
     shareable::<SharedHandle<i32>>();
     shareable::<Task>();

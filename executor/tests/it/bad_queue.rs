@@ -11,7 +11,7 @@ use executor::{
     ThreadPoolExecutor, WorkQueue, prelude::*,
 };
 
-use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, within_deadline};
+use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, tracked, within_deadline};
 
 /// In which of its methods, and at which point of it, a queue panics: once, so that it can be seen to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,7 @@ enum Trouble {
     BeforeTake,
     AfterTake,
     Length,
+    Empty,
     Look,
     Remove,
 }
@@ -77,6 +78,10 @@ impl WorkQueue for Moody {
     fn len(&self) -> usize {
         self.maybe(Trouble::Length);
         self.tasks.len()
+    }
+    fn is_empty(&self) -> bool {
+        self.maybe(Trouble::Empty);
+        self.tasks.is_empty()
     }
     fn capacity(&self) -> Option<usize> {
         None
@@ -173,6 +178,19 @@ fn a_thread_is_woken_for_a_task_that_a_panicking_queue_has_kept() {
 }
 
 #[test]
+fn a_queue_that_panics_when_it_is_asked_whether_it_is_empty_is_reported_by_the_submission() {
+    within_deadline(|| {
+        let (pool, heard, mood) = moody();
+        settle(&pool); // a worker sleeps, so the submitter asks whether one is to be woken
+        mood.set(Trouble::Empty);
+        let handle = pool.submit(|| 7).unwrap();
+        assert_eq!((mood.is_over(), heard.so_far()), (true, vec!["a bad queue".to_owned()]));
+        assert_eq!(handle.join_timeout(LONG).unwrap(), 7);
+        goes_on(&pool, &heard, 2);
+    });
+}
+
+#[test]
 fn a_queue_that_panics_when_it_is_to_give_a_task_keeps_it_for_the_next_time() {
     within_deadline(|| {
         let (pool, heard, mood) = moody();
@@ -262,7 +280,7 @@ fn a_queue_that_panics_when_a_task_is_to_be_taken_out_keeps_it() {
 #[test]
 fn shutting_down_now_with_a_queue_that_panics_still_ends_the_pool() {
     within_deadline(|| {
-        for (trouble, handed_back) in [(Trouble::BeforeTake, 0), (Trouble::AfterTake, 0)] {
+        for (trouble, handed_back) in [(Trouble::BeforeTake, 1), (Trouble::AfterTake, 0)] {
             let (pool, heard, mood) = moody();
             let busy = occupy(&*pool);
             let waiting = pool.submit(|| ()).unwrap();
@@ -272,6 +290,77 @@ fn shutting_down_now_with_a_queue_that_panics_still_ends_the_pool() {
             assert!(pool.await_termination(LONG));
             assert_eq!((heard.len(), pool.stats().completed), (1, 1));
             drop((pool, waiting));
+        }
+    });
+}
+
+/// How a queue keeps its tasks to itself.
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    Panics,
+    SaysNone,
+}
+
+/// Gives no task out, however often it is asked.
+struct Miser {
+    tasks: VecDeque<Task>,
+    refusal: Refusal,
+}
+
+impl WorkQueue for Miser {
+    fn offer(&mut self, task: Task, _: usize) -> Result<(), Task> {
+        self.tasks.push_back(task);
+        Ok(())
+    }
+    fn take(&mut self) -> Option<Task> {
+        match self.refusal {
+            Refusal::Panics => std::panic::resume_unwind(Box::new("a bad queue")),
+            Refusal::SaysNone => None,
+        }
+    }
+    fn len(&self) -> usize {
+        self.tasks.len()
+    }
+    fn capacity(&self) -> Option<usize> {
+        None
+    }
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.tasks.iter().for_each(look);
+    }
+    fn remove(&mut self, _: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        Vec::new()
+    }
+}
+
+/// The handles refer to the pool while their tasks wait in it, and the pool's queue has the tasks.
+#[test]
+fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leaves_nothing_behind() {
+    struct Kept(#[expect(dead_code, reason = "it is there to be dropped")] Arc<()>);
+    impl executor::Hooks for Kept {}
+
+    within_deadline(|| {
+        for refusal in [Refusal::Panics, Refusal::SaysNone] {
+            for now in [false, true] {
+                let (kept, is_kept) = tracked();
+                let queue = Miser { tasks: VecDeque::new(), refusal };
+                let builder = ThreadPoolExecutor::builder().queue(queue).hooks(Kept(kept));
+                let pool = builder.panic_handler(|_: &PanicReport<'_>| ()).build().unwrap();
+                let busy = occupy(&pool);
+                let waiting = [1, 2, 3].map(|n| pool.submit(move || n).unwrap());
+                if now {
+                    assert_eq!(pool.shutdown_now().len(), 0);
+                } else {
+                    pool.shutdown();
+                }
+                drop(busy);
+                assert!(pool.await_termination(LONG), "{refusal:?}, {now}");
+                assert_eq!((pool.queued(), pool.stats().task_count()), (0, 1));
+                let [first, handles @ ..] = waiting;
+                assert_matches!(first.join_timeout(LONG), Err(executor::JoinTimeoutError::Cancelled));
+                drop(pool);
+                eventually("nothing is left of the pool", || !is_kept());
+                drop(handles);
+            }
         }
     });
 }
@@ -337,6 +426,7 @@ fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
         assert!(cancelled.cancel());
         assert_eq!(pool.queued(), 0);
         let last = pool.submit(|| 5).unwrap(); // drops what was left of the cancelled one
+        assert_eq!(pool.queued(), 1);
         pool.purge();
         assert_eq!(pool.queued(), 1);
         drop(busy);
@@ -346,5 +436,55 @@ fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
         }
         pool.close();
         assert_eq!((pool.stats().completed, pool.stats().task_count()), (2, 2));
+    });
+}
+
+/// Says that it has every task, and drops those that it is told to.
+#[derive(Default)]
+struct Sieve(VecDeque<Task>);
+
+impl WorkQueue for Sieve {
+    fn offer(&mut self, task: Task, _: usize) -> Result<(), Task> {
+        if task.name() != Some("chaff") {
+            self.0.push_back(task);
+        }
+        Ok(())
+    }
+    fn take(&mut self) -> Option<Task> {
+        self.0.pop_front()
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn capacity(&self) -> Option<usize> {
+        None
+    }
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.0.iter().for_each(look);
+    }
+    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        let (out, stay) = self.0.drain(..).partition(|task| unwanted(task));
+        self.0 = stay;
+        VecDeque::into(out)
+    }
+}
+
+#[test]
+fn a_queue_may_drop_a_task_when_it_comes_and_it_counts_nowhere_cancelled_or_not() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().queue(Sieve::default()).build().unwrap();
+        let busy = occupy(&pool);
+        for cancelled in [false, true] {
+            let FutureTask { task, handle } = FutureTask::new(|| ()).named("chaff");
+            assert!(!cancelled || handle.cancel());
+            pool.execute(task).unwrap();
+            assert_matches!(handle.join_timeout(LONG), Err(executor::JoinTimeoutError::Cancelled));
+            assert_eq!((pool.queued(), pool.stats().task_count()), (0, 1));
+        }
+        let kept = pool.submit(|| 7).unwrap();
+        assert_eq!((pool.queued(), pool.stats().task_count()), (1, 2));
+        drop(busy);
+        assert_eq!(kept.join_timeout(LONG).unwrap(), 7);
+        pool.close();
     });
 }

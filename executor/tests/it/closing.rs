@@ -4,13 +4,14 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use executor::{
-    CancelToken, DropPolicy, Executor, ExecutorExt, ExecutorService, JoinError, TaskState, ThreadPoolExecutor,
+    CancelToken, DropPolicy, Executor, ExecutorExt, ExecutorService, Hooks, JoinError, TaskState,
+    ThreadPoolExecutor,
 };
 
 use crate::support::{
@@ -367,5 +368,24 @@ fn a_pool_told_to_cancel_that_is_dropped_by_its_own_task_or_a_panic_does_not_wai
         assert!(unwound.is_err());
         assert_eq!(waiting.state(), TaskState::Cancelled);
         drop(busy);
+    });
+}
+
+/// There never was a worker, so the thread that shuts the pool down calls the hook.
+#[test]
+fn a_pool_without_a_worker_can_be_closed_by_its_last_hook() {
+    struct Closes(OnceLock<Weak<ThreadPoolExecutor>>);
+    impl Hooks for Closes {
+        fn terminated(&self) {
+            self.0.get().unwrap().upgrade().unwrap().close();
+        }
+    }
+
+    within_deadline(|| {
+        let hooks = Arc::new(Closes(OnceLock::new()));
+        let pool = Arc::new(ThreadPoolExecutor::builder().hooks(Arc::clone(&hooks)).build().unwrap());
+        hooks.0.set(Arc::downgrade(&pool)).unwrap();
+        pool.shutdown();
+        assert!(pool.is_terminated());
     });
 }

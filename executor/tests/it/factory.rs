@@ -4,7 +4,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 
 use executor::{
@@ -13,7 +13,8 @@ use executor::{
 };
 
 use crate::support::{
-    LONG, Signal, assert_matches, blocked, eventually, occupy, occupy_all, within_deadline,
+    Bomb, Explosions, LONG, Record, SHORT, Signal, assert_matches, blocked, eventually, occupy, occupy_all,
+    within_deadline,
 };
 
 fn thread_name(pool: &ThreadPoolExecutor) -> String {
@@ -420,7 +421,7 @@ fn after_a_shutdown_a_late_thread_still_runs_its_task_and_one_that_does_not_come
 /// The factory is user code: it is called outside our locks.
 #[test]
 fn a_factory_may_look_at_its_pool() {
-    struct Curious(Arc<std::sync::OnceLock<std::sync::Weak<ThreadPoolExecutor>>>);
+    struct Curious(Arc<OnceLock<Weak<ThreadPoolExecutor>>>);
     impl ThreadFactory for Curious {
         fn start(&self, worker: Worker) -> io::Result<()> {
             let pool = self.0.get().unwrap().upgrade().unwrap();
@@ -430,7 +431,7 @@ fn a_factory_may_look_at_its_pool() {
         }
     }
     within_deadline(|| {
-        let own = Arc::new(std::sync::OnceLock::new());
+        let own = Arc::new(OnceLock::new());
         let pool = Arc::new(
             ThreadPoolExecutor::builder().thread_factory(Curious(Arc::clone(&own))).build().unwrap(),
         );
@@ -498,5 +499,175 @@ fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too()
             pool.shutdown();
             assert!(pool.await_termination(LONG));
         }
+    });
+}
+
+/// Has the workers of a pool run on another executor's threads, which do something else before and afterwards.
+struct Lend(Arc<ThreadPoolExecutor>);
+
+impl ThreadFactory for Lend {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        self.0.execute(move || worker.run()).map_err(io::Error::other)
+    }
+}
+
+fn lent(lender: &Arc<ThreadPoolExecutor>) -> ThreadPoolExecutor {
+    ThreadPoolExecutor::builder().thread_factory(Lend(Arc::clone(lender))).build().unwrap()
+}
+
+#[test]
+fn a_thread_that_was_lent_to_another_pool_still_belongs_to_its_own() {
+    within_deadline(|| {
+        let lender = Arc::new(ThreadPoolExecutor::fixed(1));
+        let borrower = lent(&lender);
+        assert_eq!(borrower.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
+        borrower.close();
+        let own = Arc::clone(&lender);
+        lender.submit(move || own.close()).unwrap().join_timeout(LONG).unwrap();
+    });
+}
+
+#[test]
+fn a_task_on_a_lent_thread_can_close_both_pools_whose_thread_it_is() {
+    within_deadline(|| {
+        let lender = Arc::new(ThreadPoolExecutor::fixed(1));
+        let borrower = Arc::new(lent(&lender));
+        let both = [Arc::clone(&lender), Arc::clone(&borrower)];
+        borrower
+            .submit(move || both.each_ref().map(|pool| pool.close()))
+            .unwrap()
+            .join_timeout(LONG)
+            .unwrap();
+        assert!(borrower.await_termination(LONG) && lender.await_termination(LONG));
+    });
+}
+
+/// The second pool is likely to be made where the first one was.
+#[test]
+fn a_thread_that_was_a_worker_once_waits_for_the_pools_that_it_closes() {
+    within_deadline(|| {
+        for _ in 0..20 {
+            let lender = Arc::new(ThreadPoolExecutor::fixed(1));
+            drop(lent(&lender).submit(|| ()).unwrap());
+            let is_done = lender.submit(|| {
+                let pool = ThreadPoolExecutor::fixed(1);
+                let done = Signal::new();
+                let tell = done.clone();
+                pool.execute(move || {
+                    thread::sleep(SHORT); // too short a time can only hide the fault
+                    tell.set();
+                })
+                .unwrap();
+                drop(pool);
+                done.is_set()
+            });
+            assert!(is_done.unwrap().join_timeout(LONG).unwrap());
+        }
+    });
+}
+
+/// Says that it starts threads, and does not.
+struct Liar(AtomicUsize);
+
+impl ThreadFactory for Liar {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        drop(worker);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_factory_whose_threads_do_not_come_is_asked_for_each_core_thread_once_by_prestarting() {
+    within_deadline(|| {
+        let liar = Arc::new(Liar(AtomicUsize::new(0)));
+        let builder = ThreadPoolExecutor::builder().threads(2).thread_factory(Arc::clone(&liar)).prestart();
+        let pool = builder.build().unwrap();
+        assert_eq!((liar.0.load(Ordering::SeqCst), pool.stats().pool_size), (2, 0));
+        assert_eq!(pool.prestart_all_core_threads(), 2);
+        assert_eq!(liar.0.load(Ordering::SeqCst), 4);
+    });
+}
+
+#[test]
+fn a_factory_that_fails_is_not_asked_for_every_task_while_there_is_another_thread() {
+    within_deadline(|| {
+        let liar = Arc::new(Liar(AtomicUsize::new(0)));
+        let pool = ThreadPoolExecutor::builder().threads(2).build().unwrap();
+        let busy = occupy(&pool);
+        pool.set_thread_factory(liar.clone());
+        for _ in 0..10_000 {
+            pool.execute(|| ()).unwrap();
+        }
+        // It rests for 1 ms, 2 ms, … 1 s; the test has twenty seconds.
+        let asked = liar.0.load(Ordering::SeqCst);
+        assert!((1..=32).contains(&asked), "asked {asked} times");
+        pool.set_thread_factory(Arc::new(NamedThreads::new("better"))); // which is asked at once
+        pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
+        assert_eq!(pool.stats().pool_size, 2);
+        drop(busy);
+        pool.close();
+        assert_eq!(pool.stats().completed, 10_002);
+    });
+}
+
+#[test]
+fn a_task_submitted_by_the_factory_that_its_pool_waits_for_is_refused() {
+    struct Submits {
+        pool: OnceLock<Weak<ThreadPoolExecutor>>,
+        refused: Record<String>,
+    }
+    impl ThreadFactory for Submits {
+        fn start(&self, worker: Worker) -> io::Result<()> {
+            let pool = self.pool.get().unwrap().upgrade().unwrap();
+            match pool.execute(|| ()) {
+                Ok(()) => {}
+                Err(error) => self.refused.add(error.to_string()),
+            }
+            thread::Builder::new().spawn(|| worker.run()).map(drop)
+        }
+    }
+
+    within_deadline(|| {
+        let factory = Arc::new(Submits { pool: OnceLock::new(), refused: Record::new() });
+        let builder = ThreadPoolExecutor::builder().threads(1).thread_factory(Arc::clone(&factory));
+        let pool = Arc::new(builder.build().unwrap());
+        factory.pool.set(Arc::downgrade(&pool)).unwrap();
+        assert_eq!(pool.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
+        let refused = factory.refused.so_far();
+        assert_eq!(refused.len(), 1, "{refused:?}");
+        assert!(refused[0].contains("submitted by the thread factory"), "{refused:?}");
+        pool.close();
+        assert_eq!(pool.stats().completed, 1);
+    });
+}
+
+#[test]
+fn a_factory_or_a_handler_whose_drop_panics_can_be_replaced() {
+    struct Bad(#[expect(dead_code, reason = "it is there to be dropped")] Bomb);
+    impl ThreadFactory for Bad {
+        fn start(&self, worker: Worker) -> io::Result<()> {
+            thread::Builder::new().spawn(|| worker.run()).map(drop)
+        }
+    }
+    impl executor::RejectionHandler for Bad {
+        fn rejected(
+            &self,
+            task: executor::Task,
+            reason: RejectReason,
+            _: &executor::RefusingPool<'_>,
+        ) -> Result<(), executor::RejectedExecution> {
+            Err(executor::RejectedExecution { reason, task })
+        }
+    }
+
+    within_deadline(|| {
+        let explosions = Explosions::default();
+        let builder = ThreadPoolExecutor::builder().thread_factory(Bad(explosions.bomb()));
+        let pool = builder.rejection_handler(Bad(explosions.bomb())).build().unwrap();
+        pool.set_thread_factory(Arc::new(NamedThreads::new("good")));
+        pool.set_rejection_handler(Arc::new(executor::Abort));
+        assert_eq!(explosions.count(), 2);
+        assert_eq!(thread_name(&pool), "good-thread-1");
     });
 }

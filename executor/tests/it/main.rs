@@ -24,6 +24,8 @@ mod masked;
 
 mod cancel_task;
 
+mod callbacks;
+
 mod handle;
 
 mod time_limits;
