@@ -29,7 +29,7 @@ const SCHEDULES_EACH: usize = 5;
 #[test]
 fn whatever_happens_to_a_pool_each_task_has_one_fate() {
     let first = number("COMPOSITE_SEED").unwrap_or(0);
-    let schedules = number("COMPOSITE_SCHEDULES").unwrap_or(5_000);
+    let schedules = number("COMPOSITE_SCHEDULES").unwrap_or(20_000);
     let scenarios = schedules.div_ceil(2 * SCHEDULES_EACH as u64);
     for seed in first..first + scenarios {
         play_under(RandomScheduler::new_from_seed(seed, SCHEDULES_EACH), seed);
@@ -110,6 +110,23 @@ fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     check_scenario(Scenario { queue: Queue::Ring(1), scripts: vec![script], ..Scenario::plain() });
 }
 
+/// A task may be cancelled before the pool has it: what comes into the queue then is a tombstone already.
+fn a_task_cancelled_on_arrival_is_counted_nowhere(queue: Queue) {
+    let scripts =
+        vec![vec![Step::Cancel(Which::Newest)], vec![Step::Submit(Body::Gate), Step::Submit(Body::Quick)]];
+    check_scenario(Scenario { queue, scripts, ..Scenario::plain() });
+}
+
+#[test]
+fn a_task_cancelled_on_its_way_into_the_queue_is_counted_nowhere() {
+    a_task_cancelled_on_arrival_is_counted_nowhere(Queue::Lifo); // which has no inbox
+}
+
+#[test]
+fn a_task_cancelled_on_its_way_into_the_inbox_is_counted_nowhere() {
+    a_task_cancelled_on_arrival_is_counted_nowhere(Queue::Unbounded);
+}
+
 // ----- threads that do not come -----
 
 /// Two submitters get no thread at the same time: each has its own task back.
@@ -118,6 +135,39 @@ fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     let scripts = vec![vec![Step::Submit(Body::Quick)]; 2];
     let factory = vec![Call::Fails; 2];
     check_scenario(Scenario { core: 2, maximum: 2, factory, scripts, ..Scenario::plain() });
+}
+
+/// Of two submitters one gets no thread, and the thread of the other begins: with the task that it was started for.
+#[test]
+fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
+    let scripts = vec![vec![Step::Submit(Body::Gate)]; 2];
+    let (queue, core, maximum, factory) = (Queue::HandOff, 0, 2, vec![Call::Fails]);
+    check_scenario(Scenario { queue, core, maximum, factory, scripts, ..Scenario::plain() });
+}
+
+/// A thread is one too many because another is being started. That one may not come.
+#[test]
+fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
+    let tasks = vec![Step::Submit(Body::Quick); 3];
+    let scripts = vec![vec![Step::Maximum(1)], tasks];
+    let (queue, core, maximum) = (Queue::Bounded(1), 0, 2);
+    let factory = vec![Call::Starts, Call::DropsLater];
+    check_scenario(Scenario {
+        queue,
+        core,
+        maximum,
+        threads_first: true,
+        factory,
+        scripts,
+        ..Scenario::plain()
+    });
+}
+
+/// A submitter is about to take its task back because no thread comes for it: the pool is not at its end before it has.
+#[test]
+fn a_pool_is_not_at_its_end_while_a_task_is_put_aside() {
+    let scripts = vec![vec![Step::Submit(Body::Quick)], vec![Step::Close]];
+    check_scenario(Scenario { factory: vec![Call::Fails], scripts, ..Scenario::plain() });
 }
 
 /// The pool's end waits for the end of a task whose thread did not come.

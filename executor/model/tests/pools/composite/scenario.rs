@@ -98,6 +98,8 @@ pub(super) enum Step {
     Join,
     Shutdown,
     ShutdownNow,
+    /// Shuts it down and waits for its end.
+    Close,
 }
 
 /// Of all tasks of all threads.
@@ -216,6 +218,10 @@ impl Scenario {
                 Step::Prestart,
             ]),
             18 if self.opens_early() => Step::Join,
+            // Closing waits for the gate.
+            _ if ends_early && self.opens_early() => {
+                *dice.one_of(&[Step::Shutdown, Step::ShutdownNow, Step::Close])
+            }
             _ if ends_early => *dice.one_of(&[Step::Shutdown, Step::ShutdownNow]),
             _ => Step::Submit(Body::Quick),
         }

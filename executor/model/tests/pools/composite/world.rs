@@ -11,9 +11,9 @@ use std::time::Duration;
 use executor_model::panics::{PanicHandler, PanicReport};
 use executor_model::{
     Abort, Block, CallerRuns, Canceller, Discard, DiscardOldest, DropPolicy, FifoQueue, FutureTask,
-    HandOffQueue, Hooks, JoinError, Latch, LifoQueue, Outcome, PoolState, PriorityQueue, RejectReason, Task,
-    TaskHandle, TaskId, TaskInfo, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor, WorkQueue, Worker,
-    prelude::*,
+    HandOffQueue, Hooks, JoinError, Latch, LifoQueue, Outcome, PoolState, PoolStats, PriorityQueue,
+    RejectReason, Task, TaskHandle, TaskId, TaskInfo, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor,
+    WorkQueue, Worker, prelude::*,
 };
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
@@ -229,6 +229,11 @@ impl World {
                 self.shut_down.store(true, SeqCst);
                 pool.shutdown_now().into_iter().for_each(|task| self.comes_back(task));
             }
+            Step::Close => {
+                self.shut_down.store(true, SeqCst);
+                pool.close();
+                Self::nothing_is_left(pool);
+            }
         }
     }
 
@@ -273,13 +278,13 @@ impl World {
         record.accepted.set(result.is_ok()).expect("submitted once");
         if let Err(refused) = result {
             assert_eq!(refused.task.id(), record.id);
-            self.check_reason(&refused.reason, body);
+            self.check_reason(&refused.reason);
             assert_eq!((record.runs.load(SeqCst), record.taken.load(SeqCst)), (0, 0), "refused and run");
             self.comes_back(refused.task);
         }
     }
 
-    fn check_reason(&self, reason: &RejectReason, _body: Body) {
+    fn check_reason(&self, reason: &RejectReason) {
         let Scenario { policy, queue, ref factory, .. } = self.scenario;
         let fits = match reason {
             RejectReason::Shutdown => self.shut_down.load(SeqCst),
@@ -425,13 +430,18 @@ impl World {
                 return;
             }
         }
-        assert!(pool.is_terminated());
-        let stats = pool.stats();
+        let stats = Self::nothing_is_left(&pool);
         let (completed, panicked) = (self.completed.load(SeqCst), self.panicked.load(SeqCst));
-        assert_eq!((stats.pool_size, stats.active, stats.queued), (0, 0, 0), "{stats}");
         assert_eq!((stats.completed, stats.panicked), (completed as u64, panicked as u64), "{stats}");
-        assert_eq!(stats.task_count(), stats.completed, "{stats}");
         assert!(stats.largest_pool_size <= self.scenario.highest_maximum(), "{stats}");
+    }
+
+    fn nothing_is_left(pool: &ThreadPoolExecutor) -> PoolStats {
+        let stats = pool.stats();
+        assert_eq!(stats.state, PoolState::Terminated);
+        assert_eq!((stats.pool_size, stats.active, stats.queued), (0, 0, 0), "{stats}");
+        assert_eq!(stats.task_count(), stats.completed, "{stats}");
+        stats
     }
 
     /// The pool is at its end: each task has had one fate, and its handle says which.
