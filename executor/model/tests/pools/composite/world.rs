@@ -347,7 +347,8 @@ impl World {
     // ----- the judgement -----
 
     /// All threads are through with their steps. Where the gate is still shut, this is a moment at which it is known
-    /// what each task waits for: nothing but the gate.
+    /// what each task waits for: nothing but the gate. It is not where a thread may not come or a task may be thrown out
+    /// that was counted on: then there is nothing to be said.
     fn look_at_the_quiet_pool(&self, pool: &ThreadPoolExecutor) {
         self.look(pool);
         let snapshot = pool.snapshot(); // no cancelling is under way, so what counts as waiting is what waits
@@ -356,7 +357,7 @@ impl World {
         if self.gate.count() == 0
             || pool.stats().state != PoolState::Running
             || self.scenario.factory_lies()
-            || !factory.is_empty() && self.scenario.has_children()
+            || self.scenario.has_children() && (!factory.is_empty() || self.may_be_discarded())
         {
             return;
         }
