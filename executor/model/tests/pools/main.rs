@@ -8,6 +8,7 @@
 
 mod cancel;
 mod completion;
+mod composite;
 mod growth;
 mod inbox;
 mod invoke;

@@ -1,0 +1,320 @@
+//! What happens to a pool in one life: its settings, what each thread does with it, and how it ends.
+
+use std::fmt;
+
+/// One life of a pool, as data, so that a failure can print it and a test can name it.
+#[derive(Debug, Clone)]
+pub(super) struct Scenario {
+    pub(super) queue: Queue,
+    pub(super) core: usize,
+    pub(super) maximum: usize,
+    pub(super) core_timeout: bool,
+    pub(super) threads_first: bool,
+    pub(super) policy: Policy,
+    /// What the factory does with its first calls; after those it starts threads.
+    pub(super) factory: Vec<Call>,
+    /// Every hook panics when it has done its work.
+    pub(super) hooks_panic: bool,
+    /// What each thread does, one step after the other. The last of them is the test's main thread.
+    pub(super) scripts: Vec<Vec<Step>>,
+    /// Whether the main thread waits until all tasks have ended before it ends the pool.
+    pub(super) patient: bool,
+    pub(super) end: End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Queue {
+    Unbounded,
+    Bounded(usize),
+    HandOff,
+    Priority,
+    PriorityBounded(usize),
+    /// A priority queue with a comparator of the user's.
+    Compared,
+    Lifo,
+    LifoBounded(usize),
+    /// A user's own, which drops its oldest task when it is full.
+    Ring(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Policy {
+    Abort,
+    Block,
+    BlockAWhile,
+    CallerRuns,
+    Discard,
+    DiscardOldest,
+}
+
+/// What a thread factory does when it is asked for a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call {
+    Starts,
+    Fails,
+    Panics,
+    /// Drops the worker and says that it has started it.
+    Drops,
+    /// Says that it has started the worker, which is dropped on another thread, some time later.
+    DropsLater,
+}
+
+impl Call {
+    pub(super) fn is_a_lie(self) -> bool {
+        matches!(self, Self::Drops | Self::DropsLater)
+    }
+}
+
+/// What a task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Body {
+    Quick,
+    /// Waits until the main thread opens the gate, or until it is cancelled.
+    Gate,
+    Panics,
+    /// Submits a quick one to its own pool.
+    Submits,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Submit(Body),
+    /// The same without a handle.
+    Execute(Body),
+    /// Drops the handle of the newest task.
+    Forget,
+    Cancel(Which),
+    Remove(Which),
+    RemoveByHandle(Which),
+    Purge,
+    /// Looks at the counts.
+    Look,
+    Maximum(usize),
+    Core(usize),
+    Threads(usize),
+    CoreTimeout(bool),
+    Prestart,
+    /// Waits for the newest task.
+    Join,
+    Shutdown,
+    ShutdownNow,
+    /// Shuts it down and waits for its end.
+    Close,
+}
+
+/// Of all tasks of all threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Oldest,
+    Newest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Close,
+    ShutdownNow,
+    Drop,
+    DropCancelling,
+    DropDetached,
+}
+
+impl Scenario {
+    /// A pool of one thread with an unbounded queue, where nothing happens: what the tests with a name start from.
+    pub(super) fn plain() -> Self {
+        Self {
+            queue: Queue::Unbounded,
+            core: 1,
+            maximum: 1,
+            core_timeout: false,
+            threads_first: false,
+            policy: Policy::Abort,
+            factory: Vec::new(),
+            hooks_panic: false,
+            scripts: Vec::new(),
+            patient: true,
+            end: End::Close,
+        }
+    }
+
+    /// Draws one of the family. The same seed draws the same.
+    pub(super) fn draw(seed: u64) -> Self {
+        let dice = &mut Dice(seed);
+        let queue = match dice.up_to(11) {
+            0..=2 => Queue::Unbounded,
+            3 => Queue::Bounded(1),
+            4 => Queue::Bounded(2),
+            5 | 6 => Queue::HandOff,
+            7 => Queue::Priority,
+            8 => Queue::PriorityBounded(1),
+            9 => Queue::Lifo,
+            10 => Queue::LifoBounded(1),
+            _ => *dice.one_of(&[Queue::Ring(1), Queue::Compared]),
+        };
+        let threads_first = dice.in_one_of(4);
+        let core = dice.up_to(2);
+        let grows = threads_first || queue.refuses();
+        let maximum = core.max(1) + if grows { dice.up_to(2) } else { 0 };
+        let policy = *dice.one_of(&[
+            Policy::Abort,
+            Policy::Abort,
+            Policy::Block,
+            Policy::BlockAWhile,
+            Policy::CallerRuns,
+            Policy::Discard,
+            Policy::DiscardOldest,
+        ]);
+        let calls = [Call::Starts, Call::Fails, Call::Panics, Call::Drops, Call::DropsLater];
+        let factory =
+            if dice.in_one_of(4) { (0..3).map(|_| *dice.one_of(&calls)).collect() } else { Vec::new() };
+        let mut scenario = Self {
+            queue,
+            core,
+            maximum: maximum.min(3),
+            core_timeout: dice.in_one_of(2),
+            threads_first,
+            policy,
+            factory,
+            hooks_panic: dice.in_one_of(8),
+            scripts: Vec::new(),
+            patient: !dice.in_one_of(3),
+            end: *dice.one_of(&[
+                End::Close,
+                End::Close,
+                End::ShutdownNow,
+                End::Drop,
+                End::DropCancelling,
+                End::DropDetached,
+            ]),
+        };
+        let threads = 2 + dice.up_to(1);
+        let ends_early = dice.in_one_of(4);
+        scenario.scripts = (0..threads)
+            .map(|_| {
+                (0..=1 + dice.up_to(2))
+                    .map(|nth| scenario.draw_step(dice, nth == 0, ends_early))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        scenario
+    }
+
+    fn draw_step(&self, dice: &mut Dice, first: bool, ends_early: bool) -> Step {
+        let which = *dice.one_of(&[Which::Oldest, Which::Newest, Which::Newest]);
+        match if first { dice.up_to(4) } else { dice.up_to(19) } {
+            0..=6 => Step::Submit(self.draw_body(dice)),
+            7 | 8 => Step::Execute(self.draw_body(dice)),
+            9 | 10 => Step::Cancel(which),
+            11 => Step::Remove(which),
+            12 => Step::RemoveByHandle(which),
+            13 => *dice.one_of(&[Step::Purge, Step::Forget]),
+            14 => Step::Look,
+            15 => Step::Maximum(1 + dice.up_to(2)),
+            16 => Step::Core(dice.up_to(2)),
+            17 => *dice.one_of(&[
+                Step::Threads(1),
+                Step::Threads(2),
+                Step::CoreTimeout(true),
+                Step::CoreTimeout(false),
+                Step::Prestart,
+            ]),
+            18 if self.opens_early() => Step::Join,
+            // Closing waits for the gate.
+            _ if ends_early && self.opens_early() => {
+                *dice.one_of(&[Step::Shutdown, Step::ShutdownNow, Step::Close])
+            }
+            _ if ends_early => *dice.one_of(&[Step::Shutdown, Step::ShutdownNow]),
+            _ => Step::Submit(Body::Quick),
+        }
+    }
+
+    fn draw_body(&self, dice: &mut Dice) -> Body {
+        match dice.up_to(6) {
+            0..=2 => Body::Quick,
+            3 | 4 => Body::Gate,
+            5 => Body::Panics,
+            // A task that waits for room in its own pool keeps the thread that could make room: a deadlock, but its own.
+            _ if self.policy == Policy::Block => Body::Quick,
+            _ => Body::Submits,
+        }
+    }
+
+    /// Whether the gate is opened while the threads still go through their steps. It has to be where a submitter may
+    /// wait for what is behind it.
+    pub(super) fn opens_early(&self) -> bool {
+        matches!(self.policy, Policy::Block | Policy::BlockAWhile | Policy::CallerRuns)
+    }
+
+    /// Whether some task is to submit another.
+    pub(super) fn has_children(&self) -> bool {
+        let submits =
+            |step: &Step| matches!(step, Step::Submit(Body::Submits) | Step::Execute(Body::Submits));
+        self.scripts.iter().flatten().any(submits)
+    }
+
+    pub(super) fn factory_lies(&self) -> bool {
+        self.factory.iter().any(|call| call.is_a_lie())
+    }
+
+    /// The highest maximum that the pool ever has.
+    pub(super) fn highest_maximum(&self) -> usize {
+        let set = self.scripts.iter().flatten().filter_map(|step| match *step {
+            Step::Maximum(threads) | Step::Threads(threads) => Some(threads),
+            _ => None,
+        });
+        set.fold(self.maximum, usize::max)
+    }
+}
+
+impl Queue {
+    pub(super) fn capacity(self) -> Option<usize> {
+        match self {
+            Self::Bounded(capacity)
+            | Self::PriorityBounded(capacity)
+            | Self::LifoBounded(capacity)
+            | Self::Ring(capacity) => Some(capacity),
+            Self::Unbounded | Self::HandOff | Self::Priority | Self::Compared | Self::Lifo => None,
+        }
+    }
+
+    /// Whether it says that it may refuse a task.
+    fn refuses(self) -> bool {
+        self == Self::HandOff || self.capacity().is_some()
+    }
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { queue, core, maximum, core_timeout, threads_first, policy, factory, .. } = self;
+        write!(f, "  {queue:?}, core {core}, maximum {maximum}, core time-out {core_timeout}")?;
+        writeln!(f, ", threads first {threads_first}, {policy:?}, factory {factory:?}")?;
+        for script in &self.scripts {
+            writeln!(f, "  {script:?}")?;
+        }
+        let Self { hooks_panic, patient, end, .. } = self;
+        write!(f, "  patient {patient}, hooks panic {hooks_panic}, {end:?}")
+    }
+}
+
+/// A small generator of random numbers (SplitMix64): all that is asked of it is that the same seed gives the same.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn up_to(&mut self, most: usize) -> usize {
+        usize::try_from(self.throw() % (most as u64 + 1)).expect("no more than `most`")
+    }
+
+    fn in_one_of(&mut self, cases: usize) -> bool {
+        self.up_to(cases - 1) == 0
+    }
+
+    fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+        &choices[self.up_to(choices.len() - 1)]
+    }
+}

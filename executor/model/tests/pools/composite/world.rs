@@ -1,0 +1,633 @@
+//! Plays a scenario and judges what came of it.
+
+use std::cmp::Ordering as Order;
+use std::collections::VecDeque;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex as Plain, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use executor_model::panics::{PanicHandler, PanicReport};
+use executor_model::{
+    Abort, Block, CallerRuns, Canceller, Discard, DiscardOldest, DropPolicy, FifoQueue, FutureTask,
+    HandOffQueue, Hooks, JoinError, Latch, LifoQueue, Outcome, PoolState, PoolStats, PriorityQueue,
+    RejectReason, Task, TaskHandle, TaskId, TaskInfo, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor,
+    WorkQueue, Worker, prelude::*,
+};
+use shuttle::sync::{Condvar, Mutex};
+use shuttle::thread;
+
+use super::scenario::{Body, Call, End, Policy, Queue, Scenario, Step, Which};
+
+/// Plays the scenario once, under the schedule of the moment, and panics if anything is not as it should be.
+pub(super) fn play(scenario: &Scenario) {
+    let world = Arc::new(World::new(scenario.clone()));
+    let pool = Arc::new(world.build_pool());
+    let (main, others) = scenario.scripts.split_last().expect("there is a main thread");
+    let others: Vec<_> = others
+        .iter()
+        .map(|script| {
+            let (world, pool, script) = (Arc::clone(&world), Arc::clone(&pool), script.clone());
+            thread::spawn(move || script.iter().for_each(|&step| world.take(step, &pool)))
+        })
+        .collect();
+    let opener = scenario.opens_early().then(|| {
+        let world = Arc::clone(&world);
+        thread::spawn(move || world.gate.count_down())
+    });
+    main.iter().for_each(|&step| world.take(step, &pool));
+    for thread in others.into_iter().chain(opener) {
+        thread.join().unwrap(); // or shuttle reports a deadlock: a submitter was not let in
+    }
+    world.look_at_the_quiet_pool(&pool);
+    world.end(pool);
+    world.judge();
+}
+
+// ----- what is known of each task -----
+
+struct Record {
+    number: usize,
+    body: Body,
+    id: TaskId,
+    canceller: OnceLock<Canceller>,
+    handle: Plain<Option<TaskHandle<usize>>>,
+    /// Whether the submitter was told that it is accepted, once it was told.
+    accepted: OnceLock<bool>,
+    /// How often its body was run, taken by a worker, and handed back.
+    runs: AtomicUsize,
+    taken: AtomicUsize,
+    came_back: AtomicUsize,
+    /// A `cancel` has said that it was the one to decide.
+    cancelled: AtomicBool,
+    /// Open when the body has begun, or will not.
+    begun: Latch,
+    /// Open when the body is gone, run or not.
+    over: Latch,
+}
+
+impl Record {
+    fn is_over(&self) -> bool {
+        self.over.count() == 0
+    }
+
+    /// Whether the pool owes it an end: it was accepted and nobody took it out.
+    fn is_the_pools(&self) -> bool {
+        self.accepted.get() == Some(&true) && self.came_back.load(SeqCst) == 0
+    }
+}
+
+/// Part of each body: says when that is gone.
+struct Gone(Arc<OnceLock<Arc<Record>>>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        let record = self.0.get().expect("set before the task is submitted");
+        record.begun.count_down();
+        record.over.count_down();
+    }
+}
+
+// ----- the world around the pool -----
+
+struct World {
+    scenario: Scenario,
+    // Not the model's mutex: nothing that is done under it is a step of a schedule.
+    records: Plain<Vec<Arc<Record>>>,
+    /// What tasks that submit others submit to.
+    pool: OnceLock<Weak<ThreadPoolExecutor>>,
+    gate: Latch,
+    at_the_gate: Mutex<usize>,
+    one_more_at_the_gate: Condvar,
+    shut_down: AtomicBool,
+    completed: AtomicUsize,
+    panicked: AtomicUsize,
+    terminated: Latch,
+    terminations: AtomicUsize,
+}
+
+fn plain<T>(mutex: &Plain<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    fn new(scenario: Scenario) -> Self {
+        Self {
+            scenario,
+            records: Plain::default(),
+            pool: OnceLock::new(),
+            gate: Latch::new(1),
+            at_the_gate: Mutex::new(0),
+            one_more_at_the_gate: Condvar::new(),
+            shut_down: AtomicBool::new(false),
+            completed: AtomicUsize::new(0),
+            panicked: AtomicUsize::new(0),
+            terminated: Latch::new(1),
+            terminations: AtomicUsize::new(0),
+        }
+    }
+
+    fn build_pool(self: &Arc<Self>) -> ThreadPoolExecutor {
+        let Scenario { queue, core, maximum, core_timeout, threads_first, policy, end, .. } = self.scenario;
+        let builder = ThreadPoolExecutor::builder().core(core).maximum(maximum).core_timeout(core_timeout);
+        let builder = builder.keep_alive(Duration::from_secs(1)).hooks(Watching(Arc::clone(self)));
+        let builder = builder.panic_handler(Deaf);
+        let builder = builder.thread_factory(Script(AtomicUsize::new(0), self.scenario.factory.clone()));
+        let builder = with_queue(builder, queue);
+        let builder = if threads_first { builder.threads_first() } else { builder };
+        let builder = match policy {
+            Policy::Abort => builder.rejection_handler(Abort),
+            Policy::Block => builder.rejection_handler(Block::new()),
+            Policy::BlockAWhile => builder.rejection_handler(Block::for_at_most(Duration::from_secs(1))),
+            Policy::CallerRuns => builder.rejection_handler(CallerRuns),
+            Policy::Discard => builder.rejection_handler(Discard),
+            Policy::DiscardOldest => builder.rejection_handler(DiscardOldest),
+        };
+        let builder = match end {
+            End::DropCancelling => builder.on_drop(DropPolicy::Cancel),
+            End::DropDetached => builder.on_drop(DropPolicy::Detach),
+            End::Close | End::ShutdownNow | End::Drop => builder,
+        };
+        builder.build().unwrap()
+    }
+
+    fn records(&self) -> Vec<Arc<Record>> {
+        plain(&self.records).clone()
+    }
+
+    /// All tasks, and those that are submitted while one waits for those before them.
+    fn all(&self) -> impl Iterator<Item = Arc<Record>> {
+        (0..).map_while(|number| plain(&self.records).get(number).cloned())
+    }
+
+    fn find(&self, which: Which) -> Option<Arc<Record>> {
+        let records = plain(&self.records);
+        match which {
+            Which::Oldest => records.first().cloned(),
+            Which::Newest => records.last().cloned(),
+        }
+    }
+
+    // ----- the steps -----
+
+    fn take(self: &Arc<Self>, step: Step, pool: &Arc<ThreadPoolExecutor>) {
+        match step {
+            Step::Submit(body) => self.submit(pool, body, true),
+            Step::Execute(body) => self.submit(pool, body, false),
+            Step::Forget => {
+                let handle = self.find(Which::Newest).and_then(|record| plain(&record.handle).take());
+                drop(handle);
+            }
+            Step::Cancel(which) => {
+                if let Some(record) = self.find(which)
+                    && let Some(canceller) = record.canceller.get()
+                    && canceller.cancel()
+                {
+                    record.cancelled.store(true, SeqCst);
+                }
+            }
+            Step::Remove(which) => {
+                if let Some(record) = self.find(which)
+                    && let Some(task) = pool.remove(record.id)
+                {
+                    assert_eq!(task.id(), record.id);
+                    self.comes_back(task);
+                }
+            }
+            Step::RemoveByHandle(which) => {
+                let Some(record) = self.find(which) else { return };
+                let handle = plain(&record.handle).take();
+                let Some(handle) = handle else { return };
+                let task = handle.remove();
+                *plain(&record.handle) = Some(handle);
+                if let Some(task) = task {
+                    assert_eq!(task.id(), record.id);
+                    self.comes_back(task);
+                }
+            }
+            Step::Purge => pool.purge(),
+            Step::Look => self.look(pool),
+            // Some contradict the other settings and are refused: also something that may happen to a pool.
+            Step::Maximum(threads) => drop(pool.set_maximum_pool_size(threads)),
+            Step::Core(threads) => drop(pool.set_core_pool_size(threads)),
+            Step::Threads(threads) => drop(pool.set_threads(threads)),
+            Step::CoreTimeout(allowed) => drop(pool.set_core_timeout(allowed)),
+            Step::Prestart => _ = pool.prestart_core_thread(),
+            Step::Join => {
+                let Some(record) = self.find(Which::Newest) else { return };
+                let handle = plain(&record.handle).take();
+                if let Some(handle) = handle {
+                    record.check_outcome(handle);
+                }
+            }
+            Step::Shutdown => {
+                self.shut_down.store(true, SeqCst);
+                pool.shutdown();
+            }
+            Step::ShutdownNow => {
+                self.shut_down.store(true, SeqCst);
+                pool.shutdown_now().into_iter().for_each(|task| self.comes_back(task));
+            }
+            Step::Close => {
+                self.shut_down.store(true, SeqCst);
+                pool.close();
+                Self::nothing_is_left(pool);
+            }
+        }
+    }
+
+    fn submit(self: &Arc<Self>, pool: &Arc<ThreadPoolExecutor>, body: Body, with_handle: bool) {
+        self.pool.get_or_init(|| Arc::downgrade(pool));
+        let slot = Arc::new(OnceLock::new());
+        let (world, gone) = (Arc::clone(self), Gone(Arc::clone(&slot)));
+        let run = move || world.run(gone);
+        let (task, handle) = if with_handle {
+            let FutureTask { task, handle } = FutureTask::new(run);
+            (task, Some(handle))
+        } else {
+            (Task::new(move || _ = run()), None)
+        };
+        let record = {
+            let mut records = plain(&self.records);
+            let record = Arc::new(Record {
+                number: records.len(),
+                body,
+                id: task.id(),
+                canceller: OnceLock::new(),
+                handle: Plain::new(None),
+                accepted: OnceLock::new(),
+                runs: AtomicUsize::new(0),
+                taken: AtomicUsize::new(0),
+                came_back: AtomicUsize::new(0),
+                cancelled: AtomicBool::new(false),
+                begun: Latch::new(1),
+                over: Latch::new(1),
+            });
+            _ = slot.set(Arc::clone(&record));
+            if let Some(handle) = &handle {
+                _ = record.canceller.set(handle.canceller()); // so a task may be cancelled while it is submitted
+            }
+            *plain(&record.handle) = handle;
+            records.push(Arc::clone(&record));
+            record
+        };
+        // Some of higher priority than others, where that means anything.
+        let task = task.prioritized(i32::try_from(record.number % 2).expect("0 or 1"));
+        let result = pool.execute(task);
+        record.accepted.set(result.is_ok()).expect("submitted once");
+        if let Err(refused) = result {
+            assert_eq!(refused.task.id(), record.id);
+            self.check_reason(&refused.reason);
+            assert_eq!((record.runs.load(SeqCst), record.taken.load(SeqCst)), (0, 0), "refused and run");
+            self.comes_back(refused.task);
+        }
+    }
+
+    fn check_reason(&self, reason: &RejectReason) {
+        let Scenario { policy, queue, ref factory, .. } = self.scenario;
+        let fits = match reason {
+            RejectReason::Shutdown => self.shut_down.load(SeqCst),
+            RejectReason::Saturated => {
+                matches!(policy, Policy::Abort | Policy::DiscardOldest)
+                    && (queue.capacity().is_some() || queue == Queue::HandOff)
+            }
+            RejectReason::TimedOut => policy == Policy::BlockAWhile,
+            RejectReason::Interrupted => policy == Policy::BlockAWhile && self.scenario.has_children(),
+            RejectReason::NoThread(_) => factory.iter().any(|call| *call != Call::Starts),
+            _ => false,
+        };
+        assert!(fits, "refused because: {reason}");
+    }
+
+    /// What a task does.
+    fn run(self: &Arc<Self>, gone: Gone) -> usize {
+        let record = Arc::clone(gone.0.get().expect("set before the task is submitted"));
+        record.runs.fetch_add(1, SeqCst);
+        record.begun.count_down();
+        match record.body {
+            Body::Quick => {}
+            Body::Gate => {
+                *self.at_the_gate.lock().unwrap() += 1;
+                self.one_more_at_the_gate.notify_all();
+                _ = self.gate.wait();
+                *self.at_the_gate.lock().unwrap() -= 1;
+            }
+            Body::Panics => {
+                drop(gone); // here, as shuttle takes no step while a thread unwinds
+                resume_unwind(Box::new("on purpose"));
+            }
+            Body::Submits => {
+                if let Some(pool) = self.pool.get().and_then(Weak::upgrade) {
+                    self.submit(&pool, Body::Quick, record.number.is_multiple_of(2));
+                }
+            }
+        }
+        record.number
+    }
+
+    /// A task that the pool has given back is dropped or run here.
+    fn comes_back(&self, task: Task) {
+        let record = self.records().into_iter().find(|record| record.id == task.id());
+        let record = record.expect("one of ours");
+        record.came_back.fetch_add(1, SeqCst);
+        // One at the gate would keep the thread that opens it.
+        if record.number.is_multiple_of(2) && record.body != Body::Gate {
+            task.run();
+        }
+    }
+
+    /// What holds at any time.
+    fn look(&self, pool: &ThreadPoolExecutor) {
+        let stats = pool.stats();
+        assert!(stats.largest_pool_size <= self.scenario.highest_maximum(), "{stats}");
+        assert!(self.scenario.queue.capacity().is_none_or(|capacity| stats.queued <= capacity), "{stats}");
+    }
+
+    // ----- the judgement -----
+
+    /// All threads are through with their steps. Where the gate is still shut, this is a moment at which it is known
+    /// what each task waits for: nothing but the gate. It is not where a thread may not come or a task may be thrown out
+    /// that was counted on: then there is nothing to be said.
+    fn look_at_the_quiet_pool(&self, pool: &ThreadPoolExecutor) {
+        self.look(pool);
+        let snapshot = pool.snapshot(); // no cancelling is under way, so what counts as waiting is what waits
+        assert_eq!(snapshot.queued.len(), snapshot.stats.queued, "queued: {snapshot}");
+        let Scenario { queue, ref factory, .. } = self.scenario;
+        if self.gate.count() == 0
+            || pool.stats().state != PoolState::Running
+            || self.scenario.factory_lies()
+            || self.scenario.has_children() && (!factory.is_empty() || self.may_be_discarded())
+        {
+            return;
+        }
+        let owed = || self.all().filter(|record| record.is_the_pools());
+        // Cancelled ones leave the gate.
+        owed().filter(|record| record.cancelled.load(SeqCst)).for_each(|record| record.over.wait().unwrap());
+        if queue == Queue::HandOff {
+            // What was handed over runs at once, whatever the others wait for.
+            owed().for_each(|record| record.begun.wait().unwrap()); // or shuttle reports a deadlock
+        }
+        loop {
+            let stats = pool.stats();
+            let gates = owed().filter(|record| record.body == Body::Gate && !record.is_over());
+            if gates.count() < stats.pool_size.min(stats.maximum_pool_size) {
+                // There is a thread for the others.
+                for record in owed() {
+                    let end = if record.body == Body::Gate { &record.begun } else { &record.over };
+                    end.wait().unwrap(); // or shuttle reports a deadlock
+                }
+                assert_eq!(pool.queued(), 0);
+                return;
+            }
+            if stats.pool_size > stats.maximum_pool_size {
+                return; // how many go is not known
+            }
+            let mut there = self.at_the_gate.lock().unwrap();
+            while *there < stats.pool_size {
+                there = self.one_more_at_the_gate.wait(there).unwrap(); // or shuttle reports a deadlock
+            }
+            let there = *there;
+            if pool.stats().pool_size == there {
+                let stats = pool.stats();
+                let waiting = owed().filter(|record| record.begun.count() > 0).count();
+                assert_eq!((stats.queued, stats.active), (waiting, there), "queued and active: {stats}");
+                assert_eq!(pool.snapshot().queued.len(), waiting);
+                return;
+            }
+        }
+    }
+
+    /// Ends the pool in its way, and checks what holds then.
+    fn end(&self, pool: Arc<ThreadPoolExecutor>) {
+        let Scenario { end, patient, .. } = self.scenario;
+        if patient || !matches!(end, End::ShutdownNow | End::DropCancelling) {
+            self.gate.count_down();
+        }
+        if patient {
+            // Each task ends while the pool lives, or shuttle reports a deadlock.
+            for record in self.all() {
+                let handle = plain(&record.handle).take();
+                if let Some(handle) = handle {
+                    record.check_outcome(handle);
+                }
+                record.over.wait().unwrap();
+            }
+        }
+        self.shut_down.store(true, SeqCst);
+        match end {
+            End::Close => pool.close(),
+            End::ShutdownNow => {
+                pool.shutdown_now().into_iter().for_each(|task| self.comes_back(task));
+                assert!(pool.await_termination(Duration::MAX));
+            }
+            End::Drop | End::DropCancelling | End::DropDetached => {
+                drop(pool);
+                // Who lets go of a pool last waits for its end: the main thread, unless one of its tasks has it, too.
+                if end == End::DropDetached || self.scenario.has_children() {
+                    self.terminated.wait().unwrap();
+                }
+                assert_eq!(self.terminated.count(), 0, "dropped, and not at its end");
+                return;
+            }
+        }
+        let stats = Self::nothing_is_left(&pool);
+        let (completed, panicked) = (self.completed.load(SeqCst), self.panicked.load(SeqCst));
+        assert_eq!((stats.completed, stats.panicked), (completed as u64, panicked as u64), "{stats}");
+        assert!(stats.largest_pool_size <= self.scenario.highest_maximum(), "{stats}");
+    }
+
+    fn nothing_is_left(pool: &ThreadPoolExecutor) -> PoolStats {
+        let stats = pool.stats();
+        assert_eq!(stats.state, PoolState::Terminated);
+        assert_eq!((stats.pool_size, stats.active, stats.queued), (0, 0, 0), "{stats}");
+        assert_eq!(stats.task_count(), stats.completed, "{stats}");
+        stats
+    }
+
+    /// The pool is at its end: each task has had one fate, and its handle says which.
+    fn judge(&self) {
+        assert_eq!(self.terminations.load(SeqCst), 1);
+        let records = self.records();
+        let taken: usize = records.iter().map(|record| record.taken.load(SeqCst)).sum();
+        assert_eq!(taken, self.completed.load(SeqCst), "each that was taken was counted");
+        for record in records {
+            let number = record.number;
+            assert!(record.is_over(), "task {number} is left over at the pool's end");
+            let accepted = *record.accepted.get().expect("its submitter has gone on");
+            let [runs, taken, came_back] =
+                [&record.runs, &record.taken, &record.came_back].map(|count| count.load(SeqCst));
+            let cancelled = record.cancelled.load(SeqCst);
+            let fate = format!(
+                "task {number}, {:?}: accepted {accepted}, runs {runs}, taken {taken}, came back {came_back}, \
+                 cancelled {cancelled}",
+                record.body
+            );
+            assert!(runs <= 1 && taken + came_back <= 1, "more than one fate: {fate}");
+            if !accepted {
+                assert_eq!(came_back, 1, "refused and not given back: {fate}");
+            } else if taken == 1 {
+                assert!(runs == 1 || cancelled, "taken and not run: {fate}");
+            } else if came_back == 0 && runs == 1 {
+                assert_eq!(self.scenario.policy, Policy::CallerRuns, "run, but not by a worker: {fate}");
+            } else if came_back == 0 {
+                assert!(cancelled || self.may_be_discarded(), "lost: {fate}");
+            }
+            let handle = plain(&record.handle).take();
+            if let Some(handle) = handle {
+                record.check_outcome(handle);
+            }
+        }
+    }
+
+    /// Whether a task that was accepted may be dropped although nobody has cancelled it.
+    fn may_be_discarded(&self) -> bool {
+        let Scenario { queue, policy, end, .. } = self.scenario;
+        matches!(queue, Queue::Ring(_))
+            || matches!(policy, Policy::Discard | Policy::DiscardOldest)
+            || policy == Policy::CallerRuns && self.shut_down.load(SeqCst)
+            || end == End::DropCancelling
+            || self.scenario.factory_lies()
+    }
+}
+
+impl Record {
+    /// Waits for the outcome, which has to fit what became of the task.
+    fn check_outcome(&self, handle: TaskHandle<usize>) {
+        let outcome = handle.join(); // or shuttle reports a deadlock
+        let (ran, cancelled) = (self.runs.load(SeqCst) == 1, self.cancelled.load(SeqCst));
+        match outcome {
+            Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
+            Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
+            // Who has cancelled it may not have got round to saying so.
+            Err(JoinError::Cancelled) => {
+                assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+// ----- what the pool is given -----
+
+fn with_queue(builder: ThreadPoolBuilder, queue: Queue) -> ThreadPoolBuilder {
+    match queue {
+        Queue::Unbounded => builder.queue(FifoQueue::unbounded()),
+        Queue::Bounded(capacity) => builder.queue(FifoQueue::bounded(capacity)),
+        Queue::HandOff => builder.queue(HandOffQueue::new()),
+        Queue::Priority => builder.queue(PriorityQueue::new()),
+        Queue::PriorityBounded(capacity) => builder.queue(PriorityQueue::new().bounded(capacity)),
+        Queue::Compared => builder
+            .queue(PriorityQueue::by(|a: &Task, b: &Task| -> Order { a.priority().cmp(&b.priority()) })),
+        Queue::Lifo => builder.queue(LifoQueue::unbounded()),
+        Queue::LifoBounded(capacity) => builder.queue(LifoQueue::bounded(capacity)),
+        Queue::Ring(capacity) => builder.queue(Ring(VecDeque::new(), capacity)),
+    }
+}
+
+struct Ring(VecDeque<Task>, usize);
+
+impl WorkQueue for Ring {
+    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+        if self.0.len() == self.1 {
+            drop(self.0.pop_front());
+        }
+        self.0.push_back(task);
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Task> {
+        self.0.pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        Some(self.1)
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.0.iter().for_each(look);
+    }
+
+    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        let (removed, kept): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|task| unwanted(task));
+        self.0 = kept.into();
+        removed
+    }
+}
+
+struct Script(AtomicUsize, Vec<Call>);
+
+impl ThreadFactory for Script {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        match self.1.get(self.0.fetch_add(1, SeqCst)) {
+            None | Some(Call::Starts) => drop(thread::spawn(move || worker.run())),
+            Some(Call::Fails) => return Err(io::ErrorKind::WouldBlock.into()),
+            Some(Call::Panics) => {
+                drop(worker); // here, as shuttle takes no step while a thread unwinds
+                resume_unwind(Box::new("on purpose"));
+            }
+            Some(Call::Drops) => drop(worker),
+            Some(Call::DropsLater) => drop(thread::spawn(move || drop(worker))),
+        }
+        Ok(())
+    }
+}
+
+/// Hooks that know of each task that a worker has taken.
+struct Watching(Arc<World>);
+
+impl Watching {
+    fn panic_if_told(&self) {
+        if self.0.scenario.hooks_panic {
+            resume_unwind(Box::new("on purpose"));
+        }
+    }
+}
+
+impl Hooks for Watching {
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        let record = self.0.records().into_iter().find(|record| record.id == task.id).expect("one of ours");
+        record.taken.fetch_add(1, SeqCst);
+        drop(record);
+        self.panic_if_told();
+    }
+
+    fn after_execute(&self, _: &TaskInfo<'_>, outcome: &Outcome) {
+        self.0.completed.fetch_add(1, SeqCst);
+        self.0.panicked.fetch_add(usize::from(matches!(outcome, Outcome::Panicked(_))), SeqCst);
+        self.panic_if_told();
+    }
+
+    fn worker_started(&self) {
+        self.panic_if_told();
+    }
+
+    fn worker_ended(&self) {
+        self.panic_if_told();
+    }
+
+    fn terminated(&self) {
+        self.0.terminations.fetch_add(1, SeqCst);
+        self.0.terminated.count_down();
+        self.panic_if_told();
+    }
+}
+
+/// Hears nothing: panics are part of the scenario.
+struct Deaf;
+
+impl PanicHandler for Deaf {
+    fn panicked(&self, _: &PanicReport<'_>) {}
+}
+
+/// Runs `body` and, if it panics, says what was being played.
+pub(super) fn told(what: impl FnOnce() -> String, body: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
+        eprintln!("{}", what());
+        resume_unwind(panic);
+    }
+}
