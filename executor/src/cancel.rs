@@ -53,7 +53,7 @@
 //! A callback may take long, or wait for a thread that one of the tokens is to release; so it comes last. Any number of
 //! threads may cancel tokens of one tree at the same time. Each of them marks what it finds unmarked, so a `cancel` that
 //! has returned has the whole tree below it marked, whatever it returned. The callbacks of a token are run by one of them:
-//! the one that *claimed* the token first, with its first cancel or with that of a token above.
+//! the one that *claims* the token, because it was the first to mark it or because it has claimed the one above.
 //!
 //! # Invariants
 //!
@@ -61,7 +61,7 @@
 //!    either sees it set or is found by the canceller.
 //! 2. Only the thread that set `claimed` runs callbacks, in the order in which they were registered, one at a time,
 //!    outside the lock.
-//! 3. `settled` is set when the token and all below it are marked, and spares other cancels the way down.
+//! 3. `settled` is set when the token and all below it are marked. It spares a cancel that claims nothing the way down.
 //! 4. No two of these locks are held at once.
 //! 5. When [`Registration`]'s drop has returned, its callback is not running and never will be.
 
@@ -134,9 +134,9 @@ impl CancelToken {
     ///
     /// On a thread that runs no task each call makes a fresh token, which nobody else has, so functions that ask for it
     /// can be called from anywhere. A callback ([`on_cancel`](Self::on_cancel),
-    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks), a panic handler, and the `Drop` of a captured
-    /// value or a result that the library drops belong to no task either, whichever thread they run on: there, too, the
-    /// token is fresh, and no request cuts a blocking call short.
+    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of what a task that was
+    /// called off has captured or of a result that nobody wants belong to no task either, whichever thread they run on:
+    /// there, too, the token is fresh, and no request cuts a blocking call short.
     ///
     /// Only the owner of a task (through its handle) or of a pool is meant to cancel what this
     /// returns; a task that wants to cancel a part of itself makes a [`child`](Self::child).
@@ -168,15 +168,16 @@ impl CancelToken {
         let mut waiters = Vec::new();
         let mut looked_at = 0;
         while let Some(found) = tree.get_mut(looked_at) {
-            looked_at += 1;
-            // Acquire: pairs with the Release below.
-            if found.node.settled.load(Ordering::Acquire) {
-                found.ours = false;
-                continue;
-            }
             let node = Arc::clone(&found.node);
             let mut state = node.state.lock();
-            found.ours &= !state.claimed;
+            // Relaxed: only ever set under this lock. On the way down, another cancel may have marked what this one claims.
+            let claimed = if looked_at == 0 { node.cancelled.load(Ordering::Relaxed) } else { state.claimed };
+            found.ours &= !claimed;
+            looked_at += 1;
+            // Acquire: pairs with the Release below.
+            if !found.ours && node.settled.load(Ordering::Acquire) {
+                continue;
+            }
             found.calls_back = found.ours && !state.callbacks.is_empty();
             state.claimed |= found.ours;
             // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
@@ -273,10 +274,9 @@ impl CancelToken {
     /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks it is not current:
     /// hooks and the `Drop` of what a task leaves behind run there, and are no task of the pool's.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
-        outside_any_task(|| {
-            fill(|frame| frame.token = Some(self.clone()));
-            f()
-        })
+        let _frame = push();
+        fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
+        f()
     }
 
     /// Does something to the state of a token that is not cancelled.
@@ -550,8 +550,11 @@ fn fill(fill: impl FnOnce(&mut Frame)) {
 /// that nobody wants. The current token is not that of the task that happens to be under way on this thread, and waits
 /// are cut short by none.
 pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
-    let _frame = push();
-    fill(|frame| frame.outside = true);
+    let something_is_current = with_frames(|frames| !frames.is_empty()).unwrap_or(false);
+    let _frame = something_is_current.then(push);
+    if something_is_current {
+        fill(|frame| frame.outside = true);
+    }
     f()
 }
 

@@ -10,7 +10,9 @@ use executor::{
     TaskHandle, TaskInfo, ThreadPoolExecutor, prelude::*,
 };
 
-use crate::support::{LONG, Record, Signal, assert_matches, blocked, occupy, on_thread, within_deadline};
+use crate::support::{
+    LONG, Record, Signal, assert_matches, blocked, occupy, on_thread, with_enough_time, within_deadline,
+};
 
 // ----- whose token is current -----
 
@@ -239,15 +241,15 @@ fn a_cancel_drops_what_was_captured_and_calls_back_in_this_order_before_it_retur
     });
 }
 
-/// Tasks, each of which has a callback that waits until all of them have been let go.
-fn meeting_tasks(number: usize) -> Vec<FutureTask<Result<(), Cancelled>>> {
+/// Tasks, each of which has a callback that waits until all of them have been let go, and says whether they were.
+fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Result<(), Cancelled>>> {
     let all_let_go = Arc::new(Latch::new(number));
     let task = || {
-        let all_let_go = Arc::clone(&all_let_go);
+        let (all_let_go, met) = (Arc::clone(&all_let_go), met.clone());
         FutureTask::new(move || {
             let token = CancelToken::current();
-            let met = Arc::clone(&all_let_go);
-            token.on_cancel(move || met.wait_timeout(LONG).unwrap()).keep();
+            let others = Arc::clone(&all_let_go);
+            token.on_cancel(move || met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap()).keep();
             let slept = token.sleep(Duration::MAX);
             all_let_go.count_down();
             slept
@@ -259,15 +261,19 @@ fn meeting_tasks(number: usize) -> Vec<FutureTask<Result<(), Cancelled>>> {
 #[test]
 fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
     within_deadline(|| {
-        let pool = ThreadPoolExecutor::fixed(3);
-        let at_once = Duration::from_millis(50);
-        let handles = pool.invoke_all_timeout(meeting_tasks(3), at_once).unwrap();
-        for handle in handles {
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
-        }
-        let failed = pool.invoke_any_timeout(meeting_tasks(3), at_once).unwrap_err();
-        assert_matches!(failed.reason, InvokeAnyFailure::TimedOut);
-        pool.close();
+        with_enough_time(|time| {
+            let pool = ThreadPoolExecutor::fixed(3);
+            let (tell, told) = mpsc::channel();
+            for handle in pool.invoke_all_timeout(meeting_tasks(3, &tell), time).unwrap() {
+                assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            }
+            let failed = pool.invoke_any_timeout(meeting_tasks(3, &tell), time).unwrap_err();
+            assert_matches!(failed.reason, InvokeAnyFailure::TimedOut);
+            pool.close();
+            let met: Vec<_> = told.try_iter().collect();
+            assert!(met.iter().all(|&met| met), "{met:?}");
+            met.len() == 6 // or a task had not begun in time
+        });
     });
 }
 
