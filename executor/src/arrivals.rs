@@ -34,19 +34,19 @@ use crate::error::WaitError;
 use crate::handle::TaskHandle;
 use crate::sync::{Arc, Mutex, Weak};
 use crate::task::TaskId;
-use crate::wait::{Deadline, wait};
+use crate::wait::{Deadline, Line, Ticket, wait};
 
 pub(crate) struct Arrivals<T>(Arc<Mutex<State<T>>>);
 
 struct State<T> {
     expected: BTreeMap<TaskId, TaskHandle<T>>,
     arrived: VecDeque<TaskHandle<T>>,
-    waiters: VecDeque<Waker>,
+    waiters: Line,
 }
 
 impl<T: Send + 'static> Arrivals<T> {
     pub(crate) fn new() -> Self {
-        let state = State { expected: BTreeMap::new(), arrived: VecDeque::new(), waiters: VecDeque::new() };
+        let state = State { expected: BTreeMap::new(), arrived: VecDeque::new(), waiters: Line::new() };
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -76,16 +76,13 @@ impl<T: Send + 'static> Arrivals<T> {
 
     /// Waits for the next handle whose task has ended. `None` if there is none to wait for.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
-        let mut me = None;
-        let result = wait(deadline, |waker| {
-            me.get_or_insert_with(|| waker.clone());
-            match self.0.lock().take_or_listen(waker) {
-                Poll::Ready(next) => Some(next),
-                Poll::Pending => None,
-            }
+        let mut me = None; // set once this thread was in the line
+        let result = wait(deadline, |waker| match self.0.lock().take_or_listen(&mut me, waker) {
+            Poll::Ready(next) => Some(next),
+            Poll::Pending => None,
         });
         if let (Err(_), Some(me)) = (&result, me) {
-            self.0.lock().give_up(&me);
+            self.0.lock().give_up(me);
         }
         result
     }
@@ -121,29 +118,31 @@ impl<T> State<T> {
     /// lock is fine: it takes no lock but its own.
     fn wake(&mut self) {
         if self.expected.is_empty() {
-            self.waiters.drain(..).for_each(Waker::wake);
+            self.waiters.take_all().for_each(Waker::wake);
         } else if !self.arrived.is_empty()
-            && let Some(waiter) = self.waiters.pop_front()
+            && let Some(waiter) = self.waiters.take_first()
         {
             waiter.wake();
         }
     }
 
-    fn take_or_listen(&mut self, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
+    fn take_or_listen(&mut self, me: &mut Option<Ticket>, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
         // Also if it will not wait: left there, it would be woken in the place of one who does.
-        self.waiters.retain(|waiter| !waiter.will_wake(waker));
+        if let Some(me) = *me {
+            self.waiters.leave(me);
+        }
         if let Some(handle) = self.arrived.pop_front() {
             return Poll::Ready(Some(handle));
         }
         if self.expected.is_empty() {
             return Poll::Ready(None);
         }
-        self.waiters.push_back(waker.clone());
+        *me = Some(self.waiters.join(waker.clone()));
         Poll::Pending
     }
 
-    fn give_up(&mut self, waker: &Waker) {
-        self.waiters.retain(|waiter| !waiter.will_wake(waker));
+    fn give_up(&mut self, me: Ticket) {
+        self.waiters.leave(me);
         self.wake(); // it may have been woken for a handle
     }
 }

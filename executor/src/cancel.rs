@@ -44,19 +44,33 @@
 //! demand, as a child of the frame below. A callback or a hook gets a frame in which nothing is current: it is no part of
 //! the task whose thread it borrows.
 //!
+//! # The order of a cancel
+//!
+//! 1. The token and all below it are *marked*: from then on [`is_cancelled`](CancelToken::is_cancelled) says so.
+//! 2. Threads that wait in this crate under one of these tokens are woken.
+//! 3. Users' callbacks run, outside all locks.
+//!
+//! A callback may take long, or wait for a thread that one of the tokens is to release; so it comes last. Any number of
+//! threads may cancel tokens of one tree at the same time. Each of them marks what it finds unmarked, so a `cancel` that
+//! has returned has the whole tree below it marked, whatever it returned. The callbacks of a token are run by one of them:
+//! the one that *claimed* the token first, with its first cancel or with that of a token above.
+//!
 //! # Invariants
 //!
-//! 1. `cancelled` is set under the lock of `state`, so whoever adds a callback under that lock either sees it set or is
-//!    found by the canceller.
-//! 2. Only the one thread that set `cancelled` runs callbacks, in the order in which they were registered, one at a
-//!    time, outside the lock.
-//! 3. Locks are taken downwards only (parent before child), and never two at once.
-//! 4. When [`Registration`]'s drop has returned, its callback is not running and never will be.
+//! 1. `cancelled` is set under the lock of `state`, so a thread that adds a child, a waiter or a callback under that lock
+//!    either sees it set or is found by the canceller.
+//! 2. Only the thread that set `claimed` runs callbacks, in the order in which they were registered, one at a time,
+//!    outside the lock.
+//! 3. `settled` is set when the token and all below it are marked, and spares other cancels the way down.
+//! 4. No two of these locks are held at once.
+//! 5. When [`Registration`]'s drop has returned, its callback is not running and never will be.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::task::Waker;
 
+use crate::callbacks;
 use crate::error::{Cancelled, contain, discard};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, ThreadId};
@@ -72,6 +86,7 @@ pub struct CancelToken {
 
 struct Node {
     cancelled: AtomicBool,
+    settled: AtomicBool,
     state: Mutex<State>,
     callback_done: Condvar,
     parent: Option<Link>,
@@ -85,14 +100,15 @@ struct Link {
 
 #[derive(Default)]
 struct State {
-    callbacks: BTreeMap<u64, Callback>, // ordered by key, that is, by time of registration
+    // Ordered by key, that is, by time of registration.
+    children: BTreeMap<u64, Weak<Node>>,
+    waiters: BTreeMap<u64, Waker>,
+    callbacks: BTreeMap<u64, Callback>,
+    claimed: bool,
     running: Option<(u64, ThreadId)>,
 }
 
-enum Callback {
-    Child(Weak<Node>),
-    User(Box<dyn FnOnce() + Send>),
-}
+type Callback = Box<dyn FnOnce() + Send>;
 
 impl CancelToken {
     /// Makes a token at the top of a tree of its own.
@@ -107,7 +123,8 @@ impl CancelToken {
         let key = next_key();
         let node = Arc::new(Node::new(Some(Link { parent: self.clone(), key })));
         let child = Self { node };
-        if self.insert(key, Callback::Child(Arc::downgrade(&child.node))).is_err() {
+        let below = Arc::downgrade(&child.node);
+        if self.if_live(|state| state.children.insert(key, below)).is_none() {
             child.cancel();
         }
         child
@@ -129,18 +146,54 @@ impl CancelToken {
 
     /// Asks everybody who has this token, or a child of it, to stop.
     ///
-    /// Runs the callbacks of [`on_cancel`](Self::on_cancel) on this thread before it returns: this token's first, then
-    /// those of its children, level by level. Returns true if this call made the request, false if it had been made
-    /// before. What happened before the call is visible to whoever sees the request.
+    /// First this token and all below it are marked, so that everybody who looks sees the request. Then each thread that
+    /// waits under one of them in a blocking call of this crate is woken. Last, the callbacks of
+    /// [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: this token's first, then those of its
+    /// children, level by level. So in a callback all these tokens are cancelled already, and it may wait for a thread
+    /// that one of them has released.
+    ///
+    /// Returns true if this call made the request, and false if it had been made before. Then, too, the token and all
+    /// below it are marked when the call returns; but callbacks may still be running on the thread that was first, or be
+    /// about to, as they are when one of them makes this very call. What happened before the call is visible to whoever
+    /// sees the request.
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were first")]
     pub fn cancel(&self) -> bool {
-        let mut below = VecDeque::new();
-        let first = self.node.cancel(&mut below);
+        self.begin_cancel().map(Callbacks::run).is_some()
+    }
+
+    /// Marks the tree and wakes who waits. What is left to do are the callbacks. `None` if the request had been made.
+    pub(crate) fn begin_cancel(&self) -> Option<Callbacks> {
         // A list and no recursion: a chain of children can be longer than the stack is deep.
-        while let Some(child) = below.pop_front() {
-            child.cancel(&mut below);
+        let mut tree = vec![Found { node: Arc::clone(&self.node), ours: true, calls_back: false }];
+        let mut waiters = Vec::new();
+        let mut looked_at = 0;
+        while let Some(found) = tree.get_mut(looked_at) {
+            looked_at += 1;
+            // Acquire: pairs with the Release below.
+            if found.node.settled.load(Ordering::Acquire) {
+                found.ours = false;
+                continue;
+            }
+            let node = Arc::clone(&found.node);
+            let mut state = node.state.lock();
+            found.ours &= !state.claimed;
+            found.calls_back = found.ours && !state.callbacks.is_empty();
+            state.claimed |= found.ours;
+            // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
+            node.cancelled.store(true, Ordering::Release);
+            waiters.extend(std::mem::take(&mut state.waiters).into_values());
+            // What is below a token that another thread has claimed is that thread's.
+            let ours = found.ours;
+            let below = state.children.values().filter_map(Weak::upgrade);
+            tree.extend(below.map(|node| Found { node, ours, calls_back: false }));
         }
-        first
+        for found in &tree {
+            found.node.settled.store(true, Ordering::Release);
+        }
+        waiters.into_iter().for_each(Waker::wake);
+        let first = tree.first().is_some_and(|top| top.ours);
+        let to_call = tree.into_iter().filter(|found| found.calls_back).map(|found| found.node);
+        first.then(|| Callbacks(to_call.collect()))
     }
 
     /// Whether the request was made, here or at a parent.
@@ -160,9 +213,15 @@ impl CancelToken {
     /// Registers what to do when the request comes, to reach a thread that is blocked where no token is looked at:
     /// shut its socket down, close its channel, wake its event loop.
     ///
-    /// The callback runs once at most, on the thread that cancels; at once and on this thread if the token is already
-    /// cancelled. Callbacks run in order of registration. A panic in one does not keep the others from running.
-    /// Dropping the [`Registration`] takes the callback back.
+    /// The callback runs once at most, on the thread that cancels, outside any task; at once and on this thread if the
+    /// token is already cancelled. Callbacks run in order of registration, after everything in this crate that waits
+    /// under the token was let go (see [`cancel`](Self::cancel)). A panic in one does not keep the others from running.
+    /// Dropping the [`Registration`] takes the callback back; [`Registration::keep`] leaves it. So a task that is blocked in
+    /// this crate, is woken and drops its registration may be quicker than the callback, which then does not run.
+    ///
+    /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a `cancel`, or by
+    /// completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due deeper down runs on the same
+    /// thread when the one around it has returned or blocks in this crate.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -175,19 +234,28 @@ impl CancelToken {
     /// ```
     pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) -> Registration {
         let key = next_key();
-        let place = match self.insert(key, Callback::User(Box::new(callback))) {
-            Ok(()) => Some((self.clone(), key)),
-            Err(callback) => {
-                if let Callback::User(callback) = callback {
-                    discard(contain(|| outside_any_task(callback)));
-                }
-                None
-            }
-        };
-        Registration { place }
+        let mut callback: Option<Callback> = Some(Box::new(callback));
+        let registered = self.if_live(|state| {
+            state.callbacks.extend(callback.take().map(|callback| (key, callback)));
+        });
+        if let Some(callback) = callback {
+            call_outside(callback);
+        }
+        Registration { place: registered.map(|()| (self.clone(), key)) }
+    }
+
+    /// Has a thread of this crate that waits woken when the request comes. `None` if it is there.
+    pub(crate) fn wake_on_cancel(&self, waiter: &Waker) -> Option<WaitRegistration> {
+        let key = next_key();
+        self.if_live(|state| state.waiters.insert(key, waiter.clone()))?;
+        Some(WaitRegistration { token: self.clone(), key })
     }
 
     /// Runs `f` with this token as the thread's current one: carries a token to a thread of one's own.
+    ///
+    /// The exception is the destructor of a thread-local value. If it runs after that of this crate's own value, as it may
+    /// when the thread ends, nothing is current any more, and `f` runs without a current token. Calls on the token itself,
+    /// such as [`sleep`](Self::sleep) and [`check`](Self::check), work there, too.
     ///
     /// ```
     /// # use executor::CancelToken;
@@ -211,14 +279,43 @@ impl CancelToken {
         })
     }
 
-    /// Adds a callback, or gives it back if the token is cancelled.
-    fn insert(&self, key: u64, callback: Callback) -> Result<(), Callback> {
+    /// Does something to the state of a token that is not cancelled.
+    fn if_live<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
         let mut state = self.node.state.lock();
-        if self.node.cancelled.load(Ordering::Relaxed) {
-            return Err(callback);
+        // Relaxed: only ever set under this lock.
+        (!self.node.cancelled.load(Ordering::Relaxed)).then(|| f(&mut state))
+    }
+}
+
+/// What a cancel finds on its way down.
+struct Found {
+    node: Arc<Node>,
+    /// Claimed by this cancel, or, before it was looked at, found below a token that was.
+    ours: bool,
+    calls_back: bool,
+}
+
+/// The callbacks of a tree that was cancelled, to be run by the thread that was first to cancel it.
+#[must_use]
+#[derive(Default)]
+pub(crate) struct Callbacks(Vec<Arc<Node>>);
+
+impl Callbacks {
+    pub(crate) fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn run(self) {
+        if !self.are_none() {
+            call_outside(|| self.run_here());
         }
-        state.callbacks.insert(key, callback);
-        Ok(())
+    }
+
+    /// The same for a caller that sees to it that this is outside of any task.
+    pub(crate) fn run_here(self) {
+        for node in self.0 {
+            node.run_callbacks();
+        }
     }
 }
 
@@ -232,47 +329,39 @@ impl Node {
     fn new(parent: Option<Link>) -> Self {
         Self {
             cancelled: AtomicBool::new(false),
+            settled: AtomicBool::new(false),
             state: Mutex::new(State::default()),
             callback_done: Condvar::new(),
             parent,
         }
     }
 
-    /// Makes the request at this node. Its children are left in `below`, for the caller to go on with.
-    fn cancel(&self, below: &mut VecDeque<Arc<Node>>) -> bool {
+    /// Runs the callbacks that are still registered.
+    fn run_callbacks(&self) {
         let mut state = self.state.lock();
-        // Relaxed: only ever set under this lock.
-        if self.cancelled.load(Ordering::Relaxed) {
-            return false;
-        }
-        // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
-        self.cancelled.store(true, Ordering::Release);
         // One by one, so that a registration dropped meanwhile still stops a callback that has not begun.
         while let Some((key, callback)) = state.callbacks.pop_first() {
-            match callback {
-                Callback::Child(child) => below.extend(child.upgrade()),
-                Callback::User(callback) => {
-                    state.running = Some((key, thread::current().id()));
-                    drop(state);
-                    discard(contain(|| outside_any_task(callback)));
-                    state = self.state.lock();
-                    state.running = None;
-                    self.callback_done.notify_all();
-                }
-            }
+            state.running = Some((key, thread::current().id()));
+            drop(state);
+            discard(contain(callback));
+            state = self.state.lock();
+            state.running = None;
+            self.callback_done.notify_all();
         }
-        true
     }
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
+        // Nobody can cancel this token any more. Callbacks are left only if their registrations were.
+        let callbacks = std::mem::take(&mut self.state.lock().callbacks);
+        if !callbacks.is_empty() {
+            outside_any_task(|| callbacks.into_values().for_each(discard));
+        }
         // A list and no recursion here, too: the last child of a long chain may be the last owner of all of it.
         let mut link = self.parent.take();
         while let Some(Link { parent, key }) = link {
-            // Unlike a registration this need not wait: nobody can see this token any more.
-            let callback = parent.node.state.lock().callbacks.remove(&key);
-            drop(callback);
+            parent.node.state.lock().children.remove(&key);
             link = Arc::into_inner(parent.node).and_then(|mut node| node.parent.take());
         }
     }
@@ -302,6 +391,18 @@ pub struct Registration {
     place: Option<(CancelToken, u64)>,
 }
 
+impl Registration {
+    /// Leaves the callback registered without this guard.
+    ///
+    /// It can then no longer be taken back. It runs when the token is cancelled, and is dropped unrun when the last copy of
+    /// the token and the last of its children are gone. Until then it takes memory, with all that it has captured: on a
+    /// token that lives for long, such as that of a program, one for each call. If it has captured the token itself, that
+    /// is until the token is cancelled.
+    pub fn keep(mut self) {
+        self.place = None;
+    }
+}
+
 impl Drop for Registration {
     fn drop(&mut self) {
         let Some((token, key)) = self.place.take() else { return };
@@ -323,11 +424,30 @@ impl fmt::Debug for Registration {
     }
 }
 
+/// Keeps the waker of a waiting thread with a token. Its drop does not wait: a wake-up that comes late does no harm.
+#[must_use]
+pub(crate) struct WaitRegistration {
+    token: CancelToken,
+    key: u64,
+}
+
+impl Drop for WaitRegistration {
+    fn drop(&mut self) {
+        let waiter = self.token.node.state.lock().waiters.remove(&self.key);
+        drop(waiter);
+    }
+}
+
 /// Runs `f` as a step that must not be cut off half-way: no blocking call in it obeys the current token.
 ///
 /// For clean-up, for the last message of a protocol, for the second of two writes that belong together. The request is
-/// not lost: [`CancelToken::current`] shows it inside and after the step. Tasks that run inline inside the step are
-/// shielded too.
+/// not lost: [`CancelToken::current`] shows it inside and after the step, and so does [`check`](CancelToken::check).
+///
+/// The current token is ignored however a wait comes by it: by itself, in `CancelToken::current().sleep(..)`, in an
+/// [`attach`](CancelToken::attach) of the same token inside the step, or in tasks that run inline there. *Another* token
+/// is obeyed by a wait that is told to, with `other.sleep(..)` or `other.attach(..)`: so a step can have a limit of its
+/// own. Make that one with [`CancelToken::new`]; a child of the current token is cancelled together with it, and
+/// counts as another.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};
@@ -435,6 +555,11 @@ pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// Calls a user's code outside any task, and contains a panic in it. Deep inside other callbacks it is put off.
+pub(crate) fn call_outside(callback: impl FnOnce() + 'static) {
+    callbacks::call(|| outside_any_task(callback));
+}
+
 /// Enters a task. `task` is what its handle shares with it, if there is a handle.
 #[inline]
 pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
@@ -447,7 +572,24 @@ pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
 
 /// The current token for a wait: none on a thread without one and none inside [`masked`].
 pub(crate) fn current_for_wait() -> Option<CancelToken> {
-    with_frames(|frames| if frames.last()?.masked > 0 { None } else { materialise(frames) }).flatten()
+    let current = |frames: &mut Vec<Frame>| {
+        if frames.last()?.masked > 0 {
+            return None;
+        }
+        let token = materialise(frames)?;
+        (!shields(frames, &token)).then_some(token)
+    };
+    with_frames(current).flatten()
+}
+
+/// Whether a step of this thread that is [`masked`] is shielded from this very token.
+pub(crate) fn is_shielded_from(token: &CancelToken) -> bool {
+    with_frames(|frames| shields(frames, token)).unwrap_or(false)
+}
+
+fn shields(frames: &[Frame], token: &CancelToken) -> bool {
+    let is_it = |own: &CancelToken| Arc::ptr_eq(&own.node, &token.node);
+    frames.iter().any(|frame| frame.masked > 0 && frame.token.as_ref().is_some_and(is_it))
 }
 
 /// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
@@ -458,7 +600,7 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
             return false;
         }
         match (&top.token, &top.task) {
-            (Some(token), _) => token.is_cancelled(),
+            (Some(token), _) => token.is_cancelled() && !shields(below, token),
             (None, Some(task)) if task.was_cancelled() => true,
             _ => !top.outside && is_cancelled(below),
         }

@@ -95,6 +95,8 @@ impl fmt::Display for RejectReason {
 /// Clones share one panic: the message is there for everyone, the payload for whoever takes it first. So the panic
 /// that a joiner gets and the one that an executor's hooks and statistics saw are the same.
 ///
+/// Two are equal if they are one and the same panic, that is, clones; what they said does not matter.
+///
 /// A panic that nobody has looked at (its handle was dropped, or there never was one) goes to the [panic
 /// handler](crate::panics) when its last clone is dropped.
 #[derive(Clone)]
@@ -129,7 +131,7 @@ impl Panic {
         Self(Arc::new(Caught {
             message,
             thread: thread::current().name().map(Into::into),
-            backtrace: panics::captured_backtrace(),
+            backtrace: panics::captured_backtrace(&*payload),
             payload: Mutex::new(Some(payload)),
             read: AtomicBool::new(false),
             origin: Mutex::new(Origin::default()),
@@ -146,7 +148,9 @@ impl Panic {
         self.0.thread.as_deref()
     }
 
-    /// Where it came from, if [`panics::install_hook`](crate::panics::install_hook) was called before.
+    /// Where it came from, if [`panics::install_hook`](crate::panics::install_hook) was called before. None if the last
+    /// panic on the thread that caught it was another one, with another payload; so mostly none for a payload that comes
+    /// from elsewhere, as in [`Promise::fail`](crate::Promise::fail).
     pub fn backtrace(&self) -> Option<&Backtrace> {
         self.0.backtrace.as_ref()
     }
@@ -173,7 +177,7 @@ impl Panic {
         let after_cancel = self.0.origin.lock().after_cancel;
         let origin = Origin { task: task.map(Into::into), handler, after_cancel };
         let replaced = std::mem::replace(&mut *self.0.origin.lock(), origin);
-        drop(replaced);
+        discard(replaced); // the handler may be gone otherwise
     }
 
     /// The task had been cancelled before it panicked, so nobody can read it.
@@ -187,6 +191,14 @@ impl Panic {
         self.0.read.store(true, Ordering::Relaxed);
     }
 }
+
+impl PartialEq for Panic {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Panic {}
 
 impl fmt::Debug for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,6 +23,7 @@
 //! | `sync` | | the one door to locks, threads and time, so that a model checker can stand behind it |
 //! | `error` | [`Cancelled`], [`WaitError`], [`Panic`], [`RejectReason`] | ways of failing; where panics stop |
 //! | `panics` | [`panics::PanicHandler`], [`panics::PanicReport`] | who hears of a panic that nobody else would hear of |
+//! | `callbacks` | | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | asking a task to stop |
 //! | `wait` | [`Latch`], [`Semaphore`] | the one wait under every blocking call |
 //! | `task` | [`Task`], [`Outcome`] | a closure to be run once |
@@ -82,6 +83,8 @@ mod error;
 pub use error::{Cancelled, Panic, RejectReason, WaitError};
 
 pub mod panics;
+
+mod callbacks;
 
 mod cancel;
 pub use cancel::{CancelToken, Registration, masked};

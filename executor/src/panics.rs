@@ -21,12 +21,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::any::{Any, TypeId};
 use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::Panic;
+use crate::error::{Panic, discard};
 use crate::sync::Arc;
 use crate::sync::process::{OnceLock, PoisonError, RwLock, thread_local};
 
@@ -84,7 +85,8 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before.
+/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before; a thread that is
+/// just calling it keeps it until it has returned.
 pub fn set_handler(handler: impl PanicHandler + 'static) -> Option<Arc<dyn PanicHandler>> {
     let mut slot = HANDLER.write().unwrap_or_else(PoisonError::into_inner);
     slot.replace(Arc::new(handler))
@@ -100,19 +102,42 @@ pub fn install_hook() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             before(info);
-            let _ = BACKTRACE.try_with(|slot| slot.replace(Some(Backtrace::force_capture())));
+            let taken = Taken { of: What::is(info.payload()), backtrace: Backtrace::force_capture() };
+            let _ = BACKTRACE.try_with(|slot| slot.replace(Some(taken)));
         }));
     });
 }
 
 thread_local! {
     /// From the hook, which knows the place of the panic, to the one who catches it. Not modelled: nothing is shared.
-    static BACKTRACE: RefCell<Option<Backtrace>> = const { RefCell::new(None) };
+    static BACKTRACE: RefCell<Option<Taken>> = const { RefCell::new(None) };
 }
 
-/// The backtrace of the panic that was just caught on this thread.
-pub(crate) fn captured_backtrace() -> Option<Backtrace> {
-    BACKTRACE.try_with(RefCell::take).ok().flatten()
+struct Taken {
+    of: What,
+    backtrace: Backtrace,
+}
+
+/// What is known of a payload before and after it is caught. Its address is not: it is moved into a box in between.
+#[derive(PartialEq)]
+struct What {
+    kind: TypeId,
+    text: Option<Box<str>>,
+}
+
+impl What {
+    fn is(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&'static str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Self { kind: payload.type_id(), text: text.map(Into::into) }
+    }
+}
+
+/// The backtrace of the panic with this payload, if that was the last on this thread. Another's may lie there: of a panic
+/// that the user has caught, when this payload was passed on without a panic of its own.
+pub(crate) fn captured_backtrace(payload: &(dyn Any + Send)) -> Option<Backtrace> {
+    let taken = BACKTRACE.try_with(RefCell::take).ok().flatten()?;
+    (taken.of == What::is(payload)).then_some(taken.backtrace)
 }
 
 thread_local! {
@@ -136,9 +161,9 @@ pub(crate) fn take_kept() -> Vec<Panic> {
 
 pub(crate) fn report(handler: Option<Arc<dyn PanicHandler>>, report: &PanicReport<'_>) {
     let handler = handler.or_else(|| HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone());
-    if let Some(handler) = handler
-        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler.panicked(report)))
-    {
+    let Some(handler) = handler else { return };
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler.panicked(report))) {
         std::mem::forget(payload); // it might panic once more when it is dropped
     }
+    discard(handler); // it may have been replaced meanwhile, and this be the last of it
 }

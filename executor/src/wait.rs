@@ -5,7 +5,7 @@
 //!
 //! # How a wait works
 //!
-//! A thread waits on its own *parker*, not on a condition variable of the thing it waits for. It leaves a [`Waker`] to
+//! A thread waits on a *parker* of its own, not on a condition variable of the thing it waits for. It leaves a [`Waker`] to
 //! its parker in two places: with the thing, and with the current [`CancelToken`]. Then it parks; whoever comes first
 //! wakes it, and it looks again. An asynchronous task leaves its waker in the same place as a thread does, which is how
 //! a handle can be joined and awaited by the same code.
@@ -23,22 +23,27 @@
 //! 2. A wake-up is only a hint. The waiter looks again, and a stray one (a waker left behind by an earlier wait on the
 //!    same thread) costs one more look.
 //! 3. Ready beats cancelled beats timed out: a wait whose thing is ready says so even if the other two came true.
-//! 4. No user code runs between leaving the waker and parking; it could park on the same parker and eat the wake-up.
+//! 4. No two waits share a parker at the same time. A user's code that runs inside a wait (the `Drop` of the waker that
+//!    ours replaces, a callback that was put off) may wait for something itself; it parks elsewhere, and the wake-ups of
+//!    the wait around it are kept.
+//! 5. Who waits is known by a [`Ticket`]. Wakers cannot be told apart for certain.
 //!
 //! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches, semaphores and
 //! sleeps refuse ([`check_current`] first); a join does not, because an outcome that exists should not be hidden.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::task::{Wake, Waker};
 
-use crate::cancel::{CancelToken, check_current, current_for_wait};
+use crate::callbacks;
+use crate::cancel::{CancelToken, check_current, current_for_wait, is_shielded_from};
 use crate::error::{Cancelled, WaitError};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, thread_local};
 
 // ----- parking -----
 
-/// Where one thread waits. It holds at most one wake-up.
+/// Where one thread waits for one thing. It holds at most one wake-up.
 #[derive(Default)]
 struct Parker {
     woken: Mutex<bool>,
@@ -72,19 +77,34 @@ impl Wake for Parker {
     }
 }
 
+/// A parker in use, and a waker to it.
+struct Parking(Option<(Arc<Parker>, Waker)>);
+
 thread_local! {
-    static PARKER: (Arc<Parker>, Waker) = new_parker();
+    /// Kept from one wait of the thread to the next. It is not here while a wait uses it.
+    static PARKER: Cell<Option<(Arc<Parker>, Waker)>> = Cell::new(None);
 }
 
-/// A thread whose locals are gone already still can wait, on a parker made for the occasion.
-fn this_thread() -> (Arc<Parker>, Waker) {
-    PARKER.try_with(Clone::clone).unwrap_or_else(|_| new_parker())
+impl Parking {
+    /// The thread's parker; or a new one if that is in use by a wait around this one, or if the thread's locals are gone.
+    fn begin() -> Self {
+        let kept = PARKER.try_with(Cell::take).ok().flatten();
+        Self(Some(kept.unwrap_or_else(|| {
+            let parker = Arc::new(Parker::default());
+            let waker = Waker::from(Arc::clone(&parker));
+            (parker, waker)
+        })))
+    }
+
+    fn get(&self) -> &(Arc<Parker>, Waker) {
+        self.0.as_ref().expect("it is given back by drop only")
+    }
 }
 
-fn new_parker() -> (Arc<Parker>, Waker) {
-    let parker = Arc::new(Parker::default());
-    let waker = Waker::from(Arc::clone(&parker));
-    (parker, waker)
+impl Drop for Parking {
+    fn drop(&mut self) {
+        let _ = PARKER.try_with(|kept| kept.set(self.0.take()));
+    }
 }
 
 /// The end of a timed wait; none for a wait without one, and none for a time so far away that the clock cannot say it.
@@ -103,22 +123,23 @@ impl Deadline {
     }
 }
 
-/// Blocks until `look` gives something. `look` must leave the waker with what it looks at, under the lock under which
-/// it looks, whenever it gives nothing. What it left is the caller's to remove after an error.
+/// Blocks until `look` gives something. While it gives nothing it must register the waker with the thing it inspects, under
+/// that thing's lock. After an error the caller removes the waker again.
 pub(crate) fn wait<R>(deadline: Deadline, mut look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
-    let (parker, waker) = this_thread();
-    if let Some(found) = look(&waker) {
+    let parking = Parking::begin();
+    let (parker, waker) = parking.get();
+    if let Some(found) = look(waker) {
         return Ok(found);
     }
+    callbacks::call_those_put_off(); // one of them may bring about what this waits for
     let token = current_for_wait();
-    // If the token is cancelled already, this wakes us at once.
-    let _registration = token.as_ref().map(|token| {
-        let waker = waker.clone();
-        token.on_cancel(move || waker.wake())
-    });
+    let registration = token.as_ref().map(|token| token.wake_on_cancel(waker));
+    if matches!(registration, Some(None)) {
+        waker.wake_by_ref(); // it is cancelled already
+    }
     loop {
         let timed_out = parker.park(deadline);
-        if let Some(found) = look(&waker) {
+        if let Some(found) = look(waker) {
             return Ok(found);
         }
         if token.as_ref().is_some_and(CancelToken::is_cancelled) {
@@ -136,7 +157,8 @@ pub(crate) fn wait_untimed<R>(look: impl FnMut(&Waker) -> Option<R>) -> Result<R
 }
 
 impl CancelToken {
-    /// Sleeps for `duration`, or until this token or the thread's current one is cancelled.
+    /// Sleeps for `duration`, or until this token or the thread's current one is cancelled. Inside
+    /// [`masked`](crate::masked) the current one is ignored, also if it is this one.
     ///
     /// # Errors
     /// [`Cancelled`] if the sleep was cut short, or not begun because the request was there already.
@@ -151,21 +173,75 @@ impl CancelToken {
     pub fn sleep(&self, duration: Duration) -> Result<(), Cancelled> {
         check_current()?;
         let deadline = Deadline::after(duration);
+        let obeys_this = !is_shielded_from(self);
         let mut registration = None;
         let slept = wait(deadline, |waker| {
-            if self.is_cancelled() {
+            if obeys_this && self.is_cancelled() {
                 return Some(Cancelled);
             }
-            registration.get_or_insert_with(|| {
-                let waker = waker.clone();
-                self.on_cancel(move || waker.wake())
-            });
+            if obeys_this && registration.is_none() {
+                registration = self.wake_on_cancel(waker);
+                if registration.is_none() {
+                    return Some(Cancelled);
+                }
+            }
             None
         });
         match slept {
             Err(WaitError::TimedOut) => Ok(()),
             Ok(Cancelled) | Err(WaitError::Cancelled) => Err(Cancelled),
         }
+    }
+}
+
+// ----- those who wait -----
+
+/// Those who wait for one thing, in the order in which they came.
+pub(crate) struct Line<W = Waker> {
+    waiting: VecDeque<(Ticket, W)>,
+    tickets: u64,
+}
+
+/// Tells those in a [`Line`] apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+impl<W> Line<W> {
+    pub(crate) fn new() -> Self {
+        Self { waiting: VecDeque::new(), tickets: 0 }
+    }
+
+    /// Puts a waiter at the end of the line.
+    pub(crate) fn join(&mut self, waiter: W) -> Ticket {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        self.waiting.push_back((ticket, waiter));
+        ticket
+    }
+
+    /// Takes a waiter out, if it is still there.
+    pub(crate) fn leave(&mut self, ticket: Ticket) {
+        self.waiting.retain(|(other, _)| *other != ticket);
+    }
+
+    pub(crate) fn first(&self) -> Option<&(Ticket, W)> {
+        self.waiting.front()
+    }
+
+    pub(crate) fn take_first(&mut self) -> Option<W> {
+        self.waiting.pop_front().map(|(_, waiter)| waiter)
+    }
+
+    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = W> + use<W> {
+        std::mem::take(&mut self.waiting).into_iter().map(|(_, waiter)| waiter)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
     }
 }
 
@@ -196,13 +272,13 @@ pub struct Latch {
 
 struct LatchState {
     count: usize,
-    waiters: Vec<Waker>,
+    waiters: Line,
 }
 
 impl Latch {
     /// Makes a latch that opens after `count` calls of [`count_down`](Self::count_down); one with zero is open.
     pub fn new(count: usize) -> Self {
-        Self { state: Mutex::new(LatchState { count, waiters: Vec::new() }) }
+        Self { state: Mutex::new(LatchState { count, waiters: Line::new() }) }
     }
 
     /// Counts down by one and, at zero, lets every waiter go. At zero it does nothing.
@@ -212,14 +288,19 @@ impl Latch {
         if state.count > 0 {
             return;
         }
-        let waiters = std::mem::take(&mut state.waiters);
+        let waiters = state.waiters.take_all();
         drop(state);
-        waiters.into_iter().for_each(Waker::wake);
+        waiters.for_each(Waker::wake);
     }
 
     /// How many calls of [`count_down`](Self::count_down) are missing.
     pub fn count(&self) -> usize {
         self.state.lock().count
+    }
+
+    /// How many threads wait for it now.
+    pub fn waiting(&self) -> usize {
+        self.state.lock().waiters.len()
     }
 
     /// Waits until the latch is open.
@@ -241,19 +322,17 @@ impl Latch {
     }
 
     fn wait_until(&self, deadline: Deadline) -> Result<(), WaitError> {
+        let mut me = None; // set while this thread is in the line
         let result = wait(deadline, |waker| {
             let mut state = self.state.lock();
             if state.count == 0 {
                 return Some(());
             }
-            if !state.waiters.iter().any(|other| other.will_wake(waker)) {
-                state.waiters.push(waker.clone());
-            }
+            me.get_or_insert_with(|| state.waiters.join(waker.clone()));
             None
         });
-        if result.is_err() {
-            let mut state = self.state.lock();
-            state.waiters.retain(|waiter| !waiter.will_wake(&this_thread().1));
+        if let (Err(_), Some(me)) = (&result, me) {
+            self.state.lock().waiters.leave(me);
         }
         result
     }
@@ -261,7 +340,8 @@ impl Latch {
 
 impl fmt::Debug for Latch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Latch").field("count", &self.count()).finish()
+        let state = self.state.lock();
+        f.debug_struct("Latch").field("count", &state.count).field("waiting", &state.waiters.len()).finish()
     }
 }
 
@@ -292,18 +372,13 @@ pub struct Semaphore {
 
 struct SemaphoreState {
     permits: usize,
-    queue: VecDeque<Waiter>,
-}
-
-struct Waiter {
-    permits: usize,
-    waker: Waker,
+    queue: Line<(usize, Waker)>, // how many permits each of them wants
 }
 
 impl Semaphore {
     /// Makes a semaphore with `permits` permits, which may be none.
     pub fn new(permits: usize) -> Self {
-        Self { state: Mutex::new(SemaphoreState { permits, queue: VecDeque::new() }) }
+        Self { state: Mutex::new(SemaphoreState { permits, queue: Line::new() }) }
     }
 
     /// Waits for a permit.
@@ -381,31 +456,28 @@ impl Semaphore {
     }
 
     fn acquire_until(&self, permits: usize, deadline: Deadline) -> Result<Permit<'_>, WaitError> {
-        let mut me: Option<Waker> = None; // set while we are in the queue
+        let mut me: Option<Ticket> = None; // set while this thread is in the queue
         let result = wait(deadline, |waker| {
             let mut state = self.state.lock();
-            let first = match &me {
+            let first = match me {
                 None => state.queue.is_empty(),
-                Some(me) => state.queue.front().is_some_and(|waiter| waiter.waker.will_wake(me)),
+                Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
             };
             if first && state.permits >= permits {
                 state.permits -= permits;
                 if me.take().is_some() {
-                    state.queue.pop_front();
+                    state.queue.take_first();
                     state.wake_first(); // there may be enough for the next one, too
                 }
                 return Some(Permit { semaphore: self, permits });
             }
-            if me.is_none() {
-                state.queue.push_back(Waiter { permits, waker: waker.clone() });
-                me = Some(waker.clone());
-            }
+            me.get_or_insert_with(|| state.queue.join((permits, waker.clone())));
             None
         });
         if let Some(me) = me {
             let mut state = self.state.lock();
-            state.queue.retain(|waiter| !waiter.waker.will_wake(&me));
-            state.wake_first(); // we may have stood in the way of the next one
+            state.queue.leave(me);
+            state.wake_first(); // it may have stood in the way of the next one
         }
         result
     }
@@ -415,10 +487,10 @@ impl SemaphoreState {
     /// Wakes the first waiter if there is enough for it. It stays in the queue until it has taken its permits. Waking a
     /// parker under our lock is fine: it takes no lock but its own.
     fn wake_first(&self) {
-        if let Some(first) = self.queue.front()
-            && first.permits <= self.permits
+        if let Some((_, (wanted, waker))) = self.queue.first()
+            && *wanted <= self.permits
         {
-            first.waker.wake_by_ref();
+            waker.wake_by_ref();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use executor::panics::{PanicReport, install_hook};
-use executor::{ExecutorService, JoinError, Panic, ThreadPoolExecutor, prelude::*};
+use executor::{ExecutorService, JoinError, Panic, Promise, ThreadPoolExecutor, prelude::*};
 
 #[inline(never)]
 fn the_place_of_the_panic() {
@@ -14,6 +14,15 @@ fn the_place_of_the_panic() {
 
 fn panic_of(pool: &ThreadPoolExecutor) -> Panic {
     match pool.submit(the_place_of_the_panic).unwrap().join() {
+        Err(JoinError::Panicked(panic)) => panic,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed_with(payload: Box<dyn std::any::Any + Send>) -> Panic {
+    let (promise, handle) = Promise::<()>::new();
+    promise.fail(payload).unwrap();
+    match handle.join() {
         Err(JoinError::Panicked(panic)) => panic,
         other => panic!("{other:?}"),
     }
@@ -48,6 +57,14 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
         Err(JoinError::<()>::Panicked(panic)) => assert!(panic.backtrace().is_none()),
         other => panic!("{other:?}"),
     }
+
+    // Nor does a payload from elsewhere, although a panic was caught on this thread before. One that was just caught does.
+    let caught = std::panic::catch_unwind(the_place_of_the_panic).unwrap_err();
+    assert!(failed_with(Box::new("another payload")).backtrace().is_none());
+    assert!(failed_with(caught).backtrace().is_none(), "its backtrace was thrown away by then");
+    let caught = std::panic::catch_unwind(the_place_of_the_panic).unwrap_err();
+    let backtrace = failed_with(caught).backtrace().expect("it was caught here").to_string();
+    assert!(backtrace.contains("the_place_of_the_panic"), "{backtrace}");
 
     pool.execute(the_place_of_the_panic).unwrap();
     pool.close();

@@ -1,10 +1,10 @@
 //! The panic handler of the process hears of what no pool has a handler for. In a process of its own, because there is one.
 
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use executor::panics::{PanicReport, set_handler};
+use executor::panics::{PanicHandler, PanicReport, set_handler};
 use executor::{
     DirectExecutor, Executor, ExecutorService, FutureTask, Promise, Task, ThreadPerTaskExecutor,
     ThreadPoolExecutor, prelude::*,
@@ -86,4 +86,30 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     hear(&second, &["bad oh"]);
     assert_eq!(*heard.lock().unwrap(), [""; 0]);
     drop(first);
+
+    // A handler that is replaced while a worker calls it, so that the worker is the one that drops it.
+    struct Bomb(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
+    impl PanicHandler for Bomb {
+        fn panicked(&self, _: &PanicReport<'_>) {
+            self.0.send(()).unwrap();
+            self.1.lock().unwrap().recv_timeout(LONG).unwrap();
+        }
+    }
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+            resume_unwind(Box::new("the handler's drop"));
+        }
+    }
+    let ((tell, told), (release, released)) = (mpsc::channel(), mpsc::channel());
+    drop(set_handler(Bomb(tell, Mutex::new(released))));
+    let pool = ThreadPoolExecutor::single();
+    let worker = pool.submit(|| std::thread::current().id()).unwrap().join().unwrap();
+    pool.execute(fail).unwrap();
+    told.recv_timeout(LONG).unwrap();
+    drop(set_handler(|_: &PanicReport<'_>| ()));
+    release.send(()).unwrap();
+    told.recv_timeout(LONG).expect("it is dropped by the worker");
+    let same = pool.submit(|| std::thread::current().id()).unwrap().join_timeout(LONG).unwrap();
+    assert_eq!(same, worker, "the thread has survived it");
 }

@@ -24,6 +24,15 @@
 //! those that were accepted are waited for, as if the others had not been asked for, and the refused ones come back to
 //! be tried again. So a batch that is too large for a bounded pool makes progress, and nothing is done by halves.
 //!
+//! # What a call may take longer than its deadline
+//!
+//! Tasks are cancelled on the calling thread, and so are their users' callbacks run there: what
+//! [`on_cancel`](crate::CancelToken::on_cancel) has registered, an [`on_done`](crate::TaskHandle::on_done), the `Drop` of
+//! what a task has captured. The call returns after them. It could hand them to another thread only if it had one: those
+//! of the executor may all be held up by the very tasks that the callbacks are to release. What it can do is to keep
+//! nobody else waiting: all tasks are decided, and everybody who waits for them or under their tokens is let go, before
+//! the first callback runs.
+//!
 //! # Left out
 //!
 //! A deadline does not cut off a submission that blocks, as it can with the pool's [`Block`](crate::Block) policy or in
@@ -45,10 +54,13 @@ use crate::wait::{Deadline, wait};
 struct Batch<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> Batch<T> {
-    /// The last ones first: a worker that a cancelled task sets free is not to begin one that is cancelled next.
+    /// The last ones first: a worker that a cancelled task sets free is not to begin one that is cancelled next. All of
+    /// them are decided, and everybody who waits for them is let go, before the first callback of a user runs.
     fn cancel(&self) {
-        for handle in self.0.iter().rev() {
-            handle.cancel();
+        let begun: Vec<_> =
+            self.0.iter().rev().filter_map(|handle| Some((handle, handle.begin_cancel()?))).collect();
+        for (handle, begun) in begun {
+            handle.end_cancel(begun);
         }
     }
 

@@ -181,8 +181,11 @@ pub trait ExecutorExt: Executor {
     /// As [`invoke_all`](Self::invoke_all).
     ///
     /// # Blocking
-    /// Blocks for `timeout` at most, provided that submitting does not block: an executor that runs its tasks inline
-    /// comes back only when the task has ended.
+    /// Waits for `timeout` at most, provided that submitting does not block: an executor that runs its tasks inline
+    /// comes back only when the task has ended. When the time is up, it cancels what has not ended, all at once, and then
+    /// runs the callbacks of the tasks that it has cancelled, one after the other, on this thread: those of
+    /// [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of what tasks that had not begun have captured. It
+    /// returns when they have, so keep them short.
     ///
     /// # Cancellation
     /// As [`invoke_all`](Self::invoke_all).
@@ -226,7 +229,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Blocking
     /// Blocks until one has succeeded or all have failed. It waits for no loser: one that pays no attention to its token
-    /// goes on running after the call. Called by a task of the same pool it can wait for ever, as
+    /// goes on running after the call. But it runs the callbacks of the losers that it cancels, on this thread. Called by a task of the same pool it can wait for ever, as
     /// [`TaskHandle::join`] can.
     ///
     /// # Cancellation

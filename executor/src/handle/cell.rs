@@ -3,7 +3,7 @@
 use std::task::Waker;
 
 use super::error::{TaskError, TaskState};
-use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
+use crate::cancel::{Callbacks, CancelToken, RunningTask, call_outside, enter_task, outside_any_task};
 use crate::error::{Cancelled, contain, discard};
 use crate::sync::{Arc, Mutex, Weak};
 use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId};
@@ -72,7 +72,19 @@ enum Listener<T> {
     /// The handle was dropped: nobody will ever take the result.
     Gone,
     Waker(Waker),
-    Callback(Box<dyn FnOnce(TaskResult<T>) + Send>),
+    Callback(Callback<T>),
+    Relay(Arc<dyn Relay<T>>),
+}
+
+type Callback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
+
+/// A listener that passes the news on to many, in two steps as everywhere: first to those who wait.
+pub(super) trait Relay<T>: Send + Sync {
+    /// Puts the result where all of them find it, and lets those who wait go.
+    fn publish(&self, result: TaskResult<T>);
+
+    /// Calls the callbacks.
+    fn call_back(&self);
 }
 
 impl<T> Phase<T> {
@@ -110,7 +122,7 @@ impl<T> CoreState<T> {
         assert!(!matches!(self.phase, Phase::Taken(_)), "a handle was used after it had given its result");
     }
 
-    /// Decides the outcome. What has to be done about it is to be done without the lock: see [`Announcement::make`].
+    /// Decides the outcome. The caller announces it when it has let go of the lock: [`Announcement::release_waiters`].
     fn decide(&mut self, result: TaskResult<T>) -> Announcement<T> {
         self.phase = Phase::Finished(result);
         match std::mem::replace(&mut self.listener, Listener::None) {
@@ -120,6 +132,10 @@ impl<T> CoreState<T> {
                 Announcement::Drop(result)
             }
             Listener::Waker(waker) => Announcement::Wake(waker),
+            Listener::Relay(relay) => {
+                let result = self.phase.take().expect("decided above");
+                Announcement::Relay(relay, result)
+            }
             Listener::Callback(callback) => {
                 let result = self.phase.take().expect("decided above");
                 Announcement::Call(callback, result)
@@ -134,18 +150,64 @@ enum Announcement<T> {
     Nobody,
     Drop(TaskResult<T>),
     Wake(Waker),
-    Call(Box<dyn FnOnce(TaskResult<T>) + Send>, TaskResult<T>),
+    Relay(Arc<dyn Relay<T>>, TaskResult<T>),
+    Call(Callback<T>, TaskResult<T>),
+}
+
+/// What is left to do when those who wait have been let go: the user's code, which may take long.
+#[must_use]
+enum UserCode<T> {
+    None,
+    Drop(TaskResult<T>),
+    Relay(Arc<dyn Relay<T>>),
+    Call(Callback<T>, TaskResult<T>),
 }
 
 impl<T> Announcement<T> {
-    fn make(self) {
-        // A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
+    /// Lets those who wait go, threads and asynchronous tasks.
+    fn release_waiters(self) -> UserCode<T> {
+        match self {
+            Self::Nobody => UserCode::None,
+            Self::Drop(result) => UserCode::Drop(result),
+            Self::Wake(waker) => {
+                wake(waker);
+                UserCode::None
+            }
+            Self::Relay(relay, result) => {
+                relay.publish(result);
+                UserCode::Relay(relay)
+            }
+            Self::Call(callback, result) => UserCode::Call(callback, result),
+        }
+    }
+}
+
+/// Wakes a listener. It may be a user's waker, whose panic is no concern of the task and its thread.
+pub(super) fn wake(waker: Waker) {
+    discard(contain(|| outside_any_task(|| waker.wake())));
+}
+
+impl<T> UserCode<T> {
+    /// A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
+    fn run_here(self) {
         discard(contain(|| match self {
-            Self::Nobody => {}
-            Self::Drop(result) => outside_any_task(|| drop(result)),
-            Self::Wake(waker) => outside_any_task(|| waker.wake()),
-            Self::Call(callback, result) => outside_any_task(|| callback(result)),
+            Self::None => {}
+            Self::Drop(result) => drop(result),
+            Self::Relay(relay) => relay.call_back(),
+            Self::Call(callback, result) => callback(result),
         }));
+    }
+
+    fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+impl<T: 'static> UserCode<T> {
+    fn run(self) {
+        if !self.is_none() {
+            call_outside(|| self.run_here());
+        }
     }
 }
 
@@ -164,30 +226,6 @@ impl<T> Core<T> {
             state.phase = Phase::Running(None);
         }
         pending
-    }
-
-    // ANCHOR: settle
-    /// Decides for `result` if nothing is decided yet. Otherwise it comes back.
-    pub(super) fn settle(&self, result: TaskResult<T>) -> Result<(), TaskResult<T>> {
-        let mut state = self.state.lock();
-        let Phase::Running(token) = &mut state.phase else { return Err(result) };
-        let token = token.take();
-        let announcement = state.decide(result);
-        drop(state);
-        drop(token);
-        announcement.make();
-        Ok(())
-    }
-    // ANCHOR_END: settle
-
-    /// Publishes what came of the body, unless a `cancel` was first.
-    fn finish(&self, result: TaskResult<T>) {
-        if let Err(too_late) = self.settle(result) {
-            if let Err(TaskError::Panicked(panic)) = &too_late {
-                panic.set_after_cancel();
-            }
-            outside_any_task(|| discard(too_late));
-        }
     }
 
     /// The token of what is running, made if need be.
@@ -267,7 +305,7 @@ impl<T> Core<T> {
         let mut state = self.state.lock();
         let result = state.phase.take();
         let listener = match &state.listener {
-            Listener::Callback(_) => None, // it has taken the handle's place
+            Listener::Callback(_) | Listener::Relay(_) => None, // it has taken the handle's place
             _ => Some(std::mem::replace(&mut state.listener, Listener::Gone)),
         };
         drop(state);
@@ -284,11 +322,52 @@ impl<T> Core<T> {
         watcher.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
     }
 
-    pub(super) fn call_when_done(&self, callback: Box<dyn FnOnce(TaskResult<T>) + Send>) {
+    /// Has a relay told when it is done; gives it the result now if it is.
+    pub(super) fn relay_when_done(&self, relay: Arc<dyn Relay<T>>) {
         let mut state = self.state.lock();
         if let Some(result) = state.phase.take() {
             drop(state);
-            Announcement::Call(callback, result).make();
+            relay.publish(result);
+        } else {
+            state.assert_not_taken();
+            let replaced = std::mem::replace(&mut state.listener, Listener::Relay(relay));
+            drop(state);
+            discard(replaced);
+        }
+    }
+}
+
+impl<T: 'static> Core<T> {
+    // ANCHOR: settle
+    /// Decides for `result` if nothing is decided yet. Otherwise it comes back.
+    pub(super) fn settle(&self, result: TaskResult<T>) -> Result<(), TaskResult<T>> {
+        let mut state = self.state.lock();
+        let Phase::Running(token) = &mut state.phase else { return Err(result) };
+        let token = token.take();
+        let announcement = state.decide(result);
+        drop(state);
+        let callback = announcement.release_waiters();
+        drop(token);
+        callback.run();
+        Ok(())
+    }
+    // ANCHOR_END: settle
+
+    /// Publishes what came of the body, unless a `cancel` was first.
+    fn finish(&self, result: TaskResult<T>) {
+        if let Err(too_late) = self.settle(result) {
+            if let Err(TaskError::Panicked(panic)) = &too_late {
+                panic.set_after_cancel();
+            }
+            UserCode::Drop(too_late).run();
+        }
+    }
+
+    pub(super) fn call_when_done(&self, callback: Callback<T>) {
+        let mut state = self.state.lock();
+        if let Some(result) = state.phase.take() {
+            drop(state);
+            UserCode::Call(callback, result).run();
         } else {
             state.assert_not_taken();
             let replaced = std::mem::replace(&mut state.listener, Listener::Callback(callback));
@@ -318,9 +397,24 @@ struct Decided<T> {
     announcement: Announcement<T>,
 }
 
+/// A cancel whose waiters have been let go, and the users' code that it is still to run.
+#[must_use]
+pub(crate) struct CancelBegun<T> {
+    was_pending: bool,
+    of_the_token: Callbacks,
+    of_the_listener: UserCode<T>,
+}
+
 /// What a handle can do to the cell; without the body's type.
 pub(super) trait TaskCell<T>: CancelCell {
     fn core(&self) -> &Core<T>;
+
+    /// Decides for cancelled and lets everybody go who waits in this crate: for the outcome, or, in the body, under the
+    /// task's token. Runs none of the users' callbacks. `None` if something was decided before.
+    fn begin_cancel(&self, interrupt: bool) -> Option<CancelBegun<T>>;
+
+    /// Runs the users' code that is left: the token's callbacks, the `Drop` of what the body captured, the listener.
+    fn end_cancel(&self, begun: CancelBegun<T>);
 }
 
 /// What a canceller can do to the cell; without the result's type either.
@@ -333,13 +427,37 @@ pub(super) trait CancelCell: Send + Sync {
     fn panic_message(&self) -> Option<String>;
 }
 
-impl<T: Send, F: Send> TaskCell<T> for Cell<T, F> {
+impl<T: Send + 'static, F: Send + 'static> TaskCell<T> for Cell<T, F> {
     fn core(&self) -> &Core<T> {
         &self.core
     }
+
+    // ANCHOR: cancel
+    fn begin_cancel(&self, interrupt: bool) -> Option<CancelBegun<T>> {
+        let Decided { was_pending, token, watcher, announcement } = self.core.cancel(interrupt)?;
+        if let Some(watcher) = watcher {
+            watcher.cancelled_in_queue(); // so that the pool's counts are right when a joiner asks for them
+        }
+        let of_the_listener = announcement.release_waiters();
+        let of_the_token = token.and_then(|token| token.begin_cancel()).unwrap_or_default();
+        Some(CancelBegun { was_pending, of_the_token, of_the_listener })
+    }
+
+    fn end_cancel(&self, begun: CancelBegun<T>) {
+        let CancelBegun { was_pending, of_the_token, of_the_listener } = begun;
+        let body = if was_pending { self.body.lock().take() } else { None };
+        if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {
+            call_outside(|| {
+                of_the_token.run_here();
+                discard(body);
+                of_the_listener.run_here();
+            });
+        }
+    }
+    // ANCHOR_END: cancel
 }
 
-impl<T: Send, F: Send> CancelCell for Cell<T, F> {
+impl<T: Send + 'static, F: Send + 'static> CancelCell for Cell<T, F> {
     fn id(&self) -> TaskId {
         self.core.id
     }
@@ -353,21 +471,7 @@ impl<T: Send, F: Send> CancelCell for Cell<T, F> {
     }
 
     fn cancel(&self, interrupt: bool) -> bool {
-        let Some(Decided { was_pending, token, watcher, announcement }) = self.core.cancel(interrupt) else {
-            return false;
-        };
-        if was_pending {
-            let body = self.body.lock().take();
-            outside_any_task(|| discard(body));
-        }
-        if let Some(watcher) = watcher {
-            watcher.cancelled_in_queue();
-        }
-        if let Some(token) = token {
-            token.cancel();
-        }
-        announcement.make();
-        true
+        self.begin_cancel(interrupt).map(|begun| self.end_cancel(begun)).is_some()
     }
 
     fn panic_message(&self) -> Option<String> {
@@ -378,7 +482,7 @@ impl<T: Send, F: Send> CancelCell for Cell<T, F> {
     }
 }
 
-impl<T: Send, F: Send> RunningTask for Cell<T, F> {
+impl<T: Send + 'static, F: Send + 'static> RunningTask for Cell<T, F> {
     fn token_made(&self, made: &CancelToken) {
         let mut state = self.core.state.lock();
         if let Phase::Running(token) = &mut state.phase {

@@ -9,9 +9,11 @@ use crate::error::{Cancelled, Panic};
 /// Why a task has no result.
 ///
 /// The task's own failures are not here: a task that can fail returns a `Result`, which is then its result.
+///
+/// Two that panicked are equal if it is the same [`Panic`].
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskError {
     /// The body panicked.
@@ -62,6 +64,9 @@ impl fmt::Display for TaskState {
 
 // ANCHOR: join_error
 /// Why [`TaskHandle::join`] gave no result.
+///
+/// It is not `PartialEq`, like all errors that give a handle back: a handle equals no other. Match on it instead, as in
+/// `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
 #[doc(alias = "InterruptedException")]
@@ -76,7 +81,7 @@ pub enum JoinError<T> {
 }
 // ANCHOR_END: join_error
 
-/// Why [`TaskHandle::join_timeout`] gave no result.
+/// Why [`TaskHandle::join_timeout`] gave no result. Not `PartialEq`, as [`JoinError`].
 #[doc(alias = "TimeoutException")]
 #[non_exhaustive]
 pub enum JoinTimeoutError<T> {
@@ -90,7 +95,7 @@ pub enum JoinTimeoutError<T> {
     TimedOut(TaskHandle<T>),
 }
 
-/// Why [`TaskHandle::try_join`] gave no result.
+/// Why [`TaskHandle::try_join`] gave no result. Not `PartialEq`, as [`JoinError`].
 #[non_exhaustive]
 pub enum TryJoinError<T> {
     /// The task panicked.
@@ -102,7 +107,7 @@ pub enum TryJoinError<T> {
 }
 
 /// Why [`SharedHandle::join`](super::SharedHandle::join) gave no result.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SharedJoinError {
     /// The task panicked.

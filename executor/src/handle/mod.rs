@@ -30,12 +30,15 @@
 //!
 //! 1. The outcome is decided once, by whoever first moves the state to `Finished`. A `cancel` that wins while the body
 //!    runs decides at once; what the body returns later is dropped.
-//! 2. The body is in its slot exactly while the state is `Pending`. Whoever moves the state on takes it out: `run` to
-//!    run it, `cancel` to drop it, so a cancelled task's captured data does not linger in a queue.
+//! 2. The body is in its slot while the state is `Pending`. Whoever moves the state on takes it out: `run` to run it,
+//!    `cancel` to drop it when it has let go who waits, so a cancelled task's captured data does not linger in a queue.
 //! 3. Every handle reaches `Finished`: a task dropped unrun is cancelled by its drop.
-//! 4. There is one listener at most: a waker (of a thread or an asynchronous task) or a callback. A shared handle is a
-//!    callback that passes the news on to many.
+//! 4. There is one listener at most: a waker (of a thread or an asynchronous task), a callback, or the relay of a shared
+//!    handle, which passes the news on to many.
 //! 5. No user code runs while the state is locked: not the body, a callback or a waker, and not the `Drop` of any.
+//! 6. The library's own business comes first, the users' code after it. A decision is made, those who wait for the outcome
+//!    are let go, the task's token and all below it are marked, and what waits under them is woken. Only then do callbacks
+//!    run and captured values drop: a callback may take long, or wait for a thread that was to be let go.
 //!
 //! # A lock, not an atomic state word
 //!
@@ -68,6 +71,7 @@ use crate::error::{Cancelled, WaitError};
 use crate::sync::{Arc, Duration};
 use crate::task::{Task, TaskId};
 use crate::wait::{Deadline, wait, wait_untimed};
+pub(crate) use cell::CancelBegun;
 use cell::{CancelCell, Cell, TaskCell, mark_read};
 
 // ----- future task -----
@@ -177,6 +181,9 @@ impl<T> fmt::Debug for FutureTask<T> {
 /// A handle can be waited for by a thread ([`join`](Self::join)) or awaited by an asynchronous task: it is a [`Future`].
 /// Dropping it lets the task go on unobserved; its result is then dropped, and a panic in it goes to the [panic
 /// handler](crate::panics).
+///
+/// A result is moved from the task's stack into the handle and out again, several times on the way. Return large ones in a
+/// [`Box`] (or a `Vec`): an array of hundreds of kilobytes by value overflows a worker's stack, which ends the process.
 #[doc(alias = "Future")]
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
@@ -268,7 +275,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// [`Interrupted`](JoinTimeoutError::Interrupted) is that of a task that this call has cancelled.
     ///
     /// # Blocking
-    /// As [`join_timeout`](Self::join_timeout).
+    /// As [`join_timeout`](Self::join_timeout), and then, if the task is called off, until the users' code has run that a
+    /// [`cancel`](Self::cancel) runs.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -303,12 +311,14 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Calls the task off. Returns true if that decided its outcome.
     ///
-    /// A task that has not begun never will, and what it captured is dropped now. For one that runs, the outcome is
-    /// *cancelled* from now on, whoever waits is let go, and the task's [`CancelToken`] is cancelled; the body goes on
-    /// until it looks at it, and what it returns is dropped. If the task is finished or cancelled already, nothing
-    /// happens and the answer is false.
+    /// A task that has not begun never will. For one that runs, the outcome is *cancelled* from now on, and the task's
+    /// [`CancelToken`] is cancelled; the body goes on until it looks at it, and what it returns is dropped. If the task
+    /// is finished or cancelled already, nothing happens and the answer is false.
     ///
-    /// Callbacks registered with the token, and one given to [`on_done`](Self::on_done), run on the calling thread.
+    /// First everybody is let go who waits for the outcome, and the body, if it waits in this crate. Then users' code runs
+    /// on the calling thread, before the call returns: the callbacks [registered](CancelToken::on_cancel) with the token,
+    /// the `Drop` of what a task that has not begun had captured, and last a callback given to
+    /// [`on_done`](Self::on_done). So a thread that was let go may be quicker than any of these.
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
@@ -378,6 +388,11 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// The worker that runs the callback does nothing else meanwhile, so keep it short. For more than one callback, or to
     /// keep a handle, make the handle [shared](Self::shared) first.
     ///
+    /// The callback belongs to no task, whichever thread it runs on: see [`CancelToken::current`]. It may complete a
+    /// [`Promise`] or cancel a task, and callbacks that bring about others nest to a depth of 32. One that is due deeper
+    /// down runs on the same thread when the one around it has returned or blocks in this crate; so a chain of them may
+    /// be of any length.
+    ///
     /// ```
     /// use executor::FutureTask;
     /// use std::sync::mpsc;
@@ -399,6 +414,16 @@ impl<T: Send + 'static> TaskHandle<T> {
             mark_read(&result);
             callback(result);
         }));
+    }
+
+    /// The first half of a [`cancel`](Self::cancel): everybody is let go, and no callback has run.
+    pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
+        self.cell.begin_cancel(true)
+    }
+
+    /// The second half, with what the first has returned.
+    pub(crate) fn end_cancel(&self, begun: CancelBegun<T>) {
+        self.cell.end_cancel(begun);
     }
 
     /// Whether the outcome is decided. If not, `waker` is woken when it is, unless somebody else listens then.

@@ -63,6 +63,8 @@ impl<T: Send + 'static> Promise<T> {
     /// thread gives it. The handle's owner gets the payload, and nobody's panic goes unheard: see
     /// [`panics`](crate::panics).
     ///
+    /// It has a [backtrace](crate::Panic::backtrace) only if it was caught on this thread, just before.
+    ///
     /// A failure that is foreseen is a value: promise a `Result` and [complete](Self::complete) it with an `Err`.
     ///
     /// ```

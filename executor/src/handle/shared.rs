@@ -1,12 +1,13 @@
 //! A handle for more than one reader.
 //!
-//! A [`TaskHandle`] has room for one listener, and its result can be taken once. Here the handle's listener is a callback
-//! that puts the result, in an [`Arc`], where every [`SharedHandle`] finds it, and passes the news on.
+//! A [`TaskHandle`] has room for one listener, and its result can be taken once. Here the handle's listener is a relay: it
+//! puts the result, in an [`Arc`], where every [`SharedHandle`] finds it, and passes the news on.
 //!
 //! # Invariants
 //!
 //! 1. The result is there, or whoever wants it is among the listeners: both are behind one lock.
-//! 2. Listeners (wakers of threads and of asynchronous tasks, and callbacks) hear of it in the order in which they came.
+//! 2. First those who wait, threads and asynchronous tasks, are woken in the order in which they came; then the callbacks
+//!    are called, in theirs. So nobody waits for the end of somebody else's callback.
 //! 3. Nobody leaves more than one waker behind: a wait, and a handle that is polled, has one place, which it uses again
 //!    and gives up when it goes.
 
@@ -16,10 +17,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use super::cell::mark_read;
+use super::cell::{Relay, TaskResult, mark_read, wake};
 use super::error::{SharedJoinError, TaskError, TaskState};
 use super::{Canceller, TaskHandle, debug_handle};
-use crate::cancel::outside_any_task;
+use crate::cancel::call_outside;
 use crate::error::{WaitError, contain, discard};
 use crate::sync::{Arc, Duration, Mutex};
 use crate::task::TaskId;
@@ -29,16 +30,20 @@ type SharedResult<T> = Result<Arc<T>, TaskError>;
 
 impl<T: Send + Sync + 'static> TaskHandle<T> {
     /// Turns the handle into one that can be cloned and joined any number of times; each join gives the same value.
+    ///
+    /// # Panics
+    /// If the handle was polled as a [`Future`] before and has given its result.
     pub fn shared(self) -> SharedHandle<T> {
         let canceller = self.canceller();
         let cell = Arc::new(SharedCell {
-            state: Mutex::new(SharedState { result: None, listeners: BTreeMap::new(), places: 0 }),
+            state: Mutex::new(SharedState {
+                result: None,
+                wakers: BTreeMap::new(),
+                callbacks: Vec::new(),
+                places: 0,
+            }),
         });
-        // Not `on_done`: nobody has read it until one of the shared handles gives it out.
-        self.cell.core().call_when_done(Box::new({
-            let cell = Arc::clone(&cell);
-            move |result| cell.complete(result.map(Arc::new))
-        }));
+        self.cell.core().relay_when_done(Arc::clone(&cell) as Arc<dyn Relay<T>>);
         SharedHandle { cell, canceller, polled: None }
     }
 }
@@ -72,18 +77,16 @@ struct SharedCell<T> {
 
 struct SharedState<T> {
     result: Option<SharedResult<T>>,
-    listeners: BTreeMap<Place, Listener<T>>,
+    wakers: BTreeMap<Place, Waker>,
+    callbacks: Vec<Callback<T>>, // in the order in which they came
     /// How many places were given.
     places: u64,
 }
 
-/// A place among the listeners. Places grow, so a map ordered by them is ordered by time of arrival.
+/// A place among those who wait. Places grow, so a map ordered by them is ordered by time of arrival.
 type Place = u64;
 
-enum Listener<T> {
-    Waker(Waker),
-    Callback(Box<dyn FnOnce(SharedResult<T>) + Send>),
-}
+type Callback<T> = Box<dyn FnOnce(SharedResult<T>) + Send>;
 
 impl<T> SharedState<T> {
     fn new_place(&mut self) -> Place {
@@ -92,24 +95,28 @@ impl<T> SharedState<T> {
     }
 }
 
-impl<T> SharedCell<T> {
-    // ANCHOR: complete
-    fn complete(&self, result: SharedResult<T>) {
-        let listeners = {
+// ANCHOR: complete
+impl<T: Send + Sync + 'static> Relay<T> for SharedCell<T> {
+    fn publish(&self, result: TaskResult<T>) {
+        let wakers = {
             let mut state = self.state.lock();
-            state.result = Some(result);
-            std::mem::take(&mut state.listeners)
+            state.result = Some(result.map(Arc::new)); // nobody has read it until a handle gives it out
+            std::mem::take(&mut state.wakers)
         };
-        for listener in listeners.into_values() {
+        wakers.into_values().for_each(wake);
+    }
+
+    fn call_back(&self) {
+        let callbacks = std::mem::take(&mut self.state.lock().callbacks);
+        for callback in callbacks {
             // One that panics must not keep the others from hearing of it.
-            discard(contain(|| match listener {
-                Listener::Waker(waker) => waker.wake(),
-                Listener::Callback(callback) => callback(self.result().expect("it is there from now on")),
-            }));
+            discard(contain(|| callback(self.result().expect("it was published before"))));
         }
     }
-    // ANCHOR_END: complete
+}
+// ANCHOR_END: complete
 
+impl<T> SharedCell<T> {
     fn result(&self) -> Option<SharedResult<T>> {
         let result = self.state.lock().result.clone();
         result.inspect(mark_read)
@@ -127,37 +134,40 @@ impl<T> SharedCell<T> {
             return Some(result).inspect(mark_read);
         }
         let place = *place.get_or_insert_with(|| state.new_place());
-        let replaced = state.listeners.insert(place, Listener::Waker(waker));
+        let replaced = state.wakers.insert(place, waker);
         drop(state);
         discard(replaced);
         None
     }
 
     fn leave(&self, place: Place) {
-        let left = self.state.lock().listeners.remove(&place);
+        let left = self.state.lock().wakers.remove(&place);
         discard(left);
     }
+}
 
-    fn call_when_done(&self, callback: Box<dyn FnOnce(SharedResult<T>) + Send>) {
+impl<T: Send + Sync + 'static> SharedCell<T> {
+    fn call_when_done(&self, callback: Callback<T>) {
         let mut state = self.state.lock();
         let Some(result) = state.result.clone() else {
-            let place = state.new_place();
-            state.listeners.insert(place, Listener::Callback(callback));
+            state.callbacks.push(callback);
             return;
         };
         drop(state);
         mark_read(&result);
-        discard(contain(|| outside_any_task(|| callback(result))));
+        call_outside(|| callback(result));
     }
 }
 
 impl<T> Drop for SharedCell<T> {
     fn drop(&mut self) {
         let mut state = self.state.lock();
-        let (result, listeners) = (state.result.take(), std::mem::take(&mut state.listeners));
+        let result = state.result.take();
+        let (wakers, callbacks) = (std::mem::take(&mut state.wakers), std::mem::take(&mut state.callbacks));
         drop(state);
         discard(result);
-        listeners.into_values().for_each(discard);
+        wakers.into_values().for_each(discard);
+        callbacks.into_iter().for_each(discard);
     }
 }
 
@@ -213,7 +223,8 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// thread, if it is finished already.
     ///
     /// There may be any number of callbacks, on the same handle and on its clones. They are called one after the other
-    /// in the order in which they were registered, and one that panics does not keep the others from being called.
+    /// in the order in which they were registered, when those who wait have been let go, and one that panics does not
+    /// keep the others from being called. Otherwise as [`TaskHandle::on_done`].
     ///
     /// ```
     /// use std::sync::mpsc;

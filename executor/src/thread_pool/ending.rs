@@ -57,7 +57,7 @@ impl Shared {
     /// Ends the pool's life if it was shut down and the last worker is gone.
     pub(super) fn terminate_if_done(&self, mut state: MutexGuard<'_, State>) {
         let ending = matches!(state.phase, PoolState::ShuttingDown | PoolState::Stopping);
-        if !ending || state.workers() > 0 || !state.handed.is_empty() {
+        if !ending || state.workers() > 0 || !state.handed.is_empty() || state.dropping > 0 {
             return;
         }
         state.phase = PoolState::Tidying; // so that this happens once

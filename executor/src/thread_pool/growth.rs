@@ -5,7 +5,6 @@
 //! factory takes the task back if the factory fails. A factory that says it has started a thread and drops the worker
 //! later leaves nobody to do that, so the last worker that does not come takes what was put aside with it.
 
-use std::collections::VecDeque;
 use std::io;
 
 use super::PoolState;
@@ -16,7 +15,7 @@ use super::state::{State, ask};
 use super::worker::{self, Duty};
 use crate::error::{RejectReason, contain, discard};
 use crate::sync::{Arc, MutexGuard};
-use crate::task::Task;
+use crate::task::{Task, TaskId};
 
 impl Shared {
     /// Starts a worker for a task.
@@ -27,11 +26,10 @@ impl Shared {
     ) -> Result<(), Refused> {
         let id = task.id();
         state.handed.push_back(task);
-        let Err((error, mut state)) = self.order_worker(state) else { return Ok(()) };
-        let Some(index) = state.handed.iter().position(|task| task.id() == id) else {
+        let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
+        let Some(task) = state.take_handed(id) else {
             return Ok(()); // another worker has taken it meanwhile
         };
-        let Some(task) = state.handed.remove(index) else { unreachable!("its index was just found") };
         // The factory failed. Use the workers that exist, or wait for those that other submitters have ordered.
         let may_wait = !worker::is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
@@ -50,11 +48,12 @@ impl Shared {
         Err((RejectReason::NoThread(error), task))
     }
 
-    /// Has the factory start a thread, outside the lock. After a failure the lock is held: the caller takes its task back
+    /// Has the factory start a thread, outside the lock, for a task that was put aside or for none. After a failure the lock is held: the caller takes its task back
     /// in the same step in which it stops to be one that orders, or another would take that task for stranded.
     fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, State>,
+        task: Option<TaskId>,
     ) -> Result<(), (io::Error, MutexGuard<'a, State>)> {
         state.starting += 1;
         state.ordering += 1;
@@ -64,7 +63,7 @@ impl Shared {
         let shared = Arc::clone(self);
         let worker = Worker::new(move |comes| {
             if comes {
-                worker::run(&shared);
+                worker::run(&shared, task);
             } else {
                 shared.worker_does_not_come();
             }
@@ -102,12 +101,19 @@ impl Shared {
     }
 
     /// A submitter whose thread does not come usually takes its task back. A factory that said it had started a thread,
-    /// and drops it later, leaves nobody to do that: drops the tasks that no thread will come for.
-    fn see_to_stranded(&self, mut state: MutexGuard<'_, State>) {
+    /// and drops it later, leaves nobody to do that: drops the tasks that no thread will come for. The pool does not end
+    /// before they are gone.
+    fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, State>) {
         let nobody_comes = state.workers() == 0 && state.ordering == 0;
-        let stranded = if nobody_comes { std::mem::take(&mut state.handed) } else { VecDeque::new() };
+        if nobody_comes && !state.handed.is_empty() {
+            let stranded = std::mem::take(&mut state.handed);
+            state.dropping += 1;
+            drop(state);
+            drop(stranded);
+            state = self.state.lock();
+            state.dropping -= 1;
+        }
         self.terminate_if_done(state);
-        drop(stranded);
     }
 
     /// Orders another worker if the last one has left without a look and tasks wait. The inbox is closed.
@@ -116,7 +122,7 @@ impl Shared {
         if let Some(shared) = self.me.upgrade()
             && (state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait)
         {
-            if let Err((error, state)) = shared.order_worker(state) {
+            if let Err((error, state)) = shared.order_worker(state, None) {
                 shared.see_to_stranded(state);
                 discard(error);
             }
@@ -131,7 +137,7 @@ impl Shared {
         if state.phase != PoolState::Running || state.workers() >= state.settings.core {
             return false;
         }
-        match self.order_worker(state) {
+        match self.order_worker(state, None) {
             Ok(()) => true,
             Err((error, state)) => {
                 self.see_to_stranded(state);

@@ -43,6 +43,8 @@ pub(super) struct State {
     /// Submitters inside the thread factory. Each of them sees to its own task if the thread does not come.
     pub(super) ordering: usize,
     pub(super) factory_rest: Rest,
+    /// Threads that drop tasks for which no worker comes.
+    pub(super) dropping: usize,
     /// What each worker is doing. A worker keeps its seat for as long as it lives.
     pub(super) seats: Vec<Seat>,
     pub(super) active: usize,
@@ -106,6 +108,7 @@ impl State {
             searching: false,
             ordering: 0,
             factory_rest: Rest::default(),
+            dropping: 0,
             seats: Vec::new(),
             active: 0,
             completed: 0,
@@ -154,6 +157,12 @@ impl State {
         let mut found = false;
         ask(|| self.queue.for_each(&mut |task| found |= task.id() == id));
         found
+    }
+
+    /// Takes a task that was put aside, unless another worker has taken it.
+    pub(super) fn take_handed(&mut self, id: TaskId) -> Option<Task> {
+        let index = self.handed.iter().position(|task| task.id() == id)?;
+        self.handed.remove(index)
     }
 
     /// Takes the task to be run next. Puts those that were cancelled before it into `cancelled`, to be dropped outside the

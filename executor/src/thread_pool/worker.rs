@@ -21,7 +21,7 @@ use super::shared::Shared;
 use super::state::{Rest, Seat, State, ask};
 use crate::panics;
 use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread, thread_local};
-use crate::task::{Outcome, Task};
+use crate::task::{Outcome, Task, TaskId};
 
 thread_local! {
     /// The pools that cannot end before this thread returns, and what it does for each of them. More than one if a task
@@ -78,9 +78,9 @@ fn has_duty(shared: &Shared, wanted: impl Fn(Duty) -> bool) -> bool {
 }
 
 // ANCHOR: worker
-/// The body of a worker thread.
-pub(super) fn run(shared: &Arc<Shared>) {
-    let worker = Worker::begin(shared);
+/// The body of a worker thread. `ordered_for` is the task that was put aside for it.
+pub(super) fn run(shared: &Arc<Shared>, ordered_for: Option<TaskId>) {
+    let worker = Worker::begin(shared, ordered_for);
     let _on_duty = on_duty(shared, Duty::Work);
     shared.call_hook(|hooks| hooks.worker_started());
     shared.root.above_tasks(|| {
@@ -101,6 +101,7 @@ struct Worker<'a> {
     seat: usize,
     /// It has not looked for a task yet.
     fresh: Cell<bool>,
+    ordered_for: Option<TaskId>,
     left: Cell<bool>,
 }
 
@@ -110,7 +111,7 @@ struct Ended {
 }
 
 impl<'a> Worker<'a> {
-    fn begin(shared: &'a Shared) -> Self {
+    fn begin(shared: &'a Shared, ordered_for: Option<TaskId>) -> Self {
         let mut state = shared.state.lock();
         state.starting -= 1;
         state.live += 1;
@@ -118,7 +119,7 @@ impl<'a> Worker<'a> {
         state.largest = state.largest.max(state.live);
         let seat = state.take_seat();
         shared.started.notify_all();
-        Self { shared, seat, fresh: Cell::new(true), left: Cell::new(false) }
+        Self { shared, seat, fresh: Cell::new(true), ordered_for, left: Cell::new(false) }
     }
 
     // ANCHOR: next_task
@@ -132,6 +133,8 @@ impl<'a> Worker<'a> {
         }
         let mut idle_since = None;
         let mut timed_out = false;
+        // Its own task, and not the oldest one: that one's submitter may take it back because its thread does not come.
+        let mut own = if self.fresh.get() { self.ordered_for } else { None };
         let mut counted_on = self.fresh.replace(false);
         let mut reported = false;
         let mut lingered = 0;
@@ -140,7 +143,13 @@ impl<'a> Worker<'a> {
             if state.phase == PoolState::Stopping || surplus && !counted_on {
                 return self.leave(state);
             }
-            if let Some(task) = self.shared.take(&mut state, &mut cancelled) {
+            let mut task = own.take().and_then(|id| state.take_handed(id));
+            if task.is_none() && counted_on {
+                // What a hand-off queue has was given to the idle. A task that was put aside has a thread of its own to
+                // come, or else a submitter that takes it back.
+                task = state.take_queued(&mut cancelled);
+            }
+            if let Some(task) = task.or_else(|| self.shared.take(&mut state, &mut cancelled)) {
                 state.active += 1;
                 state.seats[self.seat] = Seat::Running(task.label());
                 self.shared.wake_one(&mut state); // the next one, if there is more to do
@@ -299,7 +308,7 @@ mod tests {
         let pool = ThreadPoolExecutor::fixed(1);
         let shared = Arc::clone(&pool.shared);
         shared.state.lock().starting += 1;
-        let worker = Worker::begin(&shared);
+        let worker = Worker::begin(&shared, None);
         let handle = pool.submit(|| 7).unwrap(); // it waits for the only worker
         let task = worker.next_task(None).unwrap();
         let next = pool.submit(|| 8).unwrap();

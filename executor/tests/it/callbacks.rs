@@ -1,12 +1,16 @@
 //! A user's code that runs outside any task: callbacks, hooks, and the `Drop` of what nobody wants any more.
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use executor::{
-    CancelToken, ExecutorService, FutureTask, Hooks, Latch, Promise, TaskInfo, ThreadPoolExecutor, prelude::*,
+    CancelToken, Cancelled, ExecutorService, FutureTask, Hooks, InvokeAnyFailure, JoinError, Latch, Promise,
+    TaskHandle, TaskInfo, ThreadPoolExecutor, prelude::*,
 };
 
-use crate::support::{LONG, occupy, within_deadline};
+use crate::support::{LONG, Record, Signal, assert_matches, blocked, occupy, on_thread, within_deadline};
 
 // ----- whose token is current -----
 
@@ -126,5 +130,320 @@ fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
         });
         task.run();
         assert_eq!(handle.join().unwrap(), [true; 4]);
+    });
+}
+
+// ----- those who wait come first -----
+
+/// A running task whose cancel calls back.
+fn calls_back_when_cancelled(
+    pool: &impl ExecutorService,
+    callback: impl FnOnce() + Send + 'static,
+) -> TaskHandle<()> {
+    let ready = Signal::new();
+    let there = ready.clone();
+    let handle = pool.submit_cancellable(move |token| {
+        token.on_cancel(callback).keep();
+        there.set();
+        token.sleep(Duration::MAX)
+    });
+    ready.wait();
+    handle.unwrap()
+}
+
+#[test]
+fn a_callback_of_a_cancelled_task_may_meet_the_thread_that_joins_it() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let (hand_over, handed_over) = mpsc::sync_channel(0);
+        let handle = calls_back_when_cancelled(&pool, move || hand_over.send(7).unwrap());
+        let canceller = handle.canceller();
+        let joiner = blocked(move || (handle.join().is_err(), handed_over.recv_timeout(LONG)));
+        assert!(canceller.cancel());
+        assert_eq!(joiner.result(), (true, Ok(7)));
+    });
+}
+
+#[test]
+fn the_drop_of_what_a_cancelled_task_has_captured_may_meet_the_thread_that_joins_it() {
+    struct Meets(mpsc::SyncSender<i32>);
+    impl Drop for Meets {
+        fn drop(&mut self) {
+            let _ = self.0.send(7);
+        }
+    }
+
+    within_deadline(|| {
+        for shared in [false, true] {
+            let (hand_over, handed_over) = mpsc::sync_channel(0);
+            let captured = Meets(hand_over);
+            let FutureTask { task: _never_run, handle } = FutureTask::new(move || drop(captured));
+            let canceller = handle.canceller();
+            let joiner = blocked(move || {
+                let cancelled = if shared { handle.shared().join().is_err() } else { handle.join().is_err() };
+                (cancelled, handed_over.recv_timeout(LONG))
+            });
+            assert!(canceller.cancel());
+            assert_eq!(joiner.result(), (true, Ok(7)));
+        }
+    });
+}
+
+#[test]
+fn a_callback_of_a_shared_handle_may_meet_a_thread_that_came_later_to_join_it() {
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 7);
+        let handle = handle.shared();
+        let (hand_over, handed_over) = mpsc::sync_channel(0);
+        handle.on_done(move |result| hand_over.send(*result.unwrap()).unwrap());
+        let joiner = blocked(move || (*handle.join().unwrap(), handed_over.recv_timeout(LONG)));
+        task.run();
+        assert_eq!(joiner.result(), (7, Ok(7)));
+    });
+}
+
+#[test]
+fn a_cancel_drops_what_was_captured_and_calls_back_in_this_order_before_it_returns() {
+    struct Says(Record<&'static str>);
+    impl Drop for Says {
+        fn drop(&mut self) {
+            self.0.add("captured value");
+        }
+    }
+
+    within_deadline(|| {
+        let record = Record::new();
+        let captured = Says(record.clone());
+        let FutureTask { task: _never_run, handle } = FutureTask::new(move || drop(captured));
+        let canceller = handle.canceller();
+        handle.on_done({
+            let record = record.clone();
+            move |_| record.add("on_done")
+        });
+        canceller.cancel();
+        assert_eq!(record.so_far(), ["captured value", "on_done"]);
+
+        let pool = ThreadPoolExecutor::single();
+        let record = Record::new();
+        let handle = calls_back_when_cancelled(&pool, {
+            let record = record.clone();
+            move || record.add("on_cancel")
+        });
+        let canceller = handle.canceller();
+        handle.on_done({
+            let record = record.clone();
+            move |_| record.add("on_done")
+        });
+        canceller.cancel();
+        assert_eq!(record.so_far(), ["on_cancel", "on_done"]);
+    });
+}
+
+/// Tasks, each of which has a callback that waits until all of them have been let go.
+fn meeting_tasks(number: usize) -> Vec<FutureTask<Result<(), Cancelled>>> {
+    let all_let_go = Arc::new(Latch::new(number));
+    let task = || {
+        let all_let_go = Arc::clone(&all_let_go);
+        FutureTask::new(move || {
+            let token = CancelToken::current();
+            let met = Arc::clone(&all_let_go);
+            token.on_cancel(move || met.wait_timeout(LONG).unwrap()).keep();
+            let slept = token.sleep(Duration::MAX);
+            all_let_go.count_down();
+            slept
+        })
+    };
+    (0..number).map(|_| task()).collect()
+}
+
+#[test]
+fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(3);
+        let at_once = Duration::from_millis(50);
+        let handles = pool.invoke_all_timeout(meeting_tasks(3), at_once).unwrap();
+        for handle in handles {
+            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        }
+        let failed = pool.invoke_any_timeout(meeting_tasks(3), at_once).unwrap_err();
+        assert_matches!(failed.reason, InvokeAnyFailure::TimedOut);
+        pool.close();
+    });
+}
+
+// ----- how deep they nest -----
+
+/// Completes a promise whose callback completes the next, and so on. Each writes down when it begins and ends.
+fn chain(length: usize, record: &Record<(usize, &'static str)>) -> Promise<usize> {
+    let mut next: Option<Promise<usize>> = None;
+    for n in (0..length).rev() {
+        let (promise, handle) = Promise::new();
+        let (record, following) = (record.clone(), next.replace(promise));
+        handle.on_done(move |result| {
+            assert_eq!(result.unwrap(), n);
+            record.add((n, "begins"));
+            if let Some(following) = following {
+                following.complete(n + 1).unwrap();
+                record.add((n, "ends"));
+            }
+        });
+    }
+    next.unwrap()
+}
+
+#[test]
+fn a_chain_of_a_hundred_thousand_callbacks_does_not_overflow_the_stack() {
+    const LENGTH: usize = 100_000;
+    within_deadline(|| {
+        let record = Record::new();
+        chain(LENGTH, &record).complete(0).unwrap();
+        let begun = record.so_far().into_iter().filter(|(_, what)| *what == "begins").map(|(n, _)| n);
+        assert!(begun.eq(0..LENGTH), "all of them, in their order");
+    });
+}
+
+#[test]
+fn a_chain_of_a_hundred_thousand_cancels_does_not_overflow_the_stack() {
+    const LENGTH: usize = 100_000;
+    within_deadline(|| {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let first = CancelToken::new();
+        let last = (0..LENGTH).fold(first.clone(), |token, _| {
+            let (next, calls) = (CancelToken::new(), Arc::clone(&calls));
+            let cancels = next.clone();
+            token
+                .on_cancel(move || {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    cancels.cancel();
+                })
+                .keep();
+            next
+        });
+        first.cancel();
+        assert!(last.is_cancelled());
+        assert_eq!(calls.load(Ordering::Relaxed), LENGTH);
+    });
+}
+
+#[test]
+fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overflow_the_stack() {
+    const LENGTH: usize = 100_000;
+    /// Completes the next with what it holds, when it is dropped.
+    struct Link(Option<(Promise<Link>, Box<Link>)>);
+    impl Drop for Link {
+        fn drop(&mut self) {
+            if let Some((promise, next)) = self.0.take() {
+                drop(promise.complete(*next));
+            }
+        }
+    }
+
+    within_deadline(|| {
+        let mut link = Link(None);
+        for _ in 0..LENGTH {
+            let (promise, handle) = Promise::new();
+            drop(handle); // so that whatever it is completed with is dropped at once
+            link = Link(Some((promise, Box::new(link))));
+        }
+        drop(link);
+    });
+}
+
+#[test]
+fn callbacks_run_inside_those_that_bring_them_about_to_a_depth_of_thirty_two() {
+    within_deadline(|| {
+        let record = Record::new();
+        chain(40, &record).complete(0).unwrap();
+        let record = record.so_far();
+        let place = |entry| record.iter().position(|&other| other == entry).unwrap();
+        for n in 0..39 {
+            let inside = place((n + 1, "begins")) < place((n, "ends"));
+            assert_eq!(inside, n + 1 < 32, "{n}");
+        }
+        assert!(place((39, "begins")) < place((30, "ends")), "the last one before the 31st goes on");
+    });
+}
+
+#[test]
+fn a_callback_may_wait_for_what_one_that_was_put_off_brings_about() {
+    fn level(n: usize) {
+        if n == 100 {
+            return;
+        }
+        let (begin, begun) = Promise::new();
+        let (answer, answered) = Promise::new();
+        begun.on_done(move |_| {
+            answer.complete(n).unwrap();
+            level(n + 1);
+        });
+        begin.complete(()).unwrap();
+        assert_eq!(answered.join().unwrap(), n); // from a depth of 32 on, its callback is still to run
+    }
+
+    within_deadline(|| level(0));
+}
+
+#[test]
+fn a_callback_put_off_may_still_be_taken_back() {
+    within_deadline(|| {
+        let record = Record::new();
+        let (start, started) = Promise::new();
+        let token = CancelToken::new();
+        let entry = record.clone();
+        let registration = Mutex::new(Some(token.on_cancel(move || entry.add("taken back"))));
+        let deep_down = {
+            let (token, record) = (token.clone(), record.clone());
+            move || {
+                assert!(token.cancel() && token.is_cancelled());
+                drop(registration.lock().unwrap().take());
+                record.add("cancelled");
+            }
+        };
+        fn at_depth(depth: usize, f: impl FnOnce() + Send + 'static) -> Box<dyn FnOnce() + Send> {
+            if depth == 0 {
+                return Box::new(f);
+            }
+            let inner = at_depth(depth - 1, f);
+            Box::new(move || {
+                let (promise, handle) = Promise::new();
+                handle.on_done(move |_: Result<(), _>| inner());
+                promise.complete(()).unwrap();
+            })
+        }
+        let go_down = at_depth(31, deep_down);
+        started.on_done(move |_| go_down());
+        start.complete(()).unwrap();
+        assert_eq!(record.so_far(), ["cancelled"]);
+    });
+}
+
+#[test]
+fn a_panic_deep_down_ends_no_callback_but_its_own() {
+    within_deadline(|| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let mut next: Option<Promise<()>> = None;
+        for n in 0..100 {
+            let (promise, handle) = Promise::new();
+            let (following, ran) = (next.replace(promise), Arc::clone(&ran));
+            handle.on_done(move |_| {
+                ran.fetch_add(1, Ordering::Relaxed);
+                if let Some(following) = following {
+                    following.complete(()).unwrap();
+                }
+                assert!(n % 7 > 0, "{n}");
+            });
+        }
+        next.unwrap().complete(()).unwrap();
+        assert_eq!(ran.load(Ordering::Relaxed), 100);
+        // The depth is right afterwards: this one is called directly.
+        let (promise, handle) = Promise::new();
+        let ran_on = on_thread(move || {
+            let (tell, told) = mpsc::channel();
+            handle.on_done(move |_: Result<(), _>| tell.send(thread::current().id()).unwrap());
+            promise.complete(()).unwrap();
+            (told.try_recv(), thread::current().id())
+        });
+        let (called_on, completer) = ran_on.result();
+        assert_eq!(called_on, Ok(completer));
     });
 }

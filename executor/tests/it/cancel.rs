@@ -2,13 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use executor::{CancelToken, Cancelled, Latch, Registration};
 
-use crate::support::{SHORT, Signal, blocked, on_thread, rounds, within_deadline};
+use crate::support::{Explosions, LONG, SHORT, Signal, blocked, on_thread, rounds, tracked, within_deadline};
 
 /// Where callbacks write down that they were called.
 #[derive(Clone, Default)]
@@ -252,6 +252,146 @@ fn a_registration_that_races_with_the_request_runs_its_callback_exactly_once() {
             drop(registrations);
         }
     });
+}
+
+#[test]
+fn in_a_callback_all_tokens_below_are_cancelled_already() {
+    let (token, seen) = (CancelToken::new(), Arc::new(Mutex::new(Vec::new())));
+    let child = token.child();
+    let grandchild = child.child();
+    let _registration = token.on_cancel({
+        let (below, seen) = ([child, grandchild], Arc::clone(&seen));
+        move || seen.lock().unwrap().extend(below.map(|token| token.is_cancelled()))
+    });
+    token.cancel();
+    assert_eq!(*seen.lock().unwrap(), [true, true]);
+}
+
+#[test]
+fn a_callback_may_wait_for_a_thread_that_sleeps_under_the_token_or_one_below() {
+    within_deadline(|| {
+        for below in [false, true] {
+            let token = CancelToken::new();
+            let (tell, told) = mpsc::channel();
+            let _registration = token.on_cancel(move || told.recv_timeout(LONG).unwrap());
+            let sleeps_under = if below { token.child().child() } else { token.clone() };
+            let sleeper = blocked(move || {
+                let slept = sleeps_under.sleep(Duration::MAX);
+                tell.send(()).unwrap();
+                slept
+            });
+            assert!(token.cancel());
+            assert_eq!(sleeper.result(), Err(Cancelled));
+        }
+    });
+}
+
+#[test]
+fn a_cancel_that_comes_second_says_no_and_leaves_nothing_below_unmarked() {
+    within_deadline(|| {
+        let (token, running, release) = (CancelToken::new(), Signal::new(), Signal::new());
+        let below = token.child().child();
+        let _registration = token.on_cancel({
+            let (token, below) = (token.clone(), below.clone());
+            let (running, release) = (running.clone(), release.clone());
+            move || {
+                assert!(!token.cancel() && below.is_cancelled(), "from inside the callback");
+                running.set();
+                release.wait();
+            }
+        });
+        let canceller = on_thread({
+            let token = token.clone();
+            move || token.cancel()
+        });
+        running.wait();
+        assert!(!token.cancel());
+        assert!(!below.cancel() && below.is_cancelled());
+        release.set();
+        assert!(canceller.result());
+    });
+}
+
+#[test]
+fn a_callback_may_cancel_a_sibling_and_the_parent_and_each_callback_runs_once() {
+    within_deadline(|| {
+        let (parent, log) = (CancelToken::new(), Log::default());
+        let (child, sibling) = (parent.child(), parent.child());
+        let _parents = parent.on_cancel(log.writes("parent's"));
+        let _siblings = sibling.on_cancel(log.writes("sibling's"));
+        let _childs = child.on_cancel({
+            let writes = log.writes("child's");
+            move || {
+                assert!(sibling.cancel(), "nobody has asked it before");
+                assert!(parent.cancel());
+                writes();
+            }
+        });
+        let _childs_second = child.on_cancel(log.writes("child's second"));
+        assert!(child.cancel());
+        assert_eq!(log.entries(), ["sibling's", "parent's", "child's", "child's second"]);
+    });
+}
+
+#[test]
+fn a_callback_that_panics_keeps_none_of_the_others_from_running() {
+    let (token, log) = (CancelToken::new(), Log::default());
+    let child = token.child();
+    let _first = token.on_cancel(|| panic!("the first callback"));
+    let _second = token.on_cancel(log.writes("second"));
+    let _childs_first = child.on_cancel(|| panic!("the child's first callback"));
+    let _childs_second = child.on_cancel(log.writes("child's second"));
+    assert!(token.cancel());
+    assert_eq!(log.entries(), ["second", "child's second"]);
+}
+
+#[test]
+fn a_callback_registered_and_a_child_made_while_callbacks_run_are_not_forgotten() {
+    let (token, log) = (CancelToken::new(), Log::default());
+    let child = token.child();
+    let born = Arc::new(Mutex::new(None));
+    let _first = token.on_cancel({
+        let (child, born, late) = (child.clone(), Arc::clone(&born), log.writes("registered meanwhile"));
+        move || {
+            drop(child.on_cancel(late));
+            *born.lock().unwrap() = Some(child.child());
+        }
+    });
+    let _childs = child.on_cancel(log.writes("child's"));
+    token.cancel();
+    assert_eq!(log.entries(), ["registered meanwhile", "child's"]);
+    assert!(born.lock().unwrap().as_ref().unwrap().is_cancelled());
+}
+
+#[test]
+fn a_callback_that_is_kept_runs_without_its_registration() {
+    let (token, log) = (CancelToken::new(), Log::default());
+    token.on_cancel(log.writes("kept")).keep();
+    token.on_cancel(log.writes("kept, too")).keep();
+    assert!(log.entries().is_empty());
+    token.cancel();
+    assert_eq!(log.entries(), ["kept", "kept, too"]);
+    token.on_cancel(log.writes("at once")).keep();
+    assert_eq!(log.entries().len(), 3);
+}
+
+#[test]
+fn a_callback_that_is_kept_goes_with_the_last_of_its_token() {
+    let (captured, is_captured) = tracked();
+    let token = CancelToken::new();
+    let child = token.child();
+    token.on_cancel(move || drop(captured)).keep();
+    drop(token);
+    assert!(is_captured(), "the child keeps its parent");
+    drop(child);
+    assert!(!is_captured());
+
+    let bombs = Explosions::default();
+    let bomb = bombs.bomb();
+    let token = CancelToken::new();
+    token.on_cancel(move || drop(bomb)).keep();
+    drop(token); // a panic in its drop goes no further
+    assert_eq!(bombs.count(), 1);
 }
 
 // ----- the current token -----

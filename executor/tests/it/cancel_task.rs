@@ -242,7 +242,7 @@ fn callbacks_of_the_running_body_run_on_the_thread_that_cancels() {
         let handle = pool.submit_cancellable({
             let ready = ready.clone();
             move |token| {
-                let _registration = token.on_cancel(move || ran_on.0.send(thread::current().id()).unwrap());
+                token.on_cancel(move || ran_on.0.send(thread::current().id()).unwrap()).keep();
                 ready.set();
                 token.sleep(Duration::MAX)
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use executor::{CancelToken, Cancelled, Latch, WaitError};
 
-use crate::support::{SHORT, blocked, on_thread, rounds, within_deadline};
+use crate::support::{SHORT, blocked, eventually, on_thread, rounds, within_deadline};
 
 /// SYNC-36
 #[test]
@@ -127,5 +127,28 @@ fn what_was_done_before_counting_down_is_seen_by_who_has_waited() {
 /// SYNC-41
 #[test]
 fn the_printed_form_shows_the_count() {
-    assert_eq!(format!("{:?}", Latch::new(3)), "Latch { count: 3 }");
+    assert_eq!(format!("{:?}", Latch::new(3)), "Latch { count: 3, waiting: 0 }");
+}
+
+#[test]
+fn it_tells_how_many_wait_and_forgets_those_that_gave_up() {
+    within_deadline(|| {
+        let (latch, token) = (Arc::new(Latch::new(1)), CancelToken::new());
+        assert_eq!(latch.waiting(), 0);
+        let waiters: Vec<_> = (0..3)
+            .map(|n| {
+                let (latch, token) = (Arc::clone(&latch), token.clone());
+                on_thread(move || if n == 0 { token.attach(|| latch.wait()) } else { latch.wait() })
+            })
+            .collect();
+        eventually("all three wait", || latch.waiting() == 3);
+        assert_eq!(latch.wait_timeout(SHORT), Err(WaitError::TimedOut));
+        assert_eq!(latch.waiting(), 3);
+        token.cancel();
+        eventually("the cancelled one has gone", || latch.waiting() == 2);
+        latch.count_down();
+        let ended: Vec<_> = waiters.into_iter().map(|waiter| waiter.result()).collect();
+        assert_eq!(ended, [Err(Cancelled), Ok(()), Ok(())]);
+        assert_eq!(latch.waiting(), 0);
+    });
 }

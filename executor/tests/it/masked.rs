@@ -3,9 +3,11 @@
 use std::panic::catch_unwind;
 use std::sync::Arc;
 
-use executor::{CancelToken, Cancelled, DirectExecutor, Latch, Semaphore, WaitError, masked, prelude::*};
+use executor::{
+    CancelToken, Cancelled, DirectExecutor, FutureTask, Latch, Semaphore, WaitError, masked, prelude::*,
+};
 
-use crate::support::{SHORT, blocked, within_deadline};
+use crate::support::{SHORT, Signal, blocked, on_thread, within_deadline};
 
 #[test]
 fn a_masked_step_is_not_cut_off_and_the_request_is_visible_in_it_and_after_it() {
@@ -65,6 +67,78 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
             assert_eq!(in_a_task(), (Err(Cancelled), Err(WaitError::Cancelled)));
             assert_eq!(masked(in_a_task), (Ok(()), Err(WaitError::TimedOut)));
             assert_eq!(in_a_task(), (Err(Cancelled), Err(WaitError::Cancelled)));
+        });
+    });
+}
+
+/// Waits in each of the ways in which one can come by a token.
+fn waits_under(token: &CancelToken) -> [bool; 3] {
+    let closed = Latch::new(1);
+    [
+        token.sleep(SHORT).is_ok(),
+        token.attach(|| Latch::new(0).wait()).is_ok(),
+        token.attach(|| closed.wait_timeout(SHORT)) == Err(WaitError::TimedOut),
+    ]
+}
+
+#[test]
+fn the_current_token_is_ignored_in_a_masked_step_however_a_wait_comes_by_it() {
+    within_deadline(|| {
+        let token = CancelToken::new();
+        token.cancel();
+        token.attach(|| {
+            assert_eq!(waits_under(&CancelToken::current()), [false; 3]);
+            masked(|| {
+                let current = CancelToken::current();
+                assert_eq!(waits_under(&current), [true; 3]);
+                assert_eq!(
+                    CancelToken::new().attach(|| waits_under(&current)),
+                    [true; 3],
+                    "further down, too"
+                );
+                assert!(current.check().is_err(), "but it can be seen");
+            });
+            assert_eq!(waits_under(&CancelToken::current()), [false; 3]);
+        });
+    });
+}
+
+/// The token of a task is made only when somebody asks for it.
+#[test]
+fn a_task_that_asks_for_its_token_only_in_the_masked_step_is_shielded_from_it() {
+    within_deadline(|| {
+        let (entered, cancelled, waits) = (Signal::new(), Signal::new(), std::sync::mpsc::channel());
+        let FutureTask { task, handle } = FutureTask::new({
+            let (entered, cancelled) = (entered.clone(), cancelled.clone());
+            move || {
+                masked(|| {
+                    entered.set();
+                    cancelled.wait();
+                    waits.0.send(waits_under(&CancelToken::current())).unwrap();
+                });
+            }
+        });
+        let worker = on_thread(move || drop(task.run()));
+        entered.wait();
+        assert!(handle.cancel());
+        cancelled.set();
+        worker.result();
+        assert_eq!(waits.1.try_recv(), Ok([true; 3]));
+    });
+}
+
+#[test]
+fn a_masked_step_obeys_another_token_that_it_is_told_of() {
+    within_deadline(|| {
+        let (current, limit) = (CancelToken::new(), CancelToken::new());
+        limit.cancel();
+        current.cancel();
+        current.attach(|| {
+            masked(|| {
+                assert_eq!(waits_under(&limit), [false; 3]);
+                assert_eq!(waits_under(&CancelToken::new()), [true; 3]);
+                assert_eq!(waits_under(&CancelToken::current().child()), [false; 3]);
+            });
         });
     });
 }

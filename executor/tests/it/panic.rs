@@ -214,10 +214,11 @@ fn in_a_callback_when_the_whole_pool_is_stopped() {
             let reached = Arc::clone(&reached);
             pool.execute(move || {
                 let token = CancelToken::current();
-                let _registration = token.on_cancel(move || {
+                let callback = move || {
                     reached.fetch_add(1, Ordering::Relaxed);
                     panic!("in a callback");
-                });
+                };
+                token.on_cancel(callback).keep(); // the sleep may well end before it is called
                 ready.set();
                 let _ = token.sleep(Duration::MAX);
             })

@@ -152,14 +152,15 @@ fn a_callback_of_a_cancelled_task() {
         let there = ready.clone();
         let (task, meddler) = task_with_meddler(&pool, move |meddler| {
             let token = CancelToken::current();
-            let _registration = token.on_cancel({
+            let callback = {
                 let token = token.clone();
                 move || {
                     token.cancel();
                     drop(token.child());
                     meddler.meddle();
                 }
-            });
+            };
+            token.on_cancel(callback).keep();
             there.set();
             let _ = token.sleep(Duration::MAX);
         });
@@ -178,10 +179,11 @@ fn a_callback_when_the_whole_pool_is_stopped() {
         let there = ready.clone();
         let (task, meddler) = task_with_meddler(&pool, move |meddler| {
             let token = CancelToken::current();
-            let _registration = token.on_cancel(move || {
+            let callback = move || {
                 drop(meddler.pool.shutdown_now());
                 meddler.meddle();
-            });
+            };
+            token.on_cancel(callback).keep();
             there.set();
             let _ = token.sleep(Duration::MAX);
         });

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use executor_model::{CancelToken, FutureTask, JoinError, JoinTimeoutError, Latch, Outcome, TaskState};
@@ -274,5 +274,87 @@ fn a_body_is_run_or_dropped_and_never_both() {
         assert_eq!(dropped.load(Relaxed), 1);
         assert_eq!(ran.load(Relaxed), usize::from(matches!(outcome, Outcome::Completed)));
         assert!(cancelled || ran.load(Relaxed) == 1);
+    });
+}
+
+/// A callback that waits for the thread that joins; called before that is let go, it waits for ever.
+#[test]
+fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
+    model_bounded(2, || {
+        let (ready, joined, never) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)), Latch::new(1));
+        let FutureTask { task, handle } = FutureTask::new({
+            let (ready, joined) = (Arc::clone(&ready), Arc::clone(&joined));
+            move || {
+                CancelToken::current().on_cancel(move || joined.wait().unwrap()).keep();
+                ready.count_down();
+                never.wait()
+            }
+        });
+        let canceller = handle.canceller();
+        let worker = thread::spawn(move || drop(task.run()));
+        let joiner = thread::spawn(move || {
+            let cancelled = matches!(handle.join(), Err(JoinError::Cancelled));
+            joined.count_down();
+            cancelled
+        });
+        ready.wait().unwrap();
+        assert!(canceller.cancel());
+        assert!(joiner.join().unwrap());
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_cancel_lets_the_joiner_go_before_it_drops_what_the_task_captured() {
+    struct WaitsWhenDropped(Arc<Latch>);
+    impl Drop for WaitsWhenDropped {
+        fn drop(&mut self) {
+            self.0.wait().unwrap();
+        }
+    }
+    model(|| {
+        let joined = Arc::new(Latch::new(1));
+        let captured = WaitsWhenDropped(Arc::clone(&joined));
+        let FutureTask { task, handle } = FutureTask::new(move || drop(captured));
+        let canceller = handle.canceller();
+        let joiner = thread::spawn(move || {
+            let cancelled = matches!(handle.join(), Err(JoinError::Cancelled));
+            joined.count_down();
+            cancelled
+        });
+        assert!(canceller.cancel()); // or loom reports a deadlock
+        assert!(joiner.join().unwrap());
+        drop(task);
+    });
+}
+
+/// The waker that a join replaces is a user's. If its drop waits for something, that is a wait inside the join's.
+#[test]
+fn a_wait_inside_a_join_leaves_it_its_wake_up() {
+    struct WaitsWhenDropped(Arc<Latch>, thread::ThreadId);
+    impl Wake for WaitsWhenDropped {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for WaitsWhenDropped {
+        fn drop(&mut self) {
+            if thread::current().id() == self.1 {
+                self.0.wait().unwrap();
+            }
+        }
+    }
+    model(|| {
+        let after_the_task = Arc::new(Latch::new(1));
+        let FutureTask { task, mut handle } = FutureTask::new(|| 7);
+        let waker = WaitsWhenDropped(Arc::clone(&after_the_task), thread::current().id());
+        let waker = Waker::from(Arc::new(waker));
+        assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
+        drop(waker);
+        let worker = thread::spawn(move || {
+            task.run();
+            after_the_task.count_down();
+        });
+        // The task ends while this thread waits for the latch, or before.
+        assert_eq!(handle.join().unwrap(), 7); // or loom reports a deadlock
+        worker.join().unwrap();
     });
 }

@@ -1,8 +1,9 @@
 //! A request to stop reaches everything registered before it and everything registered after it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use executor_model::CancelToken;
+use executor_model::{CancelToken, Latch};
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 
@@ -177,5 +178,83 @@ fn who_sees_the_request_sees_what_led_to_it() {
         parent.cancel();
         let seen = reader.join().unwrap();
         assert!(seen.iter().flatten().all(|&reason| reason == 1), "{seen:?}");
+    });
+}
+
+#[test]
+fn whoever_is_told_no_finds_the_whole_tree_cancelled() {
+    model(|| {
+        let parent = CancelToken::new();
+        let grandchild = parent.child().child();
+        let other = thread::spawn({
+            let parent = parent.clone();
+            move || parent.cancel()
+        });
+        let first = parent.cancel();
+        assert!(grandchild.is_cancelled(), "first: {first}");
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn a_callback_finds_the_whole_tree_cancelled_whoever_else_cancels_a_part_of_it() {
+    model(|| {
+        let parent = CancelToken::new();
+        let child = parent.child();
+        let grandchild = child.child();
+        let seen = Arc::new(AtomicUsize::new(0));
+        let registration = parent.on_cancel({
+            let seen = Arc::clone(&seen);
+            move || seen.store(if grandchild.is_cancelled() { 1 } else { 2 }, Relaxed)
+        });
+        let other = thread::spawn(move || child.cancel());
+        parent.cancel();
+        assert_eq!(seen.load(Relaxed), 1);
+        other.join().unwrap();
+        drop(registration);
+    });
+}
+
+#[test]
+fn callbacks_of_a_tree_that_is_cancelled_at_two_heights_run_once_each() {
+    model(|| {
+        let parent = CancelToken::new();
+        let child = parent.child();
+        let callback = Callback::new();
+        let registrations = [parent.clone(), child.clone(), child.child()].map(|token| {
+            let callback = callback.clone();
+            token.on_cancel(move || callback.call())
+        });
+        let other = thread::spawn({
+            let child = child.clone();
+            move || child.cancel()
+        });
+        parent.cancel();
+        other.join().unwrap();
+        assert_eq!(callback.calls(), (3, 3));
+        drop(registrations);
+    });
+}
+
+#[test]
+fn who_waits_below_is_let_go_before_the_first_callback() {
+    model(|| {
+        let parent = CancelToken::new();
+        let let_go = Arc::new(Latch::new(1));
+        let registration = parent.on_cancel({
+            let let_go = Arc::clone(&let_go);
+            move || let_go.wait().unwrap()
+        });
+        let sleeper = thread::spawn({
+            let child = parent.child();
+            move || {
+                let slept = child.sleep(Duration::MAX);
+                let_go.count_down();
+                slept
+            }
+        });
+        parent.cancel(); // or loom reports a deadlock
+        assert!(sleeper.join().unwrap().is_err());
+        drop(registration);
     });
 }

@@ -37,7 +37,7 @@ fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
     let (spot, told) = (Spot::default(), Signal::new());
     let (there, tell) = (spot.clone(), told.clone());
     let task = FutureTask::cancellable(move |token| {
-        let _registration = token.on_cancel(move || tell.set());
+        token.on_cancel(move || tell.set()).keep(); // the sleep may well end before it is called
         there.arrive();
         token.sleep(Duration::MAX).map(|()| Ok(0))
     });
