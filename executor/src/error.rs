@@ -170,10 +170,11 @@ impl Panic {
 
     /// Says which task this was, if it was one, and who is to hear of it if nobody reads it.
     pub(crate) fn set_origin(&self, task: Option<String>, handler: Option<Arc<dyn PanicHandler>>) {
-        let after_cancel = self.0.origin.lock().after_cancel;
-        let origin = Origin { task: task.map(Into::into), handler, after_cancel };
-        let replaced = std::mem::replace(&mut *self.0.origin.lock(), origin);
-        drop(replaced);
+        let mut origin = self.0.origin.lock();
+        origin.task = task.map(Into::into);
+        let replaced = std::mem::replace(&mut origin.handler, handler);
+        drop(origin);
+        drop(replaced); // the last of a user's handler, perhaps
     }
 
     /// The task had been cancelled before it panicked, so nobody can read it.
