@@ -233,7 +233,7 @@ static PLAYED: AtomicUsize = AtomicUsize::new(0);
 fn end_what_hangs() {
     loop {
         let played = PLAYED.load(Ordering::SeqCst);
-        thread::sleep(12 * LONG); // not a wait for something: the time that a scenario has
+        thread::sleep(4 * LONG); // not a wait for something: the time that a scenario has
         if PLAYED.load(Ordering::SeqCst) == played {
             drop(catch_unwind(|| panic!("the scenario hangs")));
             std::process::exit(101);

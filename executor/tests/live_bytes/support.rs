@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use executor::{Executor, TaskHandle, prelude::*};
 
 /// Longer than anything here takes, unless it is broken or the machine is very busy.
-pub(crate) const LONG: Duration = Duration::from_secs(10);
+pub(crate) const LONG: Duration = Duration::from_secs(30);
 
 /// For what must time out.
 pub(crate) const SHORT: Duration = Duration::from_micros(100);
@@ -31,6 +31,10 @@ impl Signal {
         self.0.1.notify_all();
     }
 
+    fn wait_however_long(&self) {
+        drop(self.0.1.wait_while(self.0.0.lock().unwrap(), |set| !*set).unwrap());
+    }
+
     pub(crate) fn wait(&self) {
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), LONG, |set| !*set).unwrap();
         let came = *set;
@@ -48,7 +52,7 @@ pub(crate) fn occupy(executor: &impl Executor) -> Busy {
     executor
         .execute(move || {
             there.0.set();
-            there.1.wait();
+            there.1.wait_however_long(); // perhaps through all rounds
         })
         .unwrap();
     begun.wait();
