@@ -211,7 +211,9 @@ fn main() -> ExitCode {
     let meant: Vec<_> =
         SCENARIOS.iter().filter(|(name, _)| cfg!(target_os = "linux") && is_meant(name)).collect();
     if asked("--list") {
-        meant.iter().for_each(|(name, _)| println!("{name}: test"));
+        for (name, _) in meant {
+            println!("{name}: test");
+        }
         return ExitCode::SUCCESS;
     }
 

@@ -72,7 +72,7 @@ pub(crate) fn fail() {
 
 /// More than a task has room for.
 pub(crate) fn large() -> impl FnOnce() -> usize + Send + 'static {
-    let data = vec![1_u8; 100];
+    let data = Box::new([1_u8; 100]);
     let padding = [1_u8; 100];
     move || data.len() + padding.len()
 }
