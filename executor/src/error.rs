@@ -174,10 +174,11 @@ impl Panic {
 
     /// Says which task this was, if it was one, and who is to hear of it if nobody reads it.
     pub(crate) fn set_origin(&self, task: Option<String>, handler: Option<Arc<dyn PanicHandler>>) {
-        let after_cancel = self.0.origin.lock().after_cancel;
-        let origin = Origin { task: task.map(Into::into), handler, after_cancel };
-        let replaced = std::mem::replace(&mut *self.0.origin.lock(), origin);
-        discard(replaced); // the handler may be gone otherwise
+        let mut origin = self.0.origin.lock();
+        origin.task = task.map(Into::into);
+        let replaced = std::mem::replace(&mut origin.handler, handler);
+        drop(origin);
+        discard(replaced); // this may be the end of a user's handler
     }
 
     /// The task had been cancelled before it panicked, so nobody can read it.

@@ -15,7 +15,6 @@
 //! Cores are not always what is scarce. If each task needs a connection from a pool of 10, more than 10 threads are of no
 //! use; the smallest of these bounds counts.
 
-use std::cell::Cell;
 use std::fmt;
 
 use cpu_time::ThreadTime;
@@ -23,6 +22,7 @@ use cpu_time::ThreadTime;
 use crate::sync::{Duration, Instant, Mutex, thread, thread_local};
 use crate::task::Outcome;
 use crate::thread_pool::{Hooks, TaskInfo};
+use crate::timing::Notes;
 
 /// The formula: cores, the share of them to be used (0 to 1) and the ratio of waiting to computing (0 or more) give the
 /// number of threads, at least one.
@@ -48,7 +48,7 @@ pub fn pool_size(cores: usize, utilisation: f64, wait_compute: f64) -> usize {
 // ANCHOR_END: formula
 
 thread_local! {
-    static BEGAN: Cell<Option<(Instant, ThreadTime)>> = Cell::new(None);
+    static BEGAN: Notes<(Instant, ThreadTime)> = Notes::new();
 }
 
 /// Measures how long a pool's tasks wait for each second they compute.
@@ -91,12 +91,12 @@ impl WaitCompute {
 
 // ANCHOR: hooks
 impl Hooks for WaitCompute {
-    fn before_execute(&self, _task: &TaskInfo<'_>) {
-        BEGAN.with(|began| began.set(Some((Instant::now(), ThreadTime::now()))));
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        BEGAN.with(|began| began.note(self, task, (Instant::now(), ThreadTime::now())));
     }
 
-    fn after_execute(&self, _task: &TaskInfo<'_>, _outcome: &Outcome) {
-        let Some((began, computed)) = BEGAN.with(Cell::take) else { return };
+    fn after_execute(&self, task: &TaskInfo<'_>, _outcome: &Outcome) {
+        let Some((began, computed)) = BEGAN.with(|began| began.take(self, task)) else { return };
         let (elapsed, computing) = (began.elapsed(), computed.elapsed());
         let mut sums = self.sums.lock();
         sums.elapsed += elapsed;

@@ -2,7 +2,9 @@
 //!
 //! Everything that a pool can be made to do around its tasks goes through [`Hooks`]; [`Timing`] shows what that takes.
 //! The moment at which a task began has to be kept from `before_execute` to `after_execute`. Both run on the same thread,
-//! one task at a time, so a thread-local does it, without a lock.
+//! so a thread-local does it, without a lock. But a thread-local belongs to a type, and there may be two of that type in
+//! hooks that are made of several, or a task may run inside another on the same thread. So what is kept says whose it is
+//! ([`Notes`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -19,15 +21,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fmt;
+use std::ptr;
 
 use crate::sync::{Duration, Instant, Mutex, thread_local};
-use crate::task::Outcome;
+use crate::task::{Outcome, TaskId};
 use crate::thread_pool::{Hooks, TaskInfo};
 
 thread_local! {
-    static BEGAN: Cell<Option<Instant>> = Cell::new(None);
+    static BEGAN: Notes<Instant> = Notes::new();
+}
+
+/// What hooks have noted on a thread when a task began, each with the address of the hooks and the task. A few words for
+/// each task that the thread is in the middle of, and for each whose end the hooks were not told of.
+pub(crate) struct Notes<T>(RefCell<Vec<(usize, TaskId, T)>>);
+
+impl<T> Notes<T> {
+    pub(crate) fn new() -> Self {
+        Self(RefCell::new(Vec::new()))
+    }
+
+    pub(crate) fn note<H>(&self, by: &H, task: &TaskInfo<'_>, what: T) {
+        self.0.borrow_mut().push((ptr::from_ref(by).addr(), task.id, what));
+    }
+
+    pub(crate) fn take<H>(&self, by: &H, task: &TaskInfo<'_>) -> Option<T> {
+        let mut notes = self.0.borrow_mut();
+        let by = ptr::from_ref(by).addr();
+        let index = notes.iter().rposition(|&(owner, id, _)| (owner, id) == (by, task.id))?;
+        Some(notes.remove(index).2)
+    }
 }
 
 /// Counts a pool's tasks and adds up the time they take, from the beginning of the body to its end.
@@ -86,12 +110,12 @@ impl Timing {
 
 // ANCHOR: hooks
 impl Hooks for Timing {
-    fn before_execute(&self, _task: &TaskInfo<'_>) {
-        BEGAN.with(|began| began.set(Some(Instant::now())));
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        BEGAN.with(|began| began.note(self, task, Instant::now()));
     }
 
-    fn after_execute(&self, _task: &TaskInfo<'_>, _outcome: &Outcome) {
-        let Some(began) = BEGAN.with(Cell::take) else { return };
+    fn after_execute(&self, task: &TaskInfo<'_>, _outcome: &Outcome) {
+        let Some(began) = BEGAN.with(|began| began.take(self, task)) else { return };
         let took = began.elapsed();
         let mut sums = self.sums.lock();
         sums.tasks += 1;

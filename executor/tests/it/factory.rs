@@ -3,7 +3,7 @@
 //! differs: SIZE-23: a task whose thread does not come waits in the queue if other threads live, and is refused otherwise.
 
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 
@@ -669,5 +669,66 @@ fn a_factory_or_a_handler_whose_drop_panics_can_be_replaced() {
         pool.set_rejection_handler(Arc::new(executor::Abort));
         assert_eq!(explosions.count(), 2);
         assert_eq!(thread_name(&pool), "good-thread-1");
+    });
+}
+
+/// A factory that keeps the workers after the first few, and starts none of them.
+#[derive(Default)]
+struct Slow(AtomicUsize, Mutex<Vec<Worker>>);
+
+impl ThreadFactory for Slow {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        if self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
+            return thread::Builder::new().spawn(|| worker.run()).map(drop);
+        }
+        self.1.lock().unwrap().push(worker);
+        Ok(())
+    }
+}
+
+#[test]
+fn the_last_thread_there_is_stays_while_others_are_only_ordered() {
+    within_deadline(|| {
+        let slow = Arc::new(Slow(AtomicUsize::new(1), Mutex::default()));
+        let pool = ThreadPoolExecutor::builder().core(2).maximum(2).thread_factory(Arc::clone(&slow));
+        let pool = pool.build().unwrap();
+        let busy = occupy(&pool);
+        let handle = pool.submit(|| 2).unwrap(); // for the second thread
+        pool.set_threads(1).unwrap(); // now there is one too many
+        drop(busy);
+        assert_eq!(handle.join_timeout(LONG).unwrap(), 2);
+        assert_eq!(pool.submit(|| 3).unwrap().join_timeout(LONG).unwrap(), 3);
+        slow.1.lock().unwrap().clear();
+        pool.close();
+    });
+}
+
+/// A factory that shuts its pool down and then has no thread.
+#[derive(Default)]
+struct Closing(OnceLock<Weak<ThreadPoolExecutor>>, AtomicBool);
+
+impl ThreadFactory for Closing {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        let pool = self.0.get().unwrap().upgrade().unwrap();
+        pool.shutdown();
+        drop(worker);
+        self.1.store(pool.is_terminated(), Ordering::SeqCst);
+        Err(io::Error::other("no more threads"))
+    }
+}
+
+#[test]
+fn a_pool_has_not_terminated_while_a_task_is_on_its_way_back_to_its_submitter() {
+    within_deadline(|| {
+        let factory = Arc::new(Closing::default());
+        let pool = ThreadPoolExecutor::builder().thread_factory(Arc::clone(&factory));
+        let pool = Arc::new(pool.build().unwrap());
+        factory.0.set(Arc::downgrade(&pool)).unwrap();
+        let refused = pool.submit(|| 1).unwrap_err();
+        assert_matches!(&refused.reason, RejectReason::NoThread(_));
+        assert!(!factory.1.load(Ordering::SeqCst), "not before the task was seen to");
+        assert!(pool.is_terminated());
+        refused.task.run();
+        assert_eq!(refused.handle.join().unwrap(), 1);
     });
 }

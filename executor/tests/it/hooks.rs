@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use executor::panics::PanicReport;
 use executor::{
-    ExecutorService, FutureTask, Hooks, JoinError, Outcome, PoolState, Task, TaskInfo, ThreadPoolExecutor,
-    Timing, WaitCompute, pool_size, prelude::*,
+    CancelToken, ExecutorService, FutureTask, Hooks, JoinError, Outcome, PoolState, Task, TaskInfo,
+    ThreadFactory, ThreadPoolExecutor, Timing, WaitCompute, Worker, pool_size, prelude::*,
 };
 
 use crate::support::{
@@ -339,6 +339,68 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
         let log = log.so_far();
         assert_eq!((log.len(), log[0].0), (1, 5));
         assert!(log[0].1.starts_with("5 tasks in ") && log[0].1.ends_with(" each"), "{}", log[0].1);
+    });
+}
+
+/// Hooks made of two, which are called in the order of the two before a task and after it.
+struct Both<A, B>(A, B);
+
+impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        self.0.before_execute(task);
+        self.1.before_execute(task);
+    }
+
+    fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
+        self.0.after_execute(task, outcome);
+        self.1.after_execute(task, outcome);
+    }
+}
+
+#[test]
+fn two_of_a_kind_in_one_hook_do_not_disturb_each_other() {
+    within_deadline(|| {
+        let timings = [(); 2].map(|()| Arc::new(Timing::new()));
+        let ratios = [(); 2].map(|()| Arc::new(WaitCompute::new()));
+        let ([a, b], [c, d]) = (timings.clone(), ratios.clone());
+        let pool = ThreadPoolExecutor::builder().hooks(Both(Both(a, b), Both(c, d))).build().unwrap();
+        for _ in 0..5 {
+            let compute_and_wait = |token: &CancelToken| {
+                let begin = cpu_time::ThreadTime::now();
+                while begin.elapsed() < SHORT / 5 {
+                    std::hint::black_box(0);
+                }
+                token.sleep(SHORT)
+            };
+            pool.submit_cancellable(compute_and_wait).unwrap().join().unwrap();
+        }
+        assert_eq!(timings.each_ref().map(|timing| timing.tasks()), [5, 5]);
+        assert!(timings.iter().all(|timing| timing.total() >= 5 * SHORT));
+        assert!(ratios.iter().all(|measured| measured.ratio().is_some()));
+    });
+}
+
+/// A pool whose threads are the workers of another, which run its tasks inside a task of their own.
+struct Lent(Arc<ThreadPoolExecutor>);
+
+impl ThreadFactory for Lent {
+    fn start(&self, worker: Worker) -> std::io::Result<()> {
+        self.0.execute(|| worker.run()).map_err(|refused| std::io::Error::other(refused.to_string()))
+    }
+}
+
+#[test]
+fn a_task_that_runs_inside_another_is_timed_apart() {
+    within_deadline(|| {
+        let timing = Arc::new(Timing::new());
+        let lending = ThreadPoolExecutor::builder().hooks(Arc::clone(&timing)).build().unwrap();
+        let lending = Arc::new(lending);
+        let borrowing = ThreadPoolExecutor::builder().hooks(Arc::clone(&timing));
+        let borrowing = borrowing.thread_factory(Lent(Arc::clone(&lending))).build().unwrap();
+        borrowing.submit(|| ()).unwrap().join().unwrap();
+        borrowing.close();
+        lending.close();
+        assert_eq!(timing.tasks(), 2, "the task, and the worker that was one");
     });
 }
 

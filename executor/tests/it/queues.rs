@@ -443,6 +443,29 @@ fn a_cancelled_task_takes_no_room() {
     });
 }
 
+/// It may reach the queue in two ways, the long one and the short one. In a pool with a queue of the library's own that is
+/// first in, first out, only the first task here comes the long way.
+#[test]
+fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
+    within_deadline(|| {
+        let of_every_kind = queues().map(|queue| one_thread(Boxed(queue)));
+        for pool in of_every_kind.into_iter().chain([one_thread(FifoQueue::unbounded())]) {
+            let busy = occupy(&pool);
+            for waiting in 0..3 {
+                let FutureTask { task, handle } = FutureTask::new(|| ());
+                assert!(handle.cancel());
+                pool.execute(task).unwrap();
+                assert_eq!(pool.queued(), waiting, "the cancelled one is not counted");
+                pool.execute(|| ()).unwrap();
+                assert_eq!(pool.queued(), waiting + 1);
+            }
+            drop(busy);
+            settle(&pool);
+            assert_eq!(pool.queued(), 0);
+        }
+    });
+}
+
 /// A hand-off accepts for each idle thread one task that will be run, not one that was cancelled on its way.
 #[test]
 fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {

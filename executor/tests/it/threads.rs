@@ -247,6 +247,19 @@ fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
 }
 
 #[test]
+fn a_thread_that_is_woken_without_a_task_has_been_idle_all_the_same() {
+    within_deadline(|| {
+        let keep_alive = Duration::from_millis(200);
+        let pool = builder().core(0).maximum(1).keep_alive(keep_alive).build().unwrap();
+        settle(&pool);
+        eventually("it ends although it is woken again and again", || {
+            pool.set_keep_alive(keep_alive).unwrap();
+            size(&pool) == 0
+        });
+    });
+}
+
+#[test]
 fn allowing_core_threads_to_time_out_counts_for_those_that_are_idle_already() {
     within_deadline(|| {
         let pool = builder().threads(2).keep_alive(SHORT).build().unwrap();

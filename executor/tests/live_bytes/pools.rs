@@ -1,0 +1,143 @@
+//! Pools and their threads.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use executor::{
+    FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, RejectReason, TaskHandle, ThreadFactory,
+    ThreadPoolExecutor, Worker, prelude::*,
+};
+
+use crate::support::{Signal, large, large_task, occupy, until};
+
+pub(crate) fn never_used() -> impl Fn() + Sync {
+    || {
+        drop(ThreadPoolExecutor::fixed(2));
+        drop(ThreadPoolExecutor::cached());
+        drop(ThreadPoolExecutor::single());
+        drop(ThreadPoolExecutor::builder().threads(3).prestart().build().unwrap());
+        drop(ThreadPoolExecutor::builder().threads(3).name("unbuilt"));
+        ThreadPoolExecutor::fixed(1).close();
+        drop(ThreadPoolExecutor::fixed(1).shutdown_now());
+    }
+}
+
+pub(crate) fn every_queue() -> impl Fn() + Sync {
+    || {
+        let builder = || ThreadPoolExecutor::builder().core(1).maximum(1);
+        let pools = [
+            builder().queue(LifoQueue::unbounded()),
+            builder().queue(PriorityQueue::new()),
+            builder().queue(PriorityQueue::by(|a, b| a.id().cmp(&b.id()))),
+            builder().queue(FifoQueue::bounded(10)),
+            builder().queue(HandOffQueue::new()),
+        ];
+        for pool in pools {
+            let pool = pool.build().unwrap();
+            let busy = occupy(&pool);
+            let handles: Vec<_> = (0..5).map(|_| pool.submit(large())).collect();
+            assert!(handles.iter().flatten().take(2).all(TaskHandle::cancel));
+            drop(busy);
+            drop(pool);
+            drop(handles);
+        }
+    }
+}
+
+pub(crate) fn dropped_on_its_own_thread() -> impl Fn() + Sync {
+    || {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let (begun, dropped) = (Signal::default(), Signal::default());
+        let there = (Arc::clone(&pool), begun.clone(), dropped.clone());
+        let last = pool.submit(move || {
+            there.1.set();
+            there.2.wait();
+            drop(there.0);
+        });
+        begun.wait();
+        drop(pool);
+        dropped.set();
+        last.unwrap().join().unwrap();
+    }
+}
+
+pub(crate) fn handed_back() -> impl Fn() + Sync {
+    || {
+        let pool = ThreadPoolExecutor::single();
+        let busy = occupy(&pool);
+        let handles: Vec<_> = (0..10).map(|_| pool.submit(large()).unwrap()).collect();
+        (0..10).for_each(|_| pool.execute(large_task()).unwrap());
+        let mut handed_back = pool.shutdown_now();
+        assert_eq!(handed_back.len(), 20);
+        handed_back.drain(..5).for_each(|task| drop(task.run()));
+        drop(handed_back);
+        assert_eq!(handles.into_iter().filter_map(|handle| handle.join().ok()).count(), 5);
+        drop(busy);
+    }
+}
+
+/// If they kept their seats, there would be more of them each time.
+pub(crate) fn workers_that_time_out() -> impl Fn() + Sync {
+    let pool = ThreadPoolExecutor::builder().core(0).maximum(3).keep_alive(Duration::ZERO);
+    let pool = pool.queue(HandOffQueue::new()).build().unwrap();
+    move || {
+        for _ in 0..3 {
+            let busy = [occupy(&pool), occupy(&pool), occupy(&pool)];
+            drop(busy);
+            until("the workers have timed out", || pool.stats().pool_size == 0);
+        }
+    }
+}
+
+/// The worker that stays is another each time, and a name with one digit more is one byte more.
+struct Nameless;
+
+impl ThreadFactory for Nameless {
+    fn start(&self, worker: Worker) -> std::io::Result<()> {
+        thread::Builder::new().spawn(move || worker.run()).map(drop)
+    }
+}
+
+pub(crate) fn workers_in_surplus() -> impl Fn() + Sync {
+    let pool = ThreadPoolExecutor::builder().core(1).maximum(4).queue(HandOffQueue::new());
+    let pool = pool.thread_factory(Nameless).build().unwrap();
+    drop(occupy(&pool));
+    move || {
+        pool.set_maximum_pool_size(4).unwrap(); // one more than busy ones, since the idle one may not wait for a task yet
+        let busy = [occupy(&pool), occupy(&pool), occupy(&pool)];
+        pool.set_maximum_pool_size(1).unwrap();
+        drop(busy);
+        until("the surplus is gone", || pool.stats().pool_size == 1);
+        // The one that stays may have begun only now. When a task of its is counted, it has all that it will have.
+        until("it waits for a task", || pool.execute(|| ()).is_ok());
+        until("it has run it", || pool.stats().completed == pool.stats().task_count());
+    }
+}
+
+/// A factory that gives no threads until it is told to.
+struct Reluctant(Arc<AtomicBool>);
+
+impl ThreadFactory for Reluctant {
+    fn start(&self, worker: Worker) -> std::io::Result<()> {
+        if self.0.load(Ordering::SeqCst) {
+            return Nameless.start(worker);
+        }
+        Err(std::io::Error::other("no thread"))
+    }
+}
+
+pub(crate) fn threads_that_do_not_come() -> impl Fn() + Sync {
+    || {
+        let comes = Arc::new(AtomicBool::new(false));
+        let factory = Reluctant(Arc::clone(&comes));
+        let pool = ThreadPoolExecutor::builder().threads(2).thread_factory(factory).build().unwrap();
+        for _ in 0..3 {
+            assert!(matches!(pool.submit(large()).unwrap_err().reason, RejectReason::NoThread(_)));
+        }
+        comes.store(true, Ordering::SeqCst);
+        assert_eq!(pool.submit(large()).unwrap().join().unwrap(), 200);
+    }
+}

@@ -1,0 +1,100 @@
+//! What the scenarios have in common.
+
+use std::panic::resume_unwind;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use executor::{Executor, TaskHandle, prelude::*};
+
+/// Longer than anything here takes, unless it is broken or the machine is very busy.
+pub(crate) const LONG: Duration = Duration::from_secs(30);
+
+/// For what must time out.
+pub(crate) const SHORT: Duration = Duration::from_micros(100);
+
+pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + LONG;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "not so after {LONG:?}: {fact}");
+        thread::yield_now();
+    }
+}
+
+/// A one-way switch, and the one who waits for it.
+#[derive(Clone, Default)]
+pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
+
+impl Signal {
+    pub(crate) fn set(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+
+    fn wait_however_long(&self) {
+        drop(self.0.1.wait_while(self.0.0.lock().unwrap(), |set| !*set).unwrap());
+    }
+
+    pub(crate) fn wait(&self) {
+        let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), LONG, |set| !*set).unwrap();
+        let came = *set;
+        drop(set); // or the panic would poison it
+        assert!(came, "the signal did not come");
+    }
+}
+
+/// Keeps a thread busy until it is dropped.
+pub(crate) struct Busy(Signal);
+
+pub(crate) fn occupy(executor: &impl Executor) -> Busy {
+    let (begun, end) = (Signal::default(), Signal::default());
+    let there = (begun.clone(), end.clone());
+    executor
+        .execute(move || {
+            there.0.set();
+            there.1.wait_however_long(); // perhaps through all rounds
+        })
+        .unwrap();
+    begun.wait();
+    Busy(end)
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+/// A panic without the panic hook, which would print.
+pub(crate) fn fail() {
+    resume_unwind(Box::new("oh"));
+}
+
+/// More than a task has room for.
+pub(crate) fn large() -> impl FnOnce() -> usize + Send + 'static {
+    let data = Box::new([1_u8; 100]);
+    let padding = [1_u8; 100];
+    move || data.len() + padding.len()
+}
+
+/// A task that runs until it is cancelled. Returns when it runs.
+pub(crate) fn run_until_cancelled(executor: &impl Executor) -> TaskHandle<()> {
+    let begun = Signal::default();
+    let there = begun.clone();
+    let handle = executor.submit_cancellable(move |token| {
+        there.set();
+        token.sleep(LONG)
+    });
+    begun.wait();
+    handle.unwrap()
+}
+
+/// On a thread of its own, which is joined.
+pub(crate) fn elsewhere<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    thread::scope(|scope| scope.spawn(f).join().unwrap())
+}
+
+pub(crate) fn large_task() -> impl FnOnce() + Send + 'static {
+    let large = large();
+    move || _ = large()
+}
