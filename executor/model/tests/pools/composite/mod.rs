@@ -96,6 +96,18 @@ fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts, ..Scenario::plain() });
 }
 
+/// A hand-off queue gives a task to an idle thread. That one may not take a task instead that was put aside for another.
+#[test]
+fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
+    let (queue, core, maximum, core_timeout) = (Queue::HandOff, 1, 2, true);
+    let factory = vec![Call::Starts, Call::Fails, Call::Panics];
+    let scripts = vec![
+        vec![Step::Submit(Body::Quick), Step::Submit(Body::Quick)],
+        vec![Step::Submit(Body::Quick), Step::Execute(Body::Gate)],
+    ];
+    check_scenario(Scenario { queue, core, maximum, core_timeout, factory, scripts, ..Scenario::plain() });
+}
+
 // ----- counts -----
 
 /// A queue of the user's drops a task that was cancelled in it: it is not to be missing from the count of the others.
