@@ -39,7 +39,10 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
     });
     let pool = pool.build().unwrap();
 
-    std::panic::set_hook(Box::new(|_| _ = CALLS.fetch_add(1, Ordering::SeqCst)));
+    std::panic::set_hook(Box::new(|info| {
+        CALLS.fetch_add(1, Ordering::SeqCst);
+        eprintln!("{info}"); // or nobody would read which assertion failed
+    }));
     assert!(panic_of(&pool).backtrace().is_none(), "nobody has asked for one");
     assert_eq!(CALLS.load(Ordering::SeqCst), 1);
 

@@ -249,7 +249,14 @@ fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Resu
         FutureTask::new(move || {
             let token = CancelToken::current();
             let others = Arc::clone(&all_let_go);
-            token.on_cancel(move || met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap()).keep();
+            let here = thread::current().id();
+            let meet = move || {
+                // It is called here if the request came before it was registered; the attempt does not count then.
+                if thread::current().id() != here {
+                    met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap();
+                }
+            };
+            token.on_cancel(meet).keep();
             let slept = token.sleep(Duration::MAX);
             all_let_go.count_down();
             slept
@@ -271,8 +278,9 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
             assert_matches!(failed.reason, InvokeAnyFailure::TimedOut);
             pool.close();
             let met: Vec<_> = told.try_iter().collect();
-            assert!(met.iter().all(|&met| met), "{met:?}");
-            met.len() == 6 // or a task had not begun in time
+            let all_were_under_way = met.len() == 6;
+            assert!(!all_were_under_way || met.iter().all(|&met| met), "{met:?}");
+            all_were_under_way
         });
     });
 }
