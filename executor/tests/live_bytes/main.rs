@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use crate::support::{LONG, until};
+use crate::support::{LONG, Signal, until};
 
 const ROUNDS: usize = 10;
 
@@ -218,7 +218,13 @@ fn main() -> ExitCode {
     }
 
     println!("\nrunning {} tests", meant.len());
-    thread::spawn(end_what_hangs);
+    let watched = Signal::default();
+    let there = watched.clone();
+    thread::spawn(move || {
+        there.set();
+        end_what_hangs();
+    });
+    watched.wait(); // what a thread needs to begin is counted, too
     let mut failed = 0;
     for (name, scenario) in meant {
         let verdict = catch_unwind(AssertUnwindSafe(|| measure(*scenario)));
