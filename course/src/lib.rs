@@ -14,6 +14,7 @@
 
 pub mod cli;
 pub mod workspace;
+#[cfg(feature = "book")]
 pub mod book;
 pub mod serve;
 pub mod exercises;

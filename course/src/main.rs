@@ -1,10 +1,14 @@
 //! `cargo course`: reads the command line and has the library do it.
 
 use clap::Parser;
-use course::cli::{BookCommand, Command, Course, Serve};
+#[cfg(feature = "book")]
+use course::cli::{BookCommand, Serve};
+use course::cli::{Command, Course};
 use course::exercises::{Learner, doctor};
+use course::load;
 use course::workspace::Workspace;
-use course::{book, load, serve};
+#[cfg(feature = "book")]
+use course::{book, serve};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -27,6 +31,9 @@ fn run(course: Course) -> anyhow::Result<bool> {
     };
     let learner = || Learner::new(workspace.clone());
     match course.command.unwrap_or(Command::Serve(course.serve)) {
+        #[cfg(not(feature = "book"))]
+        Command::Serve(_) | Command::Book(_) => anyhow::bail!("this program was built without the book"),
+        #[cfg(feature = "book")]
         Command::Serve(Serve { addr, threads }) => {
             serve::serve(&book::build(&workspace)?, addr, threads).map(|()| true)
         }
@@ -46,11 +53,14 @@ fn run(course: Course) -> anyhow::Result<bool> {
         }
         Command::Explain { exercise, property } => learner()?.explain(&exercise, property.as_deref()),
         Command::Doctor => Ok(doctor(&workspace)),
+        #[cfg(feature = "book")]
         Command::Book(BookCommand::Build) => {
             println!("{}", book::build(&workspace)?.join("index.html").display());
             Ok(true)
         }
+        #[cfg(feature = "book")]
         Command::Book(BookCommand::Check) => book::check(&workspace),
+        #[cfg(feature = "book")]
         Command::Book(BookCommand::Record { files, check }) => book::record(&workspace, &files, check),
     }
 }

@@ -24,6 +24,7 @@ mod answer;
 mod args;
 mod chart;
 mod client;
+mod optimised;
 mod progress;
 mod report;
 mod rude;
@@ -35,6 +36,7 @@ mod target;
 mod text;
 
 pub use args::LoadArgs;
+pub use optimised::AS_BUILT;
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail};
@@ -65,6 +67,7 @@ struct Interrupt {
 pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let plan = args.plan()?;
     let target = args.url.as_deref().map(|url| Target::parse(url, args.allow_remote)).transpose()?;
+    optimised::take_over(workspace)?;
     let svg = args.svg.as_ref().map(|path| File::create(path).with_context(|| path.display().to_string()));
     let svg = svg.transpose()?; // now, not after a minute of measuring
     let interrupt = Interrupt::on_signal()?;

@@ -1,6 +1,6 @@
 //! Tiny tasks through a pool: `ThreadPoolExecutor` beside the pool that anybody would write around `crossbeam-channel`.
 //!
-//! Run it with `cargo run --release -p bench --bin pools`. Each row runs the two in turns, A B A B …, in one process;
+//! Run it with `cargo run --release --bin pools` in `bench/`. Each row runs the two in turns, A B A B …, in one process;
 //! the numbers are medians, and what counts is the ratio. README.md says what the rows are.
 
 mod rows;

@@ -1,7 +1,7 @@
 //! How many keep-alive requests `pooled` answers, beside `tiny_http`, at the same number of connections.
 //!
 //! ```sh
-//! cargo run --release -p bench --bin servers
+//! cd bench && cargo run --release --bin servers
 //! ```
 //!
 //! `pooled` has as many threads as there are connections, and so has `tiny_http` by its nature. Both run all the time;
@@ -16,7 +16,7 @@ use clap::Parser;
 use client::{Clients, Counted};
 use process::{Server, own_cpu_time};
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -108,16 +108,20 @@ impl Contender {
 
 /// Builds both servers, each as it is optimised for use, and says where they are.
 fn build() -> anyhow::Result<PathBuf> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["build", "--release", "--package", "servers", "--bin", "pooled"]);
-    command.args(["--package", "bench", "--bin", "tiny_http_server", "--manifest-path"]);
-    let status =
-        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).stdout(Stdio::null()).status();
-    ensure!(status.context("cannot run Cargo")?.success(), "Cargo's messages above say what is wrong");
     // This program is target/<profile>/servers.
     let me = env::current_exe().context("cannot find myself")?;
     let target = me.parent().and_then(|profile| profile.parent()).context("I am in no target directory")?;
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (workspace, package, binary) in
+        [(here.join(".."), "servers", "pooled"), (here.to_owned(), "bench", "tiny_http_server")]
+    {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(["build", "--release", "--package", package, "--bin", binary, "--manifest-path"]);
+        command.arg(workspace.join("Cargo.toml")).arg("--target-dir").arg(target);
+        let status = command.stdout(Stdio::null()).status();
+        ensure!(status.context("cannot run Cargo")?.success(), "Cargo's messages above say what is wrong");
+    }
     Ok(target.join("release"))
 }
 

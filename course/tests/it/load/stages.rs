@@ -130,6 +130,53 @@ fn several_numbers_of_connections_are_a_table_and_curves() {
     assert!(picture.contains("measured on "));
 }
 
+#[cfg(debug_assertions)] // an optimised program has nothing to hand over
+mod handing_over {
+    use super::*;
+
+    impl Stages {
+        /// As `cargo course load` starts it.
+        fn start_as_typed(&self, arguments: &[&str]) -> Child {
+            let arguments = [&["load"], arguments].concat();
+            let mut command = self.project.course(&arguments);
+            started(command.env("CARGO", self.path("cargo")).env_remove(course::load::AS_BUILT))
+        }
+    }
+
+    #[test]
+    fn the_optimised_program_takes_over_with_arguments_process_and_exit_status() {
+        let stages = Stages::new(DONE);
+        stages.script("target/release/course", "echo $$ $COURSE_LOAD_AS_BUILT \"$@\"; exit 7");
+        let load = stages.start_as_typed(&["http://127.0.0.1:1/", "--svg", "some picture"]);
+        let process = load.id();
+        let output = finished(load);
+        assert_eq!(output.status.code(), Some(7));
+        let said = stdout(&output);
+        assert!(
+            said.starts_with(&format!("{process} 1 load http://127.0.0.1:1/ --svg some picture ")),
+            "{said}"
+        );
+        assert!(stages.read("asked").starts_with("build --release --package course --no-default-features"));
+        assert!(!stderr(&output).contains("Compiling an optimised client"), "it was there");
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_told_and_what_is_typed_wrong_is_told_first() {
+        let stages = Stages::new("exit 1");
+        let output = finished(stages.start_as_typed(&["ftp://127.0.0.1/"]));
+        assert_eq!(output.status.code(), Some(1));
+        assert!(!stages.project.path("asked").exists(), "it was compiled for");
+
+        let output = finished(stages.start_as_typed(&["http://127.0.0.1:1/"]));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            said.contains("Compiling an optimised client") && said.contains("could not be built"),
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn a_stage_that_cannot_be_built_or_started_is_told_with_the_reason() {
     let stages = Stages::new("exit 1");
