@@ -290,16 +290,16 @@ fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
                 never.wait()
             }
         });
-        let canceller = handle.canceller();
+        let to_cancel = handle.canceller();
         let worker = thread::spawn(move || drop(task.run()));
-        let joiner = thread::spawn(move || {
+        let waiter = thread::spawn(move || {
             let cancelled = matches!(handle.join(), Err(JoinError::Cancelled));
             joined.count_down();
             cancelled
         });
         ready.wait().unwrap();
-        assert!(canceller.cancel());
-        assert!(joiner.join().unwrap());
+        assert!(to_cancel.cancel());
+        assert!(waiter.join().unwrap());
         worker.join().unwrap();
     });
 }
@@ -316,14 +316,14 @@ fn a_cancel_lets_the_joiner_go_before_it_drops_what_the_task_captured() {
         let joined = Arc::new(Latch::new(1));
         let captured = WaitsWhenDropped(Arc::clone(&joined));
         let FutureTask { task, handle } = FutureTask::new(move || drop(captured));
-        let canceller = handle.canceller();
-        let joiner = thread::spawn(move || {
+        let to_cancel = handle.canceller();
+        let waiter = thread::spawn(move || {
             let cancelled = matches!(handle.join(), Err(JoinError::Cancelled));
             joined.count_down();
             cancelled
         });
-        assert!(canceller.cancel()); // or loom reports a deadlock
-        assert!(joiner.join().unwrap());
+        assert!(to_cancel.cancel()); // or loom reports a deadlock
+        assert!(waiter.join().unwrap());
         drop(task);
     });
 }

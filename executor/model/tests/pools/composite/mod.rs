@@ -187,5 +187,5 @@ fn a_pool_is_not_at_its_end_while_a_task_is_put_aside() {
 fn a_pool_is_not_at_its_end_while_a_task_is_that_no_thread_came_for() {
     let (factory, patient) = (vec![Call::DropsLater], false);
     let scripts = vec![vec![Step::Submit(Body::Quick)]];
-    check_scenario(Scenario { factory, patient, scripts, ..Scenario::plain() });
+    check_scenario(Scenario { factory, scripts, patient, ..Scenario::plain() });
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// One life of a pool, as data, so that a failure can print it and a test can name it.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(super) struct Scenario {
     pub(super) queue: Queue,
     pub(super) core: usize,

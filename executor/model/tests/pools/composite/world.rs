@@ -36,7 +36,9 @@ pub(super) fn play(scenario: &Scenario) {
         let world = Arc::clone(&world);
         thread::spawn(move || world.gate.count_down())
     });
-    main.iter().for_each(|&step| world.take(step, &pool));
+    for &step in main {
+        world.take(step, &pool);
+    }
     for thread in others.into_iter().chain(opener) {
         thread.join().unwrap(); // or shuttle reports a deadlock: a submitter was not let in
     }
