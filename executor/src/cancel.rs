@@ -156,7 +156,6 @@ impl CancelToken {
     /// below it are marked when the call returns; but callbacks may still be running on the thread that was first, or be
     /// about to, as they are when one of them makes this very call. What happened before the call is visible to whoever
     /// sees the request.
-    #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were first")]
     pub fn cancel(&self) -> bool {
         self.begin_cancel().map(Callbacks::run).is_some()
     }
