@@ -33,6 +33,21 @@ fn hear(heard: &Heard, expected: &[&str]) {
     assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
 }
 
+/// Says when it is called and when it is dropped, which panics.
+struct Bomb(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
+impl PanicHandler for Bomb {
+    fn panicked(&self, _: &PanicReport<'_>) {
+        self.0.send(()).unwrap();
+        self.1.lock().unwrap().recv_timeout(LONG).unwrap();
+    }
+}
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+        resume_unwind(Box::new("the handler's drop"));
+    }
+}
+
 /// One test, because one process has one handler.
 #[test]
 fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
@@ -88,19 +103,6 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     drop(first);
 
     // A handler that is replaced while a worker calls it, so that the worker is the one that drops it.
-    struct Bomb(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
-    impl PanicHandler for Bomb {
-        fn panicked(&self, _: &PanicReport<'_>) {
-            self.0.send(()).unwrap();
-            self.1.lock().unwrap().recv_timeout(LONG).unwrap();
-        }
-    }
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            let _ = self.0.send(());
-            resume_unwind(Box::new("the handler's drop"));
-        }
-    }
     let ((tell, told), (release, released)) = (mpsc::channel(), mpsc::channel());
     drop(set_handler(Bomb(tell, Mutex::new(released))));
     let pool = ThreadPoolExecutor::single();

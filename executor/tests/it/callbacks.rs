@@ -34,7 +34,7 @@ impl Drop for CancelsWhenDropped {
 
 /// The pool goes on: a task that is submitted now is not born cancelled.
 fn assert_unharmed(pool: &impl ExecutorService) {
-    assert_eq!(pool.submit_cancellable(|token| token.check()).unwrap().join().unwrap(), ());
+    pool.submit_cancellable(CancelToken::check).unwrap().join().unwrap();
 }
 
 #[test]
@@ -182,8 +182,8 @@ fn the_drop_of_what_a_cancelled_task_has_captured_may_meet_the_thread_that_joins
             let FutureTask { task: _never_run, handle } = FutureTask::new(move || drop(captured));
             let canceller = handle.canceller();
             let joiner = blocked(move || {
-                let cancelled = if shared { handle.shared().join().is_err() } else { handle.join().is_err() };
-                (cancelled, handed_over.recv_timeout(LONG))
+                let released = if shared { handle.shared().join().is_err() } else { handle.join().is_err() };
+                (released, handed_over.recv_timeout(LONG))
             });
             assert!(canceller.cancel());
             assert_eq!(joiner.result(), (true, Ok(7)));
@@ -250,13 +250,13 @@ fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Resu
             let token = CancelToken::current();
             let others = Arc::clone(&all_let_go);
             let here = thread::current().id();
-            let meet = move || {
+            let callback = move || {
                 // It is called here if the request came before it was registered; the attempt does not count then.
                 if thread::current().id() != here {
                     met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap();
                 }
             };
-            token.on_cancel(meet).keep();
+            token.on_cancel(callback).keep();
             let slept = token.sleep(Duration::MAX);
             all_let_go.count_down();
             slept
@@ -384,17 +384,30 @@ fn a_callback_may_wait_for_what_one_that_was_put_off_brings_about() {
         if n == 100 {
             return;
         }
-        let (begin, begun) = Promise::new();
+        let (start, started) = Promise::new();
         let (answer, answered) = Promise::new();
-        begun.on_done(move |_| {
+        started.on_done(move |_| {
             answer.complete(n).unwrap();
             level(n + 1);
         });
-        begin.complete(()).unwrap();
+        start.complete(()).unwrap();
         assert_eq!(answered.join().unwrap(), n); // from a depth of 32 on, its callback is still to run
     }
 
     within_deadline(|| level(0));
+}
+
+/// A closure that calls `f` from inside as many callbacks.
+fn at_depth(depth: usize, f: impl FnOnce() + Send + 'static) -> Box<dyn FnOnce() + Send> {
+    if depth == 0 {
+        return Box::new(f);
+    }
+    let inner = at_depth(depth - 1, f);
+    Box::new(move || {
+        let (promise, handle) = Promise::new();
+        handle.on_done(move |_: Result<(), _>| inner());
+        promise.complete(()).unwrap();
+    })
 }
 
 #[test]
@@ -413,17 +426,6 @@ fn a_callback_put_off_may_still_be_taken_back() {
                 record.add("cancelled");
             }
         };
-        fn at_depth(depth: usize, f: impl FnOnce() + Send + 'static) -> Box<dyn FnOnce() + Send> {
-            if depth == 0 {
-                return Box::new(f);
-            }
-            let inner = at_depth(depth - 1, f);
-            Box::new(move || {
-                let (promise, handle) = Promise::new();
-                handle.on_done(move |_: Result<(), _>| inner());
-                promise.complete(()).unwrap();
-            })
-        }
         let go_down = at_depth(31, deep_down);
         started.on_done(move |_| go_down());
         start.complete(()).unwrap();

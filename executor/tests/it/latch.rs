@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use executor::{CancelToken, Cancelled, Latch, WaitError};
 
-use crate::support::{SHORT, blocked, eventually, on_thread, rounds, within_deadline};
+use crate::support::{SHORT, Waiter, blocked, eventually, on_thread, rounds, within_deadline};
 
 /// SYNC-36
 #[test]
@@ -19,9 +19,9 @@ fn waiters_wait_until_the_count_is_zero_and_not_less() {
         });
         latch.count_down();
         assert_eq!(latch.count(), 1);
-        assert!(waiters.iter().all(crate::support::Waiter::still_waits));
+        assert!(waiters.iter().all(Waiter::still_waits));
         latch.count_down();
-        assert_eq!(waiters.map(crate::support::Waiter::result), [Ok(()); 3]);
+        assert_eq!(waiters.map(Waiter::result), [Ok(()); 3]);
         assert_eq!(latch.count(), 0);
     });
 }
@@ -147,7 +147,7 @@ fn it_tells_how_many_wait_and_forgets_those_that_gave_up() {
         token.cancel();
         eventually("the cancelled one has gone", || latch.waiting() == 2);
         latch.count_down();
-        let ended: Vec<_> = waiters.into_iter().map(|waiter| waiter.result()).collect();
+        let ended: Vec<_> = waiters.into_iter().map(Waiter::result).collect();
         assert_eq!(ended, [Err(Cancelled), Ok(()), Ok(())]);
         assert_eq!(latch.waiting(), 0);
     });
