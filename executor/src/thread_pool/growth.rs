@@ -2,8 +2,9 @@
 //!
 //! The thread factory is user code, so it is called without the lock. An ordered worker is counted at once, as *starting*,
 //! and its task put aside for it in `handed`; in the end it either begins, as *live*, or is dropped. Whoever called the
-//! factory takes the task back if the factory fails. A factory that says it has started a thread and drops the worker
-//! later leaves nobody to do that, so the last worker that does not come takes what was put aside with it.
+//! factory takes the task back if the factory fails. A factory may also say that it has started a thread and drop the
+//! worker later. Then no submitter takes the task back. When the last ordered worker is dropped, the tasks that wait in
+//! `handed` are dropped, too.
 
 use std::io;
 
@@ -48,8 +49,10 @@ impl Shared {
         Err((RejectReason::NoThread(error), task))
     }
 
-    /// Has the factory start a thread, outside the lock, for a task that was put aside or for none. After a failure the lock is held: the caller takes its task back
-    /// in the same step in which it stops to be one that orders, or another would take that task for stranded.
+    /// Has the factory start a thread, outside the lock, for a task that was put aside or for none.
+    ///
+    /// After a failure the lock is held. The submitter takes its task back in the same step in which it stops to be
+    /// counted in `ordering`; otherwise another thread could take that task for stranded.
     fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, State>,
