@@ -534,7 +534,7 @@ fn a_task_on_a_lent_thread_can_close_both_pools_whose_thread_it_is() {
         let borrower = Arc::new(lent(&lender));
         let both = [Arc::clone(&lender), Arc::clone(&borrower)];
         borrower
-            .submit(move || both.each_ref().map(|pool| pool.close()))
+            .submit(move || both.each_ref().map(ExecutorService::close))
             .unwrap()
             .join_timeout(LONG)
             .unwrap();
