@@ -281,11 +281,11 @@ fn a_body_is_run_or_dropped_and_never_both() {
 #[test]
 fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
     model_bounded(2, || {
-        let (ready, joined, never) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)), Latch::new(1));
+        let (ready, met, never) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)), Latch::new(1));
         let FutureTask { task, handle } = FutureTask::new({
-            let (ready, joined) = (Arc::clone(&ready), Arc::clone(&joined));
+            let (ready, met) = (Arc::clone(&ready), Arc::clone(&met));
             move || {
-                CancelToken::current().on_cancel(move || joined.wait().unwrap()).keep();
+                CancelToken::current().on_cancel(move || met.wait().unwrap()).keep();
                 ready.count_down();
                 never.wait()
             }
@@ -293,9 +293,9 @@ fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
         let canceller = handle.canceller();
         let worker = thread::spawn(move || drop(task.run()));
         let joiner = thread::spawn(move || {
-            let cancelled = matches!(handle.join(), Err(JoinError::Cancelled));
-            joined.count_down();
-            cancelled
+            let released = matches!(handle.join(), Err(JoinError::Cancelled));
+            met.count_down();
+            released
         });
         ready.wait().unwrap();
         assert!(canceller.cancel());
@@ -313,14 +313,14 @@ fn a_cancel_lets_the_joiner_go_before_it_drops_what_the_task_captured() {
         }
     }
     model(|| {
-        let joined = Arc::new(Latch::new(1));
-        let captured = WaitsWhenDropped(Arc::clone(&joined));
+        let met = Arc::new(Latch::new(1));
+        let captured = WaitsWhenDropped(Arc::clone(&met));
         let FutureTask { task, handle } = FutureTask::new(move || drop(captured));
         let canceller = handle.canceller();
         let joiner = thread::spawn(move || {
-            let cancelled = matches!(handle.join(), Err(JoinError::Cancelled));
-            joined.count_down();
-            cancelled
+            let released = matches!(handle.join(), Err(JoinError::Cancelled));
+            met.count_down();
+            released
         });
         assert!(canceller.cancel()); // or loom reports a deadlock
         assert!(joiner.join().unwrap());
