@@ -18,19 +18,21 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// One test at a time: they share a target directory, and whoever waits for Cargo's lock looks as if it hung.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A copy of the project whose exercises may be overwritten.
-struct Copy(TempDir, #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>);
+/// A copy of the project whose exercises may be overwritten. Always at the same path, and what has not changed is left
+/// alone, so that no test compiles again what another has compiled.
+struct Copy(PathBuf, #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>);
 
 impl Copy {
     fn new() -> Self {
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let copy = Self(tempfile::tempdir().unwrap(), turn);
-        copy_sources(Workspace::find().unwrap().root(), copy.0.path());
+        let workspace = Workspace::find().unwrap();
+        let copy = Self(workspace.target().join("judging/workspace"), turn);
+        copy_sources(workspace.root(), &copy.0);
+        let _ = fs::remove_file(copy.0.join("progress.txt"));
         for exercise in copy.exercises() {
             fs::copy(exercise.stub(), exercise.answer()).unwrap();
         }
@@ -38,13 +40,13 @@ impl Copy {
     }
 
     fn exercises(&self) -> Vec<Exercise> {
-        catalogue::all(&Workspace::at(self.0.path()).unwrap()).unwrap()
+        catalogue::all(&Workspace::at(&self.0).unwrap()).unwrap()
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let target = Workspace::find().unwrap().target().join("judging");
+        let target = Workspace::find().unwrap().target(); // where most of what it takes is built already
         let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
-        command.args(arguments).arg("--workspace").arg(self.0.path()).env("CARGO_TARGET_DIR", target);
+        command.args(arguments).arg("--workspace").arg(&self.0).env("CARGO_TARGET_DIR", target);
         command
     }
 
@@ -61,7 +63,7 @@ impl Copy {
     }
 
     fn is_solved(&self, exercise: &Exercise) -> bool {
-        let progress = fs::read_to_string(self.0.path().join("progress.txt")).unwrap_or_default();
+        let progress = fs::read_to_string(self.0.join("progress.txt")).unwrap_or_default();
         progress.lines().any(|line| line == format!("solved {}", exercise.name))
     }
 }
@@ -84,7 +86,7 @@ fn copy_sources(from: &Path, to: &Path) {
         }
         if entry.file_type().unwrap().is_dir() {
             copy_sources(&path, &to.join(name));
-        } else {
+        } else if fs::read(&path).ok() != fs::read(to.join(&name)).ok() {
             fs::copy(path, to.join(name)).unwrap();
         }
     }
