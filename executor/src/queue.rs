@@ -492,6 +492,21 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_gives_back_the_room_that_a_burst_needed_and_keeps_that_of_a_steady_stream() {
+        fn room_after(burst: usize) -> usize {
+            let mut queue = FifoQueue::unbounded();
+            for _ in 0..burst {
+                queue.offer(Task::new(|| ()), 0).unwrap();
+            }
+            while queue.take().is_some() {}
+            queue.shrink();
+            queue.tasks.capacity()
+        }
+        assert!(room_after(100_000) < 10_000, "{}", room_after(100_000));
+        assert!(room_after(1_000) >= 1_000, "{}", room_after(1_000));
+    }
+
+    #[test]
     fn removing_keeps_the_others_in_order() {
         let queues: [Box<dyn WorkQueue>; 4] = [
             Box::new(FifoQueue::unbounded()),

@@ -485,3 +485,46 @@ fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
         assert_eq!(pool.stats().largest_pool_size, 1);
     });
 }
+
+/// A queue that counts how often it may give memory back, and otherwise does what another does.
+struct Shrinks(FifoQueue, Arc<AtomicUsize>);
+
+impl WorkQueue for Shrinks {
+    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+        self.0.offer(task, waiting)
+    }
+    fn take(&mut self) -> Option<Task> {
+        self.0.take()
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn capacity(&self) -> Option<usize> {
+        self.0.capacity()
+    }
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.0.for_each(look);
+    }
+    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        self.0.remove(unwanted)
+    }
+    fn shrink(&mut self) {
+        assert!(self.is_empty());
+        self.1.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_queue_may_give_memory_back_when_a_worker_finds_nothing_to_do_and_not_before() {
+    within_deadline(|| {
+        let shrunk = Arc::new(AtomicUsize::new(0));
+        let pool = one_thread(Shrinks(FifoQueue::unbounded(), Arc::clone(&shrunk)));
+        let busy = occupy(&pool);
+        (0..10).for_each(|_| pool.execute(|| ()).unwrap());
+        assert_eq!(shrunk.load(Ordering::SeqCst), 0);
+        drop(busy);
+        eventually("the idle pool has its queue shrink", || shrunk.load(Ordering::SeqCst) > 0);
+        pool.close();
+        assert_eq!(pool.stats().completed, 11);
+    });
+}

@@ -232,7 +232,11 @@ fn main() -> ExitCode {
         failed += usize::from(verdict.is_err());
         PLAYED.fetch_add(1, Ordering::SeqCst);
     }
-    println!("\ntest result: {failed} failed\n");
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    println!(
+        "\ntest result: {verdict}. {} passed; {failed} failed\n",
+        PLAYED.load(Ordering::SeqCst) - failed
+    );
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(101) }
 }
 
