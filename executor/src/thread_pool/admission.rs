@@ -106,6 +106,7 @@ impl Shared {
 
     /// Lets the next task come the short way if there would be nothing to decide. The inbox is closed before.
     pub(super) fn open_inbox(&self, state: &mut State) {
+        // Only threads that are there count: one that was ordered may not come.
         let has_its_threads = state.phase == PoolState::Running && state.live >= self.grows_to(state).max(1);
         let need_not_wake = state.idle == 0 || state.searching;
         if has_its_threads
