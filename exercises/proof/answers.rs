@@ -1,11 +1,11 @@
-//! Build script of `model` and `real`: a module for every answer of every exercise, with the exercise's suite beside it.
-//! So a new file under `wrong/` is compiled and proven without being listed, and the text that is compiled is the file
-//! itself. `model` has the stub, the solution and each wrong answer; `real` has no wrong ones: on real threads a wrong
-//! answer may pass by luck, so the proof asks nothing of it there.
+//! Build script of `model`, `solutions` and `real`: a module for every answer of every exercise, with the exercise's suite
+//! beside it. So a new file under `wrong/` is compiled and proven without being listed, and the text that is compiled is
+//! the file itself. `model` has each stub and wrong answer, `solutions` each solution; `real` has no wrong ones: on real
+//! threads a wrong answer may pass by luck, so the proof asks nothing of it there.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fs, iter};
 
 fn main() {
     let exercises = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").canonicalize().unwrap();
@@ -16,13 +16,14 @@ fn main() {
         let suite = exercise.join("tests/suite/mod.rs");
         let text = fs::read_to_string(&suite).unwrap();
         let properties = properties(&text);
-        let mut answers = vec![
-            ("stub".to_owned(), exercise.join("stub/exercise.rs")),
-            ("solution".to_owned(), exercise.join("solution/exercise.rs")),
-        ];
-        if env::var("CARGO_PKG_NAME").unwrap() == "exercises-proof-model" {
-            answers.extend(sorted(&exercise.join("wrong")).into_iter().map(|path| (stem(&path), path)));
-        }
+        let stub = || ("stub".to_owned(), exercise.join("stub/exercise.rs"));
+        let solution = || ("solution".to_owned(), exercise.join("solution/exercise.rs"));
+        let wrong = || sorted(&exercise.join("wrong")).into_iter().map(|path| (stem(&path), path));
+        let answers: Vec<_> = match env::var("CARGO_PKG_NAME").unwrap().as_str() {
+            "exercises-proof-model" => iter::once(stub()).chain(wrong()).collect(),
+            "exercises-proof-solutions" => vec![solution()],
+            _ => vec![stub(), solution()],
+        };
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));
             let arms: String = properties

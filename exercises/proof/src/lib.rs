@@ -48,11 +48,11 @@ impl Mode {
 
 /// In the child: runs one property of one answer. Returns only if there is no such thing.
 pub fn run_property(mode: Mode, exercise: &str, answer: &str, property: &str) -> anyhow::Result<()> {
-    let answers = match mode {
-        Mode::Model => exercises_proof_model::ANSWERS,
-        Mode::Real => exercises_proof_real::ANSWERS,
+    let (some, others) = match mode {
+        Mode::Model => (exercises_proof_model::ANSWERS, exercises_proof_solutions::ANSWERS),
+        Mode::Real => (exercises_proof_real::ANSWERS, [].as_slice()),
     };
-    for (of, name, run) in answers {
+    for (of, name, run) in some.iter().chain(others) {
         if (*of, *name) == (exercise, answer) {
             run(property);
         }

@@ -1,4 +1,4 @@
-//! All answers under the model. The build script (`../answers.rs`) has made a module of each; `crate::sync`,
+//! Every stub and wrong answer under the model. The build script (`../answers.rs`) has made a module of each; `crate::sync`,
 //! `crate::probe` and `executor` are what they are in an exercise's `tests/model.rs`.
 #![allow(
     unused,
