@@ -25,7 +25,7 @@
 
 use crate::cancel::CancelToken;
 use crate::error::Cancelled;
-use crate::executor::{Executor, ExecutorExt, ExecutorService, RejectedExecution, RejectedSubmit};
+use crate::executor::{Executor, ExecutorExt, ExecutorService, RejectedExecution, RejectedSubmission};
 use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::Duration;
 use crate::task::Task;
@@ -132,17 +132,17 @@ impl<E: Executor> CancellingExecutor<E> {
     /// Has the task run, and its canceller called if it is cancelled while it runs.
     ///
     /// # Errors
-    /// [`RejectedSubmit`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses it.
     #[doc(alias = "newTaskFor")]
     pub fn submit_task<C: CancellableTask>(
         &self,
         task: C,
-    ) -> Result<TaskHandle<C::Output>, RejectedSubmit<C::Output>> {
+    ) -> Result<TaskHandle<C::Output>, RejectedSubmission<C::Output>> {
         self.executor.submit(task.into_future_task())
     }
 
     /// The executor behind it.
-    pub fn get_ref(&self) -> &E {
+    pub fn executor(&self) -> &E {
         &self.executor
     }
 

@@ -21,9 +21,13 @@ use crate::panics::{self, PanicHandler, PanicReport};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Mutex, thread};
 
-/// The waiting or working task was asked to stop.
+/// The task that makes this call was asked to stop.
 ///
 /// What a cancellation point returns, so that `?` carries the request out of the task's body.
+///
+/// Where the outcome of *another* task is at stake, two words keep the two tasks apart: the one that is waited for can be
+/// *cancelled*, the wait of the one that waits is *interrupted*. So [`JoinError`](crate::JoinError) and the errors like it
+/// have a variant `Cancelled` and a variant `Interrupted`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cancelled;
 
@@ -39,8 +43,9 @@ impl Error for Cancelled {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The waiting task was cancelled.
-    Cancelled,
+    /// The *waiting* task was cancelled: what [`Cancelled`] says where there is no time limit.
+    #[doc(alias = "InterruptedException")]
+    Interrupted,
     /// The time was up.
     TimedOut,
 }
@@ -48,7 +53,7 @@ pub enum WaitError {
 impl fmt::Display for WaitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Cancelled => "the waiting task was cancelled",
+            Self::Interrupted => "the waiting task was cancelled",
             Self::TimedOut => "the wait timed out",
         })
     }
@@ -58,7 +63,7 @@ impl Error for WaitError {}
 
 impl From<Cancelled> for WaitError {
     fn from(Cancelled: Cancelled) -> Self {
-        Self::Cancelled
+        Self::Interrupted
     }
 }
 
@@ -70,7 +75,7 @@ pub enum RejectReason {
     Shutdown,
     /// No thread was free, no more might be started, and the queue was full.
     Saturated,
-    /// The same, and it had not changed when the time to wait was up.
+    /// The executor was saturated, and had made no room when the time to wait was up.
     TimedOut,
     /// The *submitting* task was cancelled while it waited for room.
     Interrupted,
@@ -150,7 +155,7 @@ impl Panic {
 
     /// Where it came from, if [`panics::install_hook`](crate::panics::install_hook) was called before. None if the last
     /// panic on the thread that caught it was another one, with another payload; so mostly none for a payload that comes
-    /// from elsewhere, as in [`Promise::fail`](crate::Promise::fail).
+    /// from elsewhere, as in [`Promise::panic_with`](crate::Promise::panic_with).
     pub fn backtrace(&self) -> Option<&Backtrace> {
         self.0.backtrace.as_ref()
     }

@@ -36,7 +36,7 @@
 //! | `completion` | [`ExecutorCompletionService`] | results in the order in which they come |
 //! | `cancelling` | [`CancellableTask`], [`CancellingExecutor`] | tasks that bring their own way to be cancelled |
 //! | `timing` | [`Timing`] | what hooks can do |
-//! | `sizing` | [`pool_size`], [`WaitCompute`] | how many threads |
+//! | `sizing` | [`recommended_threads`], [`WaitCompute`] | how many threads |
 //!
 //! # For those who come from Java
 //!
@@ -45,10 +45,10 @@
 //! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] | Tasks and executors; Lifecycle and graceful stop |
 //! | `Runnable`, `Callable` | a closure, or a [`Task`] | Tasks and executors |
 //! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] | The handle; The life of a task |
-//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::fail`] | Results by hand, and for many |
+//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::panic_with`] | Results by hand, and for many |
 //! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] | The handle |
 //! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] | The handle |
-//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back | When there is no room |
+//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmission`], which hand the task back | When there is no room |
 //! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] | The handle |
 //! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) | Time limits |
 //! | `ExecutorCompletionService` | [`ExecutorCompletionService`] | Results as they come |
@@ -106,7 +106,7 @@ mod arrivals;
 mod executor;
 pub use executor::{
     Executor, ExecutorExt, ExecutorService, InvokeAllError, InvokeAllFailure, InvokeAnyError,
-    InvokeAnyFailure, RejectedExecution, RejectedSubmit, TaskFailure,
+    InvokeAnyFailure, RejectedExecution, RejectedSubmission, TaskFailure,
 };
 
 mod simple;
@@ -117,7 +117,7 @@ pub use queue::{FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, WorkQueue};
 
 mod thread_pool;
 pub use thread_pool::{
-    Abort, Block, CallerRuns, ConfigError, Discard, DiscardOldest, DropPolicy, Hooks, NamedThreads,
+    Abort, Block, CallerRuns, Discard, DiscardOldest, DropPolicy, Hooks, NamedThreads, PoolConfigError,
     PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, TaskInfo, ThreadFactory,
     ThreadPoolBuilder, ThreadPoolExecutor, UnconfigurablePool, Worker,
 };
@@ -135,7 +135,7 @@ pub use timing::Timing;
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 mod sizing;
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
-pub use sizing::{WaitCompute, pool_size};
+pub use sizing::{WaitCompute, recommended_threads};
 
 /// The traits whose methods are called on executors: `use executor::prelude::*`.
 pub mod prelude {

@@ -31,7 +31,7 @@ use crate::error::{Panic, discard};
 use crate::sync::Arc;
 use crate::sync::process::{OnceLock, PoisonError, RwLock, thread_local};
 
-/// Hears of panics. Implemented for closures.
+/// Hears of panics. Implemented for closures, and for an [`Arc`] of a handler, so that pools can share one.
 ///
 /// Called by the thread that drops the last copy of the panic, mostly the worker, outside all locks. A panic in the
 /// handler itself is contained and not reported again.
@@ -44,6 +44,12 @@ pub trait PanicHandler: Send + Sync {
 impl<F: Fn(&PanicReport<'_>) + Send + Sync> PanicHandler for F {
     fn panicked(&self, report: &PanicReport<'_>) {
         self(report);
+    }
+}
+
+impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
+    fn panicked(&self, report: &PanicReport<'_>) {
+        (**self).panicked(report);
     }
 }
 
@@ -85,11 +91,27 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before; a thread that is
-/// just calling it keeps it until it has returned.
-pub fn set_handler(handler: impl PanicHandler + 'static) -> Option<Arc<dyn PanicHandler>> {
-    let mut slot = HANDLER.write().unwrap_or_else(PoisonError::into_inner);
-    slot.replace(Arc::new(handler))
+/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before, which can be put
+/// back; a thread that is just calling it keeps it until it has returned.
+///
+/// ```
+/// use std::sync::Arc;
+/// use executor::panics::{PanicReport, set_handler, take_handler};
+///
+/// let before = set_handler(Arc::new(|report: &PanicReport<'_>| eprintln!("while it starts: {report}")));
+/// // …
+/// match before {
+///     Some(before) => set_handler(before),
+///     None => take_handler(),
+/// };
+/// ```
+pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandler>> {
+    HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
+}
+
+/// Takes the handler of the process away, if there is one: panics whose pool has none of its own go unheard again.
+pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
+    HANDLER.write().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Has a backtrace taken of every panic, for [`Panic::backtrace`](crate::Panic::backtrace) and the reports.

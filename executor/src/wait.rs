@@ -143,7 +143,7 @@ pub(crate) fn wait<R>(deadline: Deadline, mut look: impl FnMut(&Waker) -> Option
             return Ok(found);
         }
         if token.as_ref().is_some_and(CancelToken::is_cancelled) {
-            return Err(WaitError::Cancelled);
+            return Err(WaitError::Interrupted);
         }
         if timed_out {
             return Err(WaitError::TimedOut);
@@ -189,7 +189,7 @@ impl CancelToken {
         });
         match slept {
             Err(WaitError::TimedOut) => Ok(()),
-            Ok(Cancelled) | Err(WaitError::Cancelled) => Err(Cancelled),
+            Ok(Cancelled) | Err(WaitError::Interrupted) => Err(Cancelled),
         }
     }
 }
@@ -315,7 +315,7 @@ impl Latch {
     /// Waits until the latch is open, for `timeout` at most.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if it is still closed then, [`WaitError::Cancelled`] as for [`wait`](Self::wait).
+    /// [`WaitError::TimedOut`] if it is still closed then, [`WaitError::Interrupted`] as for [`wait`](Self::wait).
     pub fn wait_timeout(&self, timeout: Duration) -> Result<(), WaitError> {
         check_current()?;
         self.wait_until(Deadline::after(timeout))
@@ -401,7 +401,7 @@ impl Semaphore {
     /// Waits for a permit, for `timeout` at most.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if none came, [`WaitError::Cancelled`] as for [`acquire`](Self::acquire).
+    /// [`WaitError::TimedOut`] if none came, [`WaitError::Interrupted`] as for [`acquire`](Self::acquire).
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit<'_>, WaitError> {
         self.acquire_many_timeout(1, timeout)
     }

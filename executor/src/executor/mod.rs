@@ -82,15 +82,15 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmit`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses it.
     fn submit<T: Send + 'static>(
         &self,
         task: impl Into<FutureTask<T>>,
-    ) -> Result<TaskHandle<T>, RejectedSubmit<T>> {
+    ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         let FutureTask { task, handle } = task.into();
         match self.execute_task(task) {
             Ok(()) => Ok(handle),
-            Err(RejectedExecution { reason, task }) => Err(RejectedSubmit { reason, task, handle }),
+            Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
         }
     }
 
@@ -108,11 +108,11 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmit`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses it.
     fn submit_cancellable<T: Send + 'static>(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
-    ) -> Result<TaskHandle<T>, RejectedSubmit<T>> {
+    ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         self.submit(FutureTask::cancellable(f))
     }
 
@@ -422,7 +422,7 @@ impl Error for RejectedExecution {}
 /// ```
 #[doc(alias = "RejectedExecutionException")]
 #[must_use = "dropping it drops the task and its handle"]
-pub struct RejectedSubmit<T> {
+pub struct RejectedSubmission<T> {
     /// Why.
     pub reason: RejectReason,
     /// The task, to be run elsewhere or later.
@@ -431,9 +431,9 @@ pub struct RejectedSubmit<T> {
     pub handle: TaskHandle<T>,
 }
 
-impl<T> fmt::Debug for RejectedSubmit<T> {
+impl<T> fmt::Debug for RejectedSubmission<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RejectedSubmit")
+        f.debug_struct("RejectedSubmission")
             .field("reason", &self.reason)
             .field("task", &self.task)
             .field("handle", &self.handle)
@@ -441,10 +441,10 @@ impl<T> fmt::Debug for RejectedSubmit<T> {
     }
 }
 
-impl<T> fmt::Display for RejectedSubmit<T> {
+impl<T> fmt::Display for RejectedSubmission<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the task was rejected: {}", self.reason)
     }
 }
 
-impl<T> Error for RejectedSubmit<T> {}
+impl<T> Error for RejectedSubmission<T> {}

@@ -44,7 +44,7 @@ pub enum TaskState {
     Running,
     /// The body has returned, or the promise was completed.
     Completed,
-    /// The body has panicked, or the promise has failed.
+    /// The body has panicked, or the promise was completed with a panic.
     Panicked,
     /// Cancelled, before or while it ran.
     Cancelled,

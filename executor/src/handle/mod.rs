@@ -78,6 +78,8 @@ use cell::{CancelCell, Cell, TaskCell, mark_read};
 
 /// A task and its handle: two views of one allocation.
 ///
+/// In spite of its name it is no [`Future`]: it cannot be awaited. Its [`handle`](Self::handle) is one.
+///
 /// What `submit` makes and splits. Use it directly to give a task a [name](Self::named) or a [priority](Self::prioritized),
 /// to run it on a thread of your own, or to hand it to an executor that someone else chooses.
 ///
@@ -243,7 +245,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     pub fn join_timeout(self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
         match wait(Deadline::after(timeout), |waker| self.cell.core().take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinTimeoutError::from),
-            Err(WaitError::Cancelled) => Err(JoinTimeoutError::Interrupted(self)),
+            Err(WaitError::Interrupted) => Err(JoinTimeoutError::Interrupted(self)),
             Err(WaitError::TimedOut) => Err(JoinTimeoutError::TimedOut(self)),
         }
     }

@@ -204,7 +204,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         }
         match result {
             Ok(result) => result.map_err(SharedJoinError::from),
-            Err(WaitError::Cancelled) => Err(SharedJoinError::Interrupted),
+            Err(WaitError::Interrupted) => Err(SharedJoinError::Interrupted),
             Err(WaitError::TimedOut) => Err(SharedJoinError::TimedOut),
         }
     }

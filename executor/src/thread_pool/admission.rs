@@ -90,7 +90,7 @@ impl Shared {
         {
             state.tombstones += 1; // it was cancelled before it could tell us
         }
-        let result = match ask(|| state.queue.offer(task, waiting)) {
+        let result = match ask(|| state.queue.push(task, waiting)) {
             Some(Ok(())) => Ok(()),
             Some(Err(refused)) => {
                 state.leave_queue(&refused);
@@ -162,7 +162,7 @@ impl Shared {
         result.unwrap_or_else(|why| {
             let reason = match why {
                 WaitError::TimedOut => RejectReason::TimedOut,
-                WaitError::Cancelled => RejectReason::Interrupted,
+                WaitError::Interrupted => RejectReason::Interrupted,
             };
             let task = task.take().expect("an unfinished wait has put it back");
             Err(RejectedExecution { reason, task })

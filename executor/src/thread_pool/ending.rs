@@ -33,7 +33,7 @@ impl Shared {
         // A queue that panics is asked again, as often as there are tasks that it may still have.
         let mut panics_left = state.length();
         loop {
-            match ask(|| state.queue.take()) {
+            match ask(|| state.queue.pop()) {
                 Some(Some(task)) if state.leave_queue(&task) => cancelled.push(task),
                 Some(Some(task)) => never_begun.push(task),
                 None if panics_left > 0 => panics_left -= 1,

@@ -116,7 +116,7 @@ impl Shared {
 
     pub(super) fn remove(&self, id: TaskId) -> Option<Task> {
         let mut state = self.lock();
-        let removed = ask(|| state.queue.remove(&mut |task| task.id() == id));
+        let removed = ask(|| state.queue.remove_if(&mut |task| task.id() == id));
         let Some(task) = removed.unwrap_or_default().pop() else {
             drop(state);
             self.report_kept();

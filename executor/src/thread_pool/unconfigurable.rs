@@ -5,7 +5,7 @@ use std::fmt;
 use super::{PoolSnapshot, PoolStats, ThreadPoolExecutor};
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::sync::Duration;
-use crate::task::Task;
+use crate::task::{Task, TaskId};
 
 /// A [`ThreadPoolExecutor`] whose settings can be read off but not changed.
 ///
@@ -33,6 +33,34 @@ impl UnconfigurablePool {
     /// As [`ThreadPoolExecutor::queued`].
     pub fn queued(&self) -> usize {
         self.0.queued()
+    }
+
+    /// As [`ThreadPoolExecutor::remove`].
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let journal = ThreadPoolExecutor::single();
+    /// let busy = Arc::new(Latch::new(1));
+    /// let until = Arc::clone(&busy);
+    /// journal.execute(move || until.wait().unwrap())?;
+    ///
+    /// let entry = journal.submit(|| println!("written"))?;
+    /// let task = journal.remove(entry.id()).expect("the only thread is busy");
+    /// drop(task); // which completes its handle as cancelled
+    /// journal.purge();
+    /// assert_eq!(journal.queued(), 0);
+    /// # busy.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remove(&self, id: TaskId) -> Option<Task> {
+        self.0.remove(id)
+    }
+
+    /// As [`ThreadPoolExecutor::purge`].
+    pub fn purge(&self) {
+        self.0.purge();
     }
 }
 

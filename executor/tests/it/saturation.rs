@@ -281,14 +281,15 @@ impl ThreadFactory for HeldBack {
 #[test]
 fn discard_oldest_leaves_a_task_alone_whose_thread_is_being_started() {
     within_deadline(|| {
-        let pool = ThreadPoolExecutor::builder().core(1).maximum(2).queue(FifoQueue::bounded(1));
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(1).maximum_threads(2).queue(FifoQueue::bounded(1));
         let pool = pool.rejection_handler(DiscardOldest).build().unwrap();
         let busy = occupy(&pool);
         let held_back = HeldBack::default();
         pool.set_thread_factory(Arc::new(held_back.clone()));
         let queued = pool.submit(|| "queued").unwrap();
         let starting = pool.submit(|| "starting").unwrap();
-        assert_eq!((pool.stats().pool_size, pool.stats().active, pool.queued()), (2, 2, 1));
+        assert_eq!((pool.stats().threads, pool.stats().active, pool.queued()), (2, 2, 1));
         let newcomer = pool.submit(|| "newcomer").unwrap();
         assert_eq!((queued.state(), starting.state()), (TaskState::Cancelled, TaskState::Pending));
         held_back.0.set();
@@ -302,8 +303,12 @@ fn discard_oldest_leaves_a_task_alone_whose_thread_is_being_started() {
 #[test]
 fn a_task_that_was_given_back_can_be_submitted_again_until_it_is_accepted() {
     within_deadline(|| {
-        let pool =
-            ThreadPoolExecutor::builder().core(1).maximum(2).queue(FifoQueue::bounded(2)).build().unwrap();
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(1)
+            .maximum_threads(2)
+            .queue(FifoQueue::bounded(2))
+            .build()
+            .unwrap();
         let (mut accepted, runs) = (0, Arc::new(AtomicUsize::new(0)));
         for _ in rounds(1_000) {
             let count = Arc::clone(&runs);
@@ -398,7 +403,7 @@ fn the_handler_hears_of_a_task_that_no_thread_could_be_started_for() {
         }
         pool.set_rejection_handler(Arc::new(Discard));
         assert_matches!(pool.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled));
-        assert_eq!((pool.stats().pool_size, pool.stats().task_count()), (0, 0));
+        assert_eq!((pool.stats().threads, pool.stats().task_count()), (0, 0));
     });
 }
 
