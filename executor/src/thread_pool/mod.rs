@@ -410,9 +410,9 @@ impl ThreadPoolExecutor {
 impl Executor for ThreadPoolExecutor {
     #[inline]
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.shared.admit(task).or_else(|(reason, task)| {
+        self.shared.admit(task).or_else(|refused| {
             let handler = self.rejection_handler();
-            let result = handler.rejected(task, reason, &RefusingPool(&self.shared));
+            let result = handler.rejected(refused, &RefusingPool(&self.shared));
             discard(handler); // it may have been replaced meanwhile, so this may be its end
             result
         })

@@ -652,11 +652,10 @@ fn a_factory_or_a_handler_whose_drop_panics_can_be_replaced() {
     impl executor::RejectionHandler for Bad {
         fn rejected(
             &self,
-            task: executor::Task,
-            reason: RejectReason,
+            refused: executor::RejectedExecution,
             _: &executor::RefusingPool<'_>,
         ) -> Result<(), executor::RejectedExecution> {
-            Err(executor::RejectedExecution { reason, task })
+            Err(refused)
         }
     }
 

@@ -40,14 +40,9 @@ impl Counting {
 }
 
 impl RejectionHandler for Counting {
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        _: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
+    fn rejected(&self, refused: RejectedExecution, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Err(RejectedExecution { reason, task })
+        Err(refused)
     }
 }
 
@@ -329,8 +324,8 @@ fn a_task_that_was_given_back_can_be_submitted_again_until_it_is_accepted() {
 struct Overflow(ThreadPoolExecutor);
 
 impl RejectionHandler for Overflow {
-    fn rejected(&self, task: Task, _: RejectReason, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
-        self.0.execute(task)
+    fn rejected(&self, refused: RejectedExecution, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        self.0.execute(refused.task)
     }
 }
 
@@ -349,14 +344,9 @@ fn a_handler_of_ones_own_may_pass_the_task_on() {
 struct Swap(Record<String>);
 
 impl RejectionHandler for Swap {
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        pool: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
-        self.0.add(format!("{reason:?}, shut down: {}", pool.is_shutdown()));
-        let again = pool.try_execute(task).unwrap_err();
+    fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        self.0.add(format!("{:?}, shut down: {}", refused.reason, pool.is_shutdown()));
+        let again = pool.try_execute(refused.task).unwrap_err();
         let Some(next) = pool.take_next() else { return Err(again) };
         pool.try_execute(again.task)?;
         next.run();
@@ -414,12 +404,11 @@ fn a_handler_may_replace_itself() {
     impl RejectionHandler for Once {
         fn rejected(
             &self,
-            task: Task,
-            reason: RejectReason,
+            refused: RejectedExecution,
             _: &RefusingPool<'_>,
         ) -> Result<(), RejectedExecution> {
             self.0.upgrade().unwrap().set_rejection_handler(Arc::new(Discard));
-            Err(RejectedExecution { reason, task })
+            Err(refused)
         }
     }
     within_deadline(|| {
