@@ -348,44 +348,71 @@ pub trait ExecutorService: Executor {
     fn close(&self);
 }
 
-/// Makes everything that points to an executor an executor.
-macro_rules! forward {
-    ($($pointer:ty),*) => {$(
-        impl<E: Executor + ?Sized> Executor for $pointer {
-            fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-                (**self).execute_task(task)
+/// Makes an executor of what holds one, or points to one: every call is passed on.
+///
+/// ```text
+/// forward_service!(UnconfigurablePool => self.0);
+/// forward_service!(<E> CancellingExecutor<E> => self.executor); // a service if `E` is one
+/// forward_service!(<E: ?Sized> &E => **self);
+/// ```
+macro_rules! forward_service {
+    (@impl [$($executor:tt)*] [$($service:tt)*] $type:ty, $this:ident, $to:expr) => {
+        impl<$($executor)*> $crate::executor::Executor for $type {
+            fn execute_task(
+                &$this,
+                task: $crate::task::Task,
+            ) -> Result<(), $crate::executor::RejectedExecution> {
+                $crate::executor::Executor::execute_task(&$to, task)
             }
         }
 
-        impl<E: ExecutorService + ?Sized> ExecutorService for $pointer {
-            fn shutdown(&self) {
-                (**self).shutdown();
+        impl<$($service)*> $crate::executor::ExecutorService for $type {
+            fn shutdown(&$this) {
+                $crate::executor::ExecutorService::shutdown(&$to);
             }
 
-            fn shutdown_now(&self) -> Vec<Task> {
-                (**self).shutdown_now()
+            fn shutdown_now(&$this) -> Vec<$crate::task::Task> {
+                $crate::executor::ExecutorService::shutdown_now(&$to)
             }
 
-            fn is_shutdown(&self) -> bool {
-                (**self).is_shutdown()
+            fn is_shutdown(&$this) -> bool {
+                $crate::executor::ExecutorService::is_shutdown(&$to)
             }
 
-            fn is_terminated(&self) -> bool {
-                (**self).is_terminated()
+            fn is_terminated(&$this) -> bool {
+                $crate::executor::ExecutorService::is_terminated(&$to)
             }
 
-            fn await_termination(&self, timeout: Duration) -> bool {
-                (**self).await_termination(timeout)
+            fn await_termination(&$this, timeout: $crate::sync::Duration) -> bool {
+                $crate::executor::ExecutorService::await_termination(&$to, timeout)
             }
 
-            fn close(&self) {
-                (**self).close();
+            fn close(&$this) {
+                $crate::executor::ExecutorService::close(&$to);
             }
         }
-    )*};
+    };
+    (<$inner:ident: ?Sized> $type:ty => **$this:ident) => {
+        forward_service!(@impl
+            [$inner: $crate::executor::Executor + ?Sized]
+            [$inner: $crate::executor::ExecutorService + ?Sized]
+            $type, $this, **$this);
+    };
+    (<$inner:ident> $type:ty => $this:ident.$field:tt) => {
+        forward_service!(@impl
+            [$inner: $crate::executor::Executor]
+            [$inner: $crate::executor::ExecutorService]
+            $type, $this, $this.$field);
+    };
+    ($type:ty => $this:ident.$field:tt) => {
+        forward_service!(@impl [] [] $type, $this, $this.$field);
+    };
 }
+pub(crate) use forward_service;
 
-forward!(&E, Box<E>, Arc<E>);
+forward_service!(<E: ?Sized> &E => **self);
+forward_service!(<E: ?Sized> Box<E> => **self);
+forward_service!(<E: ?Sized> Arc<E> => **self);
 
 /// A task was refused. It comes back and has not been run.
 #[doc(alias = "RejectedExecutionException")]

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::{PoolSnapshot, PoolStats, ThreadPoolExecutor};
-use crate::executor::{Executor, ExecutorService, RejectedExecution};
-use crate::sync::Duration;
+use crate::executor::forward_service;
 use crate::task::{Task, TaskId};
 
 /// A [`ThreadPoolExecutor`] whose settings can be read off but not changed.
@@ -64,37 +63,7 @@ impl UnconfigurablePool {
     }
 }
 
-impl Executor for UnconfigurablePool {
-    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.0.execute_task(task)
-    }
-}
-
-impl ExecutorService for UnconfigurablePool {
-    fn shutdown(&self) {
-        self.0.shutdown();
-    }
-
-    fn shutdown_now(&self) -> Vec<Task> {
-        self.0.shutdown_now()
-    }
-
-    fn is_shutdown(&self) -> bool {
-        self.0.is_shutdown()
-    }
-
-    fn is_terminated(&self) -> bool {
-        self.0.is_terminated()
-    }
-
-    fn await_termination(&self, timeout: Duration) -> bool {
-        self.0.await_termination(timeout)
-    }
-
-    fn close(&self) {
-        self.0.close();
-    }
-}
+forward_service!(UnconfigurablePool => self.0);
 
 impl fmt::Debug for UnconfigurablePool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
