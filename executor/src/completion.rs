@@ -35,11 +35,10 @@
 
 use std::fmt;
 
-use crate::arrivals::Arrivals;
 use crate::cancel::{CancelToken, check_current};
 use crate::error::{Cancelled, WaitError};
 use crate::executor::{Executor, RejectedSubmission, submit_to};
-use crate::handle::{Canceller, FutureTask, TaskHandle};
+use crate::handle::{Arrivals, Canceller, FutureTask, TaskHandle};
 use crate::sync::Duration;
 use crate::wait::Deadline;
 

@@ -21,8 +21,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-use crate::error::contain;
-use crate::panics;
+use crate::panics::{self, contain};
 use crate::task::Task;
 
 // ANCHOR: work_queue
@@ -71,45 +70,6 @@ pub trait WorkQueue: Send {
     }
 }
 // ANCHOR_END: work_queue
-
-/// A queue in a box is a queue, so it can be chosen while the program runs.
-impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
-    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
-        (**self).push(task, waiting)
-    }
-
-    fn pop(&mut self) -> Option<Task> {
-        (**self).pop()
-    }
-
-    fn len(&self) -> usize {
-        (**self).len()
-    }
-
-    fn is_empty(&self) -> bool {
-        (**self).is_empty()
-    }
-
-    fn capacity(&self) -> Option<usize> {
-        (**self).capacity()
-    }
-
-    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
-        (**self).for_each(look);
-    }
-
-    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
-        (**self).remove_if(unwanted)
-    }
-
-    fn shrink(&mut self) {
-        (**self).shrink();
-    }
-
-    fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
-        (**self).as_fifo()
-    }
-}
 
 /// First in, first out.
 ///
@@ -444,6 +404,45 @@ impl WorkQueue for PriorityQueue {
         if let Order::By(sorted, _) = &mut self.order {
             shrink(sorted);
         }
+    }
+}
+
+/// A queue in a box is a queue, so it can be chosen while the program runs.
+impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
+    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+        (**self).push(task, waiting)
+    }
+
+    fn pop(&mut self) -> Option<Task> {
+        (**self).pop()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn is_empty(&self) -> bool {
+        (**self).is_empty()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        (**self).capacity()
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        (**self).for_each(look);
+    }
+
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        (**self).remove_if(unwanted)
+    }
+
+    fn shrink(&mut self) {
+        (**self).shrink();
+    }
+
+    fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
+        (**self).as_fifo()
     }
 }
 

@@ -42,10 +42,11 @@ use std::error::Error;
 use std::fmt;
 
 use super::{Executor, RejectedExecution, RejectedSubmission};
-use crate::arrivals::Arrivals;
 use crate::cancel::check_current;
-use crate::error::{Cancelled, Panic, RejectReason, WaitError, discard};
-use crate::handle::{FutureTask, TaskHandle, TaskState, TryJoinError};
+use crate::error::{Cancelled, RejectReason, WaitError};
+use crate::handle::{Arrivals, FutureTask, TaskHandle, TryJoinError};
+use crate::panics::{Panic, discard};
+use crate::task::TaskState;
 use crate::wait::{Deadline, wait};
 
 // ----- all -----

@@ -11,13 +11,13 @@
 use std::any::Any;
 use std::fmt;
 
-use super::cell::{Cell, TaskCell};
-use super::error::{TaskError, TaskState};
+use super::cell::{ResultCell, TaskCell};
+use super::error::TaskError;
 use super::{TaskHandle, debug_handle};
 use crate::cancel::CancelToken;
-use crate::error::Panic;
+use crate::panics::Panic;
 use crate::sync::Arc;
-use crate::task::TaskId;
+use crate::task::{TaskId, TaskState};
 
 /// The duty to complete a handle by hand, from whichever thread comes to know the result.
 ///
@@ -38,13 +38,13 @@ use crate::task::TaskId;
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
-    cell: Arc<dyn TaskCell<T>>,
+    cell: Arc<dyn ResultCell<T>>,
 }
 
 impl<T: Send + 'static> Promise<T> {
     /// Makes a promise and the handle of what is promised. One allocation.
     pub fn new() -> (Self, TaskHandle<T>) {
-        let cell: Arc<dyn TaskCell<T>> = Arc::new(Cell::begun(TaskId::next()));
+        let cell: Arc<dyn ResultCell<T>> = Arc::new(TaskCell::begun(TaskId::next()));
         let handle = TaskHandle { cell: Arc::clone(&cell), name: None };
         (Self { cell }, handle)
     }

@@ -5,7 +5,7 @@ use super::shared::Shared;
 use super::state::{State, ask};
 use super::worker::{self, Duty};
 use crate::cancel::outside_any_task;
-use crate::error::discard;
+use crate::panics::discard;
 use crate::queue::FifoQueue;
 use crate::sync::MutexGuard;
 use crate::task::Task;

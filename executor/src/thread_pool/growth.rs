@@ -13,8 +13,9 @@ use super::factory::Worker;
 use super::shared::Shared;
 use super::state::{State, ask};
 use super::worker::{self, Duty};
-use crate::error::{RejectReason, contain, discard};
+use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
+use crate::panics::{contain, discard};
 use crate::sync::{Arc, MutexGuard};
 use crate::task::{Task, TaskId};
 

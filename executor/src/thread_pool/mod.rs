@@ -101,13 +101,13 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::cancel::{CancelToken, masked};
-use crate::error::{Cancelled, discard};
+use crate::error::Cancelled;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
-use crate::panics::PanicHandler;
+use crate::latch::Latch;
+use crate::panics::{PanicHandler, discard};
 use crate::queue::{HandOffQueue, WorkQueue};
 use crate::sync::{Arc, Condvar, Duration, Mutex, thread};
 use crate::task::{Task, TaskId};
-use crate::wait::Latch;
 use inbox::Inbox;
 use shared::Shared;
 use state::{Rest, Settings, State};

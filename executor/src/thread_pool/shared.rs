@@ -6,13 +6,12 @@ use super::inbox::Inbox;
 use super::state::{Seat, State, ask};
 use super::stats::{PoolSnapshot, PoolStats};
 use crate::cancel::CancelToken;
-use crate::error::contain;
-use crate::panics::{self, PanicHandler};
+use crate::latch::Latch;
+use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
 use crate::sync::atomic::{AtomicIsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel};
-use crate::wait::Latch;
 
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
