@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // ANCHOR: core_zero
-    let pool = || ThreadPoolExecutor::builder().core(0).maximum(10).queue(FifoQueue::bounded(100));
+    let pool =
+        || ThreadPoolExecutor::builder().core_threads(0).maximum_threads(10).queue(FifoQueue::bounded(100));
     println!("queue first:   {} threads for 10 tasks", threads_for_ten_tasks(pool())?);
     println!("threads first: {} threads for 10 tasks", threads_for_ten_tasks(pool().threads_first())?);
     // ANCHOR_END: core_zero
@@ -27,7 +28,7 @@ fn threads_for_ten_tasks(pool: ThreadPoolBuilder) -> Result<usize, Box<dyn std::
         let gate = Arc::clone(&gate);
         pool.execute(move || _ = gate.wait())?;
     }
-    let threads = pool.stats().pool_size;
+    let threads = pool.stats().threads;
     gate.count_down();
     pool.close();
     assert_eq!(pool.stats().completed, 10);

@@ -6,15 +6,15 @@
 //!
 //! The book's chapter: Threads and queue.
 
-use executor::{ConfigError, FifoQueue, Latch, ThreadPoolExecutor, prelude::*};
+use executor::{FifoQueue, Latch, PoolConfigError, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;
 use std::time::Duration;
 
-fn main() -> Result<(), ConfigError> {
+fn main() -> Result<(), PoolConfigError> {
     // ANCHOR: pool
     let pool = ThreadPoolExecutor::builder()
-        .core(2)
-        .maximum(4)
+        .core_threads(2)
+        .maximum_threads(4)
         .queue(FifoQueue::bounded(3))
         .keep_alive(Duration::from_millis(50))
         .build()?;
@@ -27,16 +27,16 @@ fn main() -> Result<(), ConfigError> {
         let accepted = pool.execute(move || _ = gate.wait());
         let stats = pool.stats();
         let where_to = accepted.map_or_else(|refused| refused.to_string(), |()| "accepted".into());
-        println!("task {n}: {} threads, {} queued: {where_to}", stats.pool_size, stats.queued);
+        println!("task {n}: {} threads, {} queued: {where_to}", stats.threads, stats.queued);
     }
     // ANCHOR_END: submit
     gate.count_down();
-    while pool.stats().pool_size > 2 {
+    while pool.stats().threads > 2 {
         std::thread::yield_now(); // the two above core size end after 50 ms without work
     }
     println!("later:  {}", pool.stats());
     // ANCHOR: contradiction
-    let contradiction = ThreadPoolExecutor::builder().core(2).maximum(4).build();
+    let contradiction = ThreadPoolExecutor::builder().core_threads(2).maximum_threads(4).build();
     println!("without a bound: {}", contradiction.expect_err("the maximum would never be reached"));
     // ANCHOR_END: contradiction
     Ok(())

@@ -7,7 +7,7 @@
 //!
 //! The book's chapter: How many threads?
 
-use executor::{ConfigError, ThreadPoolExecutor, WaitCompute, prelude::*};
+use executor::{PoolConfigError, ThreadPoolExecutor, WaitCompute, prelude::*};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const TASKS: u32 = 96;
 const MS: Duration = Duration::from_millis(1);
 static CONNECTION: Mutex<()> = Mutex::new(());
 
-fn main() -> Result<(), ConfigError> {
+fn main() -> Result<(), PoolConfigError> {
     println!("                                   advised       tasks a second with");
     println!("tasks that                    W/C  threads      1    2    4    8   16   32 threads");
     // ANCHOR: kinds
@@ -42,7 +42,7 @@ fn main() -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn row(kind: &str, task: impl Fn() + Copy + Send + 'static) -> Result<(), ConfigError> {
+fn row(kind: &str, task: impl Fn() + Copy + Send + 'static) -> Result<(), PoolConfigError> {
     let (per_second, measured) = run(1, task)?; // one thread: a core is to spare
     print!("{kind:<28}{}  {per_second:5.0}", advice(&measured));
     for threads in [2, 4, 8, 16, 32] {
@@ -57,7 +57,7 @@ fn row(kind: &str, task: impl Fn() + Copy + Send + 'static) -> Result<(), Config
 fn run(
     threads: usize,
     task: impl Fn() + Copy + Send + 'static,
-) -> Result<(f64, Arc<WaitCompute>), ConfigError> {
+) -> Result<(f64, Arc<WaitCompute>), PoolConfigError> {
     let measured = Arc::new(WaitCompute::new());
     let pool = ThreadPoolExecutor::builder().threads(threads).hooks(Arc::clone(&measured)).build()?;
     let began = Instant::now();
@@ -69,7 +69,7 @@ fn run(
 }
 
 fn advice(measured: &WaitCompute) -> String {
-    let (ratio, threads) = (measured.ratio().unwrap_or(0.0), measured.advice(1.0).unwrap_or(1));
+    let (ratio, threads) = (measured.ratio().unwrap_or(0.0), measured.recommended_threads(1.0).unwrap_or(1));
     format!("{ratio:5.1}{threads:9}")
 }
 // ANCHOR_END: measure

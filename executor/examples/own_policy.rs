@@ -7,8 +7,7 @@
 //! The book's chapter: When there is no room.
 
 use executor::{
-    FifoQueue, Latch, RefusingPool, RejectReason, RejectedExecution, RejectionHandler, Task,
-    ThreadPoolExecutor, prelude::*,
+    FifoQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler, ThreadPoolExecutor, prelude::*,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,17 +18,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 struct DiscardAndCount(AtomicU64);
 
 impl RejectionHandler for DiscardAndCount {
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        pool: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
+    fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
         if pool.is_shutdown() {
-            return Err(RejectedExecution { reason, task }); // not overload, but a mistake of the submitter
+            return Err(refused); // not overload, but a mistake of the submitter
         }
         self.0.fetch_add(1, Ordering::Relaxed);
-        drop(task); // completes its handle as cancelled
+        drop(refused.task); // completes its handle as cancelled
         Ok(())
     }
 }

@@ -118,7 +118,7 @@ fn one_life(seed: u64) -> u64 {
     let (made, ran) = (books.made.load(SeqCst), books.ran.load(SeqCst));
     let (stats, dropped) = (pool.stats(), books.dropped_unrun.load(SeqCst));
     assert_eq!(ran + dropped, made, "seed {seed}: a task was lost: {stats}");
-    assert_eq!((stats.queued, stats.active, stats.pool_size), (0, 0, 0), "seed {seed}: {stats}");
+    assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "seed {seed}: {stats}");
     let by_pool = books.ran_by_pool.load(SeqCst);
     // A task that is cancelled between being taken and being begun counts as taken and never ran.
     assert!(stats.completed >= by_pool, "seed {seed}: ran {by_pool}, {stats}");
@@ -135,7 +135,10 @@ fn end(pool: &ThreadPoolExecutor, abrupt: bool) {
 
 fn some_pool(random: &mut Random) -> ThreadPoolExecutor {
     let core = random.small(4);
-    let builder = ThreadPoolExecutor::builder().name("stress").core(core).maximum(core + 1 + random.small(3));
+    let builder = ThreadPoolExecutor::builder()
+        .name("stress")
+        .core_threads(core)
+        .maximum_threads(core + 1 + random.small(3));
     let builder = builder.keep_alive(Duration::from_micros(random.below(2_000)));
     let builder = with_queue(builder, random);
     let builder = match random.below(6) {
@@ -178,8 +181,8 @@ fn submit_things(pool: &ThreadPoolExecutor, books: &Arc<Books>, mut random: Rand
             },
         }
         match random.below(40) {
-            0 => drop(pool.set_core_pool_size(random.small(5))),
-            1 => drop(pool.set_maximum_pool_size(1 + random.small(6))),
+            0 => drop(pool.set_core_threads(random.small(5))),
+            1 => drop(pool.set_maximum_threads(1 + random.small(6))),
             2 => drop(pool.set_keep_alive(Duration::from_micros(random.below(1_000)))),
             3 => pool.purge(),
             4 => drop(pool.snapshot().to_string()),

@@ -24,7 +24,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-use crate::error::{contain, discard};
+use crate::panics::{contain, discard};
 use crate::sync::thread_local;
 
 /// A stack of two megabytes bears this many with a wide margin, and hardly a program nests them more than a few times.

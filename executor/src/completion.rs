@@ -35,11 +35,10 @@
 
 use std::fmt;
 
-use crate::arrivals::Arrivals;
 use crate::cancel::{CancelToken, check_current};
 use crate::error::{Cancelled, WaitError};
-use crate::executor::{Executor, RejectedSubmit, submit_to};
-use crate::handle::{Canceller, FutureTask, TaskHandle};
+use crate::executor::{Executor, RejectedSubmission, submit_to};
+use crate::handle::{Arrivals, Canceller, FutureTask, TaskHandle};
 use crate::sync::Duration;
 use crate::wait::Deadline;
 
@@ -87,8 +86,8 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// comes back here can call it off.
     ///
     /// # Errors
-    /// [`RejectedSubmit`] if the executor refuses it. The handle is in it, and will not come out of the service.
-    pub fn submit(&self, task: impl Into<FutureTask<T>>) -> Result<Canceller, RejectedSubmit<T>> {
+    /// [`RejectedSubmission`] if the executor refuses it. The handle is in it, and will not come out of the service.
+    pub fn submit(&self, task: impl Into<FutureTask<T>>) -> Result<Canceller, RejectedSubmission<T>> {
         let task = task.into();
         let canceller = task.handle.canceller();
         submit_to(&self.arrivals, &self.executor, task)?;
@@ -102,7 +101,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     pub fn submit_cancellable(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
-    ) -> Result<Canceller, RejectedSubmit<T>> {
+    ) -> Result<Canceller, RejectedSubmission<T>> {
         self.submit(FutureTask::cancellable(f))
     }
 
@@ -126,19 +125,21 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// Gives out the handle of a task that has ended, if there is one. Never blocks.
     ///
     /// `None` does not tell "not yet" from "no more"; [`outstanding`](Self::outstanding) does.
-    pub fn poll(&self) -> Option<TaskHandle<T>> {
+    #[doc(alias = "poll")]
+    pub fn try_take(&self) -> Option<TaskHandle<T>> {
         self.arrivals.try_next()
     }
 
-    /// As [`take`](Self::take), for `timeout` at most.
+    /// Waits for the next task to end, for `timeout` at most, and gives out its handle. `None` if nothing is outstanding.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if no task has ended by then, [`WaitError::Cancelled`] as for `take`. No handle is lost.
+    /// [`WaitError::TimedOut`] if no task has ended by then, [`WaitError::Interrupted`] if the calling task was cancelled. No
+    /// handle is lost.
     ///
     /// # Blocking
     /// Blocks while tasks are outstanding and none has ended, for `timeout` at most.
     #[doc(alias = "poll")]
-    pub fn poll_timeout(&self, timeout: Duration) -> Result<Option<TaskHandle<T>>, WaitError> {
+    pub fn take_timeout(&self, timeout: Duration) -> Result<Option<TaskHandle<T>>, WaitError> {
         check_current()?;
         self.arrivals.next(Deadline::after(timeout))
     }

@@ -15,28 +15,49 @@
 //!
 //! # How to read it
 //!
-//! The modules below are in the order of the course, and each refers only to those above it. Every module begins with a
-//! page that says what problem it solves, which states there are and who moves them, and what always holds.
+//! The modules below stand in bottom-up order: each refers only to those above it, and a test keeps it so. The course goes
+//! another way, from the top: the third column says which chapter of the book first meets a module. Every module begins with
+//! a page that says what problem it solves, which states there are and who moves them, and what always holds.
 //!
-//! | module | in it | what it is about |
-//! |---|---|---|
-//! | `sync` | | the one door to locks, threads and time, so that a model checker can stand behind it |
-//! | `error` | [`Cancelled`], [`WaitError`], [`Panic`], [`RejectReason`] | ways of failing; where panics stop |
-//! | `panics` | [`panics::PanicHandler`], [`panics::PanicReport`] | who hears of a panic that nobody else would hear of |
-//! | `callbacks` | | how deep callbacks nest |
-//! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | asking a task to stop |
-//! | `wait` | [`Latch`], [`Semaphore`] | the one wait under every blocking call |
-//! | `task` | [`Task`], [`Outcome`] | a closure to be run once |
-//! | `handle` | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | the result of a task, and how it is called off |
-//! | `arrivals` | | handles in the order in which their tasks end |
-//! | `executor` | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | who runs tasks, and what all of them promise; many tasks at once |
-//! | `simple` | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | three policies on a page |
-//! | `queue` | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | where tasks wait |
-//! | `thread_pool` | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`] | worker threads, a queue and a life cycle |
-//! | `completion` | [`ExecutorCompletionService`] | results in the order in which they come |
-//! | `cancelling` | [`CancellableTask`], [`CancellingExecutor`] | tasks that bring their own way to be cancelled |
-//! | `timing` | [`Timing`] | what hooks can do |
-//! | `sizing` | [`pool_size`], [`WaitCompute`] | how many threads |
+//! | module | in it | first met in | what it is about |
+//! |---|---|---|---|
+//! | `sync` | | – | the one door to locks, threads and time, so that a model checker can stand behind it |
+//! | `error` | [`Cancelled`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
+//! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
+//! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
+//! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | The handle | asking a task to stop |
+//! | `wait` ★ | | The handle | the one wait under every blocking call |
+//! | `latch` | [`Latch`] | The life of a task | waiting until all of something has happened |
+//! | `semaphore` | [`Semaphore`] | – | bounding how much of something is in use |
+//! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
+//! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
+//! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
+//! | `simple` ★ | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | Tasks and executors | three policies on a page |
+//! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
+//! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`] | The pooled server | worker threads, a queue and a life cycle |
+//! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
+//! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
+//! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
+//! | `sizing` | [`recommended_threads`], [`WaitCompute`] | How many threads? | how many threads |
+//!
+//! # A first path
+//!
+//! From `submit` to the result, in an order in which each file answers a question that the one before it raises; some
+//! two thousand lines, a quarter of them comments. It leaves out what can wait: how a pool grows and ends,
+//! cancellation, the other queues.
+//!
+//! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.
+//! 2. `simple.rs`: three executors that fit on a page, and what is wrong with them.
+//! 3. `task.rs`, up to `enum TaskState`: what is handed over.
+//! 4. `thread_pool/mod.rs`, up to `mod admission`: the pool on a page.
+//! 5. `queue.rs`, up to `struct LifoQueue`: where tasks wait.
+//! 6. `thread_pool/state.rs`: what changes together.
+//! 7. `thread_pool/admission.rs`: how a task comes in.
+//! 8. `thread_pool/worker.rs`: how it is run.
+//! 9. `handle/mod.rs`: how its result comes back.
+//! 10. `handle/listener.rs`: who is told.
+//! 11. `handle/cell.rs`: what task and handle share.
+//! 12. `wait.rs`, up to `impl CancelToken`: how a thread waits for it.
 //!
 //! # For those who come from Java
 //!
@@ -45,10 +66,10 @@
 //! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] | Tasks and executors; Lifecycle and graceful stop |
 //! | `Runnable`, `Callable` | a closure, or a [`Task`] | Tasks and executors |
 //! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] | The handle; The life of a task |
-//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::fail`] | Results by hand, and for many |
+//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::panic_with`] | Results by hand, and for many |
 //! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] | The handle |
 //! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] | The handle |
-//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmit`], which hand the task back | When there is no room |
+//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmission`], which hand the task back | When there is no room |
 //! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] | The handle |
 //! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) | Time limits |
 //! | `ExecutorCompletionService` | [`ExecutorCompletionService`] | Results as they come |
@@ -80,9 +101,10 @@
 mod sync;
 
 mod error;
-pub use error::{Cancelled, Panic, RejectReason, WaitError};
+pub use error::{Cancelled, RejectReason, WaitError};
 
 pub mod panics;
+pub use panics::Panic;
 
 mod callbacks;
 
@@ -90,23 +112,26 @@ mod cancel;
 pub use cancel::{CancelToken, Registration, masked};
 
 mod wait;
-pub use wait::{Latch, Permit, Semaphore};
+
+mod latch;
+pub use latch::Latch;
+
+mod semaphore;
+pub use semaphore::{Permit, Semaphore};
 
 mod task;
-pub use task::{Outcome, Task, TaskId};
+pub use task::{Outcome, Task, TaskId, TaskState};
 
 mod handle;
 pub use handle::{
     Canceller, FutureTask, JoinError, JoinTimeoutError, Promise, SharedHandle, SharedJoinError, TaskError,
-    TaskHandle, TaskState, TryJoinError,
+    TaskHandle, TryJoinError,
 };
-
-mod arrivals;
 
 mod executor;
 pub use executor::{
     Executor, ExecutorExt, ExecutorService, InvokeAllError, InvokeAllFailure, InvokeAnyError,
-    InvokeAnyFailure, RejectedExecution, RejectedSubmit, TaskFailure,
+    InvokeAnyFailure, RejectedExecution, RejectedSubmission, TaskFailure,
 };
 
 mod simple;
@@ -117,7 +142,7 @@ pub use queue::{FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, WorkQueue};
 
 mod thread_pool;
 pub use thread_pool::{
-    Abort, Block, CallerRuns, ConfigError, Discard, DiscardOldest, DropPolicy, Hooks, NamedThreads,
+    Abort, Block, CallerRuns, Discard, DiscardOldest, DropPolicy, Hooks, NamedThreads, PoolConfigError,
     PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, TaskInfo, ThreadFactory,
     ThreadPoolBuilder, ThreadPoolExecutor, UnconfigurablePool, Worker,
 };
@@ -125,8 +150,8 @@ pub use thread_pool::{
 mod completion;
 pub use completion::ExecutorCompletionService;
 
-mod cancelling;
-pub use cancelling::{CancellableTask, CancellingExecutor};
+mod cancellable_task;
+pub use cancellable_task::{CancellableTask, CancellingExecutor};
 
 mod timing;
 pub use timing::Timing;
@@ -135,7 +160,7 @@ pub use timing::Timing;
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 mod sizing;
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
-pub use sizing::{WaitCompute, pool_size};
+pub use sizing::{WaitCompute, recommended_threads};
 
 /// The traits whose methods are called on executors: `use executor::prelude::*`.
 pub mod prelude {

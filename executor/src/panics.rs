@@ -1,4 +1,12 @@
-//! Who hears of a panic that nobody else would hear of.
+//! Where a panic stops, and who hears of one that nobody else would hear of.
+//!
+//! # Where panics stop
+//!
+//! User code runs in many places: tasks, callbacks, and the `Drop` of everything a task has captured or returned. A
+//! panic in any of them must not cost a thread, a lock or a count. [`contain`] runs user code and gives the panic
+//! back as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported.
+//!
+//! # Who hears of them
 //!
 //! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. That is the end of it for a
 //! task that was handed over with `execute`, or whose handle was dropped: a program that writes its log elsewhere, or
@@ -24,14 +32,181 @@
 use std::any::{Any, TypeId};
 use std::backtrace::Backtrace;
 use std::cell::RefCell;
+use std::error::Error;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::error::{Panic, discard};
-use crate::sync::Arc;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::process::{OnceLock, PoisonError, RwLock, thread_local};
+use crate::sync::{Arc, Mutex, thread};
 
-/// Hears of panics. Implemented for closures.
+// ----- a panic as a value -----
+
+/// A panic that was caught, as a value.
+///
+/// Clones share one panic: the message is there for everyone, the payload for whoever takes it first. So the panic
+/// that a joiner gets and the one that an executor's hooks and statistics saw are the same.
+///
+/// Two are equal if they are one and the same panic, that is, clones; what they said does not matter.
+///
+/// A panic that nobody has looked at (its handle was dropped, or there never was one) goes to the [panic
+/// handler](self) when its last clone is dropped.
+#[derive(Clone)]
+pub struct Panic(Arc<Caught>);
+
+struct Caught {
+    message: Box<str>,
+    thread: Option<Box<str>>,
+    backtrace: Option<Backtrace>,
+    payload: Mutex<Option<Box<dyn Any + Send>>>,
+    read: AtomicBool,
+    origin: Mutex<Origin>,
+}
+
+/// Where the panic came from and who hears of it, as far as is known.
+#[derive(Default)]
+struct Origin {
+    task: Option<Box<str>>,
+    handler: Option<Arc<dyn PanicHandler>>,
+    after_cancel: bool,
+}
+
+impl Panic {
+    pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
+        let message = if let Some(text) = payload.downcast_ref::<&'static str>() {
+            (*text).into()
+        } else if let Some(text) = payload.downcast_ref::<String>() {
+            text.as_str().into()
+        } else {
+            "a panic whose payload is not text".into()
+        };
+        Self(Arc::new(Caught {
+            message,
+            thread: thread::current().name().map(Into::into),
+            backtrace: captured_backtrace(&*payload),
+            payload: Mutex::new(Some(payload)),
+            read: AtomicBool::new(false),
+            origin: Mutex::new(Origin::default()),
+        }))
+    }
+
+    /// What the panic said, or a stand-in if its payload was not text.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The name of the thread that panicked, if it has one.
+    pub fn thread(&self) -> Option<&str> {
+        self.0.thread.as_deref()
+    }
+
+    /// Where it came from, if [`panics::install_hook`](crate::panics::install_hook) was called before. None if the last
+    /// panic on the thread that caught it was another one, with another payload; so mostly none for a payload that comes
+    /// from elsewhere, as in [`Promise::panic_with`](crate::Promise::panic_with).
+    pub fn backtrace(&self) -> Option<&Backtrace> {
+        self.0.backtrace.as_ref()
+    }
+
+    /// Takes the payload, as [`catch_unwind`] would have given it. `None` if a clone of
+    /// this panic was asked before.
+    pub fn take_payload(&self) -> Option<Box<dyn Any + Send>> {
+        self.0.payload.lock().take()
+    }
+
+    /// Goes on panicking on this thread with the same payload (or the message, if the payload is taken), without
+    /// calling the panic hook a second time.
+    ///
+    /// # Panics
+    /// Always; that is its purpose.
+    pub fn resume(self) -> ! {
+        self.mark_read();
+        let payload = self.take_payload().unwrap_or_else(|| Box::new(self.message().to_owned()));
+        resume_unwind(payload)
+    }
+
+    /// Says which task this was, if it was one, and who is to hear of it if nobody reads it.
+    pub(crate) fn set_origin(&self, task: Option<String>, handler: Option<Arc<dyn PanicHandler>>) {
+        let mut origin = self.0.origin.lock();
+        origin.task = task.map(Into::into);
+        let replaced = std::mem::replace(&mut origin.handler, handler);
+        drop(origin);
+        discard(replaced); // this may be the end of a user's handler
+    }
+
+    /// The task had been cancelled before it panicked, so nobody can read it.
+    pub(crate) fn set_after_cancel(&self) {
+        self.0.origin.lock().after_cancel = true;
+    }
+
+    /// Somebody was given this panic, so it need not be reported.
+    pub(crate) fn mark_read(&self) {
+        // Relaxed: looked at only when the last clone is dropped, and dropping an `Arc` orders that after everything.
+        self.0.read.store(true, Ordering::Relaxed);
+    }
+}
+
+impl PartialEq for Panic {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Panic {}
+
+impl fmt::Debug for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Panic").field(&self.message()).finish()
+    }
+}
+
+impl fmt::Display for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the task panicked: {}", self.message())
+    }
+}
+
+impl Error for Panic {}
+
+// ANCHOR: unread
+impl Drop for Caught {
+    fn drop(&mut self) {
+        if !self.read.load(Ordering::Relaxed) {
+            let origin = std::mem::take(&mut *self.origin.lock());
+            report(
+                origin.handler,
+                &PanicReport {
+                    message: &self.message,
+                    thread: self.thread.as_deref(),
+                    task: origin.task.as_deref(),
+                    backtrace: self.backtrace.as_ref(),
+                    after_cancel: origin.after_cancel,
+                },
+            );
+        }
+        let payload = self.payload.lock().take(); // a statement of its own: the lock is free again after it
+        discard(payload);
+    }
+}
+// ANCHOR_END: unread
+
+/// Runs user code. A panic in it comes back as a value.
+pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
+    // Unwind safety: whatever the closure had borrowed or captured is gone or was the user's to begin with. Our own
+    // state is never lent to user code.
+    catch_unwind(AssertUnwindSafe(user_code)).map_err(Panic::new)
+}
+
+/// Drops a user's value. A panic in its `Drop` was reported by the panic hook and goes no further.
+pub(crate) fn discard<V>(value: V) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        // This payload's own `Drop` might panic again. Leaking it is the end of that chain.
+        std::mem::forget(payload);
+    }
+}
+
+// ----- who hears of it -----
+
+/// Hears of panics. Implemented for closures, and for an [`Arc`] of a handler, so that pools can share one.
 ///
 /// Called by the thread that drops the last copy of the panic, mostly the worker, outside all locks. A panic in the
 /// handler itself is contained and not reported again.
@@ -44,6 +219,12 @@ pub trait PanicHandler: Send + Sync {
 impl<F: Fn(&PanicReport<'_>) + Send + Sync> PanicHandler for F {
     fn panicked(&self, report: &PanicReport<'_>) {
         self(report);
+    }
+}
+
+impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
+    fn panicked(&self, report: &PanicReport<'_>) {
+        (**self).panicked(report);
     }
 }
 
@@ -85,11 +266,27 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before; a thread that is
-/// just calling it keeps it until it has returned.
-pub fn set_handler(handler: impl PanicHandler + 'static) -> Option<Arc<dyn PanicHandler>> {
-    let mut slot = HANDLER.write().unwrap_or_else(PoisonError::into_inner);
-    slot.replace(Arc::new(handler))
+/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before, which can be put
+/// back; a thread that is just calling it keeps it until it has returned.
+///
+/// ```
+/// use std::sync::Arc;
+/// use executor::panics::{PanicReport, set_handler, take_handler};
+///
+/// let before = set_handler(Arc::new(|report: &PanicReport<'_>| eprintln!("while it starts: {report}")));
+/// // …
+/// match before {
+///     Some(before) => set_handler(before),
+///     None => take_handler(),
+/// };
+/// ```
+pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandler>> {
+    HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
+}
+
+/// Takes the handler of the process away, if there is one: panics whose pool has none of its own go unheard again.
+pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
+    HANDLER.write().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Has a backtrace taken of every panic, for [`Panic::backtrace`](crate::Panic::backtrace) and the reports.
@@ -166,4 +363,40 @@ pub(crate) fn report(handler: Option<Arc<dyn PanicHandler>>, report: &PanicRepor
         std::mem::forget(payload); // it might panic once more when it is dropped
     }
     discard(handler); // it may have been replaced meanwhile, and this be the last of it
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_can_cross_threads_and_turn_into_another_error() {
+        fn ok<E: Error + Send + Sync + 'static>() {}
+        ok::<Panic>();
+    }
+
+    #[test]
+    fn a_panic_keeps_its_message_and_gives_its_payload_once() {
+        let panic = contain(|| panic!("number {}", std::hint::black_box(7))).unwrap_err();
+        let clone = panic.clone();
+        assert_eq!(panic.message(), "number 7");
+        assert_eq!(panic.to_string(), "the task panicked: number 7");
+        assert_eq!(*panic.take_payload().unwrap().downcast::<String>().unwrap(), "number 7");
+        assert!(clone.take_payload().is_none());
+        assert_eq!(clone.message(), "number 7");
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_dropped_is_contained() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        let panic = contain(|| std::panic::panic_any(Bomb)).unwrap_err();
+        assert_eq!(panic.message(), "a panic whose payload is not text");
+        drop(panic);
+        discard(Bomb);
+    }
 }

@@ -21,8 +21,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-use crate::error::contain;
-use crate::panics;
+use crate::panics::{self, contain};
 use crate::task::Task;
 
 // ANCHOR: work_queue
@@ -38,10 +37,10 @@ pub trait WorkQueue: Send {
     ///
     /// # Errors
     /// The task, unchanged, if it is refused.
-    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task>;
+    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task>;
 
-    /// Takes out the task to be run next.
-    fn take(&mut self) -> Option<Task>;
+    /// Takes out the task to be run next, if there is one. Never waits for one.
+    fn pop(&mut self) -> Option<Task>;
 
     /// How many tasks are in it.
     fn len(&self) -> usize;
@@ -58,7 +57,7 @@ pub trait WorkQueue: Send {
     fn for_each(&self, look: &mut dyn FnMut(&Task));
 
     /// Takes out the tasks that are `unwanted`, and keeps the others in order.
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 
     /// Gives back memory that a burst of tasks needed. Called when a worker finds nothing to do. Does nothing unless it
     /// is overridden.
@@ -196,7 +195,7 @@ macro_rules! deque {
             self.tasks.len()
         }
 
-        fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
             remove_from(&mut self.tasks, unwanted)
         }
 
@@ -209,7 +208,7 @@ macro_rules! deque {
 impl WorkQueue for FifoQueue {
     deque!();
 
-    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
         if !has_room(self.tasks.len(), self.capacity) {
             return Err(task);
         }
@@ -217,7 +216,7 @@ impl WorkQueue for FifoQueue {
         Ok(())
     }
 
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         self.tasks.pop_front()
     }
 
@@ -237,7 +236,7 @@ impl WorkQueue for FifoQueue {
 impl WorkQueue for LifoQueue {
     deque!();
 
-    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
         if !has_room(self.tasks.len(), self.capacity) {
             return Err(task);
         }
@@ -245,7 +244,7 @@ impl WorkQueue for LifoQueue {
         Ok(())
     }
 
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         self.tasks.pop_back()
     }
 
@@ -262,7 +261,7 @@ impl WorkQueue for HandOffQueue {
     deque!();
 
     // ANCHOR: hand_off
-    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
         if self.tasks.len() >= waiting {
             return Err(task);
         }
@@ -271,7 +270,7 @@ impl WorkQueue for HandOffQueue {
     }
     // ANCHOR_END: hand_off
 
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         self.tasks.pop_front()
     }
 
@@ -335,7 +334,7 @@ impl Default for PriorityQueue {
 }
 
 impl WorkQueue for PriorityQueue {
-    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
         if !has_room(self.length, self.capacity) {
             return Err(task);
         }
@@ -356,7 +355,7 @@ impl WorkQueue for PriorityQueue {
         Ok(())
     }
 
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         let task = match &mut self.order {
             Order::Natural(lines) => {
                 let mut line = lines.last_entry()?;
@@ -387,7 +386,7 @@ impl WorkQueue for PriorityQueue {
         }
     }
 
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         let removed = match &mut self.order {
             Order::Natural(lines) => {
                 let removed =
@@ -405,6 +404,45 @@ impl WorkQueue for PriorityQueue {
         if let Order::By(sorted, _) = &mut self.order {
             shrink(sorted);
         }
+    }
+}
+
+/// A queue in a box is a queue, so it can be chosen while the program runs.
+impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
+    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+        (**self).push(task, waiting)
+    }
+
+    fn pop(&mut self) -> Option<Task> {
+        (**self).pop()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn is_empty(&self) -> bool {
+        (**self).is_empty()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        (**self).capacity()
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        (**self).for_each(look);
+    }
+
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        (**self).remove_if(unwanted)
+    }
+
+    fn shrink(&mut self) {
+        (**self).shrink();
+    }
+
+    fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
+        (**self).as_fifo()
     }
 }
 
@@ -436,7 +474,7 @@ mod tests {
         let mut seen = Vec::new();
         queue.for_each(&mut |task| seen.push(task.name().unwrap().to_owned()));
         let taken: Vec<_> =
-            std::iter::from_fn(|| queue.take()).map(|task| task.name().unwrap().to_owned()).collect();
+            std::iter::from_fn(|| queue.pop()).map(|task| task.name().unwrap().to_owned()).collect();
         assert_eq!(seen, taken, "what is shown is what will be run");
         assert_eq!(queue.len(), 0);
         taken
@@ -447,9 +485,9 @@ mod tests {
         let mut fifo = FifoQueue::bounded(2);
         let mut lifo = LifoQueue::bounded(2);
         for queue in [&mut fifo as &mut dyn WorkQueue, &mut lifo] {
-            assert!(queue.offer(task("a", 0), 0).is_ok());
-            assert!(queue.offer(task("b", 0), 9).is_ok());
-            assert_eq!(queue.offer(task("c", 0), 9).unwrap_err().name(), Some("c"));
+            assert!(queue.push(task("a", 0), 0).is_ok());
+            assert!(queue.push(task("b", 0), 9).is_ok());
+            assert_eq!(queue.push(task("c", 0), 9).unwrap_err().name(), Some("c"));
             assert_eq!((queue.len(), queue.capacity()), (2, Some(2)));
         }
         assert_eq!(names(fifo), ["a", "b"]);
@@ -459,10 +497,10 @@ mod tests {
     #[test]
     fn a_hand_off_accepts_as_many_as_there_are_workers_waiting() {
         let mut queue = HandOffQueue::new();
-        assert!(queue.offer(task("a", 0), 0).is_err());
-        assert!(queue.offer(task("a", 0), 1).is_ok());
-        assert!(queue.offer(task("b", 0), 1).is_err(), "the one worker has its task already");
-        assert!(queue.offer(task("b", 0), 2).is_ok());
+        assert!(queue.push(task("a", 0), 0).is_err());
+        assert!(queue.push(task("a", 0), 1).is_ok());
+        assert!(queue.push(task("b", 0), 1).is_err(), "the one worker has its task already");
+        assert!(queue.push(task("b", 0), 2).is_ok());
         assert_eq!(names(queue), ["a", "b"]);
     }
 
@@ -472,7 +510,7 @@ mod tests {
         let mut by = PriorityQueue::by(|a, b| a.priority().cmp(&b.priority()));
         for queue in [&mut natural, &mut by] {
             for (name, priority) in [("a", 1), ("b", 5), ("c", 1), ("d", -3), ("e", 5)] {
-                queue.offer(task(name, priority), 0).unwrap();
+                queue.push(task(name, priority), 0).unwrap();
             }
         }
         assert_eq!(names(natural), ["b", "e", "a", "c", "d"]);
@@ -485,9 +523,9 @@ mod tests {
             assert_ne!(b.name(), Some("poison"));
             a.name().cmp(&b.name())
         });
-        queue.offer(task("a", 0), 0).unwrap();
-        queue.offer(task("b", 0), 0).unwrap();
-        assert_eq!(queue.offer(task("poison", 0), 0).unwrap_err().name(), Some("poison"));
+        queue.push(task("a", 0), 0).unwrap();
+        queue.push(task("b", 0), 0).unwrap();
+        assert_eq!(queue.push(task("poison", 0), 0).unwrap_err().name(), Some("poison"));
         assert_eq!(names(queue), ["b", "a"]);
     }
 
@@ -496,9 +534,9 @@ mod tests {
         fn room_after(burst: usize) -> usize {
             let mut queue = FifoQueue::unbounded();
             for _ in 0..burst {
-                queue.offer(Task::new(|| ()), 0).unwrap();
+                queue.push(Task::new(|| ()), 0).unwrap();
             }
-            while queue.take().is_some() {}
+            while queue.pop().is_some() {}
             queue.shrink();
             queue.tasks.capacity()
         }
@@ -516,11 +554,11 @@ mod tests {
         ];
         for mut queue in queues {
             for name in ["a", "b", "c", "d"] {
-                queue.offer(task(name, 0), 0).unwrap();
+                queue.push(task(name, 0), 0).unwrap();
             }
-            let removed = queue.remove(&mut |task| matches!(task.name(), Some("a" | "c")));
+            let removed = queue.remove_if(&mut |task| matches!(task.name(), Some("a" | "c")));
             assert_eq!((removed.len(), queue.len()), (2, 2));
-            let left: Vec<_> = std::iter::from_fn(|| queue.take()).collect();
+            let left: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
             let left: Vec<_> = left.iter().map(|task| task.name().unwrap()).collect();
             assert!(left == ["b", "d"] || left == ["d", "b"], "{left:?}");
         }

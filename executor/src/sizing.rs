@@ -28,14 +28,14 @@ use crate::timing::Notes;
 /// number of threads, at least one.
 ///
 /// ```
-/// use executor::pool_size;
+/// use executor::recommended_threads;
 ///
-/// assert_eq!(pool_size(8, 1.0, 0.0), 8); // tasks that only compute
-/// assert_eq!(pool_size(8, 1.0, 9.0), 80); // tasks that wait for 90 % of their time
-/// assert_eq!(pool_size(8, 0.5, 1.0), 8); // half of the machine, tasks that wait half of their time
+/// assert_eq!(recommended_threads(8, 1.0, 0.0), 8); // tasks that only compute
+/// assert_eq!(recommended_threads(8, 1.0, 9.0), 80); // tasks that wait for 90 % of their time
+/// assert_eq!(recommended_threads(8, 0.5, 1.0), 8); // half of the machine, tasks that wait half of their time
 /// ```
 // ANCHOR: formula
-pub fn pool_size(cores: usize, utilisation: f64, wait_compute: f64) -> usize {
+pub fn recommended_threads(cores: usize, utilisation: f64, wait_compute: f64) -> usize {
     let threads = cores as f64 * utilisation.clamp(0.0, 1.0) * (1.0 + wait_compute.max(0.0));
     #[expect(
         clippy::cast_possible_truncation,
@@ -83,9 +83,9 @@ impl WaitCompute {
 
     /// How many threads the formula gives for what was measured and the cores of this machine, to use the share
     /// `utilisation` (0 to 1) of them.
-    pub fn advice(&self, utilisation: f64) -> Option<usize> {
+    pub fn recommended_threads(&self, utilisation: f64) -> Option<usize> {
         let cores = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-        self.ratio().map(|ratio| pool_size(cores, utilisation, ratio))
+        self.ratio().map(|ratio| recommended_threads(cores, utilisation, ratio))
     }
 }
 
@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn what_is_not_computing_is_waiting() {
         let measured = WaitCompute::new();
-        assert_eq!((measured.ratio(), measured.advice(1.0)), (None, None));
+        assert_eq!((measured.ratio(), measured.recommended_threads(1.0)), (None, None));
         *measured.sums.lock() = Sums { elapsed: Duration::from_secs(4), computing: Duration::from_secs(1) };
         assert_eq!(measured.ratio(), Some(3.0));
         let cores = thread::available_parallelism().unwrap().get();
-        assert_eq!(measured.advice(0.5), Some(pool_size(cores, 0.5, 3.0)));
+        assert_eq!(measured.recommended_threads(0.5), Some(recommended_threads(cores, 0.5, 3.0)));
         // The two clocks are not one: a task that only computes may seem to compute for longer than it takes.
         *measured.sums.lock() = Sums { elapsed: Duration::from_secs(1), computing: Duration::from_secs(2) };
         assert_eq!(measured.ratio(), Some(0.0));

@@ -27,7 +27,7 @@ use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 use crate::cancel::{RunningTask, enter_task};
-use crate::error::{Panic, contain, discard};
+use crate::panics::{Panic, contain, discard};
 use crate::sync::{Arc, Weak, ids, thread_local};
 
 /// A closure to be run once, with an id and, if wanted, a name.
@@ -132,7 +132,7 @@ impl Task {
     pub fn is_cancelled(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
-            Body::WithHandle(duty) => duty.cell().is_cancelled(),
+            Body::WithHandle(duty) => duty.cell().is_finished(), // and not by having run, or there would be no task
         }
     }
 
@@ -206,6 +206,35 @@ pub enum Outcome {
     Cancelled,
 }
 
+/// Where a task stands.
+#[doc(alias = "Future.State")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TaskState {
+    /// Not begun.
+    Pending,
+    /// The body is running; or a [`Promise`](crate::Promise) is open.
+    Running,
+    /// The body has returned, or the promise was completed.
+    Completed,
+    /// The body has panicked, or the promise was completed with a panic.
+    Panicked,
+    /// Cancelled, before or while it ran.
+    Cancelled,
+}
+
+impl fmt::Display for TaskState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Panicked => "panicked",
+            Self::Cancelled => "cancelled",
+        })
+    }
+}
+
 /// Tells tasks apart. Unique in the process; says nothing about order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskId(u64);
@@ -265,18 +294,29 @@ impl fmt::Display for TaskId {
     }
 }
 
-// ----- the task's side of what it shares with a handle -----
+// ----- what a task shares with its handle -----
 
-/// What a task with a handle has to offer to the executor.
+/// What a task and its handle share, as far as the type of the result does not matter: for the executor that runs the
+/// task, for the queue that it waits in, and for those who may call it off.
 pub(crate) trait HandleCell: RunningTask {
+    fn id(&self) -> TaskId;
+
+    fn state(&self) -> TaskState;
+
+    /// Whether the outcome is decided. A body that has not begun by then never will.
+    fn is_finished(&self) -> bool;
+
+    /// Decides for cancelled; true if nothing was decided before. A body that is running is asked to stop if `stop_body`.
+    fn cancel(&self, stop_body: bool) -> bool;
+
+    /// What the task panicked with, while the result is here.
+    fn panic_message(&self) -> Option<String>;
+
     /// Runs the body, calls back with the outcome, and only then publishes it.
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome;
 
     /// The task will not be run: completes the handle as cancelled unless it is finished already.
     fn abandon(&self);
-
-    /// Whether the outcome is already decided, so that the body will not be run.
-    fn is_cancelled(&self) -> bool;
 
     /// The task is in a queue that wants to hear if it is cancelled there. False if it is already, which the watcher
     /// then has to count itself.

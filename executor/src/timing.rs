@@ -85,7 +85,7 @@ impl Timing {
     /// # use executor::{ThreadPoolExecutor, Timing};
     /// let timing = Timing::logging(|timing| eprintln!("resize pool: {timing}"));
     /// let pool = ThreadPoolExecutor::builder().hooks(timing).build()?;
-    /// # Ok::<(), executor::ConfigError>(())
+    /// # Ok::<(), executor::PoolConfigError>(())
     /// ```
     pub fn logging(log: impl Fn(&Self) + Send + Sync + 'static) -> Self {
         Self { log: Some(Box::new(log)), ..Self::default() }

@@ -1,4 +1,4 @@
-//! The one wait under every blocking call, and the two synchronisers built on it.
+//! The one wait under every blocking call.
 //!
 //! Whatever blocks in this crate (a join, a latch, a semaphore, a sleep, a wait for termination) blocks in [`wait`],
 //! so all of it can be cancelled, can have a deadline, and behaves alike at the edges.
@@ -33,7 +33,6 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::fmt;
 use std::task::{Wake, Waker};
 
 use crate::callbacks;
@@ -143,7 +142,7 @@ pub(crate) fn wait<R>(deadline: Deadline, mut look: impl FnMut(&Waker) -> Option
             return Ok(found);
         }
         if token.as_ref().is_some_and(CancelToken::is_cancelled) {
-            return Err(WaitError::Cancelled);
+            return Err(WaitError::Interrupted);
         }
         if timed_out {
             return Err(WaitError::TimedOut);
@@ -189,7 +188,7 @@ impl CancelToken {
         });
         match slept {
             Err(WaitError::TimedOut) => Ok(()),
-            Ok(Cancelled) | Err(WaitError::Cancelled) => Err(Cancelled),
+            Ok(Cancelled) | Err(WaitError::Interrupted) => Err(Cancelled),
         }
     }
 }
@@ -242,290 +241,5 @@ impl<W> Line<W> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
-    }
-}
-
-// ----- latch -----
-
-/// A gate that opens when it was counted down to zero, and stays open.
-///
-/// For "all of these have happened": a number of tasks have ended, a service is ready. Any number of threads may wait.
-///
-/// ```
-/// use std::sync::Arc;
-/// use executor::Latch;
-///
-/// let done = Arc::new(Latch::new(2));
-/// for _ in 0..2 {
-///     let done = Arc::clone(&done);
-///     std::thread::spawn(move || done.count_down());
-/// }
-/// done.wait()?;
-/// # Ok::<(), executor::Cancelled>(())
-/// ```
-///
-/// What a thread did before it counted down is visible to whoever has waited.
-#[doc(alias = "CountDownLatch")]
-pub struct Latch {
-    state: Mutex<LatchState>,
-}
-
-struct LatchState {
-    count: usize,
-    waiters: Line,
-}
-
-impl Latch {
-    /// Makes a latch that opens after `count` calls of [`count_down`](Self::count_down); one with zero is open.
-    pub fn new(count: usize) -> Self {
-        Self { state: Mutex::new(LatchState { count, waiters: Line::new() }) }
-    }
-
-    /// Counts down by one and, at zero, lets every waiter go. At zero it does nothing.
-    pub fn count_down(&self) {
-        let mut state = self.state.lock();
-        state.count = state.count.saturating_sub(1);
-        if state.count > 0 {
-            return;
-        }
-        let waiters = state.waiters.take_all();
-        drop(state);
-        waiters.for_each(Waker::wake);
-    }
-
-    /// How many calls of [`count_down`](Self::count_down) are missing.
-    pub fn count(&self) -> usize {
-        self.state.lock().count
-    }
-
-    /// How many threads wait for it now.
-    pub fn waiting(&self) -> usize {
-        self.state.lock().waiters.len()
-    }
-
-    /// Waits until the latch is open.
-    ///
-    /// # Errors
-    /// [`Cancelled`] if the calling task was cancelled, before or during the wait.
-    pub fn wait(&self) -> Result<(), Cancelled> {
-        check_current()?;
-        self.wait_until(Deadline::NEVER).map_err(|_| Cancelled)
-    }
-
-    /// Waits until the latch is open, for `timeout` at most.
-    ///
-    /// # Errors
-    /// [`WaitError::TimedOut`] if it is still closed then, [`WaitError::Cancelled`] as for [`wait`](Self::wait).
-    pub fn wait_timeout(&self, timeout: Duration) -> Result<(), WaitError> {
-        check_current()?;
-        self.wait_until(Deadline::after(timeout))
-    }
-
-    fn wait_until(&self, deadline: Deadline) -> Result<(), WaitError> {
-        let mut me = None; // set while this thread is in the line
-        let result = wait(deadline, |waker| {
-            let mut state = self.state.lock();
-            if state.count == 0 {
-                return Some(());
-            }
-            me.get_or_insert_with(|| state.waiters.join(waker.clone()));
-            None
-        });
-        if let (Err(_), Some(me)) = (&result, me) {
-            self.state.lock().waiters.leave(me);
-        }
-        result
-    }
-}
-
-impl fmt::Debug for Latch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state.lock();
-        f.debug_struct("Latch").field("count", &state.count).field("waiting", &state.waiters.len()).finish()
-    }
-}
-
-// ----- semaphore -----
-
-/// A number of permits; whoever wants one waits until there is one.
-///
-/// Bounds how much of something is in use at once. [`acquire`](Self::acquire) serves waiters in the order in which they
-/// came, so one who wants many is not overtaken for ever by those who want few; [`try_acquire`](Self::try_acquire) does
-/// not queue and may overtake.
-///
-/// ```
-/// use executor::Semaphore;
-///
-/// let connections = Semaphore::new(2);
-/// let first = connections.acquire()?;
-/// let _second = connections.acquire()?;
-/// assert!(connections.try_acquire().is_none());
-/// drop(first);
-/// assert!(connections.try_acquire().is_some());
-/// # Ok::<(), executor::Cancelled>(())
-/// ```
-///
-/// What a thread did before it gave a permit back is visible to whoever gets it next.
-pub struct Semaphore {
-    state: Mutex<SemaphoreState>,
-}
-
-struct SemaphoreState {
-    permits: usize,
-    queue: Line<(usize, Waker)>, // how many permits each of them wants
-}
-
-impl Semaphore {
-    /// Makes a semaphore with `permits` permits, which may be none.
-    pub fn new(permits: usize) -> Self {
-        Self { state: Mutex::new(SemaphoreState { permits, queue: Line::new() }) }
-    }
-
-    /// Waits for a permit.
-    ///
-    /// # Errors
-    /// [`Cancelled`] if the calling task was cancelled, before or during the wait. Then it has taken nothing.
-    pub fn acquire(&self) -> Result<Permit<'_>, Cancelled> {
-        self.acquire_many(1)
-    }
-
-    /// Waits until `permits` are free at once and takes them together.
-    ///
-    /// # Errors
-    /// As [`acquire`](Self::acquire).
-    pub fn acquire_many(&self, permits: usize) -> Result<Permit<'_>, Cancelled> {
-        check_current()?;
-        self.acquire_until(permits, Deadline::NEVER).map_err(|_| Cancelled)
-    }
-
-    /// Waits for a permit, for `timeout` at most.
-    ///
-    /// # Errors
-    /// [`WaitError::TimedOut`] if none came, [`WaitError::Cancelled`] as for [`acquire`](Self::acquire).
-    pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit<'_>, WaitError> {
-        self.acquire_many_timeout(1, timeout)
-    }
-
-    /// Waits until `permits` are free at once, for `timeout` at most.
-    ///
-    /// # Errors
-    /// As [`acquire_timeout`](Self::acquire_timeout).
-    pub fn acquire_many_timeout(&self, permits: usize, timeout: Duration) -> Result<Permit<'_>, WaitError> {
-        check_current()?;
-        self.acquire_until(permits, Deadline::after(timeout))
-    }
-
-    /// Takes a permit if one is free now, even if others wait for one. Never blocks.
-    pub fn try_acquire(&self) -> Option<Permit<'_>> {
-        self.try_acquire_many(1)
-    }
-
-    /// Takes `permits` if they are free now, even if others wait. Never blocks.
-    pub fn try_acquire_many(&self, permits: usize) -> Option<Permit<'_>> {
-        let mut state = self.state.lock();
-        state.permits = state.permits.checked_sub(permits)?;
-        Some(Permit { semaphore: self, permits })
-    }
-
-    /// Adds permits: new ones, or those of a [`Permit`] that was [forgotten](Permit::forget).
-    ///
-    /// # Panics
-    /// If the number of permits passes `usize::MAX`.
-    pub fn release(&self, permits: usize) {
-        let mut state = self.state.lock();
-        state.permits = state.permits.checked_add(permits).expect("more permits than a usize counts");
-        state.wake_first();
-    }
-
-    /// How many permits are free now.
-    pub fn available_permits(&self) -> usize {
-        self.state.lock().permits
-    }
-
-    /// Takes all the permits that are free now and returns how many; whoever wants to give them back has
-    /// [`release`](Self::release).
-    #[doc(alias = "drainPermits")]
-    pub fn drain(&self) -> usize {
-        std::mem::take(&mut self.state.lock().permits)
-    }
-
-    /// How many threads wait for permits now.
-    #[doc(alias = "getQueueLength")]
-    pub fn waiting(&self) -> usize {
-        self.state.lock().queue.len()
-    }
-
-    fn acquire_until(&self, permits: usize, deadline: Deadline) -> Result<Permit<'_>, WaitError> {
-        let mut me: Option<Ticket> = None; // set while this thread is in the queue
-        let result = wait(deadline, |waker| {
-            let mut state = self.state.lock();
-            let first = match me {
-                None => state.queue.is_empty(),
-                Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
-            };
-            if first && state.permits >= permits {
-                state.permits -= permits;
-                if me.take().is_some() {
-                    state.queue.take_first();
-                    state.wake_first(); // there may be enough for the next one, too
-                }
-                return Some(Permit { semaphore: self, permits });
-            }
-            me.get_or_insert_with(|| state.queue.join((permits, waker.clone())));
-            None
-        });
-        if let Some(me) = me {
-            let mut state = self.state.lock();
-            state.queue.leave(me);
-            state.wake_first(); // it may have stood in the way of the next one
-        }
-        result
-    }
-}
-
-impl SemaphoreState {
-    /// Wakes the first waiter if there is enough for it. It stays in the queue until it has taken its permits. Waking a
-    /// parker under our lock is fine: it takes no lock but its own.
-    fn wake_first(&self) {
-        if let Some((_, (wanted, waker))) = self.queue.first()
-            && *wanted <= self.permits
-        {
-            waker.wake_by_ref();
-        }
-    }
-}
-
-impl fmt::Debug for Semaphore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state.lock();
-        f.debug_struct("Semaphore")
-            .field("permits", &state.permits)
-            .field("waiting", &state.queue.len())
-            .finish()
-    }
-}
-
-/// Permits taken from a [`Semaphore`]; dropping it gives them back.
-#[must_use = "dropping it gives the permit back at once"]
-#[derive(Debug)]
-pub struct Permit<'a> {
-    semaphore: &'a Semaphore,
-    permits: usize,
-}
-
-impl Permit<'_> {
-    /// Keeps the permits taken without this guard, to be given back with [`Semaphore::release`] from elsewhere.
-    /// Returns how many there are.
-    #[expect(clippy::must_use_candidate, reason = "whoever took one permit knows the number")]
-    pub fn forget(mut self) -> usize {
-        std::mem::take(&mut self.permits)
-    }
-}
-
-impl Drop for Permit<'_> {
-    fn drop(&mut self) {
-        if self.permits > 0 {
-            self.semaphore.release(self.permits);
-        }
     }
 }

@@ -21,7 +21,7 @@ fn panic_of(pool: &ThreadPoolExecutor) -> Panic {
 
 fn failed_with(payload: Box<dyn std::any::Any + Send>) -> Panic {
     let (promise, handle) = Promise::<()>::new();
-    promise.fail(payload).unwrap();
+    promise.panic_with(payload).unwrap();
     match handle.join() {
         Err(JoinError::Panicked(panic)) => panic,
         other => panic!("{other:?}"),

@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use executor::panics::{PanicHandler, PanicReport, set_handler};
+use executor::panics::{PanicHandler, PanicReport, set_handler, take_handler};
 use executor::{
     DirectExecutor, Executor, ExecutorService, FutureTask, Promise, Task, ThreadPerTaskExecutor,
     ThreadPoolExecutor, prelude::*,
@@ -14,9 +14,11 @@ const LONG: Duration = Duration::from_secs(10);
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
-fn recorder(heard: &Heard) -> impl Fn(&PanicReport<'_>) + Send + Sync + 'static {
+fn recorder(heard: &Heard) -> Arc<dyn PanicHandler> {
     let heard = Arc::clone(heard);
-    move |report| heard.lock().unwrap().push(format!("{} {}", report.task.unwrap_or("-"), report.message))
+    Arc::new(move |report: &PanicReport<'_>| {
+        heard.lock().unwrap().push(format!("{} {}", report.task.unwrap_or("-"), report.message));
+    })
 }
 
 fn fail() {
@@ -73,12 +75,12 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     let (promise, handle) = Promise::<()>::new();
     let id = promise.id();
     drop(handle);
-    assert!(promise.fail(Box::new("oh")).is_ok());
+    assert!(promise.panic_with(Box::new("oh")).is_ok());
     hear(&heard, &[&format!("{id} oh")]);
 
     let (promise, handle) = Promise::<()>::new();
     assert!(handle.cancel());
-    assert!(promise.fail(Box::new("oh")).is_err(), "whoever gets it back has heard of it");
+    assert!(promise.panic_with(Box::new("oh")).is_err(), "whoever gets it back has heard of it");
 
     let (_promise, handle) = Promise::<()>::new();
     let shared = handle.shared();
@@ -88,28 +90,34 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     hear(&heard, &["- oh"]);
 
     let own = Heard::default();
-    let told = ThreadPoolExecutor::builder().panic_handler(recorder(&own)).build().unwrap();
-    told.execute(Task::new(fail).named("bad")).unwrap();
-    told.close();
-    hear(&own, &["bad oh"]);
+    let handler = recorder(&own);
+    for _ in 0..2 {
+        let told = ThreadPoolExecutor::builder().panic_handler(Arc::clone(&handler)).build().unwrap();
+        told.execute(Task::new(fail).named("bad")).unwrap();
+        told.close();
+        hear(&own, &["bad oh"]);
+    }
     assert_eq!(*heard.lock().unwrap(), [""; 0], "the pool's own handler takes its place");
 
     let second = Heard::default();
     let first = set_handler(recorder(&second)).expect("the one that was set before");
     pool.execute(Task::new(fail).named("bad")).unwrap();
-    pool.close();
     hear(&second, &["bad oh"]);
     assert_eq!(*heard.lock().unwrap(), [""; 0]);
-    drop(first);
+    drop(set_handler(first).expect("the second"));
+    pool.execute(Task::new(fail).named("bad")).unwrap();
+    pool.close();
+    hear(&heard, &["bad oh"]);
+    assert_eq!(*second.lock().unwrap(), [""; 0], "the first was put back");
 
     // A handler that is replaced while a worker calls it, so that the worker is the one that drops it.
     let ((tell, told), (release, released)) = (mpsc::channel(), mpsc::channel());
-    drop(set_handler(Bomb(tell, Mutex::new(released))));
+    drop(set_handler(Arc::new(Bomb(tell, Mutex::new(released)))));
     let pool = ThreadPoolExecutor::single();
     let worker = pool.submit(|| std::thread::current().id()).unwrap().join().unwrap();
     pool.execute(fail).unwrap();
     told.recv_timeout(LONG).unwrap();
-    drop(set_handler(|_: &PanicReport<'_>| ()));
+    drop(take_handler());
     release.send(()).unwrap();
     told.recv_timeout(LONG).expect("it is dropped by the worker");
     let same = pool.submit(|| std::thread::current().id()).unwrap().join_timeout(LONG).unwrap();

@@ -70,7 +70,7 @@ fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let listener = Listener::default();
     tracing::subscriber::set_global_default(listener.clone()).unwrap();
 
-    let pool = ThreadPoolExecutor::builder().core(0).maximum(2).queue(HandOffQueue::new());
+    let pool = ThreadPoolExecutor::builder().core_threads(0).maximum_threads(2).queue(HandOffQueue::new());
     let pool = pool.name("heard").build().unwrap();
     let begun = pool.submit(|| thread::current().name().map(str::to_owned)).unwrap().join().unwrap();
     assert_eq!(begun.as_deref(), Some("heard-thread-1"));

@@ -39,7 +39,7 @@ impl Drop for NoMoreThreads {
 fn without_threads_to_be_had_tasks_come_back_or_make_do_with_the_threads_there_are() {
     let pool = ThreadPoolExecutor::fixed(2);
     pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
-    assert_eq!(pool.stats().pool_size, 1);
+    assert_eq!(pool.stats().threads, 1);
     let short_of_threads = NoMoreThreads::begin();
 
     a_thread_per_task_gives_the_task_back();
@@ -49,13 +49,13 @@ fn without_threads_to_be_had_tasks_come_back_or_make_do_with_the_threads_there_a
         // The second thread cannot be started, so the first one, which is idle, must be woken.
         assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
     }
-    assert_eq!((pool.stats().pool_size, pool.stats().completed), (1, 101));
+    assert_eq!((pool.stats().threads, pool.stats().completed), (1, 101));
 
     drop(short_of_threads);
     assert_eq!(empty.submit(|| 1).unwrap().join_timeout(LONG).unwrap(), 1);
-    assert_eq!(empty.stats().pool_size, 1, "without a thread it asks for one at once");
+    assert_eq!(empty.stats().threads, 1, "without a thread it asks for one at once");
     let deadline = Instant::now() + LONG; // with one, it waits up to a second before it asks for another
-    while pool.stats().pool_size == 1 {
+    while pool.stats().threads == 1 {
         assert!(Instant::now() < deadline, "it has not recovered");
         assert_eq!(pool.submit(|| 1).unwrap().join_timeout(LONG).unwrap(), 1);
     }

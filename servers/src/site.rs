@@ -115,9 +115,9 @@ impl fmt::Debug for Site {
 pub fn pool_stats(stats: &PoolStats) -> Value {
     json!({ "pool": {
         "state": stats.state.to_string(),
-        "core_pool_size": stats.core_pool_size,
-        "pool_size": stats.pool_size,
-        "largest_pool_size": stats.largest_pool_size,
+        "core_threads": stats.core_threads,
+        "threads": stats.threads,
+        "peak_threads": stats.peak_threads,
         "active": stats.active,
         "queued": stats.queued,
         "completed": stats.completed,

@@ -41,11 +41,12 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{Executor, RejectedExecution, RejectedSubmit};
-use crate::arrivals::Arrivals;
+use super::{Executor, RejectedExecution, RejectedSubmission};
 use crate::cancel::check_current;
-use crate::error::{Cancelled, Panic, RejectReason, WaitError, discard};
-use crate::handle::{FutureTask, TaskHandle, TaskState, TryJoinError};
+use crate::error::{Cancelled, RejectReason, WaitError};
+use crate::handle::{Arrivals, FutureTask, TaskHandle, TryJoinError};
+use crate::panics::{Panic, discard};
+use crate::task::TaskState;
 use crate::wait::{Deadline, wait};
 
 // ----- all -----
@@ -83,21 +84,21 @@ pub(super) fn all<T: Send + 'static>(
     deadline: Deadline,
 ) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
     let mut batch = Batch(Vec::with_capacity(tasks.len()));
-    let (mut stopped, rest) = submit_each(executor, tasks, deadline, &mut batch);
+    let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
     if !matches!(stopped, Some(InvokeAllFailure::Interrupted)) {
         // In task order: one wake-up for each that is still unfinished when those before it have ended.
         let ended = batch
             .0
             .iter()
             .try_for_each(|handle| wait(deadline, |waker| handle.finished_or_wake(waker).then_some(())));
-        if ended == Err(WaitError::Cancelled) {
+        if ended == Err(WaitError::Interrupted) {
             stopped = Some(InvokeAllFailure::Interrupted);
         }
     }
     let handles = batch.into_finished();
     match stopped {
         None => Ok(handles),
-        Some(reason) => Err(InvokeAllError { reason, handles, rest }),
+        Some(reason) => Err(InvokeAllError { reason, handles, not_submitted }),
     }
 }
 
@@ -138,14 +139,14 @@ pub(crate) fn submit_to<T: Send + 'static>(
     arrivals: &Arrivals<T>,
     executor: &(impl Executor + ?Sized),
     FutureTask { task, handle }: FutureTask<T>,
-) -> Result<(), RejectedSubmit<T>> {
+) -> Result<(), RejectedSubmission<T>> {
     let id = handle.id();
     arrivals.expect(handle);
     match executor.execute_task(task) {
         Ok(()) => Ok(()),
         // There is no handle only if it was given out, that is, if the executor has run what it says it has refused.
         Err(RejectedExecution { reason, task }) => match arrivals.withdraw(id) {
-            Some(handle) => Err(RejectedSubmit { reason, task, handle }),
+            Some(handle) => Err(RejectedSubmission { reason, task, handle }),
             None => Ok(()),
         },
     }
@@ -155,7 +156,7 @@ pub(crate) fn submit_to<T: Send + 'static>(
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: Arrivals<Result<T, E>>,
     losers: Vec<Loser<T, E>>,
-    rest: Vec<FutureTask<Result<T, E>>>,
+    not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
 enum Loser<T: Send + 'static, E: Send + 'static> {
@@ -170,7 +171,7 @@ pub(super) fn any<T: Send + 'static, E: Send + 'static>(
     tasks: Vec<FutureTask<Result<T, E>>>,
     deadline: Deadline,
 ) -> Result<T, InvokeAnyError<T, E>> {
-    let mut race = Race { running: Arrivals::new(), losers: Vec::new(), rest: Vec::new() };
+    let mut race = Race { running: Arrivals::new(), losers: Vec::new(), not_submitted: Vec::new() };
     if tasks.is_empty() {
         return Err(race.lost(InvokeAnyFailure::Empty));
     }
@@ -203,12 +204,12 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
             } else {
                 match submit_to(&self.running, executor, task) {
                     Ok(()) => continue,
-                    Err(RejectedSubmit { reason, task, handle }) => {
+                    Err(RejectedSubmission { reason, task, handle }) => {
                         (reason.into(), FutureTask { task, handle })
                     }
                 }
             };
-            self.rest = std::iter::once(stop.1).chain(tasks).collect();
+            self.not_submitted = std::iter::once(stop.1).chain(tasks).collect();
             if matches!(stop.0, InvokeAnyFailure::Rejected(_)) {
                 refused = Some(stop.0);
                 break;
@@ -231,7 +232,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
                 }
                 Ok(None) => return Err(InvokeAnyFailure::AllFailed),
                 Err(WaitError::TimedOut) => return Err(InvokeAnyFailure::TimedOut),
-                Err(WaitError::Cancelled) => return Err(InvokeAnyFailure::Interrupted),
+                Err(WaitError::Interrupted) => return Err(InvokeAnyFailure::Interrupted),
             }
         }
     }
@@ -266,7 +267,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
 
     fn lost(&mut self, reason: InvokeAnyFailure) -> InvokeAnyError<T, E> {
         let failures = std::mem::take(&mut self.losers).into_iter().map(TaskFailure::from).collect();
-        InvokeAnyError { reason, failures, rest: std::mem::take(&mut self.rest) }
+        InvokeAnyError { reason, failures, not_submitted: std::mem::take(&mut self.not_submitted) }
     }
 }
 
@@ -302,7 +303,7 @@ pub struct InvokeAllError<T> {
     pub handles: Vec<TaskHandle<T>>,
     /// Those that were not accepted, in the order of the tasks and whole, to be tried again. If the reason is a
     /// refusal, the first of them is the one that was refused.
-    pub rest: Vec<FutureTask<T>>,
+    pub not_submitted: Vec<FutureTask<T>>,
 }
 
 /// Why [`invoke_all`](super::ExecutorExt::invoke_all) failed.
@@ -324,7 +325,7 @@ pub struct InvokeAnyError<T, E> {
     /// were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
     /// Those that were not accepted, in the order of the tasks and whole.
-    pub rest: Vec<FutureTask<Result<T, E>>>,
+    pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
 /// Why [`invoke_any`](super::ExecutorExt::invoke_any) has no value.
@@ -412,7 +413,7 @@ impl<T> fmt::Debug for InvokeAllError<T> {
         f.debug_struct("InvokeAllError")
             .field("reason", &self.reason)
             .field("handles", &self.handles)
-            .field("rest", &self.rest.len())
+            .field("not_submitted", &self.not_submitted.len())
             .finish()
     }
 }
@@ -430,7 +431,7 @@ impl<T, E: fmt::Debug> fmt::Debug for InvokeAnyError<T, E> {
         f.debug_struct("InvokeAnyError")
             .field("reason", &self.reason)
             .field("failures", &self.failures)
-            .field("rest", &self.rest.len())
+            .field("not_submitted", &self.not_submitted.len())
             .finish()
     }
 }

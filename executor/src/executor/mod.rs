@@ -82,15 +82,15 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmit`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses it.
     fn submit<T: Send + 'static>(
         &self,
         task: impl Into<FutureTask<T>>,
-    ) -> Result<TaskHandle<T>, RejectedSubmit<T>> {
+    ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         let FutureTask { task, handle } = task.into();
         match self.execute_task(task) {
             Ok(()) => Ok(handle),
-            Err(RejectedExecution { reason, task }) => Err(RejectedSubmit { reason, task, handle }),
+            Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
         }
     }
 
@@ -108,11 +108,11 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmit`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses it.
     fn submit_cancellable<T: Send + 'static>(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
-    ) -> Result<TaskHandle<T>, RejectedSubmit<T>> {
+    ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         self.submit(FutureTask::cancellable(f))
     }
 
@@ -348,44 +348,71 @@ pub trait ExecutorService: Executor {
     fn close(&self);
 }
 
-/// Makes everything that points to an executor an executor.
-macro_rules! forward {
-    ($($pointer:ty),*) => {$(
-        impl<E: Executor + ?Sized> Executor for $pointer {
-            fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-                (**self).execute_task(task)
+/// Makes an executor of what holds one, or points to one: every call is passed on.
+///
+/// ```text
+/// forward_service!(UnconfigurablePool => self.0);
+/// forward_service!(<E> CancellingExecutor<E> => self.executor); // a service if `E` is one
+/// forward_service!(<E: ?Sized> &E => **self);
+/// ```
+macro_rules! forward_service {
+    (@impl [$($executor:tt)*] [$($service:tt)*] $type:ty, $this:ident, $to:expr) => {
+        impl<$($executor)*> $crate::executor::Executor for $type {
+            fn execute_task(
+                &$this,
+                task: $crate::task::Task,
+            ) -> Result<(), $crate::executor::RejectedExecution> {
+                $crate::executor::Executor::execute_task(&$to, task)
             }
         }
 
-        impl<E: ExecutorService + ?Sized> ExecutorService for $pointer {
-            fn shutdown(&self) {
-                (**self).shutdown();
+        impl<$($service)*> $crate::executor::ExecutorService for $type {
+            fn shutdown(&$this) {
+                $crate::executor::ExecutorService::shutdown(&$to);
             }
 
-            fn shutdown_now(&self) -> Vec<Task> {
-                (**self).shutdown_now()
+            fn shutdown_now(&$this) -> Vec<$crate::task::Task> {
+                $crate::executor::ExecutorService::shutdown_now(&$to)
             }
 
-            fn is_shutdown(&self) -> bool {
-                (**self).is_shutdown()
+            fn is_shutdown(&$this) -> bool {
+                $crate::executor::ExecutorService::is_shutdown(&$to)
             }
 
-            fn is_terminated(&self) -> bool {
-                (**self).is_terminated()
+            fn is_terminated(&$this) -> bool {
+                $crate::executor::ExecutorService::is_terminated(&$to)
             }
 
-            fn await_termination(&self, timeout: Duration) -> bool {
-                (**self).await_termination(timeout)
+            fn await_termination(&$this, timeout: $crate::sync::Duration) -> bool {
+                $crate::executor::ExecutorService::await_termination(&$to, timeout)
             }
 
-            fn close(&self) {
-                (**self).close();
+            fn close(&$this) {
+                $crate::executor::ExecutorService::close(&$to);
             }
         }
-    )*};
+    };
+    (<$inner:ident: ?Sized> $type:ty => **$this:ident) => {
+        forward_service!(@impl
+            [$inner: $crate::executor::Executor + ?Sized]
+            [$inner: $crate::executor::ExecutorService + ?Sized]
+            $type, $this, **$this);
+    };
+    (<$inner:ident> $type:ty => $this:ident.$field:tt) => {
+        forward_service!(@impl
+            [$inner: $crate::executor::Executor]
+            [$inner: $crate::executor::ExecutorService]
+            $type, $this, $this.$field);
+    };
+    ($type:ty => $this:ident.$field:tt) => {
+        forward_service!(@impl [] [] $type, $this, $this.$field);
+    };
 }
+pub(crate) use forward_service;
 
-forward!(&E, Box<E>, Arc<E>);
+forward_service!(<E: ?Sized> &E => **self);
+forward_service!(<E: ?Sized> Box<E> => **self);
+forward_service!(<E: ?Sized> Arc<E> => **self);
 
 /// A task was refused. It comes back and has not been run.
 #[doc(alias = "RejectedExecutionException")]
@@ -422,7 +449,7 @@ impl Error for RejectedExecution {}
 /// ```
 #[doc(alias = "RejectedExecutionException")]
 #[must_use = "dropping it drops the task and its handle"]
-pub struct RejectedSubmit<T> {
+pub struct RejectedSubmission<T> {
     /// Why.
     pub reason: RejectReason,
     /// The task, to be run elsewhere or later.
@@ -431,9 +458,9 @@ pub struct RejectedSubmit<T> {
     pub handle: TaskHandle<T>,
 }
 
-impl<T> fmt::Debug for RejectedSubmit<T> {
+impl<T> fmt::Debug for RejectedSubmission<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RejectedSubmit")
+        f.debug_struct("RejectedSubmission")
             .field("reason", &self.reason)
             .field("task", &self.task)
             .field("handle", &self.handle)
@@ -441,10 +468,10 @@ impl<T> fmt::Debug for RejectedSubmit<T> {
     }
 }
 
-impl<T> fmt::Display for RejectedSubmit<T> {
+impl<T> fmt::Display for RejectedSubmission<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the task was rejected: {}", self.reason)
     }
 }
 
-impl<T> Error for RejectedSubmit<T> {}
+impl<T> Error for RejectedSubmission<T> {}

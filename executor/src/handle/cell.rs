@@ -1,35 +1,42 @@
 //! The state that a task and its handle share, and every way in which it changes.
+//!
+//! A submitted task is one allocation, a [`TaskCell`]: the state behind its lock, and the body. Each party sees it through a
+//! trait that shows what is its business, and no more of the types than it needs:
+//!
+//! | party | sees | does not know |
+//! |---|---|---|
+//! | the frame of the thread that runs the body | [`RunningTask`] | result, body |
+//! | executor, queue, [`Canceller`](super::Canceller) | [`HandleCell`] | result, body |
+//! | [`TaskHandle`](super::TaskHandle), [`Promise`](super::Promise) | [`ResultCell`] | body |
+//!
+//! The states and the invariants are on the [page of the folder](super).
 
 use std::task::Waker;
 
-use super::error::{TaskError, TaskState};
-use crate::cancel::{Callbacks, CancelToken, RunningTask, call_outside, enter_task, outside_any_task};
-use crate::error::{Cancelled, contain, discard};
+use super::error::TaskError;
+use super::listener::{Announcement, Callback, Listener, Relay, TaskResult, UserCode, mark_read};
+use crate::cancel::{Callbacks, CancelToken, RunningTask, call_outside, enter_task};
+use crate::error::Cancelled;
+use crate::panics::{contain, discard};
 use crate::sync::{Arc, Mutex, Weak};
-use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId};
-
-pub(super) type TaskResult<T> = Result<T, TaskError>;
-
-/// A panic that is given to somebody need not be reported to the panic handler.
-pub(super) fn mark_read<T>(result: &TaskResult<T>) {
-    if let Err(TaskError::Panicked(panic)) = result {
-        panic.mark_read();
-    }
-}
+use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId, TaskState};
 
 /// The one allocation: what is shared, and the body in its slot.
-pub(super) struct Cell<T, F> {
+pub(super) struct TaskCell<T, F> {
     core: Core<T>,
     body: Mutex<Option<F>>,
 }
 
-impl<T, F> Cell<T, F> {
+impl<T, F> TaskCell<T, F> {
     pub(super) fn new(id: TaskId, body: F) -> Self {
         Self { core: Core::new(id, Phase::Pending), body: Mutex::new(Some(body)) }
     }
 }
 
-impl<T> Cell<T, ()> {
+/// The body of a promise, of which there is none.
+pub(super) type NoBody<T> = fn() -> Result<T, Cancelled>;
+
+impl<T> TaskCell<T, NoBody<T>> {
     /// Without a body: the outcome will come from elsewhere, by [`Core::settle`].
     pub(super) fn begun(id: TaskId) -> Self {
         Self { core: Core::new(id, Phase::Running(None)), body: Mutex::new(None) }
@@ -45,13 +52,13 @@ pub(super) struct Core<T> {
 struct CoreState<T> {
     phase: Phase<T>,
     listener: Listener<T>,
-    /// Cancelled in the way that reaches into the body, so that a token made later has to be cancelled, too.
-    interrupted: bool,
-    place: Place,
+    /// Cancelled in the way that asks the body to stop, so that a token made later has to be cancelled, too.
+    stop_body: bool,
+    whereabouts: Whereabouts,
 }
 
 /// Whether the task is in a queue that keeps count of those that were cancelled in it.
-enum Place {
+enum Whereabouts {
     Elsewhere,
     // Weak: the queue holds the task, and its pool the queue.
     InQueue(Weak<dyn QueueWatcher>),
@@ -65,26 +72,6 @@ enum Phase<T> {
     Finished(TaskResult<T>),
     /// The result was moved out; what is left says how the task had ended.
     Taken(TaskState),
-}
-
-enum Listener<T> {
-    None,
-    /// The handle was dropped: nobody will ever take the result.
-    Gone,
-    Waker(Waker),
-    Callback(Callback<T>),
-    Relay(Arc<dyn Relay<T>>),
-}
-
-type Callback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
-
-/// A listener that passes the news on to many, in two steps as everywhere: first to those who wait.
-pub(super) trait Relay<T>: Send + Sync {
-    /// Puts the result where all of them find it, and lets those who wait go.
-    fn publish(&self, result: TaskResult<T>);
-
-    /// Calls the callbacks.
-    fn call_back(&self);
 }
 
 impl<T> Phase<T> {
@@ -144,77 +131,14 @@ impl<T> CoreState<T> {
     }
 }
 
-/// The news of a decided outcome on its way to the listener.
-#[must_use]
-enum Announcement<T> {
-    Nobody,
-    Drop(TaskResult<T>),
-    Wake(Waker),
-    Relay(Arc<dyn Relay<T>>, TaskResult<T>),
-    Call(Callback<T>, TaskResult<T>),
-}
-
-/// What is left to do when those who wait have been let go: the user's code, which may take long.
-#[must_use]
-enum UserCode<T> {
-    None,
-    Drop(TaskResult<T>),
-    Relay(Arc<dyn Relay<T>>),
-    Call(Callback<T>, TaskResult<T>),
-}
-
-impl<T> Announcement<T> {
-    /// Lets those who wait go, threads and asynchronous tasks.
-    fn release_waiters(self) -> UserCode<T> {
-        match self {
-            Self::Nobody => UserCode::None,
-            Self::Drop(result) => UserCode::Drop(result),
-            Self::Wake(waker) => {
-                wake(waker);
-                UserCode::None
-            }
-            Self::Relay(relay, result) => {
-                relay.publish(result);
-                UserCode::Relay(relay)
-            }
-            Self::Call(callback, result) => UserCode::Call(callback, result),
-        }
-    }
-}
-
-/// Wakes a listener. It may be a user's waker, whose panic is no concern of the task and its thread.
-pub(super) fn wake(waker: Waker) {
-    discard(contain(|| outside_any_task(|| waker.wake())));
-}
-
-impl<T> UserCode<T> {
-    /// A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
-    fn run_here(self) {
-        discard(contain(|| match self {
-            Self::None => {}
-            Self::Drop(result) => drop(result),
-            Self::Relay(relay) => relay.call_back(),
-            Self::Call(callback, result) => callback(result),
-        }));
-    }
-
-    fn is_none(&self) -> bool {
-        matches!(self, Self::None)
-    }
-}
-
-impl<T: 'static> UserCode<T> {
-    fn run(self) {
-        if !self.is_none() {
-            call_outside(|| self.run_here());
-        }
-    }
-}
-
 impl<T> Core<T> {
     fn new(id: TaskId, phase: Phase<T>) -> Self {
-        let state =
-            CoreState { phase, listener: Listener::None, interrupted: false, place: Place::Elsewhere };
+        let state = CoreState {
+            phase,
+            listener: Listener::None,
+            stop_body: false,
+            whereabouts: Whereabouts::Elsewhere,
+        };
         Self { id, state: Mutex::new(state) }
     }
 
@@ -235,30 +159,30 @@ impl<T> Core<T> {
             return token.get_or_insert_default().clone();
         }
         let token = CancelToken::new();
-        if state.interrupted {
+        if state.stop_body {
             token.cancel(); // nobody else has it yet, so this runs no callbacks
         }
         token
     }
 
     /// Decides for cancelled if nothing is decided yet. `None` if something was.
-    fn cancel(&self, interrupt: bool) -> Option<Decided<T>> {
+    fn cancel(&self, stop_body: bool) -> Option<Decided<T>> {
         let mut state = self.state.lock();
         let (was_pending, token) = match &mut state.phase {
             Phase::Pending => (true, None),
             Phase::Running(token) => (false, token.take()),
             Phase::Finished(_) | Phase::Taken(_) => return None,
         };
-        state.interrupted = interrupt;
-        let watcher = match std::mem::replace(&mut state.place, Place::Elsewhere) {
-            Place::InQueue(watcher) => {
-                state.place = Place::CancelledInQueue(Weak::clone(&watcher));
+        state.stop_body = stop_body;
+        let watcher = match std::mem::replace(&mut state.whereabouts, Whereabouts::Elsewhere) {
+            Whereabouts::InQueue(watcher) => {
+                state.whereabouts = Whereabouts::CancelledInQueue(Weak::clone(&watcher));
                 watcher.upgrade()
             }
             _ => None,
         };
         let announcement = state.decide(Err(TaskError::Cancelled));
-        Some(Decided { was_pending, token: token.filter(|_| interrupt), watcher, announcement })
+        Some(Decided { was_pending, token: token.filter(|_| stop_body), watcher, announcement })
     }
 
     pub(super) fn take(&self) -> Option<TaskResult<T>> {
@@ -315,8 +239,8 @@ impl<T> Core<T> {
 
     /// Takes the task out of the queue that it waits in.
     pub(super) fn take_out_of_queue(&self) -> Option<Task> {
-        let watcher = match &self.state.lock().place {
-            Place::InQueue(watcher) => watcher.upgrade()?,
+        let watcher = match &self.state.lock().whereabouts {
+            Whereabouts::InQueue(watcher) => watcher.upgrade()?,
             _ => return None,
         };
         watcher.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
@@ -405,36 +329,30 @@ pub(crate) struct CancelBegun<T> {
     of_the_listener: UserCode<T>,
 }
 
-/// What a handle can do to the cell; without the body's type.
-pub(super) trait TaskCell<T>: CancelCell {
+/// What a task and its handle share, with the type of the result but without that of the body: for the handle.
+pub(super) trait ResultCell<T>: HandleCell {
     fn core(&self) -> &Core<T>;
 
     /// Decides for cancelled and lets everybody go who waits in this crate: for the outcome, or, in the body, under the
     /// task's token. Runs none of the users' callbacks. `None` if something was decided before.
-    fn begin_cancel(&self, interrupt: bool) -> Option<CancelBegun<T>>;
+    fn begin_cancel(&self, stop_body: bool) -> Option<CancelBegun<T>>;
 
     /// Runs the users' code that is left: the token's callbacks, the `Drop` of what the body captured, the listener.
     fn end_cancel(&self, begun: CancelBegun<T>);
 }
 
-/// What a canceller can do to the cell; without the result's type either.
-pub(super) trait CancelCell: Send + Sync {
-    fn id(&self) -> TaskId;
-    fn state(&self) -> TaskState;
-    fn is_finished(&self) -> bool;
-    fn cancel(&self, interrupt: bool) -> bool;
-    /// What the task panicked with, while the result is here.
-    fn panic_message(&self) -> Option<String>;
-}
-
-impl<T: Send + 'static, F: Send + 'static> TaskCell<T> for Cell<T, F> {
+impl<T, F> ResultCell<T> for TaskCell<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
+{
     fn core(&self) -> &Core<T> {
         &self.core
     }
 
     // ANCHOR: cancel
-    fn begin_cancel(&self, interrupt: bool) -> Option<CancelBegun<T>> {
-        let Decided { was_pending, token, watcher, announcement } = self.core.cancel(interrupt)?;
+    fn begin_cancel(&self, stop_body: bool) -> Option<CancelBegun<T>> {
+        let Decided { was_pending, token, watcher, announcement } = self.core.cancel(stop_body)?;
         if let Some(watcher) = watcher {
             watcher.cancelled_in_queue(); // so that the pool's counts are right when a joiner asks for them
         }
@@ -457,7 +375,27 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T> for Cell<T, F> {
     // ANCHOR_END: cancel
 }
 
-impl<T: Send + 'static, F: Send + 'static> CancelCell for Cell<T, F> {
+impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
+    fn token_made(&self, made: &CancelToken) {
+        let mut state = self.core.state.lock();
+        if let Phase::Running(token) = &mut state.phase {
+            *token = Some(made.clone());
+        } else if state.stop_body {
+            drop(state);
+            made.cancel();
+        }
+    }
+
+    fn was_cancelled(&self) -> bool {
+        self.core.state.lock().stop_body
+    }
+}
+
+impl<T, F> HandleCell for TaskCell<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
+{
     fn id(&self) -> TaskId {
         self.core.id
     }
@@ -470,8 +408,8 @@ impl<T: Send + 'static, F: Send + 'static> CancelCell for Cell<T, F> {
         self.core.state.lock().phase.is_finished()
     }
 
-    fn cancel(&self, interrupt: bool) -> bool {
-        self.begin_cancel(interrupt).map(|begun| self.end_cancel(begun)).is_some()
+    fn cancel(&self, stop_body: bool) -> bool {
+        self.begin_cancel(stop_body).map(|begun| self.end_cancel(begun)).is_some()
     }
 
     fn panic_message(&self) -> Option<String> {
@@ -480,29 +418,7 @@ impl<T: Send + 'static, F: Send + 'static> CancelCell for Cell<T, F> {
             _ => None,
         }
     }
-}
 
-impl<T: Send + 'static, F: Send + 'static> RunningTask for Cell<T, F> {
-    fn token_made(&self, made: &CancelToken) {
-        let mut state = self.core.state.lock();
-        if let Phase::Running(token) = &mut state.phase {
-            *token = Some(made.clone());
-        } else if state.interrupted {
-            drop(state);
-            made.cancel();
-        }
-    }
-
-    fn was_cancelled(&self) -> bool {
-        self.core.state.lock().interrupted
-    }
-}
-
-impl<T, F> HandleCell for Cell<T, F>
-where
-    T: Send + 'static,
-    F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
-{
     // ANCHOR: run
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
         if !self.core.begin() {
@@ -527,8 +443,8 @@ where
 
     fn abandon(&self) {
         // A task that is dropped while it is in a queue is dropped by that queue, under its pool's lock.
-        let place = std::mem::replace(&mut self.core.state.lock().place, Place::Elsewhere);
-        if let Place::CancelledInQueue(watcher) = place
+        let before = std::mem::replace(&mut self.core.state.lock().whereabouts, Whereabouts::Elsewhere);
+        if let Whereabouts::CancelledInQueue(watcher) = before
             && let Some(watcher) = watcher.upgrade()
         {
             watcher.tombstone_dropped();
@@ -536,19 +452,16 @@ where
         self.cancel(true);
     }
 
-    fn is_cancelled(&self) -> bool {
-        self.is_finished()
-    }
-
     fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool {
         let mut state = self.core.state.lock();
         let decided = state.phase.is_finished();
-        state.place = if decided { Place::CancelledInQueue(watcher) } else { Place::InQueue(watcher) };
+        state.whereabouts =
+            if decided { Whereabouts::CancelledInQueue(watcher) } else { Whereabouts::InQueue(watcher) };
         !decided
     }
 
     fn leave_queue(&self) -> bool {
-        let place = std::mem::replace(&mut self.core.state.lock().place, Place::Elsewhere);
-        matches!(place, Place::CancelledInQueue(_))
+        let before = std::mem::replace(&mut self.core.state.lock().whereabouts, Whereabouts::Elsewhere);
+        matches!(before, Whereabouts::CancelledInQueue(_))
     }
 }

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use super::TaskHandle;
-use crate::error::{Cancelled, Panic};
+use crate::error::Cancelled;
+use crate::panics::Panic;
 
 /// Why a task has no result.
 ///
@@ -32,35 +33,6 @@ impl fmt::Display for TaskError {
 }
 
 impl Error for TaskError {}
-
-/// Where a task stands.
-#[doc(alias = "Future.State")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TaskState {
-    /// Not begun.
-    Pending,
-    /// The body is running; or a [`Promise`](crate::Promise) is open.
-    Running,
-    /// The body has returned, or the promise was completed.
-    Completed,
-    /// The body has panicked, or the promise has failed.
-    Panicked,
-    /// Cancelled, before or while it ran.
-    Cancelled,
-}
-
-impl fmt::Display for TaskState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Pending => "pending",
-            Self::Running => "running",
-            Self::Completed => "completed",
-            Self::Panicked => "panicked",
-            Self::Cancelled => "cancelled",
-        })
-    }
-}
 
 // ANCHOR: join_error
 /// Why [`TaskHandle::join`] gave no result.

@@ -5,18 +5,19 @@
 //! wants it has a [`TaskHandle`] like any other, which is joined, awaited, shared and cancelled as usual.
 //!
 //! The two share the state of a task that has begun and has no body: it is *running* until somebody
-//! [completes](Promise::complete) or [fails](Promise::fail) it, cancels it at either end, or drops the promise.
+//! [completes](Promise::complete) it, with a value or [with a panic](Promise::panic_with), cancels it at either end, or
+//! drops the promise.
 
 use std::any::Any;
 use std::fmt;
 
-use super::cell::{Cell, TaskCell};
-use super::error::{TaskError, TaskState};
+use super::cell::{ResultCell, TaskCell};
+use super::error::TaskError;
 use super::{TaskHandle, debug_handle};
 use crate::cancel::CancelToken;
-use crate::error::Panic;
+use crate::panics::Panic;
 use crate::sync::Arc;
-use crate::task::TaskId;
+use crate::task::{TaskId, TaskState};
 
 /// The duty to complete a handle by hand, from whichever thread comes to know the result.
 ///
@@ -37,13 +38,13 @@ use crate::task::TaskId;
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
-    cell: Arc<dyn TaskCell<T>>,
+    cell: Arc<dyn ResultCell<T>>,
 }
 
 impl<T: Send + 'static> Promise<T> {
     /// Makes a promise and the handle of what is promised. One allocation.
     pub fn new() -> (Self, TaskHandle<T>) {
-        let cell: Arc<dyn TaskCell<T>> = Arc::new(Cell::begun(TaskId::next()));
+        let cell: Arc<dyn ResultCell<T>> = Arc::new(TaskCell::begun(TaskId::next()));
         let handle = TaskHandle { cell: Arc::clone(&cell), name: None };
         (Self { cell }, handle)
     }
@@ -73,7 +74,7 @@ impl<T: Send + 'static> Promise<T> {
     /// let (promise, parsed) = Promise::<u32>::new();
     /// match std::panic::catch_unwind(|| "seven".parse().expect("a number")) {
     ///     Ok(number) => promise.complete(number).unwrap(),
-    ///     Err(payload) => promise.fail(payload).unwrap(),
+    ///     Err(payload) => promise.panic_with(payload).unwrap(),
     /// }
     /// assert!(matches!(parsed.join(), Err(JoinError::Panicked(panic)) if panic.message().starts_with("a number")));
     /// ```
@@ -82,7 +83,7 @@ impl<T: Send + 'static> Promise<T> {
     /// The payload comes back if the outcome was decided before.
     #[doc(alias = "setException")]
     #[doc(alias = "completeExceptionally")]
-    pub fn fail(&self, payload: Box<dyn Any + Send>) -> Result<(), Box<dyn Any + Send>> {
+    pub fn panic_with(&self, payload: Box<dyn Any + Send>) -> Result<(), Box<dyn Any + Send>> {
         let panic = Panic::new(payload);
         panic.set_origin(Some(self.id().to_string()), None);
         self.cell.core().settle(Err(TaskError::Panicked(panic))).map_err(|too_late| match too_late {

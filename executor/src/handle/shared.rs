@@ -17,13 +17,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use super::cell::{Relay, TaskResult, mark_read, wake};
-use super::error::{SharedJoinError, TaskError, TaskState};
+use super::error::{SharedJoinError, TaskError};
+use super::listener::{Relay, TaskResult, mark_read, wake};
 use super::{Canceller, TaskHandle, debug_handle};
 use crate::cancel::call_outside;
-use crate::error::{WaitError, contain, discard};
+use crate::error::WaitError;
+use crate::panics::{contain, discard};
 use crate::sync::{Arc, Duration, Mutex};
-use crate::task::TaskId;
+use crate::task::{TaskId, TaskState};
 use crate::wait::{Deadline, wait};
 
 type SharedResult<T> = Result<Arc<T>, TaskError>;
@@ -204,7 +205,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         }
         match result {
             Ok(result) => result.map_err(SharedJoinError::from),
-            Err(WaitError::Cancelled) => Err(SharedJoinError::Interrupted),
+            Err(WaitError::Interrupted) => Err(SharedJoinError::Interrupted),
             Err(WaitError::TimedOut) => Err(SharedJoinError::TimedOut),
         }
     }

@@ -12,13 +12,10 @@ use crate::sync::{Arc, MutexGuard, PATIENCE, Weak, thread};
 use crate::task::{QueueWatcher, Task};
 use crate::wait::{Deadline, wait};
 
-/// Why a task was not admitted, and the task.
-pub(super) type Refused = (RejectReason, Task);
-
 impl Shared {
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     #[inline] // all the way from `execute`: a task that is copied at each step costs more than the lock
-    pub(super) fn admit(self: &Arc<Self>, task: Task) -> Result<(), Refused> {
+    pub(super) fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
         match self.inbox.offer(task, &self.me) {
             Ok(()) => Ok(()),
             Err(task) => self.decide(task),
@@ -30,12 +27,12 @@ impl Shared {
     ///
     /// The order is: a thread below core size, a place in the queue, a thread below maximum size; or threads first and
     /// then the queue, if the builder was told so.
-    fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), Refused> {
+    fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
         let mut state = self.state.lock();
         loop {
             if state.phase != PoolState::Running {
-                return Err((RejectReason::Shutdown, task));
+                return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
             }
             // A pool of core size zero needs a thread as well: without one nobody would look into its queue.
             let wants_a_thread = state.workers() < self.grows_to(&state);
@@ -48,7 +45,10 @@ impl Shared {
                 // queue would be stranded, so wait the moment until that is known.
                 if worker::is_starting_a_worker(self) {
                     drop(state); // it would wait for itself
-                    return Err((RejectReason::NoThread(factory_submits()), task));
+                    return Err(RejectedExecution {
+                        reason: RejectReason::NoThread(factory_submits()),
+                        task,
+                    });
                 }
                 state = self.started.wait(state);
                 continue;
@@ -73,7 +73,7 @@ impl Shared {
             }
             drop(state);
             self.report_kept(); // a comparator may have panicked
-            return Err((RejectReason::Saturated, task));
+            return Err(RejectedExecution { reason: RejectReason::Saturated, task });
         }
     }
     // ANCHOR_END: admit
@@ -90,7 +90,7 @@ impl Shared {
         {
             state.tombstones += 1; // it was cancelled before it could tell us
         }
-        let result = match ask(|| state.queue.offer(task, waiting)) {
+        let result = match ask(|| state.queue.push(task, waiting)) {
             Some(Ok(())) => Ok(()),
             Some(Err(refused)) => {
                 state.leave_queue(&refused);
@@ -138,7 +138,7 @@ impl Shared {
                 thread::yield_now();
                 match self.admit(task.take()?) {
                     Ok(()) => return Some(Ok(())),
-                    Err((_, back)) => task = Some(back),
+                    Err(refused) => task = Some(refused.task),
                 }
             }
             if ticket.is_none() {
@@ -147,11 +147,11 @@ impl Shared {
             }
             match self.admit(task.take()?) {
                 Ok(()) => Some(Ok(())),
-                Err((RejectReason::Saturated, back)) => {
+                Err(RejectedExecution { reason: RejectReason::Saturated, task: back }) => {
                     task = Some(back);
                     None
                 }
-                Err((reason, task)) => Some(Err(RejectedExecution { reason, task })),
+                Err(refused) => Some(Err(refused)),
             }
         });
         if let Some(ticket) = ticket {
@@ -162,7 +162,7 @@ impl Shared {
         result.unwrap_or_else(|why| {
             let reason = match why {
                 WaitError::TimedOut => RejectReason::TimedOut,
-                WaitError::Cancelled => RejectReason::Interrupted,
+                WaitError::Interrupted => RejectReason::Interrupted,
             };
             let task = task.take().expect("an unfinished wait has put it back");
             Err(RejectedExecution { reason, task })

@@ -1,5 +1,6 @@
 //! How a pool is put together: every knob, what it does and how it interacts with the others.
 
+use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
@@ -15,17 +16,17 @@ use crate::sync::{Arc, Duration};
 /// Settings that contradict each other. The message names both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ConfigError {
+pub enum PoolConfigError {
     /// A pool needs at least one thread.
     ZeroThreads,
-    /// `core` above `maximum`.
+    /// The core size is above the maximum size.
     CoreAboveMaximum {
         /// The core size.
         core: usize,
         /// The maximum size.
         maximum: usize,
     },
-    /// `maximum` above `core`, but the queue has no bound, so it never refuses and the pool never grows.
+    /// The maximum size is above the core size, but the queue has no bound, so it never refuses and the pool never grows.
     MaximumNeverReached {
         /// The core size.
         core: usize,
@@ -36,7 +37,7 @@ pub enum ConfigError {
     ZeroKeepAlive,
 }
 
-impl fmt::Display for ConfigError {
+impl fmt::Display for PoolConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ZeroThreads => {
@@ -57,7 +58,7 @@ impl fmt::Display for ConfigError {
     }
 }
 
-impl Error for ConfigError {}
+impl Error for PoolConfigError {}
 
 /// What a dropped pool does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,27 +79,31 @@ pub enum DropPolicy {
 ///
 /// A new task takes the first of these that applies:
 ///
-/// 1. fewer threads than [`core`](Self::core): a new thread starts with it, even if others are idle;
+/// 1. fewer threads than [`core_threads`](Self::core_threads): a new thread starts with it, even if others are idle;
 /// 2. the [`queue`](Self::queue) accepts it;
-/// 3. fewer threads than [`maximum`](Self::maximum): a new thread starts with it;
+/// 3. fewer threads than [`maximum_threads`](Self::maximum_threads): a new thread starts with it;
 /// 4. the [saturation policy](Self::rejection_handler) decides.
 ///
-/// So a pool with an unbounded queue never has more than `core` threads, and `maximum` means something only with a queue
-/// that can be full. [`threads_first`](Self::threads_first) swaps 2 and 3. Threads above `core` end when they have been
-/// idle for the [`keep_alive`](Self::keep_alive) time.
+/// So a pool with an unbounded queue never has more threads than its core size, and the maximum size means something only
+/// with a queue that can be full. [`threads_first`](Self::threads_first) swaps 2 and 3. Threads above the core size end
+/// when they have been idle for the [`keep_alive`](Self::keep_alive) time.
+///
+/// A running pool has a getter of the same name for each setting that can be changed later, and a setter, which begins with
+/// `set_`: [`core_threads`](ThreadPoolExecutor::core_threads) and
+/// [`set_core_threads`](ThreadPoolExecutor::set_core_threads), for instance.
 ///
 /// ```
 /// use std::time::Duration;
 /// use executor::{CallerRuns, FifoQueue, ThreadPoolExecutor};
 ///
 /// let pool = ThreadPoolExecutor::builder()
-///     .core(4)
-///     .maximum(16)
+///     .core_threads(4)
+///     .maximum_threads(16)
 ///     .keep_alive(Duration::from_secs(30))
 ///     .queue(FifoQueue::bounded(100))
 ///     .rejection_handler(CallerRuns)
 ///     .build()?;
-/// # Ok::<(), executor::ConfigError>(())
+/// # Ok::<(), executor::PoolConfigError>(())
 /// ```
 #[must_use = "a builder does nothing until `build`"]
 pub struct ThreadPoolBuilder {
@@ -139,25 +144,25 @@ impl ThreadPoolBuilder {
     /// Zero is allowed: such a pool has no threads while it has nothing to do, starts one for the first task, and more
     /// only when the queue refuses.
     #[doc(alias = "corePoolSize")]
-    pub fn core(mut self, threads: usize) -> Self {
+    pub fn core_threads(mut self, threads: usize) -> Self {
         self.core = threads;
         self
     }
 
-    /// The most threads there may be. Default: as many as `core`, but at least one.
+    /// The most threads there may be. Default: as many as `core_threads`, but at least one.
     #[doc(alias = "maximumPoolSize")]
-    pub fn maximum(mut self, threads: usize) -> Self {
+    pub fn maximum_threads(mut self, threads: usize) -> Self {
         self.maximum = Some(threads);
         self
     }
 
-    /// `core` and `maximum` in one: a pool of fixed size.
+    /// `core_threads` and `maximum_threads` in one: a pool of fixed size.
     pub fn threads(self, threads: usize) -> Self {
-        self.core(threads).maximum(threads)
+        self.core_threads(threads).maximum_threads(threads)
     }
 
-    /// How long a thread above `core` may be idle before it ends. Default: 60 s. A time too long for the clock means for
-    /// ever.
+    /// How long a thread above the core size may be idle before it ends. Default: 60 s. A time too long for the clock means
+    /// for ever.
     #[doc(alias = "keepAliveTime")]
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
@@ -171,8 +176,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Starts threads up to `maximum` before tasks are queued, instead of after the queue is full. Default: the queue
-    /// first. With this, `maximum` is reached even if the queue has no bound.
+    /// Starts threads up to the maximum size before tasks are queued, instead of after the queue is full. Default: the queue
+    /// first. With this, the maximum is reached even if the queue has no bound.
     pub fn threads_first(mut self) -> Self {
         self.threads_first = true;
         self
@@ -186,6 +191,18 @@ impl ThreadPoolBuilder {
     }
 
     /// Where tasks wait. Default: [`FifoQueue::unbounded`].
+    ///
+    /// A queue that is chosen at run time comes in a box:
+    ///
+    /// ```
+    /// use executor::{FifoQueue, PriorityQueue, ThreadPoolExecutor, WorkQueue};
+    ///
+    /// # let urgent_first = true;
+    /// let queue: Box<dyn WorkQueue> =
+    ///     if urgent_first { Box::new(PriorityQueue::new()) } else { Box::new(FifoQueue::unbounded()) };
+    /// let pool = ThreadPoolExecutor::builder().queue(queue).build()?;
+    /// # Ok::<(), executor::PoolConfigError>(())
+    /// ```
     pub fn queue(mut self, queue: impl WorkQueue + 'static) -> Self {
         self.queue = Box::new(queue);
         self
@@ -193,13 +210,13 @@ impl ThreadPoolBuilder {
 
     /// What happens to a task for which there is no room. Default: [`Abort`].
     pub fn rejection_handler(mut self, handler: impl RejectionHandler + 'static) -> Self {
-        self.rejection = Arc::new(handler);
+        self.rejection = shared::<_, dyn RejectionHandler>(handler, |handler| Arc::new(handler));
         self
     }
 
     /// Who starts the threads. Default: [`NamedThreads`] called `pool-1`, `pool-2`, …
     pub fn thread_factory(mut self, factory: impl ThreadFactory + 'static) -> Self {
-        self.factory = Some(Arc::new(factory));
+        self.factory = Some(shared::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory)));
         self
     }
 
@@ -215,7 +232,17 @@ impl ThreadPoolBuilder {
     }
 
     /// Who hears of panics in this pool's tasks that nobody reads from a handle. Default: [the handler of the
-    /// process](crate::panics::set_handler).
+    /// process](crate::panics::set_handler). An [`Arc`](std::sync::Arc) is a handler that several pools can share:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use executor::{ThreadPoolExecutor, panics::{PanicHandler, PanicReport}};
+    ///
+    /// let log: Arc<dyn PanicHandler> = Arc::new(|report: &PanicReport<'_>| eprintln!("{report}"));
+    /// let pages = ThreadPoolExecutor::builder().name("pages").panic_handler(Arc::clone(&log)).build()?;
+    /// let images = ThreadPoolExecutor::builder().name("images").panic_handler(log).build()?;
+    /// # Ok::<(), executor::PoolConfigError>(())
+    /// ```
     pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
         self.panic_handler = Some(Arc::new(handler));
         self
@@ -230,8 +257,8 @@ impl ThreadPoolBuilder {
     /// Makes the pool. Unless it was told to [`prestart`](Self::prestart), no thread exists yet.
     ///
     /// # Errors
-    /// [`ConfigError`] if settings contradict each other.
-    pub fn build(self) -> Result<ThreadPoolExecutor, ConfigError> {
+    /// [`PoolConfigError`] if settings contradict each other.
+    pub fn build(self) -> Result<ThreadPoolExecutor, PoolConfigError> {
         let settings = Settings {
             core: self.core,
             maximum: self.maximum.unwrap_or(self.core.max(1)),
@@ -261,30 +288,38 @@ impl ThreadPoolBuilder {
 impl fmt::Debug for ThreadPoolBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThreadPoolBuilder")
-            .field("core", &self.core)
-            .field("maximum", &self.maximum)
+            .field("core_threads", &self.core)
+            .field("maximum_threads", &self.maximum)
             .field("keep_alive", &self.keep_alive)
             .field("core_timeout", &self.core_timeout)
             .finish_non_exhaustive()
     }
 }
 
+/// What a user has given, behind an `Arc`. An `Arc<D>` is taken as it is: what a getter has returned can be put back any
+/// number of times.
+pub(super) fn shared<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
+    let mut given = Some(given);
+    let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
+    is_shared.unwrap_or_else(|| share(given.take().expect("it was not taken above")))
+}
+
 impl Settings {
     // ANCHOR: check
     /// Whether the settings make sense together. `grows` says whether the pool can have more than its core threads.
-    pub(super) fn check(&self, grows: bool) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, grows: bool) -> Result<(), PoolConfigError> {
         let (core, maximum) = (self.core, self.maximum);
         if maximum == 0 {
-            return Err(ConfigError::ZeroThreads);
+            return Err(PoolConfigError::ZeroThreads);
         }
         if core > maximum {
-            return Err(ConfigError::CoreAboveMaximum { core, maximum });
+            return Err(PoolConfigError::CoreAboveMaximum { core, maximum });
         }
         if maximum > core.max(1) && !grows {
-            return Err(ConfigError::MaximumNeverReached { core, maximum });
+            return Err(PoolConfigError::MaximumNeverReached { core, maximum });
         }
         if self.core_timeout && self.keep_alive.is_zero() {
-            return Err(ConfigError::ZeroKeepAlive);
+            return Err(PoolConfigError::ZeroKeepAlive);
         }
         Ok(())
     }

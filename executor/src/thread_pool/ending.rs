@@ -5,7 +5,7 @@ use super::shared::Shared;
 use super::state::{State, ask};
 use super::worker::{self, Duty};
 use crate::cancel::outside_any_task;
-use crate::error::discard;
+use crate::panics::discard;
 use crate::queue::FifoQueue;
 use crate::sync::MutexGuard;
 use crate::task::Task;
@@ -33,7 +33,7 @@ impl Shared {
         // A queue that panics is asked again, as often as there are tasks that it may still have.
         let mut panics_left = state.length();
         loop {
-            match ask(|| state.queue.take()) {
+            match ask(|| state.queue.pop()) {
                 Some(Some(task)) if state.leave_queue(&task) => cancelled.push(task),
                 Some(Some(task)) => never_begun.push(task),
                 None if panics_left > 0 => panics_left -= 1,

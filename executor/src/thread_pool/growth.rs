@@ -9,12 +9,13 @@
 use std::io;
 
 use super::PoolState;
-use super::admission::Refused;
 use super::factory::Worker;
 use super::shared::Shared;
 use super::state::{State, ask};
 use super::worker::{self, Duty};
-use crate::error::{RejectReason, contain, discard};
+use crate::error::RejectReason;
+use crate::executor::RejectedExecution;
+use crate::panics::{contain, discard};
 use crate::sync::{Arc, MutexGuard};
 use crate::task::{Task, TaskId};
 
@@ -24,7 +25,7 @@ impl Shared {
         self: &Arc<Self>,
         mut state: MutexGuard<'_, State>,
         task: Task,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RejectedExecution> {
         let id = task.id();
         state.handed.push_back(task);
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
@@ -42,11 +43,11 @@ impl Shared {
             self.report_kept();
             return match offered {
                 Ok(()) | Err(None) => Ok(()),
-                Err(Some(task)) => Err((RejectReason::NoThread(error), task)),
+                Err(Some(task)) => Err(RejectedExecution { reason: RejectReason::NoThread(error), task }),
             };
         }
         self.see_to_stranded(state);
-        Err((RejectReason::NoThread(error), task))
+        Err(RejectedExecution { reason: RejectReason::NoThread(error), task })
     }
 
     /// Has the factory start a thread, outside the lock, for a task that was put aside or for none.

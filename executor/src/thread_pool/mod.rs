@@ -11,7 +11,7 @@
 //! let sum: i32 = squares.into_iter().map(|square| square.join().unwrap()).sum();
 //! assert_eq!(sum, 14);
 //! pool.close();
-//! # Ok::<(), executor::RejectedSubmit<i32>>(())
+//! # Ok::<(), executor::RejectedSubmission<i32>>(())
 //! ```
 //!
 //! # In this folder
@@ -90,7 +90,7 @@ mod stats;
 mod unconfigurable;
 mod worker;
 
-pub use builder::{ConfigError, DropPolicy, ThreadPoolBuilder};
+pub use builder::{DropPolicy, PoolConfigError, ThreadPoolBuilder};
 pub use factory::{NamedThreads, ThreadFactory, Worker};
 pub use hooks::{Hooks, TaskInfo};
 pub use rejection::{Abort, Block, CallerRuns, Discard, DiscardOldest, RefusingPool, RejectionHandler};
@@ -101,13 +101,13 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::cancel::{CancelToken, masked};
-use crate::error::{Cancelled, discard};
+use crate::error::Cancelled;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
-use crate::panics::PanicHandler;
+use crate::latch::Latch;
+use crate::panics::{PanicHandler, discard};
 use crate::queue::{HandOffQueue, WorkQueue};
 use crate::sync::{Arc, Condvar, Duration, Mutex, thread};
 use crate::task::{Task, TaskId};
-use crate::wait::Latch;
 use inbox::Inbox;
 use shared::Shared;
 use state::{Rest, Settings, State};
@@ -159,7 +159,7 @@ impl ThreadPoolExecutor {
     /// system refuses.
     #[doc(alias = "newCachedThreadPool")]
     pub fn cached() -> Self {
-        let cached = Self::builder().core(0).maximum(usize::MAX).queue(HandOffQueue::new());
+        let cached = Self::builder().core_threads(0).maximum_threads(usize::MAX).queue(HandOffQueue::new());
         cached.build().expect("a hand-off lets the pool grow")
     }
 
@@ -241,8 +241,9 @@ impl ThreadPoolExecutor {
 
     // ----- changing settings -----
 
-    /// The core size.
-    pub fn core_pool_size(&self) -> usize {
+    /// Up to how many threads the pool starts whether or not there is room in the queue: its core size.
+    #[doc(alias = "getCorePoolSize")]
+    pub fn core_threads(&self) -> usize {
         self.shared.state.lock().settings.core
     }
 
@@ -250,24 +251,27 @@ impl ThreadPoolExecutor {
     /// start for the tasks that wait.
     ///
     /// # Errors
-    /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed. If the queue has no bound,
-    /// core and maximum size have to be equal, and [`set_threads`](Self::set_threads) changes them together.
-    pub fn set_core_pool_size(&self, threads: usize) -> Result<(), ConfigError> {
+    /// [`PoolConfigError`] if the new size contradicts the other settings; then nothing is changed. If the queue has no
+    /// bound, core and maximum size have to be equal, and [`set_threads`](Self::set_threads) changes them together.
+    #[doc(alias = "setCorePoolSize")]
+    pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.core = threads)?;
         self.start_threads_for_what_waits();
         Ok(())
     }
 
-    /// The maximum size.
-    pub fn maximum_pool_size(&self) -> usize {
+    /// How many threads the pool may have: its maximum size.
+    #[doc(alias = "getMaximumPoolSize")]
+    pub fn maximum_threads(&self) -> usize {
         self.shared.state.lock().settings.maximum
     }
 
     /// Changes the maximum size. Threads above a lower one end as soon as they have finished their task.
     ///
     /// # Errors
-    /// [`ConfigError`] if the new size contradicts the other settings; then nothing is changed.
-    pub fn set_maximum_pool_size(&self, threads: usize) -> Result<(), ConfigError> {
+    /// [`PoolConfigError`] if the new size contradicts the other settings; then nothing is changed.
+    #[doc(alias = "setMaximumPoolSize")]
+    pub fn set_maximum_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.maximum = threads)
     }
 
@@ -280,34 +284,34 @@ impl ThreadPoolExecutor {
     ///
     /// let pool = ThreadPoolExecutor::fixed(2);
     /// pool.set_threads(8)?;
-    /// assert_eq!((pool.core_pool_size(), pool.maximum_pool_size()), (8, 8));
-    /// # Ok::<(), executor::ConfigError>(())
+    /// assert_eq!((pool.core_threads(), pool.maximum_threads()), (8, 8));
+    /// # Ok::<(), executor::PoolConfigError>(())
     /// ```
     ///
     /// # Errors
-    /// [`ConfigError::ZeroThreads`] if it is zero.
-    pub fn set_threads(&self, threads: usize) -> Result<(), ConfigError> {
+    /// [`PoolConfigError::ZeroThreads`] if it is zero.
+    pub fn set_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| (settings.core, settings.maximum) = (threads, threads))?;
         self.start_threads_for_what_waits();
         Ok(())
     }
 
     fn start_threads_for_what_waits(&self) {
-        let at_most = self.queued().min(self.core_pool_size()); // a thread that does not come is not ordered again
+        let at_most = self.queued().min(self.core_threads()); // a thread that does not come is not ordered again
         let started = (0..at_most).take_while(|_| self.shared.prestart());
         started.for_each(drop);
     }
 
-    /// How long a thread above core size may be idle.
+    /// How long a thread above core size may be idle before it ends.
     pub fn keep_alive(&self) -> Duration {
         self.shared.state.lock().settings.keep_alive
     }
 
-    /// Changes it, for threads that are idle already, too.
+    /// Changes how long a thread above core size may be idle, for threads that are idle already, too.
     ///
     /// # Errors
-    /// [`ConfigError::ZeroKeepAlive`] if it is zero and core threads may time out.
-    pub fn set_keep_alive(&self, time: Duration) -> Result<(), ConfigError> {
+    /// [`PoolConfigError::ZeroKeepAlive`] if it is zero and core threads may time out.
+    pub fn set_keep_alive(&self, time: Duration) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.keep_alive = time)
     }
 
@@ -316,11 +320,11 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.core_timeout
     }
 
-    /// Changes it.
+    /// Changes whether core threads end when they have been idle for the keep-alive time.
     ///
     /// # Errors
-    /// [`ConfigError::ZeroKeepAlive`] if the keep-alive time is zero.
-    pub fn set_core_timeout(&self, allowed: bool) -> Result<(), ConfigError> {
+    /// [`PoolConfigError::ZeroKeepAlive`] if the keep-alive time is zero.
+    pub fn set_core_timeout(&self, allowed: bool) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.core_timeout = allowed)
     }
 
@@ -329,8 +333,9 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.factory)
     }
 
-    /// Changes it, for threads started from now on.
-    pub fn set_thread_factory(&self, factory: Arc<dyn ThreadFactory>) {
+    /// Changes who starts the threads, from now on. What [`thread_factory`](Self::thread_factory) returned can be put back.
+    pub fn set_thread_factory(&self, factory: impl ThreadFactory + 'static) {
+        let factory = builder::shared::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory));
         let mut state = self.shared.state.lock();
         let before = std::mem::replace(&mut state.settings.factory, factory);
         state.factory_rest = Rest::default();
@@ -343,8 +348,21 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.rejection)
     }
 
-    /// Changes it.
-    pub fn set_rejection_handler(&self, handler: Arc<dyn RejectionHandler>) {
+    /// Changes what happens to a task for which there is no room. What [`rejection_handler`](Self::rejection_handler)
+    /// returned can be put back:
+    ///
+    /// ```
+    /// use executor::{CallerRuns, FifoQueue, ThreadPoolExecutor};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(10)).build()?;
+    /// let before = pool.rejection_handler();
+    /// pool.set_rejection_handler(CallerRuns);
+    /// // … a burst of tasks …
+    /// pool.set_rejection_handler(before);
+    /// # Ok::<(), executor::PoolConfigError>(())
+    /// ```
+    pub fn set_rejection_handler(&self, handler: impl RejectionHandler + 'static) {
+        let handler = builder::shared::<_, dyn RejectionHandler>(handler, |handler| Arc::new(handler));
         let before = std::mem::replace(&mut self.shared.state.lock().settings.rejection, handler);
         discard(before);
     }
@@ -358,11 +376,11 @@ impl ThreadPoolExecutor {
     /// that does not come is not ordered a second time.
     #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
     pub fn prestart_all_core_threads(&self) -> usize {
-        (0..self.core_pool_size()).take_while(|_| self.shared.prestart()).count()
+        (0..self.core_threads()).take_while(|_| self.shared.prestart()).count()
     }
 
     /// Makes a change if what comes of it makes sense.
-    fn change(&self, change: impl FnOnce(&mut Settings)) -> Result<(), ConfigError> {
+    fn change(&self, change: impl FnOnce(&mut Settings)) -> Result<(), PoolConfigError> {
         let mut state = self.shared.state.lock();
         self.shared.close_inbox(&mut state); // a submitter may have to start a thread now
         let settings = &state.settings;
@@ -392,9 +410,9 @@ impl ThreadPoolExecutor {
 impl Executor for ThreadPoolExecutor {
     #[inline]
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.shared.admit(task).or_else(|(reason, task)| {
+        self.shared.admit(task).or_else(|refused| {
             let handler = self.rejection_handler();
-            let result = handler.rejected(task, reason, &RefusingPool(&self.shared));
+            let result = handler.rejected(refused, &RefusingPool(&self.shared));
             discard(handler); // it may have been replaced meanwhile, so this may be its end
             result
         })

@@ -27,16 +27,11 @@ use crate::wait::Deadline;
 #[doc(alias = "RejectedExecutionHandler")]
 // ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
-    /// Runs the task, drops it, passes it on, tries again, or gives it back in the error.
+    /// Runs the task, drops it, passes it on, tries again, or gives it back: then the refusal is the error.
     ///
     /// # Errors
-    /// What `execute` is to return.
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        pool: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution>;
+    /// What `execute` returns to the submitter.
+    fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution>;
 }
 // ANCHOR_END: handler
 
@@ -54,7 +49,7 @@ impl RefusingPool<'_> {
     /// # Errors
     /// The task, if there still is no room.
     pub fn try_execute(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.0.admit(task).map_err(|(reason, task)| RejectedExecution { reason, task })
+        self.0.admit(task)
     }
 
     /// Waits until there is room and executes the task then.
@@ -88,13 +83,8 @@ impl fmt::Debug for RefusingPool<'_> {
 }
 
 impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        pool: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
-        (**self).rejected(task, reason, pool)
+    fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        (**self).rejected(refused, pool)
     }
 }
 
@@ -103,13 +93,8 @@ impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
 pub struct Abort;
 
 impl RejectionHandler for Abort {
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        _: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
-        Err(RejectedExecution { reason, task })
+    fn rejected(&self, refused: RejectedExecution, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        Err(refused)
     }
 }
 
@@ -120,14 +105,9 @@ pub struct CallerRuns;
 
 // ANCHOR: caller_runs
 impl RejectionHandler for CallerRuns {
-    fn rejected(
-        &self,
-        task: Task,
-        _: RejectReason,
-        pool: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
+    fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
         if !pool.is_shutdown() {
-            pool.run_here(task);
+            pool.run_here(refused.task);
         }
         Ok(())
     }
@@ -139,8 +119,8 @@ impl RejectionHandler for CallerRuns {
 pub struct Discard;
 
 impl RejectionHandler for Discard {
-    fn rejected(&self, task: Task, _: RejectReason, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
-        drop(task);
+    fn rejected(&self, refused: RejectedExecution, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        drop(refused);
         Ok(())
     }
 }
@@ -157,20 +137,19 @@ pub struct DiscardOldest;
 impl RejectionHandler for DiscardOldest {
     fn rejected(
         &self,
-        mut task: Task,
-        _: RejectReason,
+        mut refused: RejectedExecution,
         pool: &RefusingPool<'_>,
     ) -> Result<(), RejectedExecution> {
         while !pool.is_shutdown() {
             let nothing_to_discard = pool.take_next().is_none();
-            match pool.try_execute(task) {
+            refused = match pool.try_execute(refused.task) {
                 Ok(()) => return Ok(()),
                 // Without a queue to make room in, or without a thread, trying again would never end.
-                Err(error) if nothing_to_discard || matches!(error.reason, RejectReason::NoThread(_)) => {
-                    return Err(error);
+                Err(again) if nothing_to_discard || matches!(again.reason, RejectReason::NoThread(_)) => {
+                    return Err(again);
                 }
-                Err(error) => task = error.task,
-            }
+                Err(again) => again,
+            };
         }
         Ok(())
     }
@@ -203,15 +182,10 @@ impl Block {
 
 // ANCHOR: block
 impl RejectionHandler for Block {
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        pool: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
-        match reason {
-            RejectReason::Saturated => pool.execute_when_room(task, self.timeout),
-            reason => Err(RejectedExecution { reason, task }),
+    fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        match refused.reason {
+            RejectReason::Saturated => pool.execute_when_room(refused.task, self.timeout),
+            _ => Err(refused),
         }
     }
 }

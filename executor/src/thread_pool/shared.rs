@@ -6,13 +6,12 @@ use super::inbox::Inbox;
 use super::state::{Seat, State, ask};
 use super::stats::{PoolSnapshot, PoolStats};
 use crate::cancel::CancelToken;
-use crate::error::contain;
-use crate::panics::{self, PanicHandler};
+use crate::latch::Latch;
+use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
 use crate::sync::atomic::{AtomicIsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel};
-use crate::wait::Latch;
 
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
@@ -116,7 +115,7 @@ impl Shared {
 
     pub(super) fn remove(&self, id: TaskId) -> Option<Task> {
         let mut state = self.lock();
-        let removed = ask(|| state.queue.remove(&mut |task| task.id() == id));
+        let removed = ask(|| state.queue.remove_if(&mut |task| task.id() == id));
         let Some(task) = removed.unwrap_or_default().pop() else {
             drop(state);
             self.report_kept();

@@ -11,8 +11,7 @@ use super::PoolState;
 use super::factory::ThreadFactory;
 use super::rejection::RejectionHandler;
 use super::stats::PoolStats;
-use crate::error::contain;
-use crate::panics;
+use crate::panics::{self, contain};
 use crate::queue::WorkQueue;
 use crate::sync::atomic::{AtomicIsize, Ordering};
 use crate::sync::{Arc, Duration, Instant};
@@ -177,8 +176,8 @@ impl State {
     pub(super) fn take_queued(&mut self, cancelled: &mut Vec<Task>) -> Option<Task> {
         loop {
             let task = match self.queue.as_fifo() {
-                Some(ours) => ours.take(), // there is nothing in it that could panic
-                None => ask(|| self.queue.take()).flatten(),
+                Some(ours) => ours.pop(), // there is nothing in it that could panic
+                None => ask(|| self.queue.pop()).flatten(),
             }?;
             let was_cancelled = self.leave_queue(&task);
             self.wake_submitter();
@@ -200,7 +199,7 @@ impl State {
 
     /// Takes cancelled tasks out of the queue; what comes back is to be dropped outside the lock.
     pub(super) fn purge(&mut self) -> Vec<Task> {
-        let Some(removed) = ask(|| self.queue.remove(&mut Task::is_cancelled)) else { return Vec::new() };
+        let Some(removed) = ask(|| self.queue.remove_if(&mut Task::is_cancelled)) else { return Vec::new() };
         for task in &removed {
             self.leave_queue(task);
         }
@@ -210,10 +209,10 @@ impl State {
     pub(super) fn stats(&self) -> PoolStats {
         PoolStats {
             state: self.phase,
-            core_pool_size: self.settings.core,
-            maximum_pool_size: self.settings.maximum,
-            pool_size: self.workers(),
-            largest_pool_size: self.largest,
+            core_threads: self.settings.core,
+            maximum_threads: self.settings.maximum,
+            threads: self.workers(),
+            peak_threads: self.largest,
             active: self.active + self.handed.len(),
             queued: self.queued(),
             completed: self.completed,

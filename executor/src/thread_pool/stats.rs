@@ -46,13 +46,13 @@ pub struct PoolStats {
     /// Where the pool stands.
     pub state: PoolState,
     /// Up to how many threads it starts whether or not there is room in the queue.
-    pub core_pool_size: usize,
+    pub core_threads: usize,
     /// How many threads it has at most.
-    pub maximum_pool_size: usize,
+    pub maximum_threads: usize,
     /// How many threads it has, including those that are just being started.
-    pub pool_size: usize,
+    pub threads: usize,
     /// The most threads it ever had at once.
-    pub largest_pool_size: usize,
+    pub peak_threads: usize,
     /// Tasks that run now, or for which a thread is starting.
     pub active: usize,
     /// Tasks that wait for a thread.
@@ -74,8 +74,8 @@ impl PoolStats {
 
 impl fmt::Display for PoolStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { core_pool_size: core, maximum_pool_size: maximum, .. } = self;
-        write!(f, "{}: {} ", self.state, self.pool_size)?;
+        let Self { core_threads: core, maximum_threads: maximum, .. } = self;
+        write!(f, "{}: {} ", self.state, self.threads)?;
         match *maximum {
             usize::MAX => write!(f, "threads (core {core}, no maximum), ")?,
             maximum if maximum == *core => write!(f, "of {maximum} threads, ")?,

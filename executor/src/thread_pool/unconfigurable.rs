@@ -3,9 +3,8 @@
 use std::fmt;
 
 use super::{PoolSnapshot, PoolStats, ThreadPoolExecutor};
-use crate::executor::{Executor, ExecutorService, RejectedExecution};
-use crate::sync::Duration;
-use crate::task::Task;
+use crate::executor::forward_service;
+use crate::task::{Task, TaskId};
 
 /// A [`ThreadPoolExecutor`] whose settings can be read off but not changed.
 ///
@@ -34,39 +33,37 @@ impl UnconfigurablePool {
     pub fn queued(&self) -> usize {
         self.0.queued()
     }
-}
 
-impl Executor for UnconfigurablePool {
-    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.0.execute_task(task)
+    /// As [`ThreadPoolExecutor::remove`].
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let journal = ThreadPoolExecutor::single();
+    /// let busy = Arc::new(Latch::new(1));
+    /// let until = Arc::clone(&busy);
+    /// journal.execute(move || until.wait().unwrap())?;
+    ///
+    /// let entry = journal.submit(|| println!("written"))?;
+    /// let task = journal.remove(entry.id()).expect("the only thread is busy");
+    /// drop(task); // which completes its handle as cancelled
+    /// journal.purge();
+    /// assert_eq!(journal.queued(), 0);
+    /// # busy.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remove(&self, id: TaskId) -> Option<Task> {
+        self.0.remove(id)
+    }
+
+    /// As [`ThreadPoolExecutor::purge`].
+    pub fn purge(&self) {
+        self.0.purge();
     }
 }
 
-impl ExecutorService for UnconfigurablePool {
-    fn shutdown(&self) {
-        self.0.shutdown();
-    }
-
-    fn shutdown_now(&self) -> Vec<Task> {
-        self.0.shutdown_now()
-    }
-
-    fn is_shutdown(&self) -> bool {
-        self.0.is_shutdown()
-    }
-
-    fn is_terminated(&self) -> bool {
-        self.0.is_terminated()
-    }
-
-    fn await_termination(&self, timeout: Duration) -> bool {
-        self.0.await_termination(timeout)
-    }
-
-    fn close(&self) {
-        self.0.close();
-    }
-}
+forward_service!(UnconfigurablePool => self.0);
 
 impl fmt::Debug for UnconfigurablePool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -322,6 +322,6 @@ mod tests {
         assert_eq!(handle.join().unwrap(), 7);
         pool.close();
         let stats = pool.stats();
-        assert_eq!((stats.active, stats.completed, stats.pool_size), (0, 1, 0), "{stats}");
+        assert_eq!((stats.active, stats.completed, stats.threads), (0, 1, 0), "{stats}");
     }
 }

@@ -8,9 +8,9 @@ use executor::{
     CancelToken, Cancelled, Canceller, CancellingExecutor, DirectExecutor, Executor,
     ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError, InvokeAnyError, JoinError,
     JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Promise,
-    Registration, RejectReason, RejectedExecution, RejectedSubmit, Semaphore, SharedHandle, SharedJoinError,
-    Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
-    TryJoinError, WaitError, Worker,
+    Registration, RejectReason, RejectedExecution, RejectedSubmission, Semaphore, SharedHandle,
+    SharedJoinError, Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor,
+    ThreadPoolExecutor, TryJoinError, WaitError, Worker,
 };
 
 /// Can be sent, but not shared: the least that a result has to be.
@@ -59,7 +59,7 @@ fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
     error::<TaskError>();
     error::<SharedJoinError>();
     error::<RejectedExecution>();
-    error::<RejectedSubmit<OnlySend>>();
+    error::<RejectedSubmission<OnlySend>>();
     error::<InvokeAllError<OnlySend>>();
     error::<InvokeAnyError<OnlySend, String>>();
     error::<InvokeAnyError<OnlySend, Box<dyn Error + Send + Sync>>>();

@@ -17,10 +17,10 @@ use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, t
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     None,
-    BeforeOffer,
-    AfterOffer,
-    BeforeTake,
-    AfterTake,
+    BeforePush,
+    AfterPush,
+    BeforePop,
+    AfterPop,
     Length,
     Empty,
     Look,
@@ -61,17 +61,17 @@ impl Mood {
 }
 
 impl WorkQueue for Moody {
-    fn offer(&mut self, task: Task, _: usize) -> Result<(), Task> {
-        self.maybe(Trouble::BeforeOffer);
+    fn push(&mut self, task: Task, _: usize) -> Result<(), Task> {
+        self.maybe(Trouble::BeforePush);
         self.tasks.push_back(task);
-        self.maybe(Trouble::AfterOffer);
+        self.maybe(Trouble::AfterPush);
         Ok(())
     }
-    fn take(&mut self) -> Option<Task> {
-        self.maybe(Trouble::BeforeTake);
+    fn pop(&mut self) -> Option<Task> {
+        self.maybe(Trouble::BeforePop);
         let task = self.tasks.pop_front();
         if task.is_some() {
-            self.maybe(Trouble::AfterTake);
+            self.maybe(Trouble::AfterPop);
         }
         task
     }
@@ -90,7 +90,7 @@ impl WorkQueue for Moody {
         self.maybe(Trouble::Look);
         self.tasks.iter().for_each(look);
     }
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         self.maybe(Trouble::Remove);
         let (out, stay) = self.tasks.drain(..).partition(|task| unwanted(task));
         self.tasks = stay;
@@ -121,7 +121,7 @@ fn goes_on(pool: &ThreadPoolExecutor, heard: &Record<String>, completed: u64) {
         assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
     }
     let stats = pool.stats();
-    assert_eq!((stats.pool_size, stats.largest_pool_size, stats.active), (1, 1, 0), "{stats}");
+    assert_eq!((stats.threads, stats.peak_threads, stats.active), (1, 1, 0), "{stats}");
     assert_eq!((stats.queued, stats.completed), (0, completed + 3), "{stats}");
     eventually("it is reported", || heard.len() == 1);
     assert_eq!(heard.so_far(), ["a bad queue"]);
@@ -140,7 +140,7 @@ fn a_task_that_a_panicking_queue_has_dropped_is_cancelled_and_counts_nowhere() {
     within_deadline(|| {
         let (pool, heard, mood) = moody();
         let busy = occupy(&*pool);
-        mood.set(Trouble::BeforeOffer);
+        mood.set(Trouble::BeforePush);
         let lost = pool.submit(|| ()).unwrap();
         assert_matches!(lost.join(), Err(JoinError::Cancelled));
         assert_eq!((pool.queued(), pool.stats().task_count()), (0, 1));
@@ -157,7 +157,7 @@ fn a_task_that_a_panicking_queue_has_kept_is_run() {
     within_deadline(|| {
         let (pool, heard, mood) = moody();
         let busy = occupy(&*pool);
-        mood.set(Trouble::AfterOffer);
+        mood.set(Trouble::AfterPush);
         let kept = pool.submit(|| 7).unwrap();
         assert_eq!((pool.queued(), kept.state()), (1, TaskState::Pending));
         drop(busy);
@@ -171,7 +171,7 @@ fn a_thread_is_woken_for_a_task_that_a_panicking_queue_has_kept() {
     within_deadline(|| {
         let (pool, heard, mood) = moody();
         settle(&pool);
-        mood.set(Trouble::AfterOffer);
+        mood.set(Trouble::AfterPush);
         assert_eq!(pool.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
         goes_on(&pool, &heard, 2);
     });
@@ -196,7 +196,7 @@ fn a_queue_that_panics_when_it_is_to_give_a_task_keeps_it_for_the_next_time() {
         let (pool, heard, mood) = moody();
         let busy = occupy(&*pool);
         let kept = pool.submit(|| 7).unwrap();
-        mood.set(Trouble::BeforeTake);
+        mood.set(Trouble::BeforePop);
         drop(busy);
         eventually("it has panicked", || mood.is_over());
         pool.execute(|| ()).unwrap(); // wakes the thread
@@ -213,7 +213,7 @@ fn a_task_that_a_queue_drops_when_it_is_to_give_it_is_cancelled() {
         let (pool, heard, mood) = moody();
         let busy = occupy(&*pool);
         let lost = pool.submit(|| ()).unwrap();
-        mood.set(Trouble::AfterTake);
+        mood.set(Trouble::AfterPop);
         drop(busy);
         assert_matches!(lost.join_timeout(LONG), Err(executor::JoinTimeoutError::Cancelled));
         goes_on(&pool, &heard, 1);
@@ -280,7 +280,7 @@ fn a_queue_that_panics_when_a_task_is_to_be_taken_out_keeps_it() {
 #[test]
 fn shutting_down_now_with_a_queue_that_panics_still_ends_the_pool() {
     within_deadline(|| {
-        for (trouble, handed_back) in [(Trouble::BeforeTake, 1), (Trouble::AfterTake, 0)] {
+        for (trouble, handed_back) in [(Trouble::BeforePop, 1), (Trouble::AfterPop, 0)] {
             let (pool, heard, mood) = moody();
             let busy = occupy(&*pool);
             let waiting = pool.submit(|| ()).unwrap();
@@ -308,11 +308,11 @@ struct Miser {
 }
 
 impl WorkQueue for Miser {
-    fn offer(&mut self, task: Task, _: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, _: usize) -> Result<(), Task> {
         self.tasks.push_back(task);
         Ok(())
     }
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         match self.refusal {
             Refusal::Panics => std::panic::resume_unwind(Box::new("a bad queue")),
             Refusal::SaysNone => None,
@@ -327,7 +327,7 @@ impl WorkQueue for Miser {
     fn for_each(&self, look: &mut dyn FnMut(&Task)) {
         self.tasks.iter().for_each(look);
     }
-    fn remove(&mut self, _: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    fn remove_if(&mut self, _: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         Vec::new()
     }
 }
@@ -394,11 +394,11 @@ fn a_task_whose_comparison_panics_is_refused() {
 struct NewestOnly(Option<Task>);
 
 impl WorkQueue for NewestOnly {
-    fn offer(&mut self, task: Task, _: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, _: usize) -> Result<(), Task> {
         self.0 = Some(task);
         Ok(())
     }
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         self.0.take()
     }
     fn len(&self) -> usize {
@@ -410,7 +410,7 @@ impl WorkQueue for NewestOnly {
     fn for_each(&self, look: &mut dyn FnMut(&Task)) {
         self.0.iter().for_each(look);
     }
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         self.0.take_if(|task| unwanted(task)).into_iter().collect()
     }
 }
@@ -444,13 +444,13 @@ fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
 struct Sieve(VecDeque<Task>);
 
 impl WorkQueue for Sieve {
-    fn offer(&mut self, task: Task, _: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, _: usize) -> Result<(), Task> {
         if task.name() != Some("chaff") {
             self.0.push_back(task);
         }
         Ok(())
     }
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         self.0.pop_front()
     }
     fn len(&self) -> usize {
@@ -462,7 +462,7 @@ impl WorkQueue for Sieve {
     fn for_each(&self, look: &mut dyn FnMut(&Task)) {
         self.0.iter().for_each(look);
     }
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         let (out, stay) = self.0.drain(..).partition(|task| unwanted(task));
         self.0 = stay;
         VecDeque::into(out)

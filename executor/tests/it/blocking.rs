@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use executor::{
     Block, CancelToken, ExecutorService, FifoQueue, HandOffQueue, JoinError, Outcome, RejectReason,
-    RejectedSubmit, TaskHandle, TaskState, ThreadFactory, ThreadPoolExecutor, Worker, masked, prelude::*,
+    RejectedSubmission, TaskHandle, TaskState, ThreadFactory, ThreadPoolExecutor, Worker, masked, prelude::*,
 };
 
 use crate::support::{
@@ -18,7 +18,7 @@ use crate::support::{
     rounds, within_deadline,
 };
 
-type Submitted = Result<TaskHandle<i32>, RejectedSubmit<i32>>;
+type Submitted = Result<TaskHandle<i32>, RejectedSubmission<i32>>;
 
 /// A pool that is full: one busy thread, one task in the queue, both to be got rid of by the test.
 struct Full {
@@ -117,7 +117,7 @@ fn a_submitter_waits_until_the_maximum_is_raised() {
     within_deadline(|| {
         let full = Full::new(Block::new());
         let submitter = full.submitter();
-        full.pool.set_maximum_pool_size(2).unwrap();
+        full.pool.set_maximum_threads(2).unwrap();
         assert_eq!(submitter.result().unwrap().join_timeout(LONG).unwrap(), 2, "by a thread of its own");
     });
 }
@@ -154,7 +154,8 @@ fn a_submitter_waits_until_a_thread_that_was_to_come_does_not() {
         }
     }
     within_deadline(|| {
-        let pool = ThreadPoolExecutor::builder().core(1).maximum(2).queue(HandOffQueue::new());
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(1).maximum_threads(2).queue(HandOffQueue::new());
         let pool = Arc::new(pool.rejection_handler(Block::new()).build().unwrap());
         let busy = occupy(&*pool);
         let keep = Arc::new(Keep(std::sync::Mutex::new(None)));

@@ -259,7 +259,7 @@ fn it_passes_on_what_the_executor_behind_it_says() {
             .unwrap();
         executor.close();
         assert!(ended.is_set(), "closing waits for what was accepted");
-        assert!(executor.get_ref().is_terminated());
+        assert!(executor.executor().is_terminated());
         let Connection { task, peer, .. } = connection();
         let refused = executor.submit_task(task).unwrap_err();
         assert_matches!(refused.reason, RejectReason::Shutdown);

@@ -53,7 +53,8 @@ fn a_pool_can_be_given_a_name() {
 fn the_usual_factory_counts_its_threads() {
     within_deadline(|| {
         let threads = Arc::new(NamedThreads::new("counted"));
-        let pool = ThreadPoolExecutor::builder().core(0).maximum(3).queue(HandOffQueue::new());
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(0).maximum_threads(3).queue(HandOffQueue::new());
         let pool = pool.thread_factory(Arc::clone(&threads)).build().unwrap();
         assert_eq!((threads.created(), threads.alive()), (0, 0));
         let busy = occupy_all(&pool, 3);
@@ -85,7 +86,8 @@ fn a_stack_can_be_as_large_as_one_likes() {
 #[test]
 fn a_new_factory_starts_the_threads_from_now_on() {
     within_deadline(|| {
-        let pool = ThreadPoolExecutor::builder().core(1).maximum(2).queue(HandOffQueue::new());
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(1).maximum_threads(2).queue(HandOffQueue::new());
         let pool = pool.name("old").build().unwrap();
         let new: Arc<dyn ThreadFactory> = Arc::new(NamedThreads::new("new"));
         let _busy = occupy(&pool);
@@ -134,7 +136,8 @@ fn troubles() -> [(&'static str, Trouble); 4] {
 fn without_a_thread_and_without_a_place_to_wait_the_task_comes_back() {
     within_deadline(|| {
         for (how, trouble) in troubles() {
-            let pool = ThreadPoolExecutor::builder().core(0).maximum(9).queue(HandOffQueue::new());
+            let pool =
+                ThreadPoolExecutor::builder().core_threads(0).maximum_threads(9).queue(HandOffQueue::new());
             let pool = pool.thread_factory(Troubled { good: AtomicUsize::new(4), trouble }).build().unwrap();
             let busy = occupy_all(&pool, 4);
             for n in 0..3 {
@@ -143,11 +146,11 @@ fn without_a_thread_and_without_a_place_to_wait_the_task_comes_back() {
                 refused.task.run();
                 assert_eq!(refused.handle.join().unwrap(), n, "{how}");
             }
-            eventually("only those that came are counted", || pool.stats().pool_size == 4);
+            eventually("only those that came are counted", || pool.stats().threads == 4);
             drop(busy);
             pool.close();
             let stats = pool.stats();
-            assert_eq!((stats.completed, stats.task_count(), stats.largest_pool_size), (4, 4, 4), "{how}");
+            assert_eq!((stats.completed, stats.task_count(), stats.peak_threads), (4, 4, 4), "{how}");
         }
     });
 }
@@ -160,7 +163,7 @@ fn without_a_thread_of_its_own_a_task_waits_for_one_of_those_there_are() {
             let pool = pool.thread_factory(Troubled { good: AtomicUsize::new(1), trouble }).build().unwrap();
             let busy = occupy(&pool);
             let waiting: Vec<_> = (0..5).map(|n| pool.submit(move || n).unwrap()).collect();
-            eventually("only the one that came is counted", || pool.stats().pool_size == 1);
+            eventually("only the one that came is counted", || pool.stats().threads == 1);
             assert_eq!((pool.queued(), pool.stats().active), (5, 1), "{how}");
             drop(busy);
             for (n, handle) in waiting.into_iter().enumerate() {
@@ -179,8 +182,8 @@ fn a_pool_without_a_single_thread_refuses_and_recovers() {
             let refused = pool.submit(|| 7).unwrap_err();
             assert_matches!(refused.reason, RejectReason::NoThread(_));
             assert!(!pool.prestart_core_thread(), "{how}");
-            eventually("nothing is counted", || pool.stats().pool_size == 0);
-            assert_eq!((pool.stats().task_count(), pool.stats().largest_pool_size), (0, 0), "{how}");
+            eventually("nothing is counted", || pool.stats().threads == 0);
+            assert_eq!((pool.stats().task_count(), pool.stats().peak_threads), (0, 0), "{how}");
             pool.set_thread_factory(Arc::new(NamedThreads::new("better")));
             pool.execute(refused.task).unwrap();
             assert_eq!(refused.handle.join_timeout(LONG).unwrap(), 7);
@@ -232,12 +235,8 @@ fn a_thread_may_take_its_time_to_come() {
         let pool = hoarding.pool();
         let handle = pool.submit(|| 7).unwrap();
         let stats = pool.stats();
-        assert_eq!(
-            (stats.pool_size, stats.active, stats.queued, stats.task_count()),
-            (1, 1, 0, 1),
-            "{stats}"
-        );
-        assert_eq!(stats.largest_pool_size, 1, "a thread that was ordered counts, here as in the pool size");
+        assert_eq!((stats.threads, stats.active, stats.queued, stats.task_count()), (1, 1, 0, 1), "{stats}");
+        assert_eq!(stats.peak_threads, 1, "a thread that was ordered counts, here as in the pool size");
         assert_eq!(pool.snapshot().running.len(), 1);
         let worker = hoarding.next();
         thread::spawn(|| worker.run());
@@ -259,7 +258,7 @@ fn tasks_whose_threads_all_never_come_are_cancelled_when_that_is_known() {
         for handle in handles {
             assert_matches!(handle.join_timeout(LONG), Err(executor::JoinTimeoutError::Cancelled));
         }
-        assert_eq!((pool.stats().pool_size, pool.stats().task_count()), (0, 0));
+        assert_eq!((pool.stats().threads, pool.stats().task_count()), (0, 0));
         pool.shutdown();
         assert!(pool.await_termination(LONG));
     });
@@ -275,7 +274,7 @@ fn the_one_thread_that_comes_does_the_tasks_of_those_that_do_not() {
         let comes = hoarding.next();
         thread::spawn(|| comes.run());
         assert_eq!(handles.map(|handle| handle.join_timeout(LONG).unwrap()), [1, 2]);
-        assert_eq!(pool.stats().pool_size, 1);
+        assert_eq!(pool.stats().threads, 1);
         pool.close();
     });
 }
@@ -425,7 +424,7 @@ fn a_factory_may_look_at_its_pool() {
     impl ThreadFactory for Curious {
         fn start(&self, worker: Worker) -> io::Result<()> {
             let pool = self.0.get().unwrap().upgrade().unwrap();
-            assert_eq!((pool.stats().pool_size, pool.stats().active), (1, 1));
+            assert_eq!((pool.stats().threads, pool.stats().active), (1, 1));
             pool.set_keep_alive(LONG).unwrap();
             thread::Builder::new().spawn(|| worker.run()).map(drop)
         }
@@ -495,7 +494,7 @@ fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too()
                 assert_matches!(pool.submit(|| 2).unwrap_err().reason, RejectReason::NoThread(_));
             }
             assert_matches!(first.join_timeout(LONG), Err(executor::JoinTimeoutError::Cancelled));
-            assert_eq!((pool.stats().pool_size, pool.stats().task_count()), (0, 0));
+            assert_eq!((pool.stats().threads, pool.stats().task_count()), (0, 0));
             pool.shutdown();
             assert!(pool.await_termination(LONG));
         }
@@ -583,7 +582,7 @@ fn a_factory_whose_threads_do_not_come_is_asked_for_each_core_thread_once_by_pre
         let liar = Arc::new(Liar(AtomicUsize::new(0)));
         let builder = ThreadPoolExecutor::builder().threads(2).thread_factory(Arc::clone(&liar)).prestart();
         let pool = builder.build().unwrap();
-        assert_eq!((liar.0.load(Ordering::SeqCst), pool.stats().pool_size), (2, 0));
+        assert_eq!((liar.0.load(Ordering::SeqCst), pool.stats().threads), (2, 0));
         assert_eq!(pool.prestart_all_core_threads(), 2);
         assert_eq!(liar.0.load(Ordering::SeqCst), 4);
     });
@@ -604,7 +603,7 @@ fn a_factory_that_fails_is_not_asked_for_every_task_while_there_is_another_threa
         assert!((1..=32).contains(&asked), "asked {asked} times");
         pool.set_thread_factory(Arc::new(NamedThreads::new("better"))); // which is asked at once
         pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
-        assert_eq!(pool.stats().pool_size, 2);
+        assert_eq!(pool.stats().threads, 2);
         drop(busy);
         pool.close();
         assert_eq!(pool.stats().completed, 10_002);
@@ -653,11 +652,10 @@ fn a_factory_or_a_handler_whose_drop_panics_can_be_replaced() {
     impl executor::RejectionHandler for Bad {
         fn rejected(
             &self,
-            task: executor::Task,
-            reason: RejectReason,
+            refused: executor::RejectedExecution,
             _: &executor::RefusingPool<'_>,
         ) -> Result<(), executor::RejectedExecution> {
-            Err(executor::RejectedExecution { reason, task })
+            Err(refused)
         }
     }
 
@@ -690,7 +688,10 @@ impl ThreadFactory for Slow {
 fn the_last_thread_there_is_stays_while_others_are_only_ordered() {
     within_deadline(|| {
         let slow = Arc::new(Slow(AtomicUsize::new(1), Mutex::default()));
-        let pool = ThreadPoolExecutor::builder().core(2).maximum(2).thread_factory(Arc::clone(&slow));
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(2)
+            .maximum_threads(2)
+            .thread_factory(Arc::clone(&slow));
         let pool = pool.build().unwrap();
         let busy = occupy(&pool);
         let handle = pool.submit(|| 2).unwrap(); // for the second thread

@@ -11,7 +11,7 @@ use std::time::Duration;
 use executor::panics::PanicReport;
 use executor::{
     CancelToken, ExecutorService, FutureTask, Hooks, JoinError, Outcome, PoolState, Task, TaskInfo,
-    ThreadFactory, ThreadPoolExecutor, Timing, WaitCompute, Worker, pool_size, prelude::*,
+    ThreadFactory, ThreadPoolExecutor, Timing, WaitCompute, Worker, prelude::*, recommended_threads,
 };
 
 use crate::support::{
@@ -203,7 +203,7 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
         drop(occupy_all(&pool, 3));
         assert_eq!(count("started"), 3);
         eventually("all three have said goodbye", || count("ended") == 3);
-        assert_eq!(pool.stats().pool_size, 0);
+        assert_eq!(pool.stats().threads, 0);
     });
 }
 
@@ -228,7 +228,7 @@ fn a_panic_in_a_hook_is_reported_and_costs_nothing() {
             let failed = pool.submit(|| -> () { std::panic::resume_unwind(Box::new("body")) }).unwrap();
             assert_matches!(failed.join(), Err(JoinError::Panicked(panic)) if panic.message() == "body");
             eventually("it is idle", || pool.stats().completed == 21);
-            assert_eq!((pool.stats().pool_size, pool.stats().panicked), (2, 1), "{hook}");
+            assert_eq!((pool.stats().threads, pool.stats().panicked), (2, 1), "{hook}");
             pool.close();
             let expected = match hook {
                 "terminated" => 1,
@@ -409,7 +409,7 @@ fn tasks_that_wait_ask_for_more_threads_than_tasks_that_compute() {
     within_deadline(|| {
         let measure = |compute: Duration, wait: Duration| {
             let measured = Arc::new(WaitCompute::new());
-            assert_eq!((measured.ratio(), measured.advice(1.0)), (None, None));
+            assert_eq!((measured.ratio(), measured.recommended_threads(1.0)), (None, None));
             let pool = ThreadPoolExecutor::builder().hooks(Arc::clone(&measured)).build().unwrap();
             let task = pool.submit_cancellable(move |token| {
                 let begin = cpu_time::ThreadTime::now();
@@ -419,24 +419,27 @@ fn tasks_that_wait_ask_for_more_threads_than_tasks_that_compute() {
                 token.sleep(wait)
             });
             task.unwrap().join().unwrap();
-            (measured.ratio().unwrap(), measured.advice(1.0).unwrap())
+            (measured.ratio().unwrap(), measured.recommended_threads(1.0).unwrap())
         };
         let ms = Duration::from_millis;
         let (mostly_waits, many) = measure(ms(5), ms(50));
         // At least the 50 ms of sleep were waiting, and the time for which the task computed is known from below only.
         assert!(mostly_waits > 2.0, "{mostly_waits}");
-        assert!(many >= pool_size(thread::available_parallelism().unwrap().get(), 1.0, 2.0), "{many}");
+        assert!(
+            many >= recommended_threads(thread::available_parallelism().unwrap().get(), 1.0, 2.0),
+            "{many}"
+        );
     });
 }
 
 #[test]
 fn the_formula_gives_at_least_one_thread_and_bears_nonsense() {
-    assert_eq!(pool_size(4, 1.0, 0.0), 4);
-    assert_eq!(pool_size(4, 0.5, 3.0), 8);
-    assert_eq!((pool_size(3, 0.4, 0.0), pool_size(3, 0.6, 0.0)), (1, 2), "rounded");
-    assert_eq!(pool_size(4, 0.0, 0.0), 1);
-    assert_eq!(pool_size(0, 1.0, 0.0), 1);
-    assert_eq!(pool_size(4, 7.0, -3.0), 4);
-    assert_eq!(pool_size(4, f64::NAN, 0.0), 1);
-    assert_eq!(pool_size(4, 1.0, f64::INFINITY), usize::MAX);
+    assert_eq!(recommended_threads(4, 1.0, 0.0), 4);
+    assert_eq!(recommended_threads(4, 0.5, 3.0), 8);
+    assert_eq!((recommended_threads(3, 0.4, 0.0), recommended_threads(3, 0.6, 0.0)), (1, 2), "rounded");
+    assert_eq!(recommended_threads(4, 0.0, 0.0), 1);
+    assert_eq!(recommended_threads(0, 1.0, 0.0), 1);
+    assert_eq!(recommended_threads(4, 7.0, -3.0), 4);
+    assert_eq!(recommended_threads(4, f64::NAN, 0.0), 1);
+    assert_eq!(recommended_threads(4, 1.0, f64::INFINITY), usize::MAX);
 }

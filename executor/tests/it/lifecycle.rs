@@ -79,7 +79,7 @@ fn it_is_terminated_after_the_last_task_and_not_while_one_runs() {
         assert!(pool.await_termination(LONG));
         assert!(pool.is_terminated());
         let stats = pool.stats();
-        assert_eq!((stats.state, stats.pool_size, stats.active), (PoolState::Terminated, 0, 0));
+        assert_eq!((stats.state, stats.threads, stats.active), (PoolState::Terminated, 0, 0));
     });
 }
 

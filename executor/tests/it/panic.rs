@@ -29,7 +29,7 @@ fn the_pool_survives(tasks: u64, panics: u64, trouble: impl FnOnce(&ThreadPoolEx
     trouble(&pool);
     assert_eq!(worker(), before, "the thread is still the same one");
     let stats = pool.stats();
-    assert_eq!((stats.pool_size, stats.largest_pool_size), (1, 1), "{stats}");
+    assert_eq!((stats.threads, stats.peak_threads), (1, 1), "{stats}");
     assert_eq!((stats.active, stats.queued), (0, 0), "{stats}");
     assert_eq!((stats.completed, stats.panicked), (tasks + 2, panics), "{stats}");
     pool.shutdown();
@@ -319,7 +319,7 @@ fn in_a_thousand_bodies() {
             assert_eq!(*panic.take_payload().unwrap().downcast::<usize>().unwrap(), n);
         }
         let stats = pool.stats();
-        assert_eq!((stats.pool_size, stats.completed, stats.panicked), (2, 1_000, 1_000));
+        assert_eq!((stats.threads, stats.completed, stats.panicked), (2, 1_000, 1_000));
     });
 }
 

@@ -229,7 +229,7 @@ fn a_panic_in_the_handler_itself_costs_nothing() {
         }
         pool.close();
         let stats = pool.stats();
-        assert_eq!((calls.len(), stats.completed, stats.panicked, stats.largest_pool_size), (10, 20, 10, 1));
+        assert_eq!((calls.len(), stats.completed, stats.panicked, stats.peak_threads), (10, 20, 10, 1));
     });
 }
 

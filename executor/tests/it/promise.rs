@@ -20,7 +20,7 @@ fn a_promise_is_open_until_it_is_decided_and_both_ends_say_so() {
     type Decide = fn(&Promise<i32>, &TaskHandle<i32>);
     let decisions: [(Decide, TaskState); 4] = [
         (|promise, _| promise.complete(1).unwrap(), TaskState::Completed),
-        (|promise, _| promise.fail(Box::new("no")).unwrap(), TaskState::Panicked),
+        (|promise, _| promise.panic_with(Box::new("no")).unwrap(), TaskState::Panicked),
         (|promise, _| assert!(promise.cancel()), TaskState::Cancelled),
         (|_, handle| assert!(handle.cancel()), TaskState::Cancelled),
     ];
@@ -72,10 +72,10 @@ fn a_promise_that_has_failed_says_so_every_time_and_stays_so() {
     within_deadline(|| {
         let (promise, handle) = Promise::new();
         let handle = handle.shared();
-        promise.fail(Box::new(String::from("no answer"))).unwrap();
+        promise.panic_with(Box::new(String::from("no answer"))).unwrap();
         assert_eq!(promise.complete(1), Err(1));
         assert!(!promise.cancel() && !handle.cancel());
-        let refused = promise.fail(Box::new(7)).unwrap_err();
+        let refused = promise.panic_with(Box::new(7)).unwrap_err();
         assert_eq!(*refused.downcast::<i32>().unwrap(), 7, "whoever is too late has his own back");
         for _ in 0..2 {
             for result in [handle.join(), handle.join_timeout(Duration::ZERO)] {
@@ -89,7 +89,9 @@ fn a_promise_that_has_failed_says_so_every_time_and_stays_so() {
 fn a_failure_hands_its_payload_on() {
     within_deadline(|| {
         let (promise, handle) = Promise::<()>::new();
-        promise.fail(thread::spawn(|| std::panic::resume_unwind(Box::new(7))).join().unwrap_err()).unwrap();
+        promise
+            .panic_with(thread::spawn(|| std::panic::resume_unwind(Box::new(7))).join().unwrap_err())
+            .unwrap();
         assert!(format!("{promise:?}").contains("state: Panicked, panic: "), "{promise:?}");
         let Err(JoinError::Panicked(panic)) = handle.join() else { panic!("it has failed") };
         assert_eq!(*panic.take_payload().unwrap().downcast::<i32>().unwrap(), 7);
@@ -108,7 +110,7 @@ fn the_first_to_decide_wins_and_the_callback_is_called_once() {
     });
     assert_eq!(promise.complete(1), Ok(()));
     assert_eq!(promise.complete(2), Err(2));
-    assert!(promise.fail(Box::new("no")).is_err());
+    assert!(promise.panic_with(Box::new("no")).is_err());
     assert!(!promise.cancel() && !canceller.cancel() && !canceller.cancel_keep_running());
     drop(promise);
     assert_eq!(calls.so_far(), [(1, thread::current().id())]);

@@ -31,30 +31,6 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
     ]
 }
 
-/// A queue in a box, for tests that are the same for all.
-struct Boxed(Box<dyn WorkQueue>);
-
-impl WorkQueue for Boxed {
-    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
-        self.0.offer(task, waiting)
-    }
-    fn take(&mut self) -> Option<Task> {
-        self.0.take()
-    }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn capacity(&self) -> Option<usize> {
-        self.0.capacity()
-    }
-    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
-        self.0.for_each(look);
-    }
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
-        self.0.remove(unwanted)
-    }
-}
-
 /// In which order a pool of one thread runs tasks that all wait, each given by its name and priority.
 fn order(queue: impl WorkQueue + 'static, tasks: &[(&'static str, i32)]) -> Vec<&'static str> {
     let pool = one_thread(queue);
@@ -120,7 +96,7 @@ fn a_bound_is_a_bound_in_every_kind_of_queue() {
             Box::new(PriorityQueue::by(|a, b| a.priority().cmp(&b.priority())).bounded(2)),
         ];
         for queue in bounded {
-            let pool = one_thread(Boxed(queue));
+            let pool = one_thread(queue);
             let _busy = occupy(&pool);
             for _ in 0..2 {
                 pool.execute(|| ()).unwrap();
@@ -154,7 +130,7 @@ fn a_hand_off_takes_a_task_only_for_a_thread_that_is_idle() {
         assert_eq!(pool.queued(), 0);
         drop(busy);
         settle_when_accepted(&pool);
-        assert_eq!(pool.stats().pool_size, 1);
+        assert_eq!(pool.stats().threads, 1);
     });
 }
 
@@ -178,7 +154,7 @@ impl Default for Record<usize> {
 }
 
 impl WorkQueue for TakingTurns {
-    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
         self.offered.add(waiting);
         if task.name() == Some("never") {
             return Err(task);
@@ -186,7 +162,7 @@ impl WorkQueue for TakingTurns {
         self.lines[usize::from(task.priority() > 0)].push_back(task);
         Ok(())
     }
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         let line = if self.lines[self.next].is_empty() { 1 - self.next } else { self.next };
         let task = self.lines[line].pop_front()?;
         self.next = 1 - line;
@@ -201,7 +177,7 @@ impl WorkQueue for TakingTurns {
     fn for_each(&self, look: &mut dyn FnMut(&Task)) {
         self.lines.iter().flatten().for_each(look);
     }
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         let mut removed = Vec::new();
         for line in &mut self.lines {
             let (out, stay) = line.drain(..).partition(|task| unwanted(task));
@@ -217,7 +193,8 @@ fn a_queue_of_ones_own_decides_on_the_order_and_on_growth() {
     within_deadline(|| {
         let offered = Record::new();
         let queue = TakingTurns { offered: offered.clone(), ..TakingTurns::default() };
-        let pool = ThreadPoolExecutor::builder().core(1).maximum(2).queue(queue).build().unwrap();
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(1).maximum_threads(2).queue(queue).build().unwrap();
         settle(&pool);
         let busy = occupy(&pool);
         assert_eq!(offered.so_far(), [1], "the queue is told that one thread waited");
@@ -230,7 +207,7 @@ fn a_queue_of_ones_own_decides_on_the_order_and_on_growth() {
         let cancelled = pool.submit(|| ()).unwrap();
         assert_eq!(pool.queued(), 6);
         assert!(cancelled.cancel());
-        assert_eq!((pool.queued(), pool.stats().pool_size), (5, 1));
+        assert_eq!((pool.queued(), pool.stats().threads), (5, 1));
         drop(busy);
         eventually("all have run", || order.len() == 5);
         assert_eq!(order.so_far(), ["b1", "a1", "b2", "a2", "a3"]);
@@ -238,7 +215,7 @@ fn a_queue_of_ones_own_decides_on_the_order_and_on_growth() {
         let _busy = occupy(&pool);
         let refused_by_the_queue = pool.submit(FutureTask::new(|| 7).named("never")).unwrap();
         assert_eq!(refused_by_the_queue.join_timeout(LONG).unwrap(), 7);
-        assert_eq!(pool.stats().pool_size, 2, "it got a thread of its own");
+        assert_eq!(pool.stats().threads, 2, "it got a thread of its own");
     });
 }
 
@@ -247,7 +224,7 @@ fn a_queue_of_ones_own_decides_on_the_order_and_on_growth() {
 fn a_waiting_task_can_be_taken_out_once_and_the_one_that_runs_cannot() {
     within_deadline(|| {
         for queue in queues() {
-            let pool = one_thread(Boxed(queue));
+            let pool = one_thread(queue);
             let busy = occupy(&pool);
             let handles: Vec<_> = (0..4).map(|n| pool.submit(move || n).unwrap()).collect();
             let plain = Task::new(|| ());
@@ -308,7 +285,7 @@ fn a_task_that_was_taken_out_and_dropped_is_cancelled() {
 fn a_cancelled_task_cannot_be_taken_out() {
     within_deadline(|| {
         for queue in queues() {
-            let pool = one_thread(Boxed(queue));
+            let pool = one_thread(queue);
             let _busy = occupy(&pool);
             let (kept, cancelled) = (pool.submit(|| ()).unwrap(), pool.submit(|| ()).unwrap());
             assert!(cancelled.cancel());
@@ -362,13 +339,13 @@ impl Watched {
 }
 
 impl WorkQueue for Watched {
-    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
-        let offered = self.queue.offer(task, waiting);
+    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+        let offered = self.queue.push(task, waiting);
         self.note();
         offered
     }
-    fn take(&mut self) -> Option<Task> {
-        let task = self.queue.take();
+    fn pop(&mut self) -> Option<Task> {
+        let task = self.queue.pop();
         self.note();
         task
     }
@@ -381,8 +358,8 @@ impl WorkQueue for Watched {
     fn for_each(&self, look: &mut dyn FnMut(&Task)) {
         self.queue.for_each(look);
     }
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
-        let removed = self.queue.remove(unwanted);
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        let removed = self.queue.remove_if(unwanted);
         self.note();
         removed
     }
@@ -448,7 +425,7 @@ fn a_cancelled_task_takes_no_room() {
 #[test]
 fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     within_deadline(|| {
-        let of_every_kind = queues().map(|queue| one_thread(Boxed(queue)));
+        let of_every_kind = queues().map(one_thread);
         for pool in of_every_kind.into_iter().chain([one_thread(FifoQueue::unbounded())]) {
             let busy = occupy(&pool);
             for waiting in 0..3 {
@@ -482,7 +459,7 @@ fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
             settle_when_accepted(&pool);
         }
         eventually("nothing is left over", || pool.queued() == 0 && pool.stats().active == 0);
-        assert_eq!(pool.stats().largest_pool_size, 1);
+        assert_eq!(pool.stats().peak_threads, 1);
     });
 }
 
@@ -490,11 +467,11 @@ fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
 struct Shrinks(FifoQueue, Arc<AtomicUsize>);
 
 impl WorkQueue for Shrinks {
-    fn offer(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
-        self.0.offer(task, waiting)
+    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+        self.0.push(task, waiting)
     }
-    fn take(&mut self) -> Option<Task> {
-        self.0.take()
+    fn pop(&mut self) -> Option<Task> {
+        self.0.pop()
     }
     fn len(&self) -> usize {
         self.0.len()
@@ -505,8 +482,8 @@ impl WorkQueue for Shrinks {
     fn for_each(&self, look: &mut dyn FnMut(&Task)) {
         self.0.for_each(look);
     }
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
-        self.0.remove(unwanted)
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        self.0.remove_if(unwanted)
     }
     fn shrink(&mut self) {
         assert!(self.is_empty());

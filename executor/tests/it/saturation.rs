@@ -40,14 +40,9 @@ impl Counting {
 }
 
 impl RejectionHandler for Counting {
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        _: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
+    fn rejected(&self, refused: RejectedExecution, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Err(RejectedExecution { reason, task })
+        Err(refused)
     }
 }
 
@@ -281,14 +276,15 @@ impl ThreadFactory for HeldBack {
 #[test]
 fn discard_oldest_leaves_a_task_alone_whose_thread_is_being_started() {
     within_deadline(|| {
-        let pool = ThreadPoolExecutor::builder().core(1).maximum(2).queue(FifoQueue::bounded(1));
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(1).maximum_threads(2).queue(FifoQueue::bounded(1));
         let pool = pool.rejection_handler(DiscardOldest).build().unwrap();
         let busy = occupy(&pool);
         let held_back = HeldBack::default();
         pool.set_thread_factory(Arc::new(held_back.clone()));
         let queued = pool.submit(|| "queued").unwrap();
         let starting = pool.submit(|| "starting").unwrap();
-        assert_eq!((pool.stats().pool_size, pool.stats().active, pool.queued()), (2, 2, 1));
+        assert_eq!((pool.stats().threads, pool.stats().active, pool.queued()), (2, 2, 1));
         let newcomer = pool.submit(|| "newcomer").unwrap();
         assert_eq!((queued.state(), starting.state()), (TaskState::Cancelled, TaskState::Pending));
         held_back.0.set();
@@ -302,8 +298,12 @@ fn discard_oldest_leaves_a_task_alone_whose_thread_is_being_started() {
 #[test]
 fn a_task_that_was_given_back_can_be_submitted_again_until_it_is_accepted() {
     within_deadline(|| {
-        let pool =
-            ThreadPoolExecutor::builder().core(1).maximum(2).queue(FifoQueue::bounded(2)).build().unwrap();
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(1)
+            .maximum_threads(2)
+            .queue(FifoQueue::bounded(2))
+            .build()
+            .unwrap();
         let (mut accepted, runs) = (0, Arc::new(AtomicUsize::new(0)));
         for _ in rounds(1_000) {
             let count = Arc::clone(&runs);
@@ -324,8 +324,8 @@ fn a_task_that_was_given_back_can_be_submitted_again_until_it_is_accepted() {
 struct Overflow(ThreadPoolExecutor);
 
 impl RejectionHandler for Overflow {
-    fn rejected(&self, task: Task, _: RejectReason, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
-        self.0.execute(task)
+    fn rejected(&self, refused: RejectedExecution, _: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        self.0.execute(refused.task)
     }
 }
 
@@ -344,14 +344,9 @@ fn a_handler_of_ones_own_may_pass_the_task_on() {
 struct Swap(Record<String>);
 
 impl RejectionHandler for Swap {
-    fn rejected(
-        &self,
-        task: Task,
-        reason: RejectReason,
-        pool: &RefusingPool<'_>,
-    ) -> Result<(), RejectedExecution> {
-        self.0.add(format!("{reason:?}, shut down: {}", pool.is_shutdown()));
-        let again = pool.try_execute(task).unwrap_err();
+    fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        self.0.add(format!("{:?}, shut down: {}", refused.reason, pool.is_shutdown()));
+        let again = pool.try_execute(refused.task).unwrap_err();
         let Some(next) = pool.take_next() else { return Err(again) };
         pool.try_execute(again.task)?;
         next.run();
@@ -398,7 +393,7 @@ fn the_handler_hears_of_a_task_that_no_thread_could_be_started_for() {
         }
         pool.set_rejection_handler(Arc::new(Discard));
         assert_matches!(pool.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled));
-        assert_eq!((pool.stats().pool_size, pool.stats().task_count()), (0, 0));
+        assert_eq!((pool.stats().threads, pool.stats().task_count()), (0, 0));
     });
 }
 
@@ -409,12 +404,11 @@ fn a_handler_may_replace_itself() {
     impl RejectionHandler for Once {
         fn rejected(
             &self,
-            task: Task,
-            reason: RejectReason,
+            refused: RejectedExecution,
             _: &RefusingPool<'_>,
         ) -> Result<(), RejectedExecution> {
             self.0.upgrade().unwrap().set_rejection_handler(Arc::new(Discard));
-            Err(RejectedExecution { reason, task })
+            Err(refused)
         }
     }
     within_deadline(|| {

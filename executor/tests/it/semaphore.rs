@@ -84,11 +84,11 @@ fn a_cancelled_task_stops_waiting_and_does_not_begin_to() {
             });
             eventually("it waits", || semaphore.waiting() == 1);
             token.cancel();
-            assert_eq!(waiter.result(), Err(WaitError::Cancelled));
+            assert_eq!(waiter.result(), Err(WaitError::Interrupted));
             assert_eq!(semaphore.waiting(), 0);
 
             semaphore.release(3);
-            assert_eq!(token.attach(|| wait(&semaphore)), Err(WaitError::Cancelled));
+            assert_eq!(token.attach(|| wait(&semaphore)), Err(WaitError::Interrupted));
             assert_eq!(semaphore.available_permits(), 3, "it has taken nothing");
         }
     });

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use executor::{
-    ConfigError, ExecutorService, FifoQueue, HandOffQueue, PriorityQueue, ThreadPoolBuilder,
+    ExecutorService, FifoQueue, HandOffQueue, PoolConfigError, PriorityQueue, ThreadPoolBuilder,
     ThreadPoolExecutor, UnconfigurablePool, prelude::*,
 };
 
@@ -14,31 +14,34 @@ fn builder() -> ThreadPoolBuilder {
     ThreadPoolExecutor::builder()
 }
 
-fn error(builder: ThreadPoolBuilder) -> ConfigError {
+fn error(builder: ThreadPoolBuilder) -> PoolConfigError {
     builder.build().unwrap_err()
 }
 
 /// SIZE-8, SIZE-10 and SIZE-26
 #[test]
 fn settings_that_contradict_each_other_are_refused_and_both_are_named() {
-    assert_eq!(error(builder().threads(0)), ConfigError::ZeroThreads);
-    assert_eq!(error(builder().core(0).maximum(0)), ConfigError::ZeroThreads);
-    let above = error(builder().core(3).maximum(2).queue(HandOffQueue::new()));
-    assert_eq!(above, ConfigError::CoreAboveMaximum { core: 3, maximum: 2 });
+    assert_eq!(error(builder().threads(0)), PoolConfigError::ZeroThreads);
+    assert_eq!(error(builder().core_threads(0).maximum_threads(0)), PoolConfigError::ZeroThreads);
+    let above = error(builder().core_threads(3).maximum_threads(2).queue(HandOffQueue::new()));
+    assert_eq!(above, PoolConfigError::CoreAboveMaximum { core: 3, maximum: 2 });
     assert_eq!(above.to_string(), "the core size (3) is above the maximum size (2)");
     for unbounded in [
-        builder().core(2).maximum(9),
-        builder().core(2).maximum(9).queue(FifoQueue::unbounded()),
-        builder().core(2).maximum(9).queue(PriorityQueue::new()),
-        builder().core(2).maximum(9).queue(executor::LifoQueue::unbounded()),
+        builder().core_threads(2).maximum_threads(9),
+        builder().core_threads(2).maximum_threads(9).queue(FifoQueue::unbounded()),
+        builder().core_threads(2).maximum_threads(9).queue(PriorityQueue::new()),
+        builder().core_threads(2).maximum_threads(9).queue(executor::LifoQueue::unbounded()),
     ] {
         let never = error(unbounded);
-        assert_eq!(never, ConfigError::MaximumNeverReached { core: 2, maximum: 9 });
+        assert_eq!(never, PoolConfigError::MaximumNeverReached { core: 2, maximum: 9 });
         assert!(never.to_string().contains("(9)") && never.to_string().contains("(2)"), "{never}");
     }
-    assert_eq!(error(builder().core(0).maximum(2)), ConfigError::MaximumNeverReached { core: 0, maximum: 2 });
+    assert_eq!(
+        error(builder().core_threads(0).maximum_threads(2)),
+        PoolConfigError::MaximumNeverReached { core: 0, maximum: 2 }
+    );
     let zero = error(builder().core_timeout(true).keep_alive(Duration::ZERO));
-    assert_eq!(zero, ConfigError::ZeroKeepAlive);
+    assert_eq!(zero, PoolConfigError::ZeroKeepAlive);
     let _: Box<dyn std::error::Error + Send + Sync> = zero.into();
 }
 
@@ -46,11 +49,11 @@ fn settings_that_contradict_each_other_are_refused_and_both_are_named() {
 fn settings_that_only_look_odd_are_accepted() {
     within_deadline(|| {
         for builder in [
-            builder().core(0),
-            builder().core(0).maximum(1),
-            builder().core(2).maximum(9).threads_first(),
-            builder().core(2).maximum(9).queue(FifoQueue::bounded(1)),
-            builder().core(2).maximum(usize::MAX).queue(HandOffQueue::new()),
+            builder().core_threads(0),
+            builder().core_threads(0).maximum_threads(1),
+            builder().core_threads(2).maximum_threads(9).threads_first(),
+            builder().core_threads(2).maximum_threads(9).queue(FifoQueue::bounded(1)),
+            builder().core_threads(2).maximum_threads(usize::MAX).queue(HandOffQueue::new()),
             builder().keep_alive(Duration::ZERO),
             builder().keep_alive(Duration::MAX).core_timeout(true),
             builder().threads(usize::MAX),
@@ -65,40 +68,44 @@ fn settings_that_only_look_odd_are_accepted() {
 #[test]
 fn by_default_a_pool_has_one_thread_that_stays_a_minute_and_a_queue_without_a_bound() {
     let pool = builder().build().unwrap();
-    assert_eq!((pool.core_pool_size(), pool.maximum_pool_size()), (1, 1));
+    assert_eq!((pool.core_threads(), pool.maximum_threads()), (1, 1));
     assert_eq!((pool.keep_alive(), pool.core_timeout()), (Duration::from_mins(1), false));
     let pool = ThreadPoolExecutor::fixed(3);
-    assert_eq!((pool.core_pool_size(), pool.maximum_pool_size()), (3, 3));
+    assert_eq!((pool.core_threads(), pool.maximum_threads()), (3, 3));
     assert!(std::panic::catch_unwind(|| ThreadPoolExecutor::fixed(0)).is_err());
 }
 
 #[test]
 fn a_setter_that_would_make_a_contradiction_changes_nothing() {
     within_deadline(|| {
-        let growing = builder().core(2).maximum(4).queue(FifoQueue::bounded(1)).build().unwrap();
+        let growing =
+            builder().core_threads(2).maximum_threads(4).queue(FifoQueue::bounded(1)).build().unwrap();
         let before = growing.stats();
-        assert_eq!(growing.set_core_pool_size(5), Err(ConfigError::CoreAboveMaximum { core: 5, maximum: 4 }));
         assert_eq!(
-            growing.set_maximum_pool_size(1),
-            Err(ConfigError::CoreAboveMaximum { core: 2, maximum: 1 })
+            growing.set_core_threads(5),
+            Err(PoolConfigError::CoreAboveMaximum { core: 5, maximum: 4 })
         );
-        assert_eq!(growing.set_maximum_pool_size(0), Err(ConfigError::ZeroThreads));
+        assert_eq!(
+            growing.set_maximum_threads(1),
+            Err(PoolConfigError::CoreAboveMaximum { core: 2, maximum: 1 })
+        );
+        assert_eq!(growing.set_maximum_threads(0), Err(PoolConfigError::ZeroThreads));
         assert_eq!(growing.stats(), before);
 
         let unbounded = ThreadPoolExecutor::fixed(2);
-        let never = ConfigError::MaximumNeverReached { core: 2, maximum: 3 };
-        assert_eq!(unbounded.set_maximum_pool_size(3), Err(never));
-        let never = ConfigError::MaximumNeverReached { core: 1, maximum: 2 };
-        assert_eq!(unbounded.set_core_pool_size(1), Err(never));
-        assert_eq!(unbounded.set_threads(0), Err(ConfigError::ZeroThreads));
-        assert_eq!((unbounded.core_pool_size(), unbounded.maximum_pool_size()), (2, 2));
+        let never = PoolConfigError::MaximumNeverReached { core: 2, maximum: 3 };
+        assert_eq!(unbounded.set_maximum_threads(3), Err(never));
+        let never = PoolConfigError::MaximumNeverReached { core: 1, maximum: 2 };
+        assert_eq!(unbounded.set_core_threads(1), Err(never));
+        assert_eq!(unbounded.set_threads(0), Err(PoolConfigError::ZeroThreads));
+        assert_eq!((unbounded.core_threads(), unbounded.maximum_threads()), (2, 2));
 
         let pool = builder().keep_alive(Duration::ZERO).build().unwrap();
-        assert_eq!(pool.set_core_timeout(true), Err(ConfigError::ZeroKeepAlive));
+        assert_eq!(pool.set_core_timeout(true), Err(PoolConfigError::ZeroKeepAlive));
         assert!(!pool.core_timeout());
         pool.set_keep_alive(SHORT).unwrap();
         pool.set_core_timeout(true).unwrap();
-        assert_eq!(pool.set_keep_alive(Duration::ZERO), Err(ConfigError::ZeroKeepAlive));
+        assert_eq!(pool.set_keep_alive(Duration::ZERO), Err(PoolConfigError::ZeroKeepAlive));
         assert_eq!(pool.keep_alive(), SHORT);
         assert_eq!(pool.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
     });
@@ -107,12 +114,12 @@ fn a_setter_that_would_make_a_contradiction_changes_nothing() {
 #[test]
 fn settings_can_be_changed_after_the_end_and_change_nothing_then() {
     within_deadline(|| {
-        let pool = builder().core(1).maximum(2).queue(FifoQueue::bounded(1)).build().unwrap();
+        let pool = builder().core_threads(1).maximum_threads(2).queue(FifoQueue::bounded(1)).build().unwrap();
         pool.close();
-        pool.set_maximum_pool_size(5).unwrap();
-        pool.set_core_pool_size(5).unwrap();
+        pool.set_maximum_threads(5).unwrap();
+        pool.set_core_threads(5).unwrap();
         pool.set_keep_alive(SHORT).unwrap();
-        assert_eq!((pool.prestart_all_core_threads(), pool.stats().pool_size), (0, 0));
+        assert_eq!((pool.prestart_all_core_threads(), pool.stats().threads), (0, 0));
         assert!(pool.is_terminated() && pool.execute(|| ()).is_err());
     });
 }
@@ -140,7 +147,7 @@ fn a_pool_without_its_knobs_does_everything_else() {
 #[test]
 fn knobs_can_be_turned_while_the_pool_works() {
     within_deadline(|| {
-        let pool = builder().core(1).maximum(4).keep_alive(Duration::from_micros(100));
+        let pool = builder().core_threads(1).maximum_threads(4).keep_alive(Duration::from_micros(100));
         let pool = pool.queue(FifoQueue::bounded(4)).rejection_handler(executor::Block::new());
         let pool = pool.build().unwrap();
         let submitted = AtomicU64::new(0);
@@ -155,12 +162,12 @@ fn knobs_can_be_turned_while_the_pool_works() {
             });
             let mut round = 0;
             while !submitters.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-                pool.set_core_pool_size(round % 3).unwrap();
-                pool.set_maximum_pool_size(2 + round % 4).unwrap();
+                pool.set_core_threads(round % 3).unwrap();
+                pool.set_maximum_threads(2 + round % 4).unwrap();
                 pool.set_keep_alive(Duration::from_micros(1 + round as u64 % 200)).unwrap();
                 pool.set_core_timeout(round % 2 == 0).unwrap();
                 let stats = pool.stats();
-                assert!(stats.queued <= 4 && stats.largest_pool_size <= 5, "{stats}");
+                assert!(stats.queued <= 4 && stats.peak_threads <= 5, "{stats}");
                 round += 1;
             }
         });
@@ -168,7 +175,7 @@ fn knobs_can_be_turned_while_the_pool_works() {
         let stats = pool.stats();
         let submitted = submitted.into_inner();
         assert_eq!(
-            (stats.completed, stats.task_count(), stats.pool_size),
+            (stats.completed, stats.task_count(), stats.threads),
             (submitted, submitted, 0),
             "{stats}"
         );

@@ -142,7 +142,7 @@ fn looking_without_waiting_gives_the_outcome_if_there_is_one() {
 
     let (promise, handle) = Promise::<()>::new();
     let handle = handle.shared();
-    promise.fail(Box::new("no")).unwrap();
+    promise.panic_with(Box::new("no")).unwrap();
     for _ in 0..2 {
         assert_matches!(handle.try_join(), Some(Err(TaskError::Panicked(panic))) if panic.message() == "no");
     }

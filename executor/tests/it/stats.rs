@@ -11,15 +11,15 @@ use crate::support::{LONG, Signal, eventually, occupy, within_deadline};
 fn no_thread_exists_before_the_first_task_and_then_one_more_for_each_up_to_the_size() {
     within_deadline(|| {
         let pool = ThreadPoolExecutor::fixed(3);
-        assert_eq!((pool.stats().pool_size, pool.stats().core_pool_size), (0, 3));
+        assert_eq!((pool.stats().threads, pool.stats().core_threads), (0, 3));
         for threads in [1, 2, 3, 3, 3] {
             // Joined before the next comes, so the threads there are have nothing to do.
             pool.submit(|| ()).unwrap().join().unwrap();
-            assert_eq!(pool.stats().pool_size, threads);
+            assert_eq!(pool.stats().threads, threads);
         }
-        assert_eq!(pool.stats().largest_pool_size, 3);
+        assert_eq!(pool.stats().peak_threads, 3);
         pool.close();
-        assert_eq!((pool.stats().pool_size, pool.stats().largest_pool_size), (0, 3));
+        assert_eq!((pool.stats().threads, pool.stats().peak_threads), (0, 3));
     });
 }
 
@@ -28,13 +28,13 @@ fn no_thread_exists_before_the_first_task_and_then_one_more_for_each_up_to_the_s
 fn a_single_thread_pool_has_one_thread_as_long_as_it_lives() {
     within_deadline(|| {
         let pool = ThreadPoolExecutor::single();
-        assert_eq!(pool.stats().pool_size, 0);
+        assert_eq!(pool.stats().threads, 0);
         for _ in 0..10 {
             pool.submit(|| ()).unwrap().join().unwrap();
-            assert_eq!(pool.stats().pool_size, 1);
+            assert_eq!(pool.stats().threads, 1);
         }
         pool.close();
-        assert_eq!(pool.stats().pool_size, 0);
+        assert_eq!(pool.stats().threads, 0);
     });
 }
 
@@ -167,7 +167,7 @@ fn each_look_is_consistent_whatever_happens_meanwhile() {
             let mut last = 0;
             while last < TASKS {
                 let stats = pool.stats();
-                assert!(stats.active <= stats.pool_size && stats.pool_size <= 2, "{stats}");
+                assert!(stats.active <= stats.threads && stats.threads <= 2, "{stats}");
                 assert!(stats.task_count() >= last && stats.task_count() <= TASKS, "{stats}, after {last}");
                 last = stats.task_count();
             }
@@ -201,7 +201,8 @@ fn the_printed_form_can_be_read() {
 #[test]
 fn what_a_pool_prints_says_what_its_sizes_are() {
     within_deadline(|| {
-        let growing = ThreadPoolExecutor::builder().core(1).maximum(4).queue(FifoQueue::bounded(1));
+        let growing =
+            ThreadPoolExecutor::builder().core_threads(1).maximum_threads(4).queue(FifoQueue::bounded(1));
         let pool = growing.build().unwrap();
         assert_eq!(
             pool.stats().to_string(),
@@ -260,8 +261,8 @@ fn a_snapshot_can_be_serialised() {
         let running = snapshot["running"][0].take();
         assert!(running.as_str().unwrap().starts_with('#'));
         let stats = serde_json::json!({
-            "state": "running", "core_pool_size": 2, "maximum_pool_size": 2, "pool_size": 1,
-            "largest_pool_size": 1, "active": 1, "queued": 0, "completed": 0, "panicked": 0,
+            "state": "running", "core_threads": 2, "maximum_threads": 2, "threads": 1,
+            "peak_threads": 1, "active": 1, "queued": 0, "completed": 0, "panicked": 0,
         });
         assert_eq!(snapshot, serde_json::json!({ "stats": stats, "running": [null], "queued": [] }));
         assert_eq!(serde_json::to_value(pool.stats()).unwrap(), stats);

@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use executor::{
-    DirectExecutor, Executor, ExecutorService, FifoQueue, RefusingPool, RejectReason, RejectedExecution,
-    RejectionHandler, Task, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
+    DirectExecutor, Executor, ExecutorService, FifoQueue, RefusingPool, RejectedExecution, RejectionHandler,
+    ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
 /// Longer than anything here takes, unless it is broken or the machine is very busy. `.ci/mutants` breaks it on purpose, and
@@ -93,12 +93,11 @@ pub(crate) fn room_for_two() -> (ThreadPoolExecutor, Signal) {
     impl RejectionHandler for Tell {
         fn rejected(
             &self,
-            task: Task,
-            reason: RejectReason,
+            refused: RejectedExecution,
             _: &RefusingPool<'_>,
         ) -> Result<(), RejectedExecution> {
             self.0.set();
-            Err(RejectedExecution { reason, task })
+            Err(refused)
         }
     }
     let refused = Signal::new();

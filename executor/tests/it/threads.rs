@@ -22,14 +22,14 @@ fn builder() -> ThreadPoolBuilder {
 }
 
 fn size(pool: &ThreadPoolExecutor) -> usize {
-    pool.stats().pool_size
+    pool.stats().threads
 }
 
 /// One of the things that are easy to get wrong (2).
 #[test]
 fn the_order_is_core_then_queue_then_maximum_then_the_saturation_policy() {
     within_deadline(|| {
-        let pool = builder().core(1).maximum(3).queue(FifoQueue::bounded(2)).build().unwrap();
+        let pool = builder().core_threads(1).maximum_threads(3).queue(FifoQueue::bounded(2)).build().unwrap();
         let mut busy = vec![occupy(&pool)];
         for queued in [1, 2] {
             pool.execute(|| ()).unwrap();
@@ -42,7 +42,7 @@ fn the_order_is_core_then_queue_then_maximum_then_the_saturation_policy() {
         assert_matches!(pool.execute(|| ()).unwrap_err().reason, RejectReason::Saturated);
         drop(busy);
         pool.close();
-        assert_eq!((pool.stats().completed, pool.stats().largest_pool_size), (5, 3));
+        assert_eq!((pool.stats().completed, pool.stats().peak_threads), (5, 3));
     });
 }
 
@@ -57,14 +57,14 @@ fn with_a_queue_that_never_refuses_a_pool_never_has_more_than_its_core_threads()
         assert_eq!((size(&pool), pool.queued()), (2, 1_000));
         drop(busy);
         pool.close();
-        assert_eq!(pool.stats().largest_pool_size, 2);
+        assert_eq!(pool.stats().peak_threads, 2);
     });
 }
 
 #[test]
 fn threads_first_reaches_the_maximum_before_anything_is_queued_even_without_a_bound() {
     within_deadline(|| {
-        let pool = builder().core(1).maximum(3).threads_first().build().unwrap();
+        let pool = builder().core_threads(1).maximum_threads(3).threads_first().build().unwrap();
         let _busy = occupy_all(&pool, 3);
         pool.execute(|| ()).unwrap();
         assert_eq!((size(&pool), pool.queued()), (3, 1));
@@ -75,7 +75,7 @@ fn threads_first_reaches_the_maximum_before_anything_is_queued_even_without_a_bo
 #[test]
 fn a_pool_of_core_size_zero_runs_what_it_queues_with_one_thread_and_more_only_when_the_queue_refuses() {
     within_deadline(|| {
-        let pool = builder().core(0).maximum(2).queue(FifoQueue::bounded(1)).build().unwrap();
+        let pool = builder().core_threads(0).maximum_threads(2).queue(FifoQueue::bounded(1)).build().unwrap();
         assert_eq!(size(&pool), 0);
         let mut busy = vec![occupy(&pool)];
         pool.execute(|| ()).unwrap();
@@ -84,13 +84,13 @@ fn a_pool_of_core_size_zero_runs_what_it_queues_with_one_thread_and_more_only_wh
         assert_eq!(size(&pool), 2);
         drop(busy);
         pool.close();
-        assert_eq!((pool.stats().completed, pool.core_pool_size()), (3, 0));
+        assert_eq!((pool.stats().completed, pool.core_threads()), (3, 0));
 
-        let unbounded = builder().core(0).build().unwrap();
+        let unbounded = builder().core_threads(0).build().unwrap();
         for n in 0..100 {
             assert_eq!(unbounded.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
         }
-        assert_eq!(unbounded.stats().largest_pool_size, 1);
+        assert_eq!(unbounded.stats().peak_threads, 1);
     });
 }
 
@@ -102,11 +102,11 @@ fn prestarting_one_starts_one_until_the_core_size_is_reached() {
         assert!(pool.prestart_core_thread() && pool.prestart_core_thread());
         assert_eq!(size(&pool), 2);
         assert!(!pool.prestart_core_thread());
-        pool.set_maximum_pool_size(4).unwrap();
+        pool.set_maximum_threads(4).unwrap();
         assert!(!pool.prestart_core_thread(), "the maximum does not matter");
-        pool.set_core_pool_size(3).unwrap();
+        pool.set_core_threads(3).unwrap();
         assert!(pool.prestart_core_thread() && !pool.prestart_core_thread());
-        assert_eq!(pool.stats().largest_pool_size, 3);
+        assert_eq!(pool.stats().peak_threads, 3);
         pool.close();
         assert!(!pool.prestart_core_thread(), "nor is there anything to start after the end");
     });
@@ -116,11 +116,11 @@ fn prestarting_one_starts_one_until_the_core_size_is_reached() {
 #[test]
 fn prestarting_all_starts_what_is_missing() {
     within_deadline(|| {
-        let pool = builder().core(3).maximum(9).queue(HandOffQueue::new()).build().unwrap();
+        let pool = builder().core_threads(3).maximum_threads(9).queue(HandOffQueue::new()).build().unwrap();
         let _busy = occupy(&pool);
         assert_eq!((pool.prestart_all_core_threads(), size(&pool)), (2, 3));
         assert_eq!((pool.prestart_all_core_threads(), size(&pool)), (0, 3));
-        pool.set_core_pool_size(5).unwrap();
+        pool.set_core_threads(5).unwrap();
         assert_eq!((pool.prestart_all_core_threads(), size(&pool)), (2, 5));
 
         let prestarted = builder().threads(3).prestart().build().unwrap();
@@ -135,7 +135,7 @@ fn prestarting_all_starts_what_is_missing() {
 fn a_cached_pool_uses_an_idle_thread_and_starts_one_only_if_none_is_idle() {
     within_deadline(|| {
         let pool = ThreadPoolExecutor::cached();
-        assert_eq!((pool.core_pool_size(), pool.maximum_pool_size()), (0, usize::MAX));
+        assert_eq!((pool.core_threads(), pool.maximum_threads()), (0, usize::MAX));
         assert_eq!(pool.keep_alive(), Duration::from_mins(1));
         for _ in 0..10 {
             settle(&pool);
@@ -158,7 +158,7 @@ fn with_core_timeout_an_idle_core_thread_ends_and_the_next_task_gets_another() {
             pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
             eventually("the thread has ended", || size(&pool) == 0);
         }
-        assert_eq!(pool.stats().largest_pool_size, 1);
+        assert_eq!(pool.stats().peak_threads, 1);
     });
 }
 
@@ -166,7 +166,13 @@ fn with_core_timeout_an_idle_core_thread_ends_and_the_next_task_gets_another() {
 #[test]
 fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above_do_not() {
     within_deadline(|| {
-        let pool = builder().core(1).maximum(3).keep_alive(SHORT).queue(HandOffQueue::new()).build().unwrap();
+        let pool = builder()
+            .core_threads(1)
+            .maximum_threads(3)
+            .keep_alive(SHORT)
+            .queue(HandOffQueue::new())
+            .build()
+            .unwrap();
         for _ in 0..2 {
             drop(occupy_all(&pool, 3));
             // Not active means waiting, for a task without a handle: only then can it be handed the next one.
@@ -213,7 +219,11 @@ fn ten_core_threads_come_one_by_one_and_end_after_the_keep_alive_time_and_not_be
 #[test]
 fn a_keep_alive_time_of_zero_ends_threads_above_core_size_as_soon_as_they_are_idle() {
     within_deadline(|| {
-        let pool = builder().core(0).maximum(2).keep_alive(Duration::ZERO).queue(HandOffQueue::new());
+        let pool = builder()
+            .core_threads(0)
+            .maximum_threads(2)
+            .keep_alive(Duration::ZERO)
+            .queue(HandOffQueue::new());
         let pool = pool.build().unwrap();
         let busy = occupy_all(&pool, 2);
         assert_eq!(size(&pool), 2);
@@ -236,7 +246,7 @@ fn a_keep_alive_time_longer_than_the_clock_means_for_ever() {
 #[test]
 fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
     within_deadline(|| {
-        let pool = builder().core(0).maximum(3).queue(HandOffQueue::new()).build().unwrap();
+        let pool = builder().core_threads(0).maximum_threads(3).queue(HandOffQueue::new()).build().unwrap();
         drop(occupy_all(&pool, 3));
         assert!(!pool.await_termination(2 * SHORT));
         assert_eq!(size(&pool), 3);
@@ -250,7 +260,7 @@ fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
 fn a_thread_that_is_woken_without_a_task_has_been_idle_all_the_same() {
     within_deadline(|| {
         let keep_alive = Duration::from_millis(200);
-        let pool = builder().core(0).maximum(1).keep_alive(keep_alive).build().unwrap();
+        let pool = builder().core_threads(0).maximum_threads(1).keep_alive(keep_alive).build().unwrap();
         settle(&pool);
         eventually("it ends although it is woken again and again", || {
             pool.set_keep_alive(keep_alive).unwrap();
@@ -278,17 +288,17 @@ fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_
     within_deadline(|| {
         let pool = builder().threads(3).keep_alive(SHORT).queue(FifoQueue::bounded(10)).build().unwrap();
         drop(occupy_all(&pool, 3));
-        pool.set_core_pool_size(1).unwrap();
+        pool.set_core_threads(1).unwrap();
         eventually("two have ended", || size(&pool) == 1);
 
         let _busy = occupy(&pool);
         let waiting: Vec<_> = (0..5).map(|n| pool.submit(move || n).unwrap()).collect();
         assert_eq!(size(&pool), 1);
-        pool.set_core_pool_size(3).unwrap();
+        pool.set_core_threads(3).unwrap();
         for (n, handle) in waiting.into_iter().enumerate() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n, "by a thread that was started for it");
         }
-        assert_eq!((size(&pool), pool.stats().largest_pool_size), (3, 3));
+        assert_eq!((size(&pool), pool.stats().peak_threads), (3, 3));
     });
 }
 
@@ -308,20 +318,21 @@ fn a_pool_without_a_bound_is_resized_in_both_directions() {
         for (n, handle) in waiting.into_iter().enumerate() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n, "by a thread that was started for it");
         }
-        assert_eq!((size(&pool), pool.core_pool_size(), pool.maximum_pool_size()), (3, 3, 3));
+        assert_eq!((size(&pool), pool.core_threads(), pool.maximum_threads()), (3, 3, 3));
     });
 }
 
 #[test]
 fn a_higher_core_size_starts_no_more_threads_than_there_are_tasks_that_wait() {
     within_deadline(|| {
-        let pool = builder().core(1).maximum(10).queue(FifoQueue::bounded(10)).build().unwrap();
+        let pool =
+            builder().core_threads(1).maximum_threads(10).queue(FifoQueue::bounded(10)).build().unwrap();
         let _busy = occupy(&pool);
-        pool.set_core_pool_size(3).unwrap();
+        pool.set_core_threads(3).unwrap();
         assert_eq!(size(&pool), 1, "nothing waits");
-        pool.set_core_pool_size(1).unwrap();
+        pool.set_core_threads(1).unwrap();
         let waiting = pool.submit(|| ()).unwrap();
-        pool.set_core_pool_size(10).unwrap();
+        pool.set_core_threads(10).unwrap();
         waiting.join_timeout(LONG).unwrap();
         assert_eq!(size(&pool), 2);
     });
@@ -342,9 +353,9 @@ fn tasks_that_change_the_core_size_disturb_no_busy_thread() {
                     .submit(move || {
                         here.fetch_add(1, Ordering::SeqCst);
                         go.wait();
-                        pool.set_core_pool_size(n % 3).unwrap();
+                        pool.set_core_threads(n % 3).unwrap();
                         let undisturbed = CancelToken::current().check();
-                        pool.set_core_pool_size(THREADS).unwrap();
+                        pool.set_core_threads(THREADS).unwrap();
                         undisturbed
                     })
                     .unwrap()
@@ -355,18 +366,18 @@ fn tasks_that_change_the_core_size_disturb_no_busy_thread() {
         for handle in handles {
             handle.join_timeout(LONG).unwrap().unwrap();
         }
-        assert_eq!(pool.stats().largest_pool_size, THREADS);
+        assert_eq!(pool.stats().peak_threads, THREADS);
     });
 }
 
 #[test]
 fn a_lower_maximum_ends_threads_as_their_tasks_end_and_lets_no_other_start() {
     within_deadline(|| {
-        let pool = builder().core(1).maximum(4).queue(FifoQueue::bounded(1)).build().unwrap();
+        let pool = builder().core_threads(1).maximum_threads(4).queue(FifoQueue::bounded(1)).build().unwrap();
         let mut busy = vec![occupy(&pool)];
         pool.execute(|| ()).unwrap(); // fills the queue
         busy.extend(occupy_all(&pool, 3));
-        pool.set_maximum_pool_size(2).unwrap();
+        pool.set_maximum_threads(2).unwrap();
         assert_eq!(size(&pool), 4, "busy threads are left alone");
         for left in [3, 2] {
             drop(busy.pop());
@@ -383,8 +394,13 @@ fn a_lower_maximum_ends_threads_as_their_tasks_end_and_lets_no_other_start() {
 #[test]
 fn the_life_of_a_pool() {
     within_deadline(|| {
-        let pool =
-            builder().core(3).maximum(9).keep_alive(LONG).queue(FifoQueue::bounded(9)).build().unwrap();
+        let pool = builder()
+            .core_threads(3)
+            .maximum_threads(9)
+            .keep_alive(LONG)
+            .queue(FifoQueue::bounded(9))
+            .build()
+            .unwrap();
         let mut busy = occupy_all(&pool, 3);
         for queued in 1..=9 {
             pool.execute(|| ()).unwrap();
@@ -394,13 +410,13 @@ fn the_life_of_a_pool() {
         assert_eq!((size(&pool), pool.queued()), (9, 9));
         assert!(pool.execute(|| ()).is_err());
 
-        pool.set_maximum_pool_size(12).unwrap();
+        pool.set_maximum_threads(12).unwrap();
         busy.extend(occupy_all(&pool, 3));
         assert_eq!((size(&pool), pool.queued(), pool.stats().active), (12, 9, 12));
         assert!(pool.execute(|| ()).is_err());
         assert_eq!(pool.stats().task_count(), 21);
 
-        pool.set_maximum_pool_size(6).unwrap();
+        pool.set_maximum_threads(6).unwrap();
         drop(busy);
         eventually("all tasks are done", || pool.stats().completed == 21);
         eventually("there are no more than six", || size(&pool) == 6);
@@ -414,8 +430,8 @@ fn the_life_of_a_pool() {
         pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
         pool.close();
         let stats = pool.stats();
-        assert_eq!((stats.queued, stats.active, stats.pool_size), (0, 0, 0), "{stats}");
-        assert_eq!((stats.completed, stats.task_count(), stats.largest_pool_size), (22, 22, 12), "{stats}");
+        assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "{stats}");
+        assert_eq!((stats.completed, stats.task_count(), stats.peak_threads), (22, 22, 12), "{stats}");
     });
 }
 
@@ -423,7 +439,7 @@ fn the_life_of_a_pool() {
 #[test]
 fn no_task_is_missed_by_threads_that_are_about_to_end() {
     within_deadline(|| {
-        let pool = builder().core(0).maximum(2).keep_alive(Duration::from_micros(50));
+        let pool = builder().core_threads(0).maximum_threads(2).keep_alive(Duration::from_micros(50));
         let pool = pool.queue(FifoQueue::bounded(10)).build().unwrap();
         let mut tasks = 0;
         for n in rounds(300) {
@@ -444,9 +460,9 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
 #[test]
 fn a_pool_shut_down_while_it_shrinks_ends() {
     within_deadline(|| {
-        let pool = builder().core(0).maximum(4).queue(HandOffQueue::new()).build().unwrap();
+        let pool = builder().core_threads(0).maximum_threads(4).queue(HandOffQueue::new()).build().unwrap();
         let busy = occupy_all(&pool, 4);
-        pool.set_maximum_pool_size(1).unwrap();
+        pool.set_maximum_threads(1).unwrap();
         let last = pool.submit(|| ()).unwrap_err();
         pool.shutdown();
         drop(busy);

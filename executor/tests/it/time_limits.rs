@@ -143,7 +143,7 @@ fn the_longest_time_limit_is_not_an_expired_one() {
         |task, pool, limit| {
             let service = ExecutorCompletionService::new(pool);
             service.submit(task).unwrap();
-            service.poll_timeout(limit).ok()??.try_join().ok()
+            service.take_timeout(limit).ok()??.try_join().ok()
         },
         |task, pool, limit| pool.invoke_all_timeout([task], limit).ok()?.pop()?.try_join().ok(),
         |FutureTask { task, handle }, pool, limit| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use executor::panics::PanicReport;
 use executor::{
-    Block, ConfigError, Discard, ExecutorService, FifoQueue, FutureTask, JoinError, PriorityQueue,
+    Block, Discard, ExecutorService, FifoQueue, FutureTask, JoinError, PoolConfigError, PriorityQueue,
     RejectReason, Task, TaskState, ThreadPoolExecutor, prelude::*,
 };
 
@@ -18,8 +18,12 @@ use crate::support::{
 #[test]
 fn unbounded_by_accident() {
     within_deadline(|| {
-        let pool =
-            ThreadPoolExecutor::builder().core(1).maximum(2).queue(FifoQueue::bounded(3)).build().unwrap();
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(1)
+            .maximum_threads(2)
+            .queue(FifoQueue::bounded(3))
+            .build()
+            .unwrap();
         let mut busy = vec![occupy(&pool)];
         for _ in 0..3 {
             pool.execute(|| ()).unwrap();
@@ -28,7 +32,7 @@ fn unbounded_by_accident() {
         for _ in 0..1_000 {
             assert_matches!(pool.execute(|| ()).unwrap_err().reason, RejectReason::Saturated);
         }
-        assert_eq!((pool.queued(), pool.stats().pool_size), (3, 2));
+        assert_eq!((pool.queued(), pool.stats().threads), (3, 2));
     });
 }
 
@@ -36,13 +40,13 @@ fn unbounded_by_accident() {
 #[test]
 fn maximum_never_reached() {
     within_deadline(|| {
-        let surprising = || ThreadPoolExecutor::builder().core(2).maximum(10);
+        let surprising = || ThreadPoolExecutor::builder().core_threads(2).maximum_threads(10);
         let error = surprising().build().unwrap_err();
-        assert_eq!(error, ConfigError::MaximumNeverReached { core: 2, maximum: 10 });
+        assert_eq!(error, PoolConfigError::MaximumNeverReached { core: 2, maximum: 10 });
         assert!(error.to_string().contains("bound the queue, or start threads first"));
         let pool = surprising().threads_first().build().unwrap();
         let _busy: Vec<_> = (0..10).map(|_| occupy(&pool)).collect();
-        assert_eq!(pool.stats().pool_size, 10);
+        assert_eq!(pool.stats().threads, 10);
     });
 }
 
@@ -113,7 +117,7 @@ fn a_panic_ends_the_process() {
             pool.execute(|| std::panic::resume_unwind(Box::new("not the end"))).unwrap();
         }
         assert_eq!(pool.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
-        assert_eq!((pool.stats().panicked, pool.stats().largest_pool_size), (100, 1));
+        assert_eq!((pool.stats().panicked, pool.stats().peak_threads), (100, 1));
     });
 }
 
@@ -185,7 +189,7 @@ fn an_idle_worker_holding_the_last_tasks_data() {
         pool.execute(move || drop(Arc::clone(&captured))).unwrap();
         eventually("it is gone although the thread waits for more", || !is_captured());
         eventually("the thread waits", || pool.stats().active == 0);
-        assert_eq!(pool.stats().pool_size, 1);
+        assert_eq!(pool.stats().threads, 1);
     });
 }
 
@@ -214,7 +218,8 @@ fn failures_that_vanish() {
 #[test]
 fn core_zero_runs_nothing() {
     within_deadline(|| {
-        let pool = ThreadPoolExecutor::builder().core(0).maximum(4).keep_alive(Duration::ZERO);
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(0).maximum_threads(4).keep_alive(Duration::ZERO);
         let pool = pool.queue(FifoQueue::bounded(100)).build().unwrap();
         for n in 0..100 {
             assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);

@@ -12,7 +12,7 @@ pub(crate) fn completion_service() -> impl Fn() + Sync {
         assert!(service.submit_cancellable(|token| token.sleep(LONG).map(|()| 0)).unwrap().cancel());
         let ended = std::iter::from_fn(|| service.take().unwrap());
         assert_eq!(ended.filter_map(|handle| handle.join().ok()).sum::<usize>(), 20 * 200);
-        assert!(service.poll().is_none());
+        assert!(service.try_take().is_none());
     }
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn completion_service_dropped_early() -> impl Fn() + Sync {
         let busy = occupy(&pool);
         let service = ExecutorCompletionService::new(&pool);
         (0..5).for_each(|_| drop(service.submit(large()).unwrap()));
-        assert!(matches!(service.poll_timeout(SHORT), Err(WaitError::TimedOut)));
+        assert!(matches!(service.take_timeout(SHORT), Err(WaitError::TimedOut)));
         assert_eq!(service.outstanding(), 5);
         drop(service);
         drop(busy);
@@ -36,7 +36,7 @@ pub(crate) fn invoked_all() -> impl Fn() + Sync {
         assert!(handles.into_iter().all(|handle| handle.join().is_ok()));
         drop(pool.invoke_all((0..4).map(|_| fail)).unwrap());
         pool.shutdown();
-        assert_eq!(pool.invoke_all((0..4).map(|_| large())).unwrap_err().rest.len(), 4);
+        assert_eq!(pool.invoke_all((0..4).map(|_| large())).unwrap_err().not_submitted.len(), 4);
     }
 }
 

@@ -118,7 +118,7 @@ pub(crate) fn promises() -> impl Fn() + Sync {
             assert!(handle.join().is_err());
             drop(token);
             let (promise, handle) = Promise::<Vec<u8>>::new();
-            promise.fail(Box::new("oh")).unwrap();
+            promise.panic_with(Box::new("oh")).unwrap();
             assert!(handle.join().is_err());
             let (promise, handle) = Promise::<Vec<u8>>::new();
             drop(handle);

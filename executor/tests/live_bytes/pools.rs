@@ -27,7 +27,7 @@ pub(crate) fn never_used() -> impl Fn() + Sync {
 
 pub(crate) fn every_queue() -> impl Fn() + Sync {
     || {
-        let builder = || ThreadPoolExecutor::builder().core(1).maximum(1);
+        let builder = || ThreadPoolExecutor::builder().core_threads(1).maximum_threads(1);
         let pools = [
             builder().queue(LifoQueue::unbounded()),
             builder().queue(PriorityQueue::new()),
@@ -81,13 +81,13 @@ pub(crate) fn handed_back() -> impl Fn() + Sync {
 
 /// If they kept their seats, there would be more of them each time.
 pub(crate) fn workers_that_time_out() -> impl Fn() + Sync {
-    let pool = ThreadPoolExecutor::builder().core(0).maximum(3).keep_alive(Duration::ZERO);
+    let pool = ThreadPoolExecutor::builder().core_threads(0).maximum_threads(3).keep_alive(Duration::ZERO);
     let pool = pool.queue(HandOffQueue::new()).build().unwrap();
     move || {
         for _ in 0..3 {
             let busy = [occupy(&pool), occupy(&pool), occupy(&pool)];
             drop(busy);
-            until("the workers have timed out", || pool.stats().pool_size == 0);
+            until("the workers have timed out", || pool.stats().threads == 0);
         }
     }
 }
@@ -102,15 +102,15 @@ impl ThreadFactory for Nameless {
 }
 
 pub(crate) fn workers_in_surplus() -> impl Fn() + Sync {
-    let pool = ThreadPoolExecutor::builder().core(1).maximum(4).queue(HandOffQueue::new());
+    let pool = ThreadPoolExecutor::builder().core_threads(1).maximum_threads(4).queue(HandOffQueue::new());
     let pool = pool.thread_factory(Nameless).build().unwrap();
     drop(occupy(&pool));
     move || {
-        pool.set_maximum_pool_size(4).unwrap(); // one more than busy ones, since the idle one may not wait for a task yet
+        pool.set_maximum_threads(4).unwrap(); // one more than busy ones, since the idle one may not wait for a task yet
         let busy = [occupy(&pool), occupy(&pool), occupy(&pool)];
-        pool.set_maximum_pool_size(1).unwrap();
+        pool.set_maximum_threads(1).unwrap();
         drop(busy);
-        until("the surplus is gone", || pool.stats().pool_size == 1);
+        until("the surplus is gone", || pool.stats().threads == 1);
         // The one that stays may have begun only now. When a task of its is counted, it has all that it will have.
         until("it waits for a task", || pool.execute(|| ()).is_ok());
         until("it has run it", || pool.stats().completed == pool.stats().task_count());

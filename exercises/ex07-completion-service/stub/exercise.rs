@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use executor::prelude::*;
-use executor::{Canceller, Executor, RejectedSubmit, TaskError};
+use executor::{Canceller, Executor, RejectedSubmission, TaskError};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
@@ -23,10 +23,13 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         todo!("keep the executor and make the place for the results")
     }
 
-    /// Submits a task. Its result comes out of `take` or `poll`; the canceller can call it off.
+    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
     ///
     /// If the executor refuses the task, so does this: the same error, and no result of it comes out.
-    pub fn submit(&self, task: impl FnOnce() -> T + Send + 'static) -> Result<Canceller, RejectedSubmit<T>> {
+    pub fn submit(
+        &self,
+        task: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Canceller, RejectedSubmission<T>> {
         // A handle's `on_done(callback)` has the callback called with the result, however the task ends.
         todo!("submit the task, and see to it that its result will be found")
     }
@@ -39,7 +42,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
     }
 
     /// The next result if it is there already. Never waits.
-    pub fn poll(&self) -> Option<Result<T, TaskError>> {
+    pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         todo!("take what is there")
     }
 }

@@ -76,6 +76,6 @@ fn the_executor_may_run_tasks_at_once() {
 }
 
 #[test]
-fn poll_takes_what_is_there() {
-    check(suite::poll_takes_what_is_there);
+fn try_take_takes_what_is_there() {
+    check(suite::try_take_takes_what_is_there);
 }

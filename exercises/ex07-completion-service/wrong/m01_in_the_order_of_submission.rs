@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use executor::prelude::*;
-use executor::{Canceller, Executor, JoinError, RejectedSubmit, TaskError, TaskHandle};
+use executor::{Canceller, Executor, JoinError, RejectedSubmission, TaskError, TaskHandle};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
@@ -20,7 +20,10 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         Self { executor, handles: Mutex::default() }
     }
 
-    pub fn submit(&self, task: impl FnOnce() -> T + Send + 'static) -> Result<Canceller, RejectedSubmit<T>> {
+    pub fn submit(
+        &self,
+        task: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Canceller, RejectedSubmission<T>> {
         let handle = self.executor.submit(task)?;
         let canceller = handle.canceller();
         self.handles.lock().unwrap().push_back(handle);
@@ -35,7 +38,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         }))
     }
 
-    pub fn poll(&self) -> Option<Result<T, TaskError>> {
+    pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         let mut handles = self.handles.lock().unwrap();
         if !handles.front()?.is_finished() {
             return None;

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use executor::prelude::*;
-use executor::{Canceller, Executor, RejectedSubmit, TaskError};
+use executor::{Canceller, Executor, RejectedSubmission, TaskError};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
@@ -43,8 +43,11 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         Self { executor, shared: Arc::new(Shared { state, changed: Condvar::new() }) }
     }
 
-    /// Submits a task. Its result comes out of `take` or `poll`; the canceller can call it off.
-    pub fn submit(&self, task: impl FnOnce() -> T + Send + 'static) -> Result<Canceller, RejectedSubmit<T>> {
+    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
+    pub fn submit(
+        &self,
+        task: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Canceller, RejectedSubmission<T>> {
         let handle = self.executor.submit(task)?;
         let canceller = handle.canceller();
         // Counted before anybody can see its result: the task may have ended already.
@@ -70,7 +73,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
     }
 
     /// The next result if it is there already. Never waits.
-    pub fn poll(&self) -> Option<Result<T, TaskError>> {
+    pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         let mut state = self.shared.state.lock().unwrap();
         let next = state.next();
         self.tell_if_nothing_will_come(&state);

@@ -4,7 +4,7 @@
 #![allow(unused)]
 
 use executor::prelude::*;
-use executor::{Executor, JoinTimeoutError, RejectedSubmit, TaskError, TaskHandle};
+use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
 
 /// Milliseconds: a moment on the clock, or the time from one to another.
 pub type Millis = u64;
@@ -36,6 +36,6 @@ pub fn invoke_all<T: Send + 'static>(
     clock: &impl Clock,
     jobs: Vec<Job<T>>,
     timeout: Millis,
-) -> Result<Vec<Result<T, TaskError>>, RejectedSubmit<T>> {
+) -> Result<Vec<Result<T, TaskError>>, RejectedSubmission<T>> {
     todo!("submit them all, wait until the deadline and no longer, and leave nothing behind")
 }

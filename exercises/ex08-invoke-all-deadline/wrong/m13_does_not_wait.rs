@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use executor::prelude::*;
-use executor::{Executor, JoinTimeoutError, RejectedSubmit, TaskError, TaskHandle};
+use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
 
 /// Milliseconds: a moment on the clock, or the time from one to another.
 pub type Millis = u64;
@@ -35,7 +35,7 @@ pub fn invoke_all<T: Send + 'static>(
     clock: &impl Clock,
     jobs: Vec<Job<T>>,
     timeout: Millis,
-) -> Result<Vec<Result<T, TaskError>>, RejectedSubmit<T>> {
+) -> Result<Vec<Result<T, TaskError>>, RejectedSubmission<T>> {
     let deadline = clock.now().saturating_add(timeout);
     let left = || deadline.saturating_sub(clock.now());
     let mut handles: Vec<Option<TaskHandle<T>>> = Vec::new();

@@ -61,7 +61,7 @@ fn statistics_are_json() {
         let stats: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
         match stats["pool"].as_object() {
             Some(pool) => {
-                assert_eq!(pool["core_pool_size"], 3);
+                assert_eq!(pool["core_threads"], 3);
                 assert!(pool["active"].as_u64().unwrap() >= 1, "the one that answers");
                 assert_eq!(pool["state"], "running");
             }

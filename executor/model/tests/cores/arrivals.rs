@@ -100,7 +100,7 @@ fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
     model(|| {
         let (service, [task]) = submitted([|| 7]);
         let worker = thread::spawn(move || drop(task.run()));
-        let taken = match service.poll_timeout(Duration::from_secs(1)) {
+        let taken = match service.take_timeout(Duration::from_secs(1)) {
             Ok(handle) => handle,
             Err(WaitError::TimedOut) => service.take().unwrap(), // or loom reports a deadlock
             Err(other) => panic!("{other}"),

@@ -120,6 +120,6 @@ fn a_timed_wait_may_be_cancelled() {
         });
         token.cancel();
         let error = waiter.join().unwrap().unwrap_err();
-        assert!(matches!(error, WaitError::Cancelled | WaitError::TimedOut));
+        assert!(matches!(error, WaitError::Interrupted | WaitError::TimedOut));
     });
 }

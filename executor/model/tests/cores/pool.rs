@@ -20,7 +20,7 @@ fn a_pool_that_was_shut_down_ends_after_its_task_and_shows_what_that_did() {
         assert!(pool.await_termination(Duration::MAX)); // or loom reports a deadlock
         assert_eq!(value.load(Relaxed), 7);
         let stats = pool.stats();
-        assert_eq!((stats.state, stats.pool_size, stats.completed), (PoolState::Terminated, 0, 1));
+        assert_eq!((stats.state, stats.threads, stats.completed), (PoolState::Terminated, 0, 1));
     });
 }
 
@@ -38,12 +38,13 @@ fn a_task_finds_the_thread_that_sleeps_or_is_about_to() {
 #[test]
 fn a_task_that_comes_as_the_last_thread_times_out_is_run() {
     model_bounded(2, || {
-        let pool = ThreadPoolExecutor::builder().core(0).keep_alive(Duration::from_secs(1)).build().unwrap();
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(0).keep_alive(Duration::from_secs(1)).build().unwrap();
         for n in 0..2 {
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
-        assert_eq!((pool.stats().completed, pool.stats().pool_size), (2, 0));
+        assert_eq!((pool.stats().completed, pool.stats().threads), (2, 0));
     });
 }
 

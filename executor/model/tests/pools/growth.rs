@@ -18,19 +18,19 @@ const KEEP_ALIVE: Duration = Duration::from_secs(1);
 #[test]
 fn a_task_that_comes_as_the_last_thread_times_out_is_run() {
     check(|| {
-        let pool = ThreadPoolExecutor::builder().core(0).keep_alive(KEEP_ALIVE).build().unwrap();
+        let pool = ThreadPoolExecutor::builder().core_threads(0).keep_alive(KEEP_ALIVE).build().unwrap();
         for n in 0..3 {
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or shuttle reports a deadlock
         }
         pool.close();
-        assert_eq!((pool.stats().completed, pool.stats().pool_size), (3, 0));
+        assert_eq!((pool.stats().completed, pool.stats().threads), (3, 0));
     });
 }
 
 #[test]
 fn a_task_handed_to_a_thread_as_it_times_out_is_run() {
     check(|| {
-        let pool = ThreadPoolExecutor::builder().core(0).maximum(2).keep_alive(KEEP_ALIVE);
+        let pool = ThreadPoolExecutor::builder().core_threads(0).maximum_threads(2).keep_alive(KEEP_ALIVE);
         let pool = pool.queue(HandOffQueue::new()).rejection_handler(Block::new()).build().unwrap();
         let pool = Arc::new(pool);
         let other = thread::spawn({
@@ -43,7 +43,7 @@ fn a_task_handed_to_a_thread_as_it_times_out_is_run() {
         assert_eq!(other.join().unwrap(), 1);
         pool.close();
         let stats = pool.stats();
-        assert_eq!((stats.completed, stats.task_count(), stats.pool_size), (4, 4, 0));
+        assert_eq!((stats.completed, stats.task_count(), stats.threads), (4, 4, 0));
     });
 }
 
@@ -57,14 +57,15 @@ fn core_threads_that_may_time_out_do_not_leave_a_task_behind() {
             assert_eq!(handle.join().unwrap(), n);
         }
         pool.close();
-        assert_eq!((pool.stats().completed, pool.stats().pool_size), (4, 0));
+        assert_eq!((pool.stats().completed, pool.stats().threads), (4, 0));
     });
 }
 
 #[test]
 fn tasks_submitted_while_the_sizes_change_run_once_each() {
     check(|| {
-        let pool = ThreadPoolExecutor::builder().core(1).maximum(3).queue(FifoQueue::bounded(2));
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(1).maximum_threads(3).queue(FifoQueue::bounded(2));
         let pool = Arc::new(pool.rejection_handler(Block::new()).build().unwrap());
         let runs: Arc<[AtomicUsize; 5]> = Arc::default();
         let submitter = thread::spawn({
@@ -76,16 +77,16 @@ fn tasks_submitted_while_the_sizes_change_run_once_each() {
                 }
             }
         });
-        pool.set_core_pool_size(0).unwrap();
-        pool.set_maximum_pool_size(1).unwrap();
-        pool.set_maximum_pool_size(2).unwrap();
-        pool.set_core_pool_size(2).unwrap();
+        pool.set_core_threads(0).unwrap();
+        pool.set_maximum_threads(1).unwrap();
+        pool.set_maximum_threads(2).unwrap();
+        pool.set_core_threads(2).unwrap();
         submitter.join().unwrap();
         pool.close();
         assert!(runs.iter().all(|runs| runs.load(SeqCst) == 1), "{runs:?}");
         let stats = pool.stats();
-        assert_eq!((stats.completed, stats.task_count(), stats.pool_size), (5, 5, 0));
-        assert!(stats.largest_pool_size <= 3);
+        assert_eq!((stats.completed, stats.task_count(), stats.threads), (5, 5, 0));
+        assert!(stats.peak_threads <= 3);
     });
 }
 
@@ -93,7 +94,8 @@ fn tasks_submitted_while_the_sizes_change_run_once_each() {
 #[test]
 fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
     check(|| {
-        let pool = ThreadPoolExecutor::builder().core(0).maximum(2).queue(FifoQueue::bounded(4));
+        let pool =
+            ThreadPoolExecutor::builder().core_threads(0).maximum_threads(2).queue(FifoQueue::bounded(4));
         let pool = Arc::new(pool.threads_first().build().unwrap());
         let both_here = Arc::new(Latch::new(2));
         let tasks = [(); 2].map(|()| {
@@ -108,7 +110,7 @@ fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
         }
         let resizer = thread::spawn({
             let pool = Arc::clone(&pool);
-            move || pool.set_maximum_pool_size(1).unwrap()
+            move || pool.set_maximum_threads(1).unwrap()
         });
         for n in 0..2 {
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or shuttle reports a deadlock
@@ -122,8 +124,12 @@ fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
 #[test]
 fn a_higher_core_size_starts_threads_for_tasks_that_wait_for_each_other() {
     check(|| {
-        let pool =
-            ThreadPoolExecutor::builder().core(1).maximum(2).queue(FifoQueue::bounded(2)).build().unwrap();
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(1)
+            .maximum_threads(2)
+            .queue(FifoQueue::bounded(2))
+            .build()
+            .unwrap();
         let both_here = Arc::new(Latch::new(2));
         let tasks = [(); 2].map(|()| {
             let both_here = Arc::clone(&both_here);
@@ -132,7 +138,7 @@ fn a_higher_core_size_starts_threads_for_tasks_that_wait_for_each_other() {
                 both_here.wait().unwrap();
             })
         });
-        pool.set_core_pool_size(2).unwrap();
+        pool.set_core_threads(2).unwrap();
         for task in tasks {
             task.unwrap().join().unwrap(); // or shuttle reports a deadlock
         }
@@ -198,7 +204,7 @@ fn nothing_is_left_over(script: &'static [Call]) {
         assert_eq!((stats.completed, stats.active, stats.queued), (ran, 0, 0), "{stats}");
         pool.shutdown();
         assert!(pool.await_termination(Duration::MAX)); // or shuttle reports a deadlock
-        assert_eq!(pool.stats().pool_size, 0);
+        assert_eq!(pool.stats().threads, 0);
     });
 }
 

@@ -114,8 +114,12 @@ fn tasks_of_one_submitter_run_in_order_whichever_way_they_come() {
 #[test]
 fn a_higher_core_size_counts_for_the_next_task() {
     check(|| {
-        let pool =
-            ThreadPoolExecutor::builder().core(1).maximum(2).queue(FifoQueue::bounded(9)).build().unwrap();
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(1)
+            .maximum_threads(2)
+            .queue(FifoQueue::bounded(9))
+            .build()
+            .unwrap();
         let (begun, both_here) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(2)));
         let meet = || {
             let (begun, both_here) = (Arc::clone(&begun), Arc::clone(&both_here));
@@ -129,7 +133,7 @@ fn a_higher_core_size_counts_for_the_next_task() {
         begun.wait().unwrap();
         let waiting = pool.submit(|| ()).unwrap(); // comes the long way and opens the inbox
         drop(pool.remove(waiting.id()));
-        pool.set_core_pool_size(2).unwrap();
+        pool.set_core_threads(2).unwrap();
         pool.submit(meet()).unwrap().join().unwrap(); // or shuttle reports a deadlock
         first.join().unwrap();
         pool.close();

@@ -50,9 +50,9 @@ fn a_race_during_a_shutdown_is_won_or_says_what_was_refused() {
             Ok(value) => assert_eq!(value, 2),
             Err(error) => {
                 assert!(matches!(error.reason, InvokeAnyFailure::Rejected(RejectReason::Shutdown)));
-                assert_eq!(error.failures.len() + error.rest.len(), 3);
+                assert_eq!(error.failures.len() + error.not_submitted.len(), 3);
                 assert_eq!(runs.load(SeqCst), error.failures.len(), "what was accepted has run");
-                assert!(error.rest.iter().all(|task| task.handle.state() == TaskState::Pending));
+                assert!(error.not_submitted.iter().all(|task| task.handle.state() == TaskState::Pending));
             }
         }
         stopper.join().unwrap();
@@ -71,11 +71,11 @@ fn a_race_against_shutting_down_now_ends() {
         let tasks = [FutureTask::new(|| Err("no")), sleeper::<Attempt>(), FutureTask::new(|| Err("no"))];
         let error = pool.invoke_any(tasks).unwrap_err();
         match error.reason {
-            InvokeAnyFailure::AllFailed => assert!(error.rest.is_empty()),
-            InvokeAnyFailure::Rejected(RejectReason::Shutdown) => assert!(!error.rest.is_empty()),
+            InvokeAnyFailure::AllFailed => assert!(error.not_submitted.is_empty()),
+            InvokeAnyFailure::Rejected(RejectReason::Shutdown) => assert!(!error.not_submitted.is_empty()),
             other => panic!("{other}"),
         }
-        assert_eq!(error.failures.len() + error.rest.len(), 3);
+        assert_eq!(error.failures.len() + error.not_submitted.len(), 3);
         stopper.join().unwrap();
         pool.close();
     });
@@ -167,7 +167,7 @@ fn a_batch_against_shutting_down_now_is_accounted_for() {
             Ok(handles) => handles,
             Err(error) => {
                 assert!(matches!(error.reason, InvokeAllFailure::Rejected(RejectReason::Shutdown)));
-                assert_eq!(error.handles.len() + error.rest.len(), 3);
+                assert_eq!(error.handles.len() + error.not_submitted.len(), 3);
                 error.handles
             }
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use executor_model::{
-    Block, CancelToken, FifoQueue, HandOffQueue, Latch, RejectReason, RejectedSubmit, Task, TaskHandle,
+    Block, CancelToken, FifoQueue, HandOffQueue, Latch, RejectReason, RejectedSubmission, Task, TaskHandle,
     ThreadPoolExecutor, WorkQueue, prelude::*,
 };
 use shuttle::rand::{Rng, thread_rng};
@@ -24,7 +24,7 @@ fn some_time_passes() {
     }
 }
 
-type Submitted = Vec<Result<TaskHandle<()>, RejectedSubmit<()>>>;
+type Submitted = Vec<Result<TaskHandle<()>, RejectedSubmission<()>>>;
 
 /// Submits `tasks` tasks that count their runs from a thread of its own.
 fn submitter(
@@ -173,7 +173,7 @@ fn taking_a_task_out_of_the_queue_makes_room() {
 
 #[test]
 fn a_higher_maximum_makes_room() {
-    gets_in_when(|pool, _| pool.set_maximum_pool_size(2).unwrap());
+    gets_in_when(|pool, _| pool.set_maximum_threads(2).unwrap());
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_thread_that_becomes_idle_takes_what_is_to_be_handed_over() {
         assert_eq!(accepted(submitters), 4);
         pool.close();
         let stats = pool.stats();
-        assert_eq!((runs.load(SeqCst), stats.completed, stats.largest_pool_size), (4, 4, 1));
+        assert_eq!((runs.load(SeqCst), stats.completed, stats.peak_threads), (4, 4, 1));
     });
 }
 
@@ -192,10 +192,10 @@ fn a_thread_that_becomes_idle_takes_what_is_to_be_handed_over() {
 struct NoPlace;
 
 impl WorkQueue for NoPlace {
-    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
         Err(task)
     }
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         None
     }
     fn len(&self) -> usize {
@@ -205,7 +205,7 @@ impl WorkQueue for NoPlace {
         Some(0)
     }
     fn for_each(&self, _look: &mut dyn FnMut(&Task)) {}
-    fn remove(&mut self, _unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    fn remove_if(&mut self, _unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         Vec::new()
     }
 }
@@ -214,13 +214,16 @@ impl WorkQueue for NoPlace {
 #[test]
 fn a_thread_that_ends_makes_room_for_another() {
     check(|| {
-        let pool = ThreadPoolExecutor::builder().core(0).maximum(1).keep_alive(Duration::from_secs(1));
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(0)
+            .maximum_threads(1)
+            .keep_alive(Duration::from_secs(1));
         let pool = pool.queue(NoPlace).rejection_handler(Block::new()).build().unwrap();
         for n in 0..3 {
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or shuttle reports a deadlock
         }
         pool.close();
-        assert_eq!((pool.stats().completed, pool.stats().largest_pool_size), (3, 1));
+        assert_eq!((pool.stats().completed, pool.stats().peak_threads), (3, 1));
     });
 }
 

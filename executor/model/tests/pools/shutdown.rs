@@ -109,7 +109,7 @@ fn a_shutdown_ends_all_idle_workers() {
         }
         pool.shutdown();
         assert!(pool.await_termination(Duration::MAX)); // or shuttle reports a deadlock
-        assert_eq!(pool.stats().pool_size, 0);
+        assert_eq!(pool.stats().threads, 0);
     });
 }
 

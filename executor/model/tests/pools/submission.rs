@@ -60,8 +60,8 @@ fn tasks_of_several_submitters_run_once_each() {
         assert!(runs.iter().all(|runs| runs.load(SeqCst) == 1), "{runs:?}");
         let stats = pool.stats();
         assert_eq!((stats.completed, stats.task_count()), (6, 6));
-        assert_eq!((stats.active, stats.queued, stats.pool_size), (0, 0, 0));
-        assert_eq!(stats.largest_pool_size, 2);
+        assert_eq!((stats.active, stats.queued, stats.threads), (0, 0, 0));
+        assert_eq!(stats.peak_threads, 2);
     });
 }
 
@@ -92,7 +92,7 @@ fn a_single_thread_keeps_the_order_even_after_a_panic() {
             }
         }
         pool.close();
-        assert_eq!(pool.stats().largest_pool_size, 1);
+        assert_eq!(pool.stats().peak_threads, 1);
     });
 }
 
@@ -113,7 +113,7 @@ fn a_panicking_task_costs_no_thread_and_no_count() {
             .count();
         let stats = pool.stats();
         assert_eq!((panicked, stats.panicked, stats.completed), (2, 2, 4));
-        assert_eq!((stats.pool_size, stats.active), (2, 0));
+        assert_eq!((stats.threads, stats.active), (2, 0));
         pool.close();
     });
 }
@@ -155,7 +155,7 @@ fn a_pool_that_gets_no_more_threads_goes_on_with_those_it_has() {
         current::remove_label_for_task::<io::ErrorKind>(current::me());
         none.execute(refused.task).unwrap();
         assert_eq!(refused.handle.join().unwrap(), 8);
-        assert_eq!((pool.stats().pool_size, none.stats().pool_size), (1, 1));
+        assert_eq!((pool.stats().threads, none.stats().threads), (1, 1));
         pool.close();
         none.close();
     });

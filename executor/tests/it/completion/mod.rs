@@ -1,7 +1,7 @@
 //! The completion service: each task once, in the order in which they end, and an end when there are no more.
 //!
 //! differs: CS-2 (`submit` gives a canceller and `take` the handle; that they belong together is told by the id) · CS-5
-//! (its waiting holds while a task is outstanding; without one, `take` and `poll_timeout` say so at once).
+//! (its waiting holds while a task is outstanding; without one, `take` and `take_timeout` say so at once).
 
 mod takers;
 
@@ -59,7 +59,7 @@ fn polling_gives_out_what_is_finished() {
         on_every_executor(|executor| {
             let service = ExecutorCompletionService::new(executor);
             service.submit(|| 1).unwrap();
-            eventually("the task is finished", || match service.poll() {
+            eventually("the task is finished", || match service.try_take() {
                 Some(handle) => {
                     assert_eq!(handle.try_join().unwrap(), 1);
                     true
@@ -68,7 +68,7 @@ fn polling_gives_out_what_is_finished() {
             });
             service.submit(|| 2).unwrap();
             let start = Instant::now();
-            assert_eq!(service.poll_timeout(LONG).unwrap().unwrap().try_join().unwrap(), 2);
+            assert_eq!(service.take_timeout(LONG).unwrap().unwrap().try_join().unwrap(), 2);
             assert!(start.elapsed() < LONG);
         });
     });
@@ -82,10 +82,10 @@ fn polling_gives_nothing_before_a_task_has_ended() {
             let release = Signal::new();
             let service = ExecutorCompletionService::new(executor);
             service.submit(held(&release, 1)).unwrap();
-            assert!(service.poll().is_none());
-            assert_matches!(service.poll_timeout(Duration::ZERO), Err(WaitError::TimedOut));
+            assert!(service.try_take().is_none());
+            assert_matches!(service.take_timeout(Duration::ZERO), Err(WaitError::TimedOut));
             let start = Instant::now();
-            assert_matches!(service.poll_timeout(SHORT), Err(WaitError::TimedOut));
+            assert_matches!(service.take_timeout(SHORT), Err(WaitError::TimedOut));
             assert!(start.elapsed() >= SHORT);
             release.set();
             assert_eq!(service.take().unwrap().unwrap().try_join().unwrap(), 1);
@@ -120,7 +120,7 @@ fn successes_failures_and_panics_arrive_once_each() {
             seen.sort_by_key(|&(_, n)| n);
             let expected: Vec<(char, i32)> = ['v', 'e', 'p'].into_iter().cycle().zip(0..30).collect();
             assert_eq!(seen, expected);
-            assert!(service.poll().is_none());
+            assert!(service.try_take().is_none());
         });
     });
 }
@@ -211,8 +211,8 @@ fn with_nothing_outstanding_there_is_nothing_to_wait_for() {
     within_deadline(|| {
         let service: ExecutorCompletionService<_, ()> = ExecutorCompletionService::new(DirectExecutor);
         assert_matches!(service.take(), Ok(None));
-        assert_matches!(service.poll_timeout(Duration::MAX), Ok(None));
-        assert!(service.poll().is_none());
+        assert_matches!(service.take_timeout(Duration::MAX), Ok(None));
+        assert!(service.try_take().is_none());
     });
 }
 
@@ -267,7 +267,7 @@ fn a_refused_task_comes_back_and_is_not_outstanding() {
             assert_matches!(service.take(), Ok(None));
             refused.task.run();
             assert_eq!(refused.handle.join().unwrap(), 1);
-            assert!(service.poll().is_none(), "it has gone out of the service's hands");
+            assert!(service.try_take().is_none(), "it has gone out of the service's hands");
         });
     });
 }
@@ -368,7 +368,7 @@ struct Nosy(Arc<ExecutorCompletionService<DirectExecutor, Nosy>>, Signal);
 impl Drop for Nosy {
     fn drop(&mut self) {
         let _ = self.0.outstanding();
-        let _ = self.0.poll();
+        let _ = self.0.try_take();
         self.1.set();
     }
 }

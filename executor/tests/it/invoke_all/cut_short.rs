@@ -35,7 +35,9 @@ fn what_a_pool_refuses_because_it_is_shut_down_comes_back() {
 /// Runs what came back and returns all values.
 fn run_elsewhere<T: Send + 'static>(error: InvokeAllError<T>) -> Vec<T> {
     let mut all = values(error.handles);
-    all.extend(error.rest.into_iter().map(|task| DirectExecutor.submit(task).unwrap().join().unwrap()));
+    all.extend(
+        error.not_submitted.into_iter().map(|task| DirectExecutor.submit(task).unwrap().join().unwrap()),
+    );
     all
 }
 
@@ -64,7 +66,7 @@ fn after_a_refusal_half_way_those_accepted_have_ended_and_the_others_are_whole()
         let error = waiter.result().unwrap_err();
         assert_matches!(error.reason, InvokeAllFailure::Rejected(RejectReason::Saturated));
         assert_eq!(states(&error.handles), [TaskState::Completed; 2]);
-        assert_eq!(error.rest.len(), 2);
+        assert_eq!(error.not_submitted.len(), 2);
         assert_eq!(error.to_string(), "a task was rejected: all threads are busy and the queue is full");
         assert_eq!(run_elsewhere(error), [0, 1, 2, 3]);
     });
@@ -79,7 +81,7 @@ fn after_a_refusal_the_deadline_still_holds() {
             let Err(error) = pool.invoke_all_timeout(tasks, timeout) else { return false };
             assert_matches!(error.reason, InvokeAllFailure::Rejected(_));
             assert_eq!(states(&error.handles), [TaskState::Cancelled; 2]);
-            assert_eq!(error.rest[0].handle.state(), TaskState::Pending);
+            assert_eq!(error.not_submitted[0].handle.state(), TaskState::Pending);
             true
         });
     });
@@ -100,7 +102,7 @@ fn what_is_refused_can_be_invoked_again_until_all_is_done() {
                 }
                 Err(error) => {
                     done.extend(values(error.handles));
-                    tasks = error.rest;
+                    tasks = error.not_submitted;
                 }
             }
         }
@@ -123,7 +125,7 @@ fn a_caller_that_is_cancelled_already_submits_nothing() {
             for attempt in attempts {
                 let error = token.attach(attempt).unwrap_err();
                 assert_matches!(error.reason, InvokeAllFailure::Interrupted);
-                assert_eq!((error.handles.len(), error.rest.len()), (0, 2));
+                assert_eq!((error.handles.len(), error.not_submitted.len()), (0, 2));
                 assert_eq!(error.to_string(), "the calling task was cancelled");
                 assert_eq!(run_elsewhere(error), [1, 2]);
             }
@@ -156,7 +158,7 @@ fn a_caller_that_is_cancelled_while_it_waits_cancels_what_it_has_started() {
                     assert_matches!(error.reason, InvokeAllFailure::Interrupted);
                     assert_eq!(error.handles[1].state(), TaskState::Cancelled);
                     assert_matches!(error.handles[0].state(), TaskState::Completed | TaskState::Cancelled);
-                    assert!(error.rest.is_empty());
+                    assert!(error.not_submitted.is_empty());
                 });
             }
         });
@@ -181,7 +183,7 @@ fn a_caller_that_is_cancelled_while_its_submission_blocks_gets_back_what_it_has_
         let error = waiter.result().unwrap_err();
         assert_matches!(error.reason, InvokeAllFailure::Interrupted);
         assert_eq!(states(&error.handles), [TaskState::Cancelled; 2]);
-        assert_eq!(error.rest.len(), 2);
+        assert_eq!(error.not_submitted.len(), 2);
     });
 }
 
@@ -199,7 +201,7 @@ fn a_caller_that_is_cancelled_by_its_own_inline_task_begins_no_other() {
         });
         let error = token.attach(|| DirectExecutor.invoke_all(tasks)).unwrap_err();
         assert_matches!(error.reason, InvokeAllFailure::Interrupted);
-        assert_eq!((error.handles.len(), error.rest.len(), runs.load(Ordering::Relaxed)), (1, 2, 1));
+        assert_eq!((error.handles.len(), error.not_submitted.len(), runs.load(Ordering::Relaxed)), (1, 2, 1));
         assert_eq!(values(error.handles), [0], "its result is not lost");
     });
 }
@@ -225,7 +227,7 @@ fn shutting_down_now_releases_who_has_invoked_tasks_without_end() {
                 Ok(handles) => assert_eq!(states(&handles), [TaskState::Cancelled; 3]),
                 Err(error) => {
                     assert_matches!(error.reason, InvokeAllFailure::Rejected(RejectReason::Shutdown));
-                    assert_eq!(error.handles.len() + error.rest.len(), 3);
+                    assert_eq!(error.handles.len() + error.not_submitted.len(), 3);
                 }
             }
             assert!(pool.await_termination(LONG));

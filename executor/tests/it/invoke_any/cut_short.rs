@@ -26,7 +26,7 @@ fn what_a_pool_refuses_because_it_is_shut_down_comes_back() {
                 let error = invoke_any(&pool, tasks).unwrap_err();
                 assert_matches!(error.reason, InvokeAnyFailure::Rejected(RejectReason::Shutdown));
                 assert!(error.failures.is_empty());
-                assert_eq!(DirectExecutor.invoke_any(error.rest).unwrap(), 1);
+                assert_eq!(DirectExecutor.invoke_any(error.not_submitted).unwrap(), 1);
             });
         });
     });
@@ -69,8 +69,8 @@ fn a_refusal_half_way_is_the_reason_if_all_that_were_accepted_have_failed() {
         let error = waiter.result().unwrap_err();
         assert_matches!(error.reason, InvokeAnyFailure::Rejected(RejectReason::Saturated));
         assert_eq!(told(&error), ["no", "no"]);
-        assert_eq!(error.rest.len(), 2);
-        assert_eq!(DirectExecutor.invoke_any(error.rest).unwrap(), 3);
+        assert_eq!(error.not_submitted.len(), 2);
+        assert_eq!(DirectExecutor.invoke_any(error.not_submitted).unwrap(), 3);
     });
 }
 
@@ -87,7 +87,7 @@ fn a_caller_that_is_cancelled_already_submits_nothing() {
                 let tasks = || vec![FutureTask::new(|| Ok(1)), FutureTask::new(|| Ok(2))];
                 let error = token.attach(|| invoke_any(executor, tasks())).unwrap_err();
                 assert_matches!(error.reason, InvokeAnyFailure::Interrupted);
-                assert_eq!((error.failures.len(), error.rest.len()), (0, 2));
+                assert_eq!((error.failures.len(), error.not_submitted.len()), (0, 2));
                 assert!(token.attach(|| masked(|| invoke_any(executor, tasks()))).is_ok());
             });
         });

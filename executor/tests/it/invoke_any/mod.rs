@@ -218,7 +218,7 @@ fn a_success_that_is_there_counts_even_if_it_came_too_late() {
                 match DirectExecutor.invoke_any_timeout(vec![late; tasks], timeout) {
                     Ok(value) => value == 1,
                     Err(error) => {
-                        assert_eq!(error.rest.len(), tasks, "one that was begun has succeeded");
+                        assert_eq!(error.not_submitted.len(), tasks, "one that was begun has succeeded");
                         false
                     }
                 }
@@ -326,8 +326,8 @@ fn when_the_time_is_up_all_are_cancelled_and_told() {
                 let error = executor.invoke_any_timeout([one, failed, two], timeout).unwrap_err();
                 assert!(start.elapsed() >= timeout);
                 assert_matches!(error.reason, InvokeAnyFailure::TimedOut);
-                assert_eq!(error.failures.len() + error.rest.len(), 3);
-                if !error.rest.is_empty() || told(&error)[0] != "no" {
+                assert_eq!(error.failures.len() + error.not_submitted.len(), 3);
+                if !error.not_submitted.is_empty() || told(&error)[0] != "no" {
                     return false;
                 }
                 assert_eq!(told(&error)[1..], ["the task was cancelled"; 2]);
@@ -350,7 +350,7 @@ fn without_any_time_nothing_is_begun_and_all_comes_back() {
             let error = error.unwrap_err();
             assert_matches!(error.reason, InvokeAnyFailure::TimedOut);
             assert!(error.failures.is_empty());
-            assert_eq!(DirectExecutor.invoke_any(error.rest).unwrap(), 1);
+            assert_eq!(DirectExecutor.invoke_any(error.not_submitted).unwrap(), 1);
         });
     });
 }

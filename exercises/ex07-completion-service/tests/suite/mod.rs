@@ -331,16 +331,17 @@ pub fn the_executor_may_run_tasks_at_once() {
     check_end(&service);
 }
 
-pub fn poll_takes_what_is_there() {
-    promise("poll() takes a result that is there, and never waits for one.");
+pub fn try_take_takes_what_is_there() {
+    promise("try_take() takes a result that is there, and never waits for one.");
     let (desk, service) = at_a_desk();
-    let poll = || expect("poll()", "poll() waits for a task that has not ended", || service.poll());
-    check(&poll(), "None", "nothing was submitted", "there is nothing to come");
+    let try_take =
+        || expect("try_take()", "try_take() waits for a task that has not ended", || service.try_take());
+    check(&try_take(), "None", "nothing was submitted", "there is nothing to come");
     submit_all(&service, &[1]);
-    check(&poll(), "None", "the task has not ended", "its result is not there yet");
+    check(&try_take(), "None", "the task has not ended", "its result is not there yet");
     desk.run(0);
-    check(&poll(), "the result 1", "the task has ended", HAS_ENDED);
-    let cause = "poll() has taken the last result, and take() waits for one: a result that is taken is not outstanding \
+    check(&try_take(), "the result 1", "the task has ended", HAS_ENDED);
+    let cause = "try_take() has taken the last result, and take() waits for one: a result that is taken is not outstanding \
                  any more, whoever took it";
     check(&take(&service, cause), "None", "a take() after the last result", "a result comes once");
 }

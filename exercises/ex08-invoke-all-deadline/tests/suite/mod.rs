@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use executor::prelude::*;
 use executor::{
-    CancelToken, Executor, JoinTimeoutError, RejectReason, RejectedExecution, RejectedSubmit, Task,
+    CancelToken, Executor, JoinTimeoutError, RejectReason, RejectedExecution, RejectedSubmission, Task,
     TaskError, TaskHandle, ThreadPoolExecutor,
 };
 use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
@@ -137,7 +137,7 @@ fn jobs(ran: &Ran, number: u32) -> Vec<Job<u32>> {
         .collect()
 }
 
-type Outcomes = Result<Vec<Result<u32, TaskError>>, RejectedSubmit<u32>>;
+type Outcomes = Result<Vec<Result<u32, TaskError>>, RejectedSubmission<u32>>;
 
 fn invoke(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Outcomes {
     let cause = "times are whole numbers without a sign: what is left until a deadline that is over is 0, and a deadline \

@@ -132,7 +132,10 @@ impl World {
 
     fn build_pool(self: &Arc<Self>) -> ThreadPoolExecutor {
         let Scenario { queue, core, maximum, core_timeout, threads_first, policy, end, .. } = self.scenario;
-        let builder = ThreadPoolExecutor::builder().core(core).maximum(maximum).core_timeout(core_timeout);
+        let builder = ThreadPoolExecutor::builder()
+            .core_threads(core)
+            .maximum_threads(maximum)
+            .core_timeout(core_timeout);
         let builder = builder.keep_alive(Duration::from_secs(1)).hooks(Watching(Arc::clone(self)));
         let builder = builder.panic_handler(Deaf);
         let builder = builder.thread_factory(Script(AtomicUsize::new(0), self.scenario.factory.clone()));
@@ -211,8 +214,8 @@ impl World {
             Step::Purge => pool.purge(),
             Step::Look => self.look(pool),
             // Some contradict the other settings and are refused: also something that may happen to a pool.
-            Step::Maximum(threads) => drop(pool.set_maximum_pool_size(threads)),
-            Step::Core(threads) => drop(pool.set_core_pool_size(threads)),
+            Step::Maximum(threads) => drop(pool.set_maximum_threads(threads)),
+            Step::Core(threads) => drop(pool.set_core_threads(threads)),
             Step::Threads(threads) => drop(pool.set_threads(threads)),
             Step::CoreTimeout(allowed) => drop(pool.set_core_timeout(allowed)),
             Step::Prestart => _ = pool.prestart_core_thread(),
@@ -342,7 +345,7 @@ impl World {
     /// What holds at any time.
     fn look(&self, pool: &ThreadPoolExecutor) {
         let stats = pool.stats();
-        assert!(stats.largest_pool_size <= self.scenario.highest_maximum(), "{stats}");
+        assert!(stats.peak_threads <= self.scenario.highest_maximum(), "{stats}");
         assert!(self.scenario.queue.capacity().is_none_or(|capacity| stats.queued <= capacity), "{stats}");
     }
 
@@ -373,7 +376,7 @@ impl World {
         loop {
             let stats = pool.stats();
             let gates = owed().filter(|record| record.body == Body::Gate && !record.is_over());
-            if gates.count() < stats.pool_size.min(stats.maximum_pool_size) {
+            if gates.count() < stats.threads.min(stats.maximum_threads) {
                 // There is a thread for the others.
                 for record in owed() {
                     let end = if record.body == Body::Gate { &record.begun } else { &record.over };
@@ -382,15 +385,15 @@ impl World {
                 assert_eq!(pool.queued(), 0);
                 return;
             }
-            if stats.pool_size > stats.maximum_pool_size {
+            if stats.threads > stats.maximum_threads {
                 return; // how many go is not known
             }
             let mut there = self.at_the_gate.lock().unwrap();
-            while *there < stats.pool_size {
+            while *there < stats.threads {
                 there = self.one_more_at_the_gate.wait(there).unwrap(); // or shuttle reports a deadlock
             }
             let there = *there;
-            if pool.stats().pool_size == there {
+            if pool.stats().threads == there {
                 let stats = pool.stats();
                 let waiting = owed().filter(|record| record.begun.count() > 0).count();
                 assert_eq!((stats.queued, stats.active), (waiting, there), "queued and active: {stats}");
@@ -436,13 +439,13 @@ impl World {
         let stats = Self::nothing_is_left(&pool);
         let (completed, panicked) = (self.completed.load(SeqCst), self.panicked.load(SeqCst));
         assert_eq!((stats.completed, stats.panicked), (completed as u64, panicked as u64), "{stats}");
-        assert!(stats.largest_pool_size <= self.scenario.highest_maximum(), "{stats}");
+        assert!(stats.peak_threads <= self.scenario.highest_maximum(), "{stats}");
     }
 
     fn nothing_is_left(pool: &ThreadPoolExecutor) -> PoolStats {
         let stats = pool.stats();
         assert_eq!(stats.state, PoolState::Terminated);
-        assert_eq!((stats.pool_size, stats.active, stats.queued), (0, 0, 0), "{stats}");
+        assert_eq!((stats.threads, stats.active, stats.queued), (0, 0, 0), "{stats}");
         assert_eq!(stats.task_count(), stats.completed, "{stats}");
         stats
     }
@@ -530,7 +533,7 @@ fn with_queue(builder: ThreadPoolBuilder, queue: Queue) -> ThreadPoolBuilder {
 struct Ring(VecDeque<Task>, usize);
 
 impl WorkQueue for Ring {
-    fn offer(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+    fn push(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
         if self.0.len() == self.1 {
             drop(self.0.pop_front());
         }
@@ -538,7 +541,7 @@ impl WorkQueue for Ring {
         Ok(())
     }
 
-    fn take(&mut self) -> Option<Task> {
+    fn pop(&mut self) -> Option<Task> {
         self.0.pop_front()
     }
 
@@ -554,7 +557,7 @@ impl WorkQueue for Ring {
         self.0.iter().for_each(look);
     }
 
-    fn remove(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         let (removed, kept): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|task| unwanted(task));
         self.0 = kept.into();
         removed

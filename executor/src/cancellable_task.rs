@@ -25,10 +25,8 @@
 
 use crate::cancel::CancelToken;
 use crate::error::Cancelled;
-use crate::executor::{Executor, ExecutorExt, ExecutorService, RejectedExecution, RejectedSubmit};
+use crate::executor::{Executor, ExecutorExt, RejectedSubmission, forward_service};
 use crate::handle::{FutureTask, TaskHandle};
-use crate::sync::Duration;
-use crate::task::Task;
 
 /// A task that knows how to be got out of where it is blocked, in a read from a socket for instance.
 ///
@@ -132,17 +130,17 @@ impl<E: Executor> CancellingExecutor<E> {
     /// Has the task run, and its canceller called if it is cancelled while it runs.
     ///
     /// # Errors
-    /// [`RejectedSubmit`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses it.
     #[doc(alias = "newTaskFor")]
     pub fn submit_task<C: CancellableTask>(
         &self,
         task: C,
-    ) -> Result<TaskHandle<C::Output>, RejectedSubmit<C::Output>> {
+    ) -> Result<TaskHandle<C::Output>, RejectedSubmission<C::Output>> {
         self.executor.submit(task.into_future_task())
     }
 
     /// The executor behind it.
-    pub fn get_ref(&self) -> &E {
+    pub fn executor(&self) -> &E {
         &self.executor
     }
 
@@ -152,34 +150,4 @@ impl<E: Executor> CancellingExecutor<E> {
     }
 }
 
-impl<E: Executor> Executor for CancellingExecutor<E> {
-    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.executor.execute_task(task)
-    }
-}
-
-impl<E: ExecutorService> ExecutorService for CancellingExecutor<E> {
-    fn shutdown(&self) {
-        self.executor.shutdown();
-    }
-
-    fn shutdown_now(&self) -> Vec<Task> {
-        self.executor.shutdown_now()
-    }
-
-    fn is_shutdown(&self) -> bool {
-        self.executor.is_shutdown()
-    }
-
-    fn is_terminated(&self) -> bool {
-        self.executor.is_terminated()
-    }
-
-    fn await_termination(&self, timeout: Duration) -> bool {
-        self.executor.await_termination(timeout)
-    }
-
-    fn close(&self) {
-        self.executor.close();
-    }
-}
+forward_service!(<E> CancellingExecutor<E> => self.executor);

@@ -30,8 +30,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::task::{Poll, Wake, Waker};
 
+use super::TaskHandle;
 use crate::error::WaitError;
-use crate::handle::TaskHandle;
 use crate::sync::{Arc, Mutex, Weak};
 use crate::task::TaskId;
 use crate::wait::{Deadline, Line, Ticket, wait};

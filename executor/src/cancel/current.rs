@@ -1,0 +1,258 @@
+//! Which token is the current one on a thread.
+//!
+//! # Invariants
+//!
+//! 1. Frames are pushed and popped by guards, so the stack of a thread is empty when it runs no task and is attached to
+//!    nothing.
+//! 2. A frame's token is made when somebody asks for it, once. Its parent is the token of the frame below; a masked frame
+//!    gives none.
+//! 3. No token is dropped, and no user's code runs, while the stack is borrowed.
+
+use std::cell::RefCell;
+
+use super::tree::CancelToken;
+use crate::callbacks;
+use crate::error::Cancelled;
+use crate::sync::{Arc, thread_local};
+
+impl CancelToken {
+    /// The token of the task that the calling thread is running.
+    ///
+    /// On a thread that runs no task each call makes a fresh token, which nobody else has, so functions that ask for it
+    /// can be called from anywhere. A callback ([`on_cancel`](Self::on_cancel),
+    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of what a task that was
+    /// called off has captured or of a result that nobody wants belong to no task either, whichever thread they run on:
+    /// there, too, the token is fresh, and no request cuts a blocking call short.
+    ///
+    /// Only the owner of a task (through its handle) or of a pool is meant to cancel what this
+    /// returns; a task that wants to cancel a part of itself makes a [`child`](Self::child).
+    pub fn current() -> Self {
+        FRAMES.try_with(|frames| materialise(&mut frames.borrow_mut())).ok().flatten().unwrap_or_default()
+    }
+
+    /// Runs `f` with this token as the thread's current one: carries a token to a thread of one's own.
+    ///
+    /// The exception is the destructor of a thread-local value. If it runs after that of this crate's own value, as it may
+    /// when the thread ends, nothing is current any more, and `f` runs without a current token. Calls on the token itself,
+    /// such as [`sleep`](Self::sleep) and [`check`](Self::check), work there, too.
+    ///
+    /// ```
+    /// # use executor::CancelToken;
+    /// let token = CancelToken::current(); // of the task, say
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| token.attach(|| CancelToken::current().check()));
+    /// });
+    /// ```
+    pub fn attach<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _frame = push();
+        fill(|frame| frame.token = Some(self.clone()));
+        f()
+    }
+
+    /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks it is not current:
+    /// hooks and the `Drop` of what a task leaves behind run there, and are no task of the pool's.
+    pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _frame = push();
+        fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
+        f()
+    }
+}
+
+/// Runs `f` as a step that must not be cut off half-way: no blocking call in it obeys the current token.
+///
+/// For clean-up, for the last message of a protocol, for the second of two writes that belong together. The request is
+/// not lost: [`CancelToken::current`] shows it inside and after the step, and so does [`check`](CancelToken::check).
+///
+/// The current token is ignored however a wait comes by it: by itself, in `CancelToken::current().sleep(..)`, in an
+/// [`attach`](CancelToken::attach) of the same token inside the step, or in tasks that run inline there. *Another* token
+/// is obeyed by a wait that is told to, with `other.sleep(..)` or `other.attach(..)`: so a step can have a limit of its
+/// own. Make that one with [`CancelToken::new`]; a child of the current token is cancelled together with it, and
+/// counts as another.
+///
+/// ```
+/// use executor::{CancelToken, Latch, masked};
+///
+/// let token = CancelToken::new();
+/// token.cancel();
+/// token.attach(|| {
+///     let latch = Latch::new(0);
+///     assert!(latch.wait().is_err());
+///     assert!(masked(|| latch.wait()).is_ok());
+///     assert!(CancelToken::current().is_cancelled());
+/// });
+/// ```
+pub fn masked<R>(f: impl FnOnce() -> R) -> R {
+    struct Unmask(usize);
+    impl Drop for Unmask {
+        fn drop(&mut self) {
+            with_frames(|frames| {
+                if let Some(frame) = frames.get_mut(self.0) {
+                    frame.masked -= 1;
+                }
+            });
+        }
+    }
+
+    let top = with_frames(|frames| {
+        let top = frames.len().checked_sub(1)?;
+        frames[top].masked += 1;
+        Some(top)
+    });
+    let _unmask = top.flatten().map(Unmask);
+    f()
+}
+
+/// What the handle of a running task has to know about the task's token.
+pub(crate) trait RunningTask: Send + Sync {
+    /// The task has made its token. Cancels it if the task was cancelled already.
+    fn token_made(&self, token: &CancelToken);
+
+    /// Whether the task was cancelled while it runs.
+    fn was_cancelled(&self) -> bool;
+}
+
+struct Frame {
+    token: Option<CancelToken>,
+    task: Option<Arc<dyn RunningTask>>,
+    masked: u32,
+    /// Nothing is current here. The token, if there is one, is only the parent of those of tasks.
+    outside: bool,
+}
+
+thread_local! {
+    static FRAMES: RefCell<Vec<Frame>> = RefCell::new(Vec::new());
+}
+
+/// `None` only while the thread ends and its locals are gone: then nothing is current.
+#[inline]
+fn with_frames<R>(f: impl FnOnce(&mut Vec<Frame>) -> R) -> Option<R> {
+    FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
+}
+
+/// Takes the top frame off the stack. Guards end in the reverse order of their begin, so that is the guard's own.
+#[must_use]
+pub(crate) struct FrameGuard {
+    pushed: bool,
+}
+
+impl Drop for FrameGuard {
+    #[inline]
+    fn drop(&mut self) {
+        if self.pushed {
+            // What is in the frame is dropped after the borrow has ended: its token might be the last of its kind.
+            let top = with_frames(|frames| {
+                let Frame { token, task, .. } = frames.last_mut()?;
+                let in_it = (token.take(), task.take());
+                frames.truncate(frames.len() - 1);
+                Some(in_it)
+            });
+            drop(top);
+        }
+    }
+}
+
+/// Begins an empty frame. What few of them have is filled in by [`fill`]: to hand it in here would cost every task, since
+/// it goes through memory.
+#[inline]
+fn push() -> FrameGuard {
+    let empty = Frame { token: None, task: None, masked: 0, outside: false };
+    let pushed = with_frames(|frames| frames.push(empty)).is_some();
+    FrameGuard { pushed }
+}
+
+fn fill(fill: impl FnOnce(&mut Frame)) {
+    with_frames(|frames| frames.last_mut().map(fill));
+}
+
+/// Runs a user's code that belongs to no task, on whichever thread: a callback, a hook, a handler, the `Drop` of a value
+/// that nobody wants. The current token is not that of the task that happens to be under way on this thread, and waits
+/// are cut short by none.
+pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
+    let something_is_current = with_frames(|frames| !frames.is_empty()).unwrap_or(false);
+    let _frame = something_is_current.then(push);
+    if something_is_current {
+        fill(|frame| frame.outside = true);
+    }
+    f()
+}
+
+/// Calls a user's code outside any task, and contains a panic in it. Deep inside other callbacks it is put off.
+pub(crate) fn call_outside(callback: impl FnOnce() + 'static) {
+    callbacks::call(|| outside_any_task(callback));
+}
+
+/// Enters a task. `task` is what its handle shares with it, if there is a handle.
+#[inline]
+pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
+    let guard = push();
+    if let Some(task) = task {
+        fill(|frame| frame.task = Some(task));
+    }
+    guard
+}
+
+/// The current token for a wait: none on a thread without one and none inside [`masked`].
+pub(crate) fn current_for_wait() -> Option<CancelToken> {
+    let current = |frames: &mut Vec<Frame>| {
+        if frames.last()?.masked > 0 {
+            return None;
+        }
+        let token = materialise(frames)?;
+        (!shields(frames, &token)).then_some(token)
+    };
+    with_frames(current).flatten()
+}
+
+/// Whether a step of this thread that is [`masked`] is shielded from this very token.
+pub(crate) fn is_shielded_from(token: &CancelToken) -> bool {
+    with_frames(|frames| shields(frames, token)).unwrap_or(false)
+}
+
+fn shields(frames: &[Frame], token: &CancelToken) -> bool {
+    frames.iter().any(|frame| frame.masked > 0 && frame.token.as_ref().is_some_and(|own| own.is(token)))
+}
+
+/// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
+pub(crate) fn check_current() -> Result<(), Cancelled> {
+    fn is_cancelled(frames: &[Frame]) -> bool {
+        let Some((top, below)) = frames.split_last() else { return false };
+        if top.masked > 0 {
+            return false;
+        }
+        match (&top.token, &top.task) {
+            (Some(token), _) => token.is_cancelled() && !shields(below, token),
+            (None, Some(task)) if task.was_cancelled() => true,
+            _ => !top.outside && is_cancelled(below),
+        }
+    }
+    let in_a_task = |frames: &[Frame]| frames.last().is_some_and(|top| !top.outside);
+    match with_frames(|frames| in_a_task(frames) && is_cancelled(frames)) {
+        Some(true) => Err(Cancelled),
+        _ => Ok(()),
+    }
+}
+
+/// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and outside any task.
+fn materialise(frames: &mut [Frame]) -> Option<CancelToken> {
+    let (top, below) = frames.split_last_mut()?;
+    if top.outside {
+        return None;
+    }
+    if top.token.is_none() {
+        let token = parent_of_the_next(below).map_or_else(CancelToken::new, |parent| parent.child());
+        if let Some(task) = &top.task {
+            task.token_made(&token);
+        }
+        top.token = Some(token);
+    }
+    top.token.clone()
+}
+
+/// The parent of the token of a task that runs on top of these frames.
+fn parent_of_the_next(frames: &mut [Frame]) -> Option<CancelToken> {
+    match frames.last()? {
+        top if top.masked > 0 => None,
+        top if top.outside => top.token.clone(),
+        _ => materialise(frames),
+    }
+}

@@ -1,0 +1,77 @@
+//! Co-operative cancellation: asking a task to stop, and noticing that one was asked.
+//!
+//! A Rust thread cannot be interrupted from outside. What can be done is to agree on a signal, to look at it between
+//! two steps of work, and to have everything that blocks listen for it. The signal is a [`CancelToken`].
+//!
+//! ```
+//! use executor::{CancelToken, Cancelled};
+//!
+//! fn count_to(limit: u64, token: &CancelToken) -> Result<u64, Cancelled> {
+//!     let mut n = 0;
+//!     while n < limit {
+//!         token.check()?; // once per unit of work
+//!         n += 1;
+//!     }
+//!     Ok(n)
+//! }
+//!
+//! let token = CancelToken::new();
+//! assert_eq!(count_to(1_000, &token), Ok(1_000));
+//! token.cancel();
+//! assert_eq!(count_to(1_000, &token), Err(Cancelled));
+//! ```
+//!
+//! # One tree
+//!
+//! Tokens form a tree. Cancelling one cancels everything below it and nothing above, so stopping one task and stopping
+//! a whole pool are the same operation at two heights.
+//!
+//! ```text
+//!   pool's root ──┬── task's token ──── token of a task it runs inline
+//!    (shutdown_now)├── task's token          (handle.cancel)
+//!                  └── …
+//! ```
+//!
+//! A token goes from *live* to *cancelled* once and never back; whoever calls [`cancel`](CancelToken::cancel) first
+//! moves it. The request is never cleared, and it cannot leak into the next task on the same thread either, because
+//! it belongs to the task and not to the thread.
+//!
+//! # The current token
+//!
+//! Each thread has a stack of frames, one for each task it is in the middle of (more than one only when a task runs
+//! another inline) and one for each [`attach`](CancelToken::attach). The top frame's token is the *current* one; every
+//! blocking call of this crate obeys it. Most tasks never ask, so a frame starts without a token and makes one on
+//! demand, as a child of the frame below. A callback or a hook gets a frame in which nothing is current: it is no part of
+//! the task whose thread it borrows.
+//!
+//! # The order of a cancel
+//!
+//! 1. The token and all below it are *marked*: from then on [`is_cancelled`](CancelToken::is_cancelled) says so.
+//! 2. Threads that wait in this crate under one of these tokens are woken.
+//! 3. Users' callbacks run, outside all locks.
+//!
+//! A callback may take long, or wait for a thread that one of the tokens is to release; so it comes last. Any number of
+//! threads may cancel tokens of one tree at the same time. Each of them marks what it finds unmarked, so a `cancel` that
+//! has returned has the whole tree below it marked, whatever it returned. The callbacks of a token are run by one of them:
+//! the one that *claims* the token, because it was the first to mark it or because it has claimed the one above.
+//!
+//! # Invariants
+//!
+//! 1. `cancelled` is set under the lock of `state`, so a thread that adds a child, a waiter or a callback under that lock
+//!    either sees it set or is found by the canceller.
+//! 2. Only the thread that set `claimed` runs callbacks, in the order in which they were registered, one at a time,
+//!    outside the lock.
+//! 3. `settled` is set when the token and all below it are marked. It spares a cancel that claims nothing the way down.
+//! 4. No two of these locks are held at once.
+//! 5. When [`Registration`]'s drop has returned, its callback is not running and never will be.
+
+mod current;
+mod tree;
+
+pub use current::masked;
+pub(crate) use current::{
+    RunningTask, call_outside, check_current, current_for_wait, enter_task, is_shielded_from,
+    outside_any_task,
+};
+pub(crate) use tree::Callbacks;
+pub use tree::{CancelToken, Registration};

@@ -1,0 +1,97 @@
+//! A task and its handle, made together.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::TaskHandle;
+use super::cell::{ResultCell, TaskCell};
+use crate::cancel::CancelToken;
+use crate::error::Cancelled;
+use crate::sync::Arc;
+use crate::task::{Task, TaskId};
+
+/// A task and its handle: two views of one allocation.
+///
+/// In spite of its name it is no [`Future`]: it cannot be awaited. Its [`handle`](Self::handle) is one.
+///
+/// What `submit` makes and splits. Use it directly to give a task a [name](Self::named) or a [priority](Self::prioritized),
+/// to run it on a thread of your own, or to hand it to an executor that someone else chooses.
+///
+/// ```
+/// use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
+///
+/// let FutureTask { task, handle } = FutureTask::new(|| 6 * 7);
+/// std::thread::spawn(move || task.run()); // no executor at all
+/// assert_eq!(handle.join()?, 42);
+///
+/// let pool = ThreadPoolExecutor::single();
+/// let index = pool.submit(FutureTask::new(|| 10).named("index"))?; // instead of a closure
+/// assert_eq!(index.name(), Some("index"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "the task does nothing until it is run, and dropping it cancels it"]
+pub struct FutureTask<T> {
+    /// To be run once; dropping it unrun completes the handle as cancelled.
+    pub task: Task,
+    /// To wait for the result, or to call the task off.
+    pub handle: TaskHandle<T>,
+}
+
+impl<T: Send + 'static> FutureTask<T> {
+    /// Makes a task that computes a value.
+    pub fn new(f: impl FnOnce() -> T + Send + 'static) -> Self {
+        Self::from_body(|| Ok(f()))
+    }
+
+    /// Makes a task that gives up when it is cancelled: `f` gets the task's token, and its `Err(Cancelled)` is not a
+    /// result but the outcome *cancelled*.
+    ///
+    /// ```
+    /// use executor::{FutureTask, TaskState};
+    ///
+    /// let FutureTask { task, handle } = FutureTask::cancellable(|token| {
+    ///     token.check()?;
+    ///     Ok(1)
+    /// });
+    /// handle.cancel();
+    /// task.run();
+    /// assert_eq!(handle.state(), TaskState::Cancelled);
+    /// ```
+    pub fn cancellable(f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static) -> Self {
+        Self::from_body(|| f(&CancelToken::current()))
+    }
+
+    fn from_body(body: impl FnOnce() -> Result<T, Cancelled> + Send + 'static) -> Self {
+        let id = TaskId::next();
+        let cell = Arc::new(TaskCell::new(id, body));
+        let handle = TaskHandle { cell: Arc::clone(&cell) as Arc<dyn ResultCell<T>>, name: None };
+        Self { task: Task::with_handle(cell, id), handle }
+    }
+
+    /// Gives the task and its handle a name.
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        let name = name.into();
+        self.handle.name = Some(Arc::from(&*name));
+        self.task = self.task.named(name);
+        self
+    }
+
+    /// Gives the task a priority, as [`Task::prioritized`] does.
+    pub fn prioritized(mut self, priority: i32) -> Self {
+        self.task = self.task.prioritized(priority);
+        self
+    }
+}
+
+impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTask<T> {
+    fn from(f: F) -> Self {
+        Self::new(f)
+    }
+}
+
+// By hand, because deriving would ask for `T: Debug`.
+impl<T> fmt::Debug for FutureTask<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FutureTask").field("task", &self.task).field("handle", &self.handle).finish()
+    }
+}

@@ -1,0 +1,146 @@
+//! Rules about the sources that no compiler checks: the order of the modules, and what `lib.rs` tells a reader of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files that list modules in bottom-up order, each with the path by which one of these modules names another.
+const IN_ORDER: &[(&str, &str)] = &[("lib.rs", "crate::")];
+
+/// The most lines that a reader is asked to read first.
+const FIRST_PATH: usize = 2_300;
+
+fn src(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file)
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines above the unit tests, which may use everything.
+fn without_tests(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().take_while(|line| !line.starts_with("#[cfg(test)]") && !line.starts_with("#[cfg(all(test"))
+}
+
+/// What the compiler sees of a file. Links in comments may point anywhere.
+fn code(text: &str) -> String {
+    without_tests(text).map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect()
+}
+
+/// The identifier at the beginning of a text.
+fn identifier(text: &str) -> &str {
+    &text[..text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())]
+}
+
+/// The identifiers with which the items of `{A, B as C}` or `A` begin.
+fn listed(text: &str) -> impl Iterator<Item = &str> {
+    let list = text.strip_prefix('{').and_then(|list| list.split('}').next());
+    list.unwrap_or_else(|| identifier(text)).split(',').map(|item| identifier(item.trim()))
+}
+
+/// The modules that a file declares, in its order.
+fn modules(code: &str) -> Vec<&str> {
+    let declared = code.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod "));
+    declared.filter_map(|declared| declared.strip_suffix(';')).collect()
+}
+
+/// The names that a file passes on, each with the module that it comes from.
+fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> {
+    let uses = code.split("use ").skip(1).filter_map(|path| path.split_once("::"));
+    let of_modules = uses.filter(|(module, _)| modules.contains(module));
+    of_modules.flat_map(|(module, names)| listed(names).map(move |name| (name, module))).collect()
+}
+
+/// Which modules of a list name one that stands below them. `sources` are the texts of a module.
+fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Vec<String> {
+    let list = code(list);
+    let modules = modules(&list);
+    let names = passed_on(&list, &modules);
+    let place = |name: &str| modules.iter().position(|module| module == names.get(name).unwrap_or(&name));
+    let mut wrong = Vec::new();
+    for (own, module) in modules.iter().enumerate() {
+        for text in sources(module) {
+            let code = code(&text);
+            let mentioned = code.split(prefix).skip(1).flat_map(listed);
+            let below = mentioned.filter(|name| place(name).is_some_and(|place| place > own));
+            wrong.extend(below.map(|name| format!("{module} names {prefix}{name}")));
+        }
+    }
+    wrong
+}
+
+/// The texts of a module: of `NAME.rs`, or of all files in the folder `NAME`.
+fn sources(folder: &Path, module: &str) -> Vec<String> {
+    let file = folder.join(format!("{module}.rs"));
+    if file.exists() {
+        return vec![read(&file)];
+    }
+    let files = fs::read_dir(folder.join(module)).unwrap_or_else(|error| panic!("{module}: {error}"));
+    files.map(|file| read(&file.unwrap().path())).collect()
+}
+
+/// So there is no circle of modules either.
+#[test]
+fn a_module_refers_only_to_modules_above_it() {
+    for (list, prefix) in IN_ORDER {
+        let list = src(list);
+        let wrong = upward(&read(&list), prefix, |module| sources(list.parent().unwrap(), module));
+        assert!(wrong.is_empty(), "not the order of {}:\n{}", list.display(), wrong.join("\n"));
+    }
+}
+
+/// The test above can fail.
+#[test]
+fn a_reference_to_a_module_below_is_found() {
+    let list = "mod a;\n\npub mod b;\npub use b::{\n    B, C,\n};\n\nmod d;\n";
+    let wrong = upward(list, "crate::", |module| {
+        let text = match module {
+            "a" => "//! [`B`](crate::B)\nuse crate::{E, d::F};\nfn f() -> crate::C {} // as crate::b\n",
+            "b" => "use crate::a::A;\nuse crate::B;\n#[cfg(test)]\nmod tests {\n    use crate::d;\n}\n",
+            _ => "use crate::b::B;\n",
+        };
+        vec![text.to_owned()]
+    });
+    assert_eq!(wrong, ["a names crate::d", "a names crate::C"]);
+}
+
+/// The rows of the table of modules in `lib.rs`, by cells.
+fn table(lib: &str) -> Vec<Vec<&str>> {
+    let rows = lib.lines().skip_while(|line| !line.starts_with("//! | module |")).skip(2);
+    let rows = rows.map_while(|line| line.strip_prefix("//! | "));
+    rows.map(|row| row.split('|').map(str::trim).collect()).collect()
+}
+
+#[test]
+fn the_table_of_modules_has_their_order_and_names_chapters_of_the_book() {
+    let lib = read(&src("lib.rs"));
+    let table = table(&lib);
+    let in_table: Vec<_> = table.iter().map(|row| identifier(row[0].trim_matches('`'))).collect();
+    assert_eq!(in_table, modules(&code(&lib)));
+    let book = read(&src("../../book/src/SUMMARY.md"));
+    for row in table {
+        let first_met_in = row[2];
+        assert!(first_met_in == "–" || book.contains(&format!("[{first_met_in}]")), "{row:?}");
+    }
+}
+
+#[test]
+fn the_first_path_is_short_and_its_modules_are_marked() {
+    let lib = read(&src("lib.rs"));
+    let path = lib.lines().skip_while(|line| *line != "//! # A first path").skip(1);
+    let (mut lines, mut on_it) = (0, Vec::new());
+    for step in path.take_while(|line| !line.starts_with("//! # ")).filter(|line| line.contains(". `")) {
+        let mut quoted = step.split('`').skip(1).step_by(2);
+        let file = quoted.next().unwrap();
+        let end = quoted.next().filter(|_| step.contains(", up to `"));
+        let text = read(&src(file));
+        assert!(end.is_none_or(|end| text.contains(end)), "{step}");
+        lines += without_tests(&text).take_while(|line| end.is_none_or(|end| !line.contains(end))).count();
+        on_it.push(identifier(file));
+    }
+    assert!((1_500..=FIRST_PATH).contains(&lines), "{lines} lines");
+    for row in table(&lib) {
+        assert_eq!(row[0].contains('★'), on_it.contains(&identifier(row[0].trim_matches('`'))), "{row:?}");
+    }
+}
