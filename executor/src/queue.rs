@@ -103,13 +103,15 @@ impl FifoQueue {
         self.capacity.unwrap_or(usize::MAX).saturating_sub(self.tasks.len())
     }
 
-    /// Puts in all of `tasks`, for which there is to be room. What is left of `tasks` is empty.
-    pub(crate) fn append(&mut self, tasks: &mut VecDeque<Task>) {
-        if self.tasks.is_empty() {
-            std::mem::swap(&mut self.tasks, tasks);
-        } else {
-            self.tasks.append(tasks);
-        }
+    /// Puts tasks before and behind those that are here. There is to be room for all of them.
+    pub(crate) fn surround(&mut self, before: Vec<Task>, behind: impl Iterator<Item = Task>) {
+        before.into_iter().rev().for_each(|task| self.tasks.push_front(task));
+        self.tasks.extend(behind);
+    }
+
+    /// Takes all tasks out, in order.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Task> {
+        self.tasks.drain(..)
     }
 }
 

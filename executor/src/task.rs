@@ -103,19 +103,18 @@ impl Task {
         TaskLabel { id: self.id, attributes: self.attributes.clone() }
     }
 
-    pub(crate) fn has_handle(&self) -> bool {
-        matches!(self.body, Body::WithHandle(_))
-    }
-
-    /// What the task shares with its handle, if it has one.
-    pub(crate) fn cell(&self) -> Option<Arc<dyn HandleCell>> {
+    /// The task comes into a queue that wants to hear if it is cancelled there. False if it is already, which the watcher
+    /// then has to count itself.
+    #[inline]
+    pub(crate) fn enter_queue<W: QueueWatcher + 'static>(&self, watcher: &Weak<W>) -> bool {
         match &self.body {
-            Body::Closure(_) => None,
-            Body::WithHandle(duty) => Some(Arc::clone(duty.cell())),
+            Body::Closure(_) => true,
+            Body::WithHandle(duty) => duty.cell().enter_queue(Weak::clone(watcher) as Weak<dyn QueueWatcher>),
         }
     }
 
     /// The task has left the queue. True if it was cancelled while it was there.
+    #[inline]
     pub(crate) fn leave_queue(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
@@ -318,8 +317,7 @@ pub(crate) trait HandleCell: RunningTask {
     /// The task will not be run: completes the handle as cancelled unless it is finished already.
     fn abandon(&self);
 
-    /// The task is in a queue that wants to hear if it is cancelled there. False if it is already, which the watcher
-    /// then has to count itself.
+    /// See [`Task::enter_queue`].
     fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool;
 
     /// See [`Task::leave_queue`].

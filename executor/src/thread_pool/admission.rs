@@ -8,15 +8,16 @@ use super::state::{State, ask};
 use super::worker;
 use crate::error::{RejectReason, WaitError};
 use crate::executor::RejectedExecution;
-use crate::sync::{Arc, MutexGuard, PATIENCE, Weak, thread};
-use crate::task::{QueueWatcher, Task};
+use crate::sync::atomic::Ordering;
+use crate::sync::{Arc, MutexGuard, PATIENCE, thread};
+use crate::task::Task;
 use crate::wait::{Deadline, wait};
 
 impl Shared {
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     #[inline] // all the way from `execute`: a task that is copied at each step costs more than the lock
     pub(super) fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
-        match self.inbox.offer(task, &self.me) {
+        match self.inbox.offer(task, &self.me, &self.apart.tombstones) {
             Ok(()) => Ok(()),
             Err(task) => self.decide(task),
         }
@@ -61,7 +62,8 @@ impl Shared {
                 }
                 Err(Some(refused)) => task = refused,
             }
-            if state.tombstones > 0 {
+            if state.dead() > 0 {
+                self.recall(&mut state);
                 let purged = state.purge();
                 if !purged.is_empty() {
                     cancelled.extend(purged);
@@ -85,12 +87,18 @@ impl Shared {
         let id = task.id();
         let waiting = state.idle;
         // Before it is in the queue: the queue may drop it there and then.
-        if let Some(cell) = task.cell()
-            && !cell.enter_queue(Weak::clone(&self.me) as Weak<dyn QueueWatcher>)
-        {
-            state.tombstones += 1; // it was cancelled before it could tell us
+        if !task.enter_queue(&self.me) {
+            self.apart.tombstones.fetch_add(1, Ordering::Relaxed); // it was cancelled before it could tell us
         }
-        let result = match ask(|| state.queue.push(task, waiting)) {
+        let offered = if !self.claims {
+            ask(|| state.queue.push(task, waiting))
+        } else if self.room(state) > 0 {
+            self.inbox.lock().put(task);
+            Some(Ok(()))
+        } else {
+            Some(Err(task))
+        };
+        let result = match offered {
             Some(Ok(())) => Ok(()),
             Some(Err(refused)) => {
                 state.leave_queue(&refused);
@@ -99,7 +107,7 @@ impl Shared {
             None if state.holds(id) => Err(None),
             None => return Err(None),
         };
-        self.wake_one(state);
+        self.wake_one(state, 0);
         self.open_inbox(state);
         result
     }
@@ -109,11 +117,9 @@ impl Shared {
         // Only threads that are there count: one that was ordered may not come.
         let has_its_threads = state.phase == PoolState::Running && state.live >= self.grows_to(state).max(1);
         let need_not_wake = state.idle == 0 || state.searching;
-        if has_its_threads
-            && need_not_wake
-            && let Some(queue) = state.queue.as_fifo()
-        {
-            self.inbox.open(queue);
+        if has_its_threads && need_not_wake && self.claims {
+            let room = self.room(state);
+            self.inbox.lock().open(room);
         }
     }
 
@@ -145,6 +151,7 @@ impl Shared {
                 // First the waker and then the look, so that room made in between is not missed.
                 ticket = Some(self.state.lock().queue_submitter(waker.clone()));
             }
+            self.apart.submitter_waits.store(true, Ordering::SeqCst); // before it looks
             match self.admit(task.take()?) {
                 Ok(()) => Some(Ok(())),
                 Err(RejectedExecution { reason: RejectReason::Saturated, task: back }) => {
@@ -155,9 +162,7 @@ impl Shared {
             }
         });
         if let Some(ticket) = ticket {
-            let mut state = self.state.lock();
-            state.submitters.retain(|&(other, _)| other != ticket);
-            state.wake_submitter(); // there may be room for the next one, or we had its wake-up
+            self.state.lock().unqueue_submitter(ticket);
         }
         result.unwrap_or_else(|why| {
             let reason = match why {
@@ -169,15 +174,14 @@ impl Shared {
         })
     }
 
-    /// Wakes a sleeping worker if there is something to take, unless one is on its way or still looks.
-    pub(super) fn wake_one(&self, state: &mut MutexGuard<'_, State>) {
-        let has_tasks =
-            |state: &State| !state.handed.is_empty() || !ask(|| state.queue.is_empty()).unwrap_or(false);
+    /// Wakes a sleeping worker if there is more to take than the caller takes itself, unless one is on its way or still
+    /// looks.
+    pub(super) fn wake_one(&self, state: &mut MutexGuard<'_, State>, taken_here: usize) {
         if state.idle == 0 || state.searching {
             return;
         }
         self.close_inbox(state); // from now on nobody searches, unless it is the one that is woken here
-        if has_tasks(state) {
+        if self.to_be_taken(state) > taken_here {
             state.searching = true;
             self.work.notify_one();
         }

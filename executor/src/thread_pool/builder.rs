@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::ThreadPoolExecutor;
 use super::factory::{NamedThreads, ThreadFactory};
-use super::hooks::{Hooks, NoHooks};
+use super::hooks::Hooks;
 use super::rejection::{Abort, RejectionHandler};
 use super::state::Settings;
 use crate::panics::PanicHandler;
@@ -116,7 +116,7 @@ pub struct ThreadPoolBuilder {
     queue: Box<dyn WorkQueue>,
     rejection: Arc<dyn RejectionHandler>,
     factory: Option<Arc<dyn ThreadFactory>>,
-    hooks: Box<dyn Hooks>,
+    hooks: Option<Box<dyn Hooks>>,
     panic_handler: Option<Arc<dyn PanicHandler>>,
     on_drop: DropPolicy,
 }
@@ -133,7 +133,7 @@ impl ThreadPoolBuilder {
             queue: Box::new(FifoQueue::unbounded()),
             rejection: Arc::new(Abort),
             factory: None,
-            hooks: Box::new(NoHooks),
+            hooks: None,
             panic_handler: None,
             on_drop: DropPolicy::Finish,
         }
@@ -227,7 +227,7 @@ impl ThreadPoolBuilder {
 
     /// What is called around each task. Default: nothing.
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
-        self.hooks = Box::new(hooks);
+        self.hooks = Some(Box::new(hooks));
         self
     }
 

@@ -28,6 +28,7 @@ impl Shared {
             self.close_inbox(&mut state);
             self.announce_end(&state);
         }
+        self.recall(&mut state);
         let mut never_begun: Vec<Task> = state.handed.drain(..).collect();
         let mut cancelled = Vec::new();
         // A queue that panics is asked again, as often as there are tasks that it may still have.

@@ -11,7 +11,7 @@ use std::io;
 use super::PoolState;
 use super::factory::Worker;
 use super::shared::Shared;
-use super::state::{State, ask};
+use super::state::State;
 use super::worker::{self, Duty};
 use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
@@ -100,7 +100,7 @@ impl Shared {
         state.factory_rest.after_failure();
         self.started.notify_all();
         state.wake_submitter(); // another may be started in its place
-        self.wake_one(&mut state);
+        self.wake_one(&mut state, 0);
         self.see_to_stranded(state);
     }
 
@@ -122,7 +122,7 @@ impl Shared {
 
     /// Orders another worker if the last one has left without a look and tasks wait. The inbox is closed.
     pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, State>) {
-        let tasks_wait = !state.handed.is_empty() || !ask(|| state.queue.is_empty()).unwrap_or(true);
+        let tasks_wait = self.to_be_taken(&state) > 0;
         if let Some(shared) = self.me.upgrade()
             && (state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait)
         {

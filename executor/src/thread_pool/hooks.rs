@@ -45,12 +45,6 @@ pub trait Hooks: Send + Sync {
     fn terminated(&self) {}
 }
 
-/// No hooks.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct NoHooks;
-
-impl Hooks for NoHooks {}
-
 impl<H: Hooks + ?Sized> Hooks for crate::sync::Arc<H> {
     fn before_execute(&self, task: &TaskInfo<'_>) {
         (**self).before_execute(task);

@@ -2,93 +2,102 @@
 //!
 //! If each submission took the lock of the state, submitters and workers would fight for it task by task. Most of the time
 //! there is nothing to decide: the pool runs, it has its threads, none of them has to be woken, and the queue has room.
-//! Then a task is left in the inbox, behind a lock of its own. Workers come for what is there when the queue is empty, and
-//! move all of it into the queue at once. Only a [`FifoQueue`] has an inbox, since only there the order stays the same.
-//!
-//! ```text
-//!   submitter ──▶ inbox ──all at once, when the queue is empty──▶ queue ──one by one──▶ workers
-//!       └───────────────(closed: by admission.rs)───────────────────▲
-//! ```
+//! Then a task is left in the inbox, behind a lock of its own. A worker that finds nothing else makes a run of all that is
+//! here, in one step. Only a pool with a [`FifoQueue`](crate::FifoQueue) has an inbox, since only there the order stays
+//! the same.
 //!
 //! The inbox is open while it has `room`. A submitter that came the long way opens it if it finds that there would have
-//! been nothing to decide. Whoever makes that untrue closes it, under the lock of the state: a submitter that has to
-//! decide, a worker that is about to sleep or leaves, a thread that does not come, a setter, a shutdown.
+//! been nothing to decide. It puts its own task here, too, so that the queue is used only for what was recalled. A thread
+//! that makes that untrue closes it, under the lock of the state: a submitter that has to decide, a worker that is about
+//! to sleep or leaves, a factory's caller whose thread does not come, a setter, a shutdown.
 //!
 //! # Invariants
 //!
 //! 1. The lock of the state comes before that of the inbox.
 //! 2. While it is open, the pool is running, has all the threads that it starts before it queues, and either none of them
 //!    sleeps or one is searching. A worker looks here, and closes it, before it sleeps.
-//! 3. What is in it is younger than what is in the queue: nothing is put into the queue before it has been emptied.
-//! 4. It never has more room than the queue. So a bound is a bound.
-//! 5. Closing and emptying it is one step.
+//! 3. What is in it is younger than what is in the run and in the queue.
+//! 4. It never has more room than the queue would have, with all of them in it. So a bound is a bound.
 
-use std::collections::VecDeque;
-
-use crate::queue::{FifoQueue, shrink};
-use crate::sync::{Mutex, Weak};
+use super::run::Slot;
+use crate::sync::atomic::{AtomicIsize, Ordering};
+use crate::sync::{Mutex, MutexGuard, Weak};
 use crate::task::{QueueWatcher, Task};
 
 pub(super) struct Inbox(Mutex<Tray>);
 
-struct Tray {
-    tasks: VecDeque<Task>,
-    /// How many tasks may still be put in; none while it is closed.
+/// What is in the inbox, in the order in which it came.
+pub(super) struct Tray {
+    slots: Vec<Slot>,
+    /// How many tasks may still be left here by the short way; none while it is closed.
     room: usize,
-    /// Tasks that were cancelled before they were put in.
-    tombstones: isize,
 }
 
 impl Inbox {
     /// Makes one that is closed.
     pub(super) fn new() -> Self {
-        Self(Mutex::new(Tray { tasks: VecDeque::new(), room: 0, tombstones: 0 }))
+        Self(Mutex::new(Tray { slots: Vec::new(), room: 0 }))
     }
 
     /// Leaves a task here, or gives it back if the inbox is closed.
     #[inline]
-    pub(super) fn offer<W: QueueWatcher + 'static>(&self, task: Task, watcher: &Weak<W>) -> Result<(), Task> {
+    pub(super) fn offer<W: QueueWatcher + 'static>(
+        &self,
+        task: Task,
+        watcher: &Weak<W>,
+        tombstones: &AtomicIsize,
+    ) -> Result<(), Task> {
         let mut tray = self.0.lock();
         if tray.room == 0 {
             return Err(task);
         }
         tray.room -= 1;
-        if let Some(cell) = task.cell()
-            && !cell.enter_queue(Weak::clone(watcher) as Weak<dyn QueueWatcher>)
-        {
-            tray.tombstones += 1; // it was cancelled before it could tell us
+        if !task.enter_queue(watcher) {
+            tombstones.fetch_add(1, Ordering::Relaxed); // it was cancelled before it could tell us
         }
-        tray.tasks.push_back(task);
+        tray.slots.push(Slot::new(task));
         Ok(())
     }
 
-    /// Moves what is here to the end of the queue. Returns how many of them were cancelled before they came here.
-    pub(super) fn empty_into(&self, queue: &mut FifoQueue) -> isize {
-        self.0.lock().empty_into(queue)
-    }
-
-    /// The same, and lets nothing more in.
-    pub(super) fn close_into(&self, queue: &mut FifoQueue) -> isize {
-        let mut tray = self.0.lock();
-        tray.room = 0;
-        tray.empty_into(queue)
-    }
-
-    /// Gives back the memory that a burst needed. It is empty and closed.
-    pub(super) fn shrink(&self) {
-        shrink(&mut self.0.lock().tasks);
-    }
-
-    /// Lets tasks in, as many as the queue has room for. The caller has closed it before and has held the lock of the
-    /// state since.
-    pub(super) fn open(&self, queue: &FifoQueue) {
-        self.0.lock().room = queue.room();
+    /// What is here. While the tray is held, nothing comes in.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Tray> {
+        self.0.lock()
     }
 }
 
 impl Tray {
-    fn empty_into(&mut self, queue: &mut FifoQueue) -> isize {
-        queue.append(&mut self.tasks);
-        std::mem::take(&mut self.tombstones)
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Lets nothing more in by the short way.
+    pub(super) fn close(&mut self) {
+        self.room = 0;
+    }
+
+    /// Lets as many tasks in as there is room for.
+    pub(super) fn open(&mut self, room: usize) {
+        self.room = room;
+    }
+
+    /// Puts in a task that came the long way.
+    pub(super) fn put(&mut self, task: Task) {
+        self.slots.push(Slot::new(task));
+    }
+
+    /// Changes what is here for an empty list.
+    pub(super) fn empty_into(&mut self, empty: &mut Vec<Slot>) {
+        std::mem::swap(&mut self.slots, empty);
+    }
+
+    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Task> {
+        self.slots.drain(..).map(Slot::into_task)
+    }
+
+    /// Gives back the memory that a burst needed.
+    pub(super) fn shrink(&mut self, kept: usize) {
+        if self.slots.is_empty() && self.slots.capacity() > kept {
+            self.slots = Vec::new();
+        }
     }
 }

@@ -23,6 +23,8 @@
 //! | `shared` | what the pool and its workers have in common: the state, its condition variables, the hooks |
 //! | `admission` | the way in: a task gets a thread or a place in the queue, or is refused |
 //! | `inbox` | the short way in, while there is nothing to decide |
+//! | `run` | tasks that workers claim one at a time, without the lock |
+//! | `seat` | what a worker is doing, written by it alone |
 //! | `growth` | how workers come, and what happens if they do not |
 //! | `worker` | what a worker thread does, and how it leaves |
 //! | `ending` | the way out: shutting down, and the last moment |
@@ -56,7 +58,20 @@
 //! sleepers. So a burst of submissions costs its submitter one wake-up, and the workers wake each other. A worker with
 //! nothing to do gives way a few times before it sleeps, and is the one that searches meanwhile.
 //!
-//! While nobody has to be woken, submitters do not even need the state: they leave their tasks in the `inbox`.
+//! # The fast path
+//!
+//! While no worker has to be woken, submitters do not need the state: they leave their tasks in the `inbox`. While there
+//! are tasks in the `run`, workers do not need it either: each claims one by an addition to a counter, and counts in its
+//! own `seat` what it has begun and completed. So a busy pool takes one lock for each submission, which only submitters
+//! and the one worker that makes the next run of the inbox ask for, and none for each task begun. Only a pool with a
+//! [`FifoQueue`](crate::FifoQueue) has a fast path; the order of the others is decided when a task is taken.
+//!
+//! ```text
+//!                                      ┌──▶ worker ─┐  claims, begins, counts in its seat
+//!   submitter ──▶ inbox ─────▶ run ────┼──▶ worker ─┤
+//!       │                       ▲      └──▶ worker ─┘  finds nothing: looks at the state
+//!       └─(something to decide)─┴─ state ◀────────────┘
+//! ```
 //!
 //! # Cancelled tasks in the queue
 //!
@@ -67,11 +82,11 @@
 //! # Invariants
 //!
 //! 1. Everything that changes together is in `State`, behind one lock. A worker counts itself out under the same lock
-//!    under which it decides to leave. The inbox is the one thing apart; whoever looks at the state as a whole empties it
-//!    first.
-//! 2. A task in the queue or the inbox implies a live worker, so nothing is stranded.
-//! 3. A task in either and a sleeping worker imply a worker that is searching, or one that will look before it sleeps.
-//! 4. Once the phase has left `Running`, nothing enters the queue or the inbox.
+//!    under which it decides to leave. The inbox, the claims and the seats are apart; a thread that wants to see all of it
+//!    at one moment locks the inbox and freezes the run, too.
+//! 2. A task that waits in the queue, the inbox or the run implies a live worker, so nothing is stranded.
+//! 3. Such a task and a sleeping worker imply a worker that is searching, or one that will look before it sleeps.
+//! 4. Once the phase has left `Running`, nothing enters the queue, the inbox or the run.
 //! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of any) runs while the state is locked. The
 //!    exceptions by name are a comparator and a user's own queue.
 //! 6. A worker never ends because of a task: [`Task::run`] lets no panic out.
@@ -84,6 +99,8 @@ mod growth;
 mod hooks;
 mod inbox;
 mod rejection;
+mod run;
+mod seat;
 mod shared;
 mod state;
 mod stats;
@@ -188,13 +205,15 @@ impl ThreadPoolExecutor {
         settings: Settings,
         grows: bool,
         threads_first: bool,
-        hooks: Box<dyn Hooks>,
+        hooks: Option<Box<dyn Hooks>>,
         panic_handler: Option<Arc<dyn PanicHandler>>,
         on_drop: DropPolicy,
     ) -> Self {
-        let state = State::new(queue, settings);
+        let mut state = State::new(queue, settings);
+        let claims = state.queue.as_fifo().is_some();
         let shared = Arc::new_cyclic(|me| Shared {
-            dropped_tombstones: Arc::clone(&state.dropped_tombstones),
+            apart: Arc::clone(&state.apart),
+            claims,
             state: Mutex::new(state),
             inbox: Inbox::new(),
             work: Condvar::new(),
@@ -383,6 +402,7 @@ impl ThreadPoolExecutor {
     fn change(&self, change: impl FnOnce(&mut Settings)) -> Result<(), PoolConfigError> {
         let mut state = self.shared.state.lock();
         self.shared.close_inbox(&mut state); // a submitter may have to start a thread now
+        self.shared.recall(&mut state); // and a worker that claims task after task may be one too many
         let settings = &state.settings;
         let mut changed = Settings {
             factory: Arc::clone(&settings.factory),

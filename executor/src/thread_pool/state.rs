@@ -9,24 +9,24 @@ use std::task::Waker;
 
 use super::PoolState;
 use super::factory::ThreadFactory;
+use super::inbox::Tray;
 use super::rejection::RejectionHandler;
-use super::stats::PoolStats;
+use super::run::{Frozen, Runs};
+use super::seat::Seat;
 use crate::panics::{self, contain};
 use crate::queue::WorkQueue;
-use crate::sync::atomic::{AtomicIsize, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use crate::sync::{Arc, Duration, Instant};
-use crate::task::{Task, TaskId, TaskLabel};
+use crate::task::{Task, TaskId};
 
 pub(super) struct State {
     pub(super) phase: PoolState,
     pub(super) queue: Box<dyn WorkQueue>,
     /// Tasks for which a worker is being started. They are taken before those in the queue.
     pub(super) handed: VecDeque<Task>,
-    /// Tasks in the queue that were cancelled there, give or take those whose cancelling is under way on another thread:
-    /// a canceller adds one, taking such a task out subtracts one, in whichever order.
-    pub(super) tombstones: isize,
-    /// Those of them that a user's own queue has dropped.
-    pub(super) dropped_tombstones: Arc<AtomicIsize>,
+    /// The tasks that a worker claims next, if the queue is a [`FifoQueue`]. See `run`.
+    pub(super) runs: Runs,
+    pub(super) apart: Arc<Apart>,
 
     pub(super) settings: Settings,
 
@@ -44,16 +44,27 @@ pub(super) struct State {
     pub(super) factory_rest: Rest,
     /// Threads that drop tasks for which no worker comes.
     pub(super) dropping: usize,
-    /// What each worker is doing. A worker keeps its seat for as long as it lives.
-    pub(super) seats: Vec<Seat>,
-    pub(super) active: usize,
-    pub(super) completed: u64,
+    /// What each worker is doing, and whether there is a worker. It keeps its seat for as long as it lives.
+    pub(super) seats: Vec<(bool, Arc<Seat>)>,
+    /// Claims that were made for no worker.
+    pub(super) claimed_otherwise: u64,
     pub(super) panicked: u64,
 
     /// Submitters that wait for room, in the order in which they came, each with its ticket.
     pub(super) submitters: VecDeque<(u64, Waker)>,
     /// The ticket of the next submitter that has to wait.
     pub(super) next_ticket: u64,
+}
+
+/// What changes without the lock, too, because those who change it hold another lock, or none.
+#[derive(Default)]
+pub(super) struct Apart {
+    /// Tasks that were cancelled while they waited and are there still, give or take those whose cancelling is under way on
+    /// another thread: a canceller adds one, and who takes such a task out subtracts one, in whichever order.
+    pub(super) tombstones: AtomicIsize,
+    /// The first of the waiting submitters has looked for room and was not told of any since. It raises this before it
+    /// looks; who makes room reads it afterwards. So a submitter is woken once, however much room there is.
+    pub(super) submitter_waits: AtomicBool,
 }
 
 /// Keeps submitters from asking a factory that fails again and again, as long as there are other threads: after each
@@ -85,20 +96,14 @@ pub(super) struct Settings {
     pub(super) rejection: Arc<dyn RejectionHandler>,
 }
 
-pub(super) enum Seat {
-    Free,
-    Idle,
-    Running(TaskLabel),
-}
-
 impl State {
     pub(super) fn new(queue: Box<dyn WorkQueue>, settings: Settings) -> Self {
         Self {
             phase: PoolState::Running,
             queue,
             handed: VecDeque::new(),
-            tombstones: 0,
-            dropped_tombstones: Arc::default(),
+            runs: Runs::default(),
+            apart: Arc::default(),
             settings,
             live: 0,
             starting: 0,
@@ -109,8 +114,7 @@ impl State {
             factory_rest: Rest::default(),
             dropping: 0,
             seats: Vec::new(),
-            active: 0,
-            completed: 0,
+            claimed_otherwise: 0,
             panicked: 0,
             submitters: VecDeque::new(),
             next_ticket: 0,
@@ -121,14 +125,25 @@ impl State {
         self.live + self.starting
     }
 
-    pub(super) fn take_seat(&mut self) -> usize {
-        let free = self.seats.iter().position(|seat| matches!(seat, Seat::Free));
-        let seat = free.unwrap_or_else(|| {
-            self.seats.push(Seat::Free);
+    /// Gives a worker a seat, and the number by which it leaves it.
+    pub(super) fn take_seat(&mut self) -> (usize, Arc<Seat>) {
+        let free = self.seats.iter().position(|(taken, _)| !taken);
+        let number = free.unwrap_or_else(|| {
+            self.seats.push(Default::default());
             self.seats.len() - 1
         });
-        self.seats[seat] = Seat::Idle;
-        seat
+        let (taken, seat) = &mut self.seats[number];
+        *taken = true;
+        (number, Arc::clone(seat))
+    }
+
+    pub(super) fn leave_seat(&mut self, number: usize) {
+        self.seats[number].0 = false;
+    }
+
+    /// Adds up what the seats say.
+    pub(super) fn sum(&self, of: impl Fn(&Seat) -> u64) -> u64 {
+        self.seats.iter().map(|(_, seat)| of(seat)).sum()
     }
 
     /// Whether a worker may end because it has been idle for the keep-alive time.
@@ -136,19 +151,27 @@ impl State {
         self.settings.core_timeout || self.workers() > self.settings.core
     }
 
-    /// Tasks that wait, without those that were cancelled.
-    pub(super) fn queued(&self) -> usize {
-        self.length().saturating_sub(self.dead())
+    /// Puts all that waits into the queue: first what is left of the run, last what is in the inbox.
+    pub(super) fn recall(&mut self, inbox: &mut Tray) {
+        if let Some(queue) = self.queue.as_fifo() {
+            queue.surround(self.runs.recall(), inbox.take_all());
+        }
     }
 
+    /// Tasks in the queue, or in the run that was made of them.
     pub(super) fn length(&self) -> usize {
-        ask(|| self.queue.len()).unwrap_or(0)
+        ask(|| self.queue.len()).unwrap_or(0) + self.runs.remaining()
     }
 
+    /// The same, while the run is frozen.
+    pub(super) fn length_of(&self, frozen: &Frozen) -> usize {
+        ask(|| self.queue.len()).unwrap_or(0) + self.runs.remaining_when(frozen)
+    }
+
+    /// Those of all that wait that were cancelled.
     pub(super) fn dead(&self) -> usize {
-        // Relaxed: a queue drops tasks where it is called, that is, under the lock of this state.
-        let in_queue = self.tombstones - self.dropped_tombstones.load(Ordering::Relaxed);
-        usize::try_from(in_queue).unwrap_or(0)
+        // Relaxed: who is to know of a cancellation has heard of it by a lock.
+        usize::try_from(self.apart.tombstones.load(Ordering::Relaxed)).unwrap_or(0)
     }
 
     /// Whether a task is in the queue, as far as the queue tells.
@@ -164,21 +187,12 @@ impl State {
         self.handed.remove(index)
     }
 
-    /// Takes the task to be run next. Puts those that were cancelled before it into `cancelled`, to be dropped outside the
-    /// lock.
-    #[inline]
-    pub(super) fn take(&mut self, cancelled: &mut Vec<Task>) -> Option<Task> {
-        if self.handed.is_empty() { self.take_queued(cancelled) } else { self.handed.pop_front() }
-    }
-
-    /// The same, of those in the queue.
+    /// Takes the task to be run next out of the queue. Puts those that were cancelled before it into `cancelled`, to be
+    /// dropped outside the lock.
     #[inline]
     pub(super) fn take_queued(&mut self, cancelled: &mut Vec<Task>) -> Option<Task> {
         loop {
-            let task = match self.queue.as_fifo() {
-                Some(ours) => ours.pop(), // there is nothing in it that could panic
-                None => ask(|| self.queue.pop()).flatten(),
-            }?;
+            let task = ask(|| self.queue.pop()).flatten()?;
             let was_cancelled = self.leave_queue(&task);
             self.wake_submitter();
             if !was_cancelled {
@@ -192,7 +206,7 @@ impl State {
     pub(super) fn leave_queue(&mut self, task: &Task) -> bool {
         let cancelled = task.leave_queue();
         if cancelled {
-            self.tombstones -= 1;
+            self.apart.tombstones.fetch_sub(1, Ordering::Relaxed);
         }
         cancelled
     }
@@ -206,20 +220,6 @@ impl State {
         removed
     }
 
-    pub(super) fn stats(&self) -> PoolStats {
-        PoolStats {
-            state: self.phase,
-            core_threads: self.settings.core,
-            maximum_threads: self.settings.maximum,
-            threads: self.workers(),
-            peak_threads: self.largest,
-            active: self.active + self.handed.len(),
-            queued: self.queued(),
-            completed: self.completed,
-            panicked: self.panicked,
-        }
-    }
-
     /// Has a submitter wait for room, behind those that wait already. Returns its ticket.
     pub(super) fn queue_submitter(&mut self, waker: Waker) -> u64 {
         let ticket = self.next_ticket;
@@ -228,9 +228,20 @@ impl State {
         ticket
     }
 
+    /// Takes a submitter out of the line, and has the next one look: there may be room for it, or it was this one that had
+    /// been told of the room.
+    pub(super) fn unqueue_submitter(&mut self, ticket: u64) {
+        self.submitters.retain(|&(other, _)| other != ticket);
+        self.apart.submitter_waits.store(true, Ordering::SeqCst);
+        self.wake_submitter();
+    }
+
+    /// Tells the first submitter in the line of room, unless it has been told and not looked yet.
     pub(super) fn wake_submitter(&self) {
         // Under the lock, but not user code: only threads wait here, each on its parker.
-        if let Some((_, first)) = self.submitters.front() {
+        if self.apart.submitter_waits.swap(false, Ordering::SeqCst)
+            && let Some((_, first)) = self.submitters.front()
+        {
             first.wake_by_ref();
         }
     }
@@ -263,8 +274,9 @@ mod tests {
             rejection: Arc::new(Abort),
         };
         let mut state = State::new(Box::new(FifoQueue::unbounded()), settings);
-        assert_eq!([state.take_seat(), state.take_seat(), state.take_seat()], [0, 1, 2]);
-        state.seats[1] = Seat::Free;
-        assert_eq!([state.take_seat(), state.take_seat()], [1, 3]);
+        let mut take = || state.take_seat().0;
+        assert_eq!([take(), take(), take()], [0, 1, 2]);
+        state.leave_seat(1);
+        assert_eq!([state.take_seat().0, state.take_seat().0], [1, 3]);
     }
 }

@@ -13,13 +13,16 @@
 //! Others count on an idle worker: a submitter leaves a task in the inbox, or gives it to a hand-off queue, because this
 //! worker sleeps or searches. Others count on a new one: a task was put aside for it. So neither leaves without a look.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use super::PoolState;
 use super::hooks::TaskInfo;
+use super::run::Run;
+use super::seat::Seat;
 use super::shared::Shared;
-use super::state::{Rest, Seat, State, ask};
+use super::state::{Rest, State};
 use crate::panics;
+use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread, thread_local};
 use crate::task::{Outcome, Task, TaskId};
 
@@ -80,13 +83,12 @@ fn has_duty(shared: &Shared, wanted: impl Fn(Duty) -> bool) -> bool {
 // ANCHOR: worker
 /// The body of a worker thread. `ordered_for` is the task that was put aside for it.
 pub(super) fn run(shared: &Arc<Shared>, ordered_for: Option<TaskId>) {
-    let worker = Worker::begin(shared, ordered_for);
+    let mut worker = Worker::begin(shared, ordered_for);
     let _on_duty = on_duty(shared, Duty::Work);
     shared.call_hook(|hooks| hooks.worker_started());
     shared.root.above_tasks(|| {
-        let mut ended = None;
-        while let Some(task) = worker.next_task(ended.take()) {
-            ended = worker.run_task(task);
+        while let Some(task) = worker.next_task() {
+            worker.run_task(task);
         }
     });
     shared.report_kept();
@@ -94,20 +96,25 @@ pub(super) fn run(shared: &Arc<Shared>, ordered_for: Option<TaskId>) {
 }
 // ANCHOR_END: worker
 
+/// What a worker has found.
+enum Found {
+    Task(Task),
+    /// Something to claim, if others leave it any.
+    Run(Arc<Run>),
+}
+
 /// One worker, counted from `begin` until `leave`.
 struct Worker<'a> {
     shared: &'a Shared,
     /// Its place in `State::seats`.
-    seat: usize,
+    number: usize,
+    seat: Arc<Seat>,
+    /// The run it claims from, until that is used up.
+    run: Option<Arc<Run>>,
     /// It has not looked for a task yet.
-    fresh: Cell<bool>,
+    fresh: bool,
     ordered_for: Option<TaskId>,
-    left: Cell<bool>,
-}
-
-/// A task has ended in this way.
-struct Ended {
-    panicked: bool,
+    left: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -117,25 +124,54 @@ impl<'a> Worker<'a> {
         state.live += 1;
         state.factory_rest = Rest::default();
         state.largest = state.largest.max(state.live);
-        let seat = state.take_seat();
+        let (number, seat) = state.take_seat();
         shared.started.notify_all();
-        Self { shared, seat, fresh: Cell::new(true), ordered_for, left: Cell::new(false) }
+        Self { shared, number, seat, run: None, fresh: true, ordered_for, left: false }
     }
 
     // ANCHOR: next_task
-    /// Counts the task before, if that is not done yet, and waits for the next. `None` means that the worker has left.
+    /// Waits for the next task. `None` means that the worker has left.
     #[inline]
-    fn next_task(&self, ended: Option<Ended>) -> Option<Task> {
+    fn next_task(&mut self) -> Option<Task> {
+        if let Some(run) = &self.run {
+            if let Some(task) = self.claim(run) {
+                return Some(task);
+            }
+            self.run = None;
+        }
+        self.look_for_task()
+    }
+
+    /// Takes a task out of the run, without the lock of the state.
+    #[inline]
+    fn claim(&self, run: &Run) -> Option<Task> {
+        loop {
+            let task = run.claim()?;
+            let was_cancelled = task.leave_queue();
+            if was_cancelled {
+                self.shared.apart.tombstones.fetch_sub(1, Ordering::Relaxed);
+            } else {
+                self.seat.begin(&task);
+            }
+            self.seat.note_claim();
+            if self.shared.apart.submitter_waits.load(Ordering::SeqCst) {
+                self.shared.state.lock().wake_submitter();
+            }
+            if !was_cancelled {
+                return Some(task);
+            }
+        }
+    }
+
+    /// Finds a task, or a run to claim from, or sleeps until there is one.
+    fn look_for_task(&mut self) -> Option<Task> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
         let mut state = self.shared.state.lock();
-        if let Some(ended) = ended {
-            self.count(&mut state, &ended);
-        }
         let mut idle_since = None;
         let mut timed_out = false;
         // Its own task, and not the oldest one: that one's submitter may take it back because its thread does not come.
-        let mut own = if self.fresh.get() { self.ordered_for } else { None };
-        let mut counted_on = self.fresh.replace(false);
+        let mut own = if self.fresh { self.ordered_for } else { None };
+        let mut counted_on = std::mem::replace(&mut self.fresh, false);
         let mut reported = false;
         let mut lingered = 0;
         loop {
@@ -143,17 +179,26 @@ impl<'a> Worker<'a> {
             if state.phase == PoolState::Stopping || surplus && !counted_on {
                 return self.leave(state);
             }
-            let mut task = own.take().and_then(|id| state.take_handed(id));
-            if task.is_none() && counted_on {
-                // What a hand-off queue has was given to the idle. A task that was put aside has a thread of its own to
-                // come, or else a submitter that takes it back.
-                task = state.take_queued(&mut cancelled);
-            }
-            if let Some(task) = task.or_else(|| self.shared.take(&mut state, &mut cancelled)) {
-                state.active += 1;
-                state.seats[self.seat] = Seat::Running(task.label());
-                self.shared.wake_one(&mut state); // the next one, if there is more to do
-                return Some(task);
+            let own_task = own.take().and_then(|id| state.take_handed(id));
+            match own_task.map(Found::Task).or_else(|| self.find(&mut state, counted_on, &mut cancelled)) {
+                Some(Found::Task(task)) => {
+                    self.seat.begin(&task);
+                    self.shared.wake_one(&mut state, 0); // the next one, if there is more to do
+                    return Some(task);
+                }
+                Some(Found::Run(run)) => {
+                    self.shared.wake_one(&mut state, 1);
+                    drop(state);
+                    let claimed = self.claim(&run);
+                    self.run = Some(run);
+                    if claimed.is_some() {
+                        return claimed;
+                    }
+                    self.run = None; // the others were quicker
+                    state = self.shared.state.lock();
+                    continue;
+                }
+                None => {}
             }
             if !cancelled.is_empty() || panics::any_kept() && !reported {
                 drop(state); // what is left of cancelled tasks, and panics of the queue, should not wait that long
@@ -172,7 +217,7 @@ impl<'a> Worker<'a> {
                 return self.leave(state);
             }
             counted_on = true;
-            if lingered != PATIENCE && Self::may_linger(&mut state) {
+            if lingered != PATIENCE && self.may_linger(&state) {
                 lingered += 1;
                 state = self.linger(state);
                 continue;
@@ -182,10 +227,24 @@ impl<'a> Worker<'a> {
     }
     // ANCHOR_END: next_task
 
+    /// What there is for this worker. One that others count on takes what waits in the queue before what was put aside:
+    /// what a hand-off queue has was given to the idle, and a task that was put aside has a thread of its own to come, or
+    /// else a submitter that takes it back.
+    fn find(&self, state: &mut State, counted_on: bool, cancelled: &mut Vec<Task>) -> Option<Found> {
+        if !counted_on && let Some(task) = state.handed.pop_front() {
+            return Some(Found::Task(task));
+        }
+        let waiting = match self.shared.refill(state) {
+            Some(run) => Some(Found::Run(Arc::clone(run))),
+            None => state.take_queued(cancelled).map(Found::Task),
+        };
+        waiting.or_else(|| state.handed.pop_front().map(Found::Task))
+    }
+
     /// Whether it is of use to give way and look again before it sleeps. Not if another is looking, and not if tasks are
     /// accepted only by who sleeps.
-    fn may_linger(state: &mut State) -> bool {
-        !state.searching && state.queue.as_fifo().is_some()
+    fn may_linger(&self, state: &State) -> bool {
+        !state.searching && self.shared.claims
     }
 
     /// Gives way to the others for a moment and comes back, as the one that searches, so that nobody need be woken.
@@ -208,8 +267,7 @@ impl<'a> Worker<'a> {
         if self.shared.close_inbox(&mut state) {
             return (state, false); // a task has come since the worker looked
         }
-        ask(|| state.queue.shrink());
-        self.shared.inbox.shrink();
+        self.shared.shrink(&mut state);
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
         state.idle += 1;
         state.wake_submitter(); // a hand-off has room when a worker is idle
@@ -227,57 +285,45 @@ impl<'a> Worker<'a> {
     // ANCHOR_END: sleep
 
     // ANCHOR: run_task
-    /// Runs a task. What comes back is still to be counted.
+    /// Runs a task. It is counted before its outcome is published: who has joined a task finds it counted.
     #[inline]
-    fn run_task(&self, task: Task) -> Option<Ended> {
+    fn run_task(&self, task: Task) {
         let label = task.label();
         let info = TaskInfo { id: label.id(), name: label.name() };
-        let mut uncounted = None;
-        // Whoever has joined a task must find it counted, so that comes before its outcome is published. Nobody can
-        // join a task without a handle: it is counted when the lock is taken for the next one.
-        let count_at_once = task.has_handle();
         self.shared.call_hook(|hooks| hooks.before_execute(&info));
         task.run_then(|outcome| {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), self.shared.panic_handler.clone());
             }
             self.shared.call_hook(|hooks| hooks.after_execute(&info, outcome));
-            let ended = Ended { panicked: matches!(outcome, Outcome::Panicked(_)) };
-            if count_at_once {
-                self.count(&mut self.shared.state.lock(), &ended);
+            if let Outcome::Panicked(_) = outcome {
+                let mut state = self.shared.state.lock(); // so that both counts change in one step
+                state.panicked += 1;
+                self.seat.complete();
             } else {
-                uncounted = Some(ended);
+                self.seat.complete();
             }
         });
-        uncounted
     }
     // ANCHOR_END: run_task
-
-    fn count(&self, state: &mut MutexGuard<'_, State>, ended: &Ended) {
-        state.active -= 1;
-        state.completed += 1;
-        state.panicked += u64::from(ended.panicked);
-        state.seats[self.seat] = Seat::Idle;
-    }
 
     /// Takes this worker out of the count, under the same lock under which it was decided that it goes: a task that is
     /// queued a moment later must not count on it.
     ///
     /// A worker that is one too many may leave although there is work. There is no wake-up to pass on then: it was busy,
     /// so nobody has woken it.
-    fn leave(&self, mut state: MutexGuard<'_, State>) -> Option<Task> {
+    fn leave(&mut self, mut state: MutexGuard<'a, State>) -> Option<Task> {
         self.count_out(&mut state);
         self.shared.terminate_if_done(state);
         None
     }
 
-    fn count_out(&self, state: &mut MutexGuard<'_, State>) {
-        self.left.set(true);
+    fn count_out(&mut self, state: &mut MutexGuard<'_, State>) {
+        self.left = true;
         self.shared.close_inbox(state);
         state.live -= 1;
-        if let Seat::Running(_) = std::mem::replace(&mut state.seats[self.seat], Seat::Free) {
-            state.active -= 1; // it unwinds
-        }
+        self.seat.abandon(); // if it unwinds; otherwise there is nothing to give up
+        state.leave_seat(self.number);
         // A queue of ours had room while this worker slept. A user's own may refuse a task all the same; then the place of
         // this worker is the room that its submitter waits for.
         state.wake_submitter();
@@ -288,7 +334,7 @@ impl Drop for Worker<'_> {
     /// For the case that this thread unwinds, which would be a bug of this crate: the count is right even then, and the
     /// tasks that counted on this worker get another.
     fn drop(&mut self) {
-        if !self.left.get() {
+        if !self.left {
             let mut state = self.shared.state.lock();
             self.count_out(&mut state);
             self.shared.replace_last_worker(state);
@@ -308,9 +354,9 @@ mod tests {
         let pool = ThreadPoolExecutor::fixed(1);
         let shared = Arc::clone(&pool.shared);
         shared.state.lock().starting += 1;
-        let worker = Worker::begin(&shared, None);
+        let mut worker = Worker::begin(&shared, None);
         let handle = pool.submit(|| 7).unwrap(); // it waits for the only worker
-        let task = worker.next_task(None).unwrap();
+        let task = worker.next_task().unwrap();
         let next = pool.submit(|| 8).unwrap();
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _worker = worker;
@@ -323,5 +369,25 @@ mod tests {
         pool.close();
         let stats = pool.stats();
         assert_eq!((stats.active, stats.completed, stats.threads), (0, 1, 0), "{stats}");
+    }
+
+    #[test]
+    fn a_task_that_comes_after_the_last_worker_has_unwound_gets_another() {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let shared = Arc::clone(&pool.shared);
+        shared.state.lock().starting += 1;
+        let mut worker = Worker::begin(&shared, None);
+        let handle = pool.submit(|| 7).unwrap(); // it comes the long way, and opens the inbox for the next
+        let task = worker.next_task().unwrap();
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _worker = worker;
+            std::panic::resume_unwind(Box::new("a bug"));
+        }));
+        assert!(unwound.is_err());
+        let next = pool.submit(|| 8).unwrap();
+        assert_eq!(next.join_timeout(Duration::from_secs(10)).unwrap(), 8);
+        task.run();
+        assert_eq!(handle.join().unwrap(), 7);
+        pool.close();
     }
 }

@@ -17,9 +17,33 @@ mod handle;
 mod latch;
 mod pool;
 mod promise;
+mod run;
 mod semaphore;
 mod shared;
 mod token;
+
+/// What the library's own files find under these names, for one that is compiled into this program.
+mod sync {
+    pub(crate) use std::sync::Arc;
+
+    pub(crate) use loom::sync::atomic;
+
+    pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(loom::sync::Mutex::new(value))
+        }
+
+        pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+            self.0.lock().unwrap()
+        }
+    }
+}
+
+mod task {
+    pub(crate) use executor_model::Task;
+}
 
 /// Runs `body` under every schedule with at most `preemptions` preemptions, or `LOOM_MAX_PREEMPTIONS`: for what would
 /// take minutes otherwise.

@@ -14,6 +14,7 @@ mod inbox;
 mod invoke;
 mod queue;
 mod room;
+mod run;
 mod shutdown;
 mod submission;
 

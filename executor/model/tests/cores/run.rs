@@ -1,0 +1,118 @@
+//! The run that workers claim from: each task is given out once, to a worker or back to the queue.
+//!
+//! The file of the library is compiled into this program, with the locks and counters of the model, since nothing that
+//! is public gives a hold of a run alone.
+
+use std::sync::Arc;
+
+use executor_model::{Task, TaskId};
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread;
+
+use crate::{model, model_bounded};
+
+#[path = "../../../src/thread_pool/run.rs"]
+mod run;
+use run::{Run, Runs, Slot};
+
+/// A run of `count` tasks, and their ids in order.
+fn filled(runs: &mut Runs, count: usize) -> (Arc<Run>, Vec<TaskId>) {
+    let tasks: Vec<Task> = (0..count).map(|_| Task::new(|| ())).collect();
+    let ids = tasks.iter().map(Task::id).collect();
+    runs.refill(|slots| slots.extend(tasks.into_iter().map(Slot::new)));
+    (Arc::clone(runs.current().expect("there are tasks in it")), ids)
+}
+
+fn ids(tasks: impl IntoIterator<Item = Task>) -> Vec<TaskId> {
+    tasks.into_iter().map(|task| task.id()).collect()
+}
+
+#[test]
+fn two_claimers_get_each_task_once_and_a_third_claim_gets_none() {
+    model(|| {
+        let (run, expected) = filled(&mut Runs::default(), 2);
+        let other = {
+            let run = Arc::clone(&run);
+            thread::spawn(move || ids(run.claim()))
+        };
+        let mut claimed = ids([run.claim(), run.claim()].into_iter().flatten());
+        claimed.extend(other.join().unwrap());
+        claimed.sort();
+        assert_eq!(claimed, expected);
+    });
+}
+
+#[test]
+fn a_task_is_claimed_or_recalled_and_what_is_recalled_is_the_rest_in_order() {
+    model_bounded(3, || {
+        let mut runs = Runs::default();
+        let (run, expected) = filled(&mut runs, 3);
+        let claimers = [(); 2].map(|()| {
+            let run = Arc::clone(&run);
+            thread::spawn(move || ids(run.claim()))
+        });
+        let recalled = ids(runs.recall());
+        assert!(run.claim().is_none(), "a claim after the recall");
+        let mut all: Vec<_> = claimers.map(|claimer| claimer.join().unwrap()).concat();
+        all.sort();
+        all.extend(recalled);
+        assert_eq!(all, expected);
+    });
+}
+
+/// What statistics rest on: nothing is claimed in between, all claims before are noted, and none is lost by it.
+#[test]
+fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
+    model_bounded(3, || {
+        let mut runs = Runs::default();
+        let (run, expected) = filled(&mut runs, 3);
+        let noted = Arc::new(AtomicU64::new(0));
+        let claimers = [(); 2].map(|()| {
+            let (run, noted) = (Arc::clone(&run), Arc::clone(&noted));
+            thread::spawn(move || {
+                let claimed = ids(run.claim());
+                if !claimed.is_empty() {
+                    noted.fetch_add(1, Ordering::Release);
+                }
+                claimed
+            })
+        });
+        let frozen = runs.freeze();
+        while noted.load(Ordering::Acquire) < frozen.in_all {
+            thread::yield_now();
+        }
+        assert_eq!(noted.load(Ordering::Acquire), frozen.in_all, "a claim while it is frozen");
+        assert_eq!(usize::try_from(frozen.in_all).unwrap() + runs.remaining_when(&frozen), expected.len());
+        runs.thaw(&frozen);
+        let mut all: Vec<_> = claimers.map(|claimer| claimer.join().unwrap()).concat();
+        all.extend(ids(std::iter::from_fn(|| run.claim())));
+        all.sort();
+        assert_eq!(all, expected);
+    });
+}
+
+/// A worker may come late with a claim on a run that is used up. The next run is another one as long as it has it.
+#[test]
+fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
+    model_bounded(3, || {
+        let mut runs = Runs::default();
+        let (run, mut expected) = filled(&mut runs, 1);
+        let late = {
+            let run = Arc::clone(&run);
+            thread::spawn(move || ids([run.claim(), run.claim()].into_iter().flatten()))
+        };
+        let mut all = ids(run.claim());
+        drop(run);
+        for _ in 0..2 {
+            if runs.remaining() == 0 {
+                let (run, ids_of_run) = filled(&mut runs, 1);
+                expected.extend(ids_of_run);
+                all.extend(ids(run.claim()));
+            }
+        }
+        all.extend(late.join().unwrap());
+        all.sort();
+        expected.sort();
+        assert_eq!(all, expected);
+    });
+}

@@ -1,0 +1,169 @@
+//! Tasks that are claimed without a lock are counted, shown and taken back as if there were one.
+
+use std::sync::{Arc, Mutex};
+
+use executor_model::{FifoQueue, Hooks, Latch, Task, TaskId, ThreadPoolExecutor, prelude::*};
+use shuttle::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use shuttle::thread;
+
+use crate::check;
+
+/// Two threads submit while a third asks: no answer misses a task that was accepted before, or has one too many.
+#[test]
+fn the_numbers_are_those_of_one_moment() {
+    check(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let (begun, accepted) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let submitters = [(); 2].map(|()| {
+            let (pool, begun, accepted) = (Arc::clone(&pool), Arc::clone(&begun), Arc::clone(&accepted));
+            thread::spawn(move || {
+                for _ in 0..3 {
+                    begun.fetch_add(1, SeqCst);
+                    pool.execute(|| ()).unwrap();
+                    accepted.fetch_add(1, SeqCst);
+                }
+            })
+        });
+        let mut completed_before = 0;
+        for _ in 0..3 {
+            let at_least = accepted.load(SeqCst);
+            let stats = pool.stats();
+            let at_most = begun.load(SeqCst);
+            let tasks = stats.task_count();
+            assert!(at_least <= tasks && tasks <= at_most, "{at_least} to {at_most} tasks: {stats}");
+            assert!(stats.active <= 2 && stats.completed >= completed_before, "{stats}");
+            completed_before = stats.completed;
+        }
+        submitters.into_iter().for_each(|submitter| submitter.join().unwrap());
+        pool.close();
+        assert_eq!(pool.stats().completed, 6);
+    });
+}
+
+/// A snapshot shows each task that was accepted and has not ended once, as running or as waiting.
+#[test]
+fn a_snapshot_shows_each_task_once() {
+    check(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let gate = Arc::new(Latch::new(1));
+        let submit = || {
+            let gate = Arc::clone(&gate);
+            let task = Task::new(move || gate.wait().unwrap());
+            let id = task.id();
+            pool.execute_task(task).unwrap();
+            id
+        };
+        let mut expected: Vec<String> = (0..5).map(|_| submit().to_string()).collect();
+        let snapshot = pool.snapshot();
+        assert_eq!(
+            (snapshot.running.len(), snapshot.queued.len()),
+            (snapshot.stats.active, snapshot.stats.queued)
+        );
+        let mut shown = [snapshot.running, snapshot.queued].concat();
+        shown.sort();
+        expected.sort();
+        assert_eq!(shown, expected);
+        gate.count_down();
+        pool.close();
+    });
+}
+
+/// Two threads claim while another takes tasks out: each task runs or comes back.
+#[test]
+fn a_task_is_run_or_taken_back() {
+    check(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let ran = Arc::new(AtomicU64::new(0));
+        let submit = || {
+            let ran = Arc::clone(&ran);
+            let task = Task::new(move || {
+                ran.fetch_add(1, SeqCst);
+            });
+            let id = task.id();
+            pool.execute_task(task).unwrap();
+            id
+        };
+        let ids: Vec<TaskId> = (0..5).map(|_| submit()).collect();
+        let back = ids.iter().rev().filter_map(|&id| pool.remove(id)).count();
+        pool.purge();
+        pool.close();
+        assert_eq!(ran.load(SeqCst) + back as u64, 5);
+        assert_eq!(pool.stats().completed, ran.load(SeqCst));
+    });
+}
+
+/// The task that is claimed may take long: the room that it leaves is not to wait for the next one.
+#[test]
+fn a_submitter_that_waits_for_room_hears_of_a_claim() {
+    check(|| {
+        let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(2));
+        let pool = Arc::new(builder.rejection_handler(executor_model::Block::new()).build().unwrap());
+        let gates = [(); 2].map(|()| Arc::new(Latch::new(1)));
+        for gate in gates.clone() {
+            pool.execute(move || gate.wait().unwrap()).unwrap();
+        }
+        pool.execute(|| ()).unwrap();
+        let submitter = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.execute(|| ()).unwrap())
+        };
+        gates[0].count_down();
+        submitter.join().unwrap(); // or shuttle reports a deadlock
+        gates[1].count_down();
+        pool.close();
+        assert_eq!(pool.stats().completed, 4);
+    });
+}
+
+/// What is left of a run when somebody looks at it is still older than what came since.
+#[test]
+fn what_is_recalled_keeps_its_place() {
+    check(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let ran = Arc::new(Mutex::new(Vec::new()));
+        for n in 0..6 {
+            let ran = Arc::clone(&ran);
+            pool.execute(move || ran.lock().unwrap().push(n)).unwrap();
+            if n % 2 == 1 {
+                pool.purge();
+            }
+        }
+        pool.close();
+        assert_eq!(*ran.lock().unwrap(), [0, 1, 2, 3, 4, 5]);
+    });
+}
+
+struct TellsOfAnEnd(Arc<Latch>);
+
+impl Hooks for TellsOfAnEnd {
+    fn worker_ended(&self) {
+        self.0.count_down();
+    }
+}
+
+/// A worker that claims task after task does not come to the state by itself.
+#[test]
+fn a_worker_that_is_one_too_many_claims_no_more() {
+    check(|| {
+        let ended = Arc::new(Latch::new(1));
+        let pool = ThreadPoolExecutor::builder().threads(2).hooks(TellsOfAnEnd(Arc::clone(&ended)));
+        let pool = pool.build().unwrap();
+        let tasks: Vec<_> = (0..5).map(|_| (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)))).collect();
+        for (begun, gate) in tasks.clone() {
+            let body = move || {
+                begun.count_down();
+                gate.wait().unwrap();
+            };
+            pool.execute(body).unwrap();
+        }
+        let (begun, gate): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
+        gate[0].count_down();
+        begun[2].wait().unwrap(); // it was claimed from a run, in which the last two are
+        pool.set_threads(1).unwrap();
+        gate[2].count_down();
+        ended.wait().unwrap(); // or shuttle reports a deadlock: its worker has claimed the next
+        gate.iter().for_each(|gate| gate.count_down());
+        pool.close();
+        assert_eq!(pool.stats().completed, 5);
+    });
+}
