@@ -1,6 +1,4 @@
 //! Where a pool's threads come from, what they are called, and what happens if they do not come.
-//!
-//! differs: SIZE-23: a task whose thread does not come waits in the queue if other threads live, and is refused otherwise.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -48,7 +46,7 @@ fn a_pool_can_be_given_a_name() {
     });
 }
 
-/// SIZE-14, 16 and 19
+/// SIZE-14, SIZE-16, SIZE-19
 #[test]
 fn the_usual_factory_counts_its_threads() {
     within_deadline(|| {

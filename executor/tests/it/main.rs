@@ -1,12 +1,7 @@
 //! The behaviour of the executors, one test per behaviour, one module per subject.
 //!
-//! A name such as `END-5` in a test's comment is the behaviour's number in the list of those that the conformance tests
-//! of `java.util.concurrent` pin down, so that the two can be compared. Numbers of its groups that have no test here
-//! are listed at the top of the module they would be in:
-//!
-//! * *differs* – our rule is another one, and the test checks ours;
-//! * *n/a* – there is nothing of the kind here;
-//! * *later* – it belongs to a part of the library that does not exist yet.
+//! A name such as `END-5` in a test's comment is the behaviour's number in `CONFORMANCE.md`, the list of what the
+//! conformance tests of `java.util.concurrent` pin down. It says where each behaviour is tested, or why not.
 
 mod support;
 

@@ -1,6 +1,4 @@
 //! The queue of a pool: in which order tasks are run, how one is taken out again, and what cancelled ones leave behind.
-//!
-//! later: REM-3, 5 and 6 with the scheduled pool and fork/join.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,7 +1,4 @@
 //! The completion service: each task once, in the order in which they end, and an end when there are no more.
-//!
-//! differs: CS-2 (`submit` gives a canceller and `take` the handle; that they belong together is told by the id) · CS-5
-//! (its waiting holds while a task is outstanding; without one, `take` and `poll_timeout` say so at once).
 
 mod takers;
 
