@@ -32,7 +32,7 @@
 //!                  └── …
 //! ```
 //!
-//! A token goes from *live* to *cancelled* once and never back; whoever calls [`cancel`](CancelToken::cancel) first
+//! A token goes from *live* to *cancelled* once and never back; the first call of [`cancel`](CancelToken::cancel)
 //! moves it. The request is never cleared, and it cannot leak into the next task on the same thread either, because
 //! it belongs to the task and not to the thread.
 //!
@@ -132,10 +132,10 @@ impl CancelToken {
 
     /// The token of the task that the calling thread is running.
     ///
-    /// On a thread that runs no task each call makes a fresh token, which nobody else has, so functions that ask for it
+    /// On a thread that runs no task each call makes a fresh token, which no other code has, so functions that ask for it
     /// can be called from anywhere. A callback ([`on_cancel`](Self::on_cancel),
     /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of what a task that was
-    /// called off has captured or of a result that nobody wants belong to no task either, whichever thread they run on:
+    /// called off has captured or of a result that is not wanted belong to no task either, whichever thread they run on:
     /// there, too, the token is fresh, and no request cuts a blocking call short.
     ///
     /// Only the owner of a task (through its handle) or of a pool is meant to cancel what this
@@ -144,9 +144,9 @@ impl CancelToken {
         FRAMES.try_with(|frames| materialise(&mut frames.borrow_mut())).ok().flatten().unwrap_or_default()
     }
 
-    /// Asks everybody who has this token, or a child of it, to stop.
+    /// Asks all holders of this token, and of its children, to stop.
     ///
-    /// First this token and all below it are marked, so that everybody who looks sees the request. Then each thread that
+    /// First this token and all below it are marked, so that every thread that looks sees the request. Then each thread that
     /// waits under one of them in a blocking call of this crate is woken. Last, the callbacks of
     /// [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: this token's first, then those of its
     /// children, level by level. So in a callback all these tokens are cancelled already, and it may wait for a thread
@@ -154,13 +154,13 @@ impl CancelToken {
     ///
     /// Returns true if this call made the request, and false if it had been made before. Then, too, the token and all
     /// below it are marked when the call returns; but callbacks may still be running on the thread that was first, or be
-    /// about to, as they are when one of them makes this very call. What happened before the call is visible to whoever
-    /// sees the request.
+    /// about to, as they are when one of them makes this very call. What happened before the call is visible to each
+    /// thread that sees the request.
     pub fn cancel(&self) -> bool {
         self.begin_cancel().map(Callbacks::run).is_some()
     }
 
-    /// Marks the tree and wakes who waits. What is left to do are the callbacks. `None` if the request had been made.
+    /// Marks the tree and wakes the waiters. What is left to do are the callbacks. `None` if the request had been made.
     pub(crate) fn begin_cancel(&self) -> Option<Callbacks> {
         // A list and no recursion: a chain of children can be longer than the stack is deep.
         let mut tree = vec![Found { node: Arc::clone(&self.node), ours: true, calls_back: false }];
@@ -179,7 +179,7 @@ impl CancelToken {
             }
             found.calls_back = found.ours && !state.callbacks.is_empty();
             state.claimed |= found.ours;
-            // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
+            // Release: pairs with the Acquire in `is_cancelled`, so that a thread that sees the flag sees what led to it.
             node.cancelled.store(true, Ordering::Release);
             waiters.extend(std::mem::take(&mut state.waiters).into_values());
             // What is below a token that another thread has claimed is that thread's.
@@ -219,8 +219,8 @@ impl CancelToken {
     /// Dropping the [`Registration`] takes the callback back; [`Registration::keep`] leaves it. So a task that is blocked in
     /// this crate, is woken and drops its registration may be quicker than the callback, which then does not run.
     ///
-    /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a `cancel`, or by
-    /// completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due deeper down runs on the same
+    /// The thread that cancels waits for the callback, so keep it short. Callbacks that bring about others (by a `cancel`,
+    /// or by completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due deeper down runs on the same
     /// thread when the one around it has returned or blocks in this crate.
     ///
     /// ```
@@ -352,7 +352,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // Nobody can cancel this token any more. Callbacks are left only if their registrations were.
+        // No handle on this token is left to cancel it. Callbacks are left only if their registrations were.
         let callbacks = std::mem::take(&mut self.state.lock().callbacks);
         if !callbacks.is_empty() {
             outside_any_task(|| callbacks.into_values().for_each(discard));
@@ -546,7 +546,7 @@ fn fill(fill: impl FnOnce(&mut Frame)) {
 }
 
 /// Runs a user's code that belongs to no task, on whichever thread: a callback, a hook, a handler, the `Drop` of a value
-/// that nobody wants. The current token is not that of the task that happens to be under way on this thread, and waits
+/// that is not wanted. The current token is not that of the task that happens to be under way on this thread, and waits
 /// are cut short by none.
 pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
     let something_is_current = with_frames(|frames| !frames.is_empty()).unwrap_or(false);

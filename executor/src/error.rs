@@ -92,12 +92,12 @@ impl fmt::Display for RejectReason {
 
 /// A panic that was caught, as a value.
 ///
-/// Clones share one panic: the message is there for everyone, the payload for whoever takes it first. So the panic
+/// Clones share one panic: each can show the message, the first that is asked for the payload has it. So the panic
 /// that a joiner gets and the one that an executor's hooks and statistics saw are the same.
 ///
 /// Two are equal if they are one and the same panic, that is, clones; what they said does not matter.
 ///
-/// A panic that nobody has looked at (its handle was dropped, or there never was one) goes to the [panic
+/// A panic that was never looked at (its handle was dropped, or there never was one) goes to the [panic
 /// handler](crate::panics) when its last clone is dropped.
 #[derive(Clone)]
 pub struct Panic(Arc<Caught>);
@@ -111,7 +111,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// Where the panic came from and who hears of it, as far as is known.
+/// Where the panic came from and which handler hears of it, as far as is known.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -172,7 +172,7 @@ impl Panic {
         resume_unwind(payload)
     }
 
-    /// Says which task this was, if it was one, and who is to hear of it if nobody reads it.
+    /// Says which task this was, if it was one, and which handler must hear of it if it is never read.
     pub(crate) fn set_origin(&self, task: Option<String>, handler: Option<Arc<dyn PanicHandler>>) {
         let mut origin = self.0.origin.lock();
         origin.task = task.map(Into::into);
@@ -181,12 +181,12 @@ impl Panic {
         discard(replaced); // this may be the end of a user's handler
     }
 
-    /// The task had been cancelled before it panicked, so nobody can read it.
+    /// The task had been cancelled before it panicked, so its handle cannot give it out.
     pub(crate) fn set_after_cancel(&self) {
         self.0.origin.lock().after_cancel = true;
     }
 
-    /// Somebody was given this panic, so it need not be reported.
+    /// A reader was given this panic, so it need not be reported.
     pub(crate) fn mark_read(&self) {
         // Relaxed: looked at only when the last clone is dropped, and dropping an `Arc` orders that after everything.
         self.0.read.store(true, Ordering::Relaxed);

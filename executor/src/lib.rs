@@ -16,13 +16,13 @@
 //! # How to read it
 //!
 //! The modules below are in the order of the course, and each refers only to those above it. Every module begins with a
-//! page that says what problem it solves, which states there are and who moves them, and what always holds.
+//! page that says what problem it solves, which states there are and what moves them, and what always holds.
 //!
 //! | module | in it | what it is about |
 //! |---|---|---|
 //! | `sync` | | the one door to locks, threads and time, so that a model checker can stand behind it |
 //! | `error` | [`Cancelled`], [`WaitError`], [`Panic`], [`RejectReason`] | ways of failing; where panics stop |
-//! | `panics` | [`panics::PanicHandler`], [`panics::PanicReport`] | who hears of a panic that nobody else would hear of |
+//! | `panics` | [`panics::PanicHandler`], [`panics::PanicReport`] | the handlers of panics that no handle tells of |
 //! | `callbacks` | | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | asking a task to stop |
 //! | `wait` | [`Latch`], [`Semaphore`] | the one wait under every blocking call |
@@ -38,7 +38,7 @@
 //! | `timing` | [`Timing`] | what hooks can do |
 //! | `sizing` | [`pool_size`], [`WaitCompute`] | how many threads |
 //!
-//! # For those who come from Java
+//! # For Java programmers
 //!
 //! | `java.util.concurrent` | here | chapter of the book |
 //! |---|---|---|

@@ -1,9 +1,9 @@
-//! Who hears of a panic that nobody else would hear of.
+//! The handlers of panics that no handle tells of.
 //!
 //! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. That is the end of it for a
 //! task that was handed over with `execute`, or whose handle was dropped: a program that writes its log elsewhere, or
-//! counts failures, or restarts what failed, learns nothing. So a [`Panic`] knows whether somebody has
-//! looked at it, and one that nobody has looked at goes to a handler when its last copy is dropped: to that of its pool
+//! counts failures, or restarts what failed, learns nothing. So a [`Panic`] knows whether it was
+//! looked at, and one that was not goes to a handler when its last copy is dropped: to that of its pool
 //! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or else to that of the process
 //! ([`set_handler`]). *Looked at* means returned by a join or a poll, or passed to `on_done`.
 //!
@@ -37,7 +37,7 @@ use crate::sync::process::{OnceLock, PoisonError, RwLock, thread_local};
 /// handler itself is contained and not reported again.
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
-    /// A task (or a callback) panicked and nobody has read it.
+    /// A task (or a callback) panicked, and the panic was never read.
     fn panicked(&self, report: &PanicReport<'_>);
 }
 
@@ -109,7 +109,7 @@ pub fn install_hook() {
 }
 
 thread_local! {
-    /// From the hook, which knows the place of the panic, to the one who catches it. Not modelled: nothing is shared.
+    /// From the hook, which knows the place of the panic, to the code that catches it. Not modelled: nothing is shared.
     static BACKTRACE: RefCell<Option<Taken>> = const { RefCell::new(None) };
 }
 

@@ -6,9 +6,9 @@
 //! # How a wait works
 //!
 //! A thread waits on a *parker* of its own, not on a condition variable of the thing it waits for. It leaves a [`Waker`] to
-//! its parker in two places: with the thing, and with the current [`CancelToken`]. Then it parks; whoever comes first
-//! wakes it, and it looks again. An asynchronous task leaves its waker in the same place as a thread does, which is how
-//! a handle can be joined and awaited by the same code.
+//! its parker in two places: with the thing, and with the current [`CancelToken`]. Then it parks; the first of the two
+//! to be ready wakes it, and it looks again. An asynchronous task leaves its waker in the same place as a thread does,
+//! which is how a handle can be joined and awaited by the same code.
 //!
 //! ```text
 //!   thing.finish()  ──wake──▶ ┌────────┐
@@ -26,7 +26,7 @@
 //! 4. No two waits share a parker at the same time. A user's code that runs inside a wait (the `Drop` of the waker that
 //!    ours replaces, a callback that was put off) may wait for something itself; it parks elsewhere, and the wake-ups of
 //!    the wait around it are kept.
-//! 5. Who waits is known by a [`Ticket`]. Wakers cannot be told apart for certain.
+//! 5. A waiter is known by its [`Ticket`]. Wakers cannot be told apart for certain.
 //!
 //! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches, semaphores and
 //! sleeps refuse ([`check_current`] first); a join does not, because an outcome that exists should not be hidden.
@@ -194,9 +194,9 @@ impl CancelToken {
     }
 }
 
-// ----- those who wait -----
+// ----- waiters -----
 
-/// Those who wait for one thing, in the order in which they came.
+/// The waiters for one thing, in the order in which they came.
 pub(crate) struct Line<W = Waker> {
     waiting: VecDeque<(Ticket, W)>,
     tickets: u64,
@@ -264,7 +264,7 @@ impl<W> Line<W> {
 /// # Ok::<(), executor::Cancelled>(())
 /// ```
 ///
-/// What a thread did before it counted down is visible to whoever has waited.
+/// What a thread did before it counted down is visible to every thread that has waited.
 #[doc(alias = "CountDownLatch")]
 pub struct Latch {
     state: Mutex<LatchState>,
@@ -347,10 +347,10 @@ impl fmt::Debug for Latch {
 
 // ----- semaphore -----
 
-/// A number of permits; whoever wants one waits until there is one.
+/// A number of permits; a thread that wants one waits until there is one.
 ///
 /// Bounds how much of something is in use at once. [`acquire`](Self::acquire) serves waiters in the order in which they
-/// came, so one who wants many is not overtaken for ever by those who want few; [`try_acquire`](Self::try_acquire) does
+/// came, so a waiter for many is not overtaken for ever by waiters for few; [`try_acquire`](Self::try_acquire) does
 /// not queue and may overtake.
 ///
 /// ```
@@ -365,7 +365,7 @@ impl fmt::Debug for Latch {
 /// # Ok::<(), executor::Cancelled>(())
 /// ```
 ///
-/// What a thread did before it gave a permit back is visible to whoever gets it next.
+/// What a thread did before it gave a permit back is visible to the thread that gets it next.
 pub struct Semaphore {
     state: Mutex<SemaphoreState>,
 }
@@ -442,8 +442,8 @@ impl Semaphore {
         self.state.lock().permits
     }
 
-    /// Takes all the permits that are free now and returns how many; whoever wants to give them back has
-    /// [`release`](Self::release).
+    /// Takes all the permits that are free now and returns how many. [`release`](Self::release) gives
+    /// them back.
     #[doc(alias = "drainPermits")]
     pub fn drain(&self) -> usize {
         std::mem::take(&mut self.state.lock().permits)

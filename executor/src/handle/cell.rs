@@ -10,7 +10,7 @@ use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId};
 
 pub(super) type TaskResult<T> = Result<T, TaskError>;
 
-/// A panic that is given to somebody need not be reported to the panic handler.
+/// A panic that is given to a reader need not be reported to the panic handler.
 pub(super) fn mark_read<T>(result: &TaskResult<T>) {
     if let Err(TaskError::Panicked(panic)) = result {
         panic.mark_read();
@@ -69,7 +69,7 @@ enum Phase<T> {
 
 enum Listener<T> {
     None,
-    /// The handle was dropped: nobody will ever take the result.
+    /// The handle was dropped: the result will never be taken.
     Gone,
     Waker(Waker),
     Callback(Callback<T>),
@@ -78,9 +78,9 @@ enum Listener<T> {
 
 type Callback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
 
-/// A listener that passes the news on to many, in two steps as everywhere: first to those who wait.
+/// A listener that passes the news on to many, in two steps as everywhere: first to the waiters.
 pub(super) trait Relay<T>: Send + Sync {
-    /// Puts the result where all of them find it, and lets those who wait go.
+    /// Puts the result where all of them find it, and lets the waiters go.
     fn publish(&self, result: TaskResult<T>);
 
     /// Calls the callbacks.
@@ -154,7 +154,7 @@ enum Announcement<T> {
     Call(Callback<T>, TaskResult<T>),
 }
 
-/// What is left to do when those who wait have been let go: the user's code, which may take long.
+/// What is left to do when the waiters have been let go: the user's code, which may take long.
 #[must_use]
 enum UserCode<T> {
     None,
@@ -164,7 +164,7 @@ enum UserCode<T> {
 }
 
 impl<T> Announcement<T> {
-    /// Lets those who wait go, threads and asynchronous tasks.
+    /// Lets the waiters go, threads and asynchronous tasks.
     fn release_waiters(self) -> UserCode<T> {
         match self {
             Self::Nobody => UserCode::None,
@@ -236,7 +236,7 @@ impl<T> Core<T> {
         }
         let token = CancelToken::new();
         if state.interrupted {
-            token.cancel(); // nobody else has it yet, so this runs no callbacks
+            token.cancel(); // no other thread has it yet, so this runs no callbacks
         }
         token
     }
@@ -379,7 +379,7 @@ impl<T: 'static> Core<T> {
 
 impl<T> Drop for Core<T> {
     fn drop(&mut self) {
-        // A result that nobody took and a callback that nobody called are the user's; their `Drop` may panic.
+        // A result that was not taken and a callback that was not called are the user's; their `Drop` may panic.
         let mut state = self.state.lock();
         let phase = std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled));
         let listener = std::mem::replace(&mut state.listener, Listener::None);
@@ -409,7 +409,7 @@ pub(crate) struct CancelBegun<T> {
 pub(super) trait TaskCell<T>: CancelCell {
     fn core(&self) -> &Core<T>;
 
-    /// Decides for cancelled and lets everybody go who waits in this crate: for the outcome, or, in the body, under the
+    /// Decides for cancelled and lets all go that wait in this crate: for the outcome, or, in the body, under the
     /// task's token. Runs none of the users' callbacks. `None` if something was decided before.
     fn begin_cancel(&self, interrupt: bool) -> Option<CancelBegun<T>>;
 

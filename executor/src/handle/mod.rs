@@ -2,7 +2,7 @@
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, as one allocation; an executor's `submit` does that
 //! and keeps the task. The handle is unique, so the result can be moved out of it. For more than one reader there is
-//! [`TaskHandle::shared`]; for one who may call the task off but not see its result, [`TaskHandle::canceller`]. A handle
+//! [`TaskHandle::shared`]; for code that may call the task off but not see its result, [`TaskHandle::canceller`]. A handle
 //! whose outcome comes from elsewhere than a task belongs to a [`Promise`].
 //!
 //! ```
@@ -24,19 +24,19 @@
 //!      └── task dropped ───┴──▶ Finished as cancelled ───┘
 //! ```
 //!
-//! A promise starts as `Running`: whether and where somebody works on it is not known here.
+//! A promise starts as `Running`: whether and where code works on it is not known here.
 //!
 //! # Invariants
 //!
-//! 1. The outcome is decided once, by whoever first moves the state to `Finished`. A `cancel` that wins while the body
+//! 1. The outcome is decided once, by the first to move the state to `Finished`. A `cancel` that wins while the body
 //!    runs decides at once; what the body returns later is dropped.
-//! 2. The body is in its slot while the state is `Pending`. Whoever moves the state on takes it out: `run` to run it,
-//!    `cancel` to drop it when it has let go who waits, so a cancelled task's captured data does not linger in a queue.
+//! 2. The body is in its slot while the state is `Pending`. The call that moves the state on takes it out: `run` to run it,
+//!    `cancel` to drop it when it has let the waiters go, so a cancelled task's captured data does not linger in a queue.
 //! 3. Every handle reaches `Finished`: a task dropped unrun is cancelled by its drop.
 //! 4. There is one listener at most: a waker (of a thread or an asynchronous task), a callback, or the relay of a shared
 //!    handle, which passes the news on to many.
 //! 5. No user code runs while the state is locked: not the body, a callback or a waker, and not the `Drop` of any.
-//! 6. The library's own business comes first, the users' code after it. A decision is made, those who wait for the outcome
+//! 6. The library's own business comes first, the users' code after it. A decision is made, the waiters for the outcome
 //!    are let go, the task's token and all below it are marked, and what waits under them is woken. Only then do callbacks
 //!    run and captured values drop: a callback may take long, or wait for a thread that was to be let go.
 //!
@@ -46,10 +46,10 @@
 //! hardly ever contended: only the two ends of one task meet there. A compare-exchange on a state word would save a
 //! part of that and cost a proof.
 //!
-//! # What is visible to whom
+//! # What is visible to which thread
 //!
-//! What a thread did before it submitted a task is visible to the task; what the task did is visible to whoever gets its
-//! result. Both follow from the lock around the state.
+//! What a thread did before it submitted a task is visible to the task; what the task did is visible to the thread that
+//! gets its result. Both follow from the lock around the state.
 
 mod cell;
 mod error;
@@ -315,7 +315,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// [`CancelToken`] is cancelled; the body goes on until it looks at it, and what it returns is dropped. If the task
     /// is finished or cancelled already, nothing happens and the answer is false.
     ///
-    /// First everybody is let go who waits for the outcome, and the body, if it waits in this crate. Then users' code runs
+    /// First the waiters for the outcome are let go, and the body, if it waits in this crate. Then users' code runs
     /// on the calling thread, before the call returns: the callbacks [registered](CancelToken::on_cancel) with the token,
     /// the `Drop` of what a task that has not begun had captured, and last a callback given to
     /// [`on_done`](Self::on_done). So a thread that was let go may be quicker than any of these.
@@ -426,7 +426,7 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.cell.end_cancel(begun);
     }
 
-    /// Whether the outcome is decided. If not, `waker` is woken when it is, unless somebody else listens then.
+    /// Whether the outcome is decided. If not, `waker` is woken when it is, unless another waker has taken its place.
     pub(crate) fn finished_or_wake(&self, waker: &Waker) -> bool {
         self.cell.core().finished_or_listen(waker)
     }
@@ -440,8 +440,8 @@ impl<T: Send + 'static> TaskHandle<T> {
 
 /// Awaiting the handle, instead of blocking a thread on it. Any runtime will do.
 ///
-/// Whoever awaits is woken by the thread that ends the task. There is room for one of them, so of several polls it is the
-/// last one's waker that counts, as for every future.
+/// The awaiting task is woken by the thread that ends the awaited one. There is room for one waker, so of several polls it
+/// is the last one's waker that counts, as for every future.
 ///
 /// # Panics
 /// If it is polled again, joined or given a callback after a poll has given the result out.

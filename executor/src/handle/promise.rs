@@ -1,11 +1,11 @@
 //! A handle whose outcome does not come from a task.
 //!
 //! Some results are not the return value of a closure: the answer that an event loop reads from a socket, the first of
-//! several replies, what a callback of a foreign library is given. Whoever will know it keeps a [`Promise`]; whoever
-//! wants it has a [`TaskHandle`] like any other, which is joined, awaited, shared and cancelled as usual.
+//! several replies, what a callback of a foreign library is given. The code that will know it keeps a [`Promise`]; the
+//! code that wants it has a [`TaskHandle`] like any other, which is joined, awaited, shared and cancelled as usual.
 //!
-//! The two share the state of a task that has begun and has no body: it is *running* until somebody
-//! [completes](Promise::complete) or [fails](Promise::fail) it, cancels it at either end, or drops the promise.
+//! The two share the state of a task that has begun and has no body: it is *running* until it is
+//! [completed](Promise::complete), [failed](Promise::fail), or cancelled at either end, or the promise is dropped.
 
 use std::any::Any;
 use std::fmt;
@@ -29,11 +29,11 @@ use crate::task::TaskId;
 /// # Ok::<(), executor::JoinError<i32>>(())
 /// ```
 ///
-/// The outcome is decided once, by whoever comes first; everybody later is told so by an error that gives their value
-/// back. So a promise may be shared (in an [`Arc`](std::sync::Arc)) by several who could know the answer. Dropping it
-/// undecided completes the handle as cancelled: nobody waits for what will not come.
+/// The outcome is decided once, by the first thread; every later one is told so by an error that gives its value
+/// back. So a promise may be shared (in an [`Arc`](std::sync::Arc)) by several threads that could know the answer.
+/// Dropping it undecided completes the handle as cancelled: nobody waits for what will not come.
 ///
-/// What a thread did before it completed the promise is visible to whoever gets the result.
+/// What a thread did before it completed the promise is visible to the thread that gets the result.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
@@ -50,7 +50,7 @@ impl<T: Send + 'static> Promise<T> {
 
     /// Completes the handle with a value.
     ///
-    /// Wakes who waits; a callback given to [`TaskHandle::on_done`] runs on the calling thread.
+    /// Wakes the waiters; a callback given to [`TaskHandle::on_done`] runs on the calling thread.
     ///
     /// # Errors
     /// The value comes back if the outcome was decided before.
@@ -60,7 +60,7 @@ impl<T: Send + 'static> Promise<T> {
     }
 
     /// Completes the handle as panicked, with a payload as [`catch_unwind`](std::panic::catch_unwind) or the `join` of a
-    /// thread gives it. The handle's owner gets the payload, and nobody's panic goes unheard: see
+    /// thread gives it. The handle's owner gets the payload, and no panic goes unheard: see
     /// [`panics`](crate::panics).
     ///
     /// It has a [backtrace](crate::Panic::backtrace) only if it was caught on this thread, just before.
@@ -104,7 +104,7 @@ impl<T: Send + 'static> Promise<T> {
     /// The token of the work behind the promise: cancelled when the handle is, unless with
     /// [`cancel_keep_running`](TaskHandle::cancel_keep_running).
     ///
-    /// Whoever works on the answer looks at it, [attaches](CancelToken::attach) it, or registers with it what to undo:
+    /// Code that works on the answer looks at it, [attaches](CancelToken::attach) it, or registers with it what to undo:
     ///
     /// ```
     /// use executor::Promise;

@@ -118,7 +118,7 @@ fn the_hooks_run_on_the_thread_of_the_task_and_are_told_its_id() {
     });
 }
 
-/// Whoever has joined sees what the after-hook did.
+/// A thread that has joined sees what the after-hook did.
 #[test]
 fn what_the_after_hook_did_is_visible_to_whoever_has_joined() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! When the values that tasks capture and return are dropped: as soon as nobody can need them any more.
+//! When the values that tasks capture and return are dropped: as soon as they cannot be needed any more.
 //!
 //! Removing and purging tasks is in [`crate::queues`].
 

@@ -357,7 +357,7 @@ fn a_cancelled_task_cannot_be_taken_out() {
     });
 }
 
-/// A task that was taken out is nobody's: cancelling it later does not disturb the counts.
+/// A task that was taken out belongs to no pool: cancelling it later does not disturb the counts.
 #[test]
 fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     within_deadline(|| {
@@ -403,7 +403,7 @@ fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     });
 }
 
-/// Without anybody calling `purge`: a queue that is never reached does not fill up with what is dead.
+/// Without a call of `purge`: a queue that is never reached does not fill up with what is dead.
 #[test]
 fn a_queue_whose_tasks_are_all_cancelled_stays_small() {
     within_deadline(|| {

@@ -181,7 +181,7 @@ fn one_release_can_serve_several_waiters() {
     });
 }
 
-/// One who gives up at the head of the queue lets those behind it have what was too little for it.
+/// A waiter that gives up at the head of the queue lets those behind it have what was too little for it.
 #[test]
 fn a_waiter_that_gives_up_makes_way() {
     within_deadline(|| {

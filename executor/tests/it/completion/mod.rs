@@ -140,7 +140,7 @@ fn handles_come_in_the_order_in_which_the_tasks_end() {
     });
 }
 
-/// Several lie ready, and nobody has taken them as they came.
+/// Several lie ready and were not taken as they came.
 #[test]
 fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     within_deadline(|| {

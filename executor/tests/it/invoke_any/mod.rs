@@ -54,7 +54,7 @@ fn each_form(test: impl Fn(&dyn Fn(&dyn Executor, Vec<FutureTask<Attempt>>) -> O
     test(&|executor, tasks| executor.invoke_any_timeout(tasks, LONG));
 }
 
-// ----- somebody wins -----
+// ----- a task wins -----
 
 /// INV-7, INV-13, INV-25, INV-32, INV-40
 #[test]
@@ -246,7 +246,7 @@ fn a_task_may_invoke_others_on_a_pool_with_a_thread_to_spare() {
     });
 }
 
-// ----- nobody wins -----
+// ----- no task wins -----
 
 /// INV-11, INV-46, INV-47, SLIP-13
 #[test]
