@@ -3,7 +3,7 @@
 //! A task that computes looks at its token now and then, and one that waits in this crate is woken. But a thread that is
 //! blocked in a read from a socket does neither: nothing here knows of the socket. Only the task does, and it knows that
 //! shutting the socket down makes the read return. [`CancellableTask`] is where it says so. Cancelling its handle, or
-//! stopping its pool, then does what cancelling *this* task takes, and whoever cancels need not know which kind it is.
+//! stopping its pool, then does what cancelling *this* task takes, and the caller need not know which kind it is.
 //!
 //! # Who calls what
 //!
@@ -73,7 +73,7 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// What to do to have [`run`](Self::run) return soon. It is asked for before `run` begins and called once at most, on
     /// the thread that cancels, while `run` is running (or, if the request was there already, just before it begins).
     ///
-    /// It should not block: the one who cancels waits for it. A panic in it is contained.
+    /// It should not block: the thread that cancels waits for it. A panic in it is contained.
     fn canceller(&self) -> impl FnOnce() + Send + 'static;
 
     /// The task and its handle, for any executor's [`submit`](ExecutorExt::submit).

@@ -1,8 +1,8 @@
 //! Results in the order in which they come.
 //!
 //! A page has ten images to fetch. Joining the ten handles in order means that a slow first image holds up nine that
-//! are there. [`ExecutorCompletionService`] keeps the handles and gives out each when its task has ended, so the one who
-//! uses the results always has something to do while there is something done.
+//! are there. [`ExecutorCompletionService`] keeps the handles and gives out each when its task has ended, so the thread
+//! that uses the results always has something to do while there is something done.
 //!
 //! ```
 //! use executor::{ExecutorCompletionService, ThreadPoolExecutor, prelude::*};
@@ -24,12 +24,12 @@
 //!
 //! `submit` → *outstanding* → the task ends → `take`. Every task that [`submit`](ExecutorCompletionService::submit) has
 //! accepted comes out once: with its value, as panicked, or as cancelled, be it by its
-//! [`Canceller`], because the pool was stopped, or because somebody dropped it unrun. A refused one comes back from
+//! [`Canceller`], because the pool was stopped, or because it was dropped unrun. A refused one comes back from
 //! `submit` and is not outstanding. So the service knows when nothing more will come, and [`take`] says so with `None`
 //! instead of blocking for ever, as a queue would that cannot know.
 //!
 //! Tasks that [`shutdown_now`](crate::ExecutorService::shutdown_now) has handed back are outstanding for as long as
-//! somebody keeps them: they can still be run.
+//! the caller keeps them: they can still be run.
 //!
 //! [`take`]: ExecutorCompletionService::take
 
@@ -68,8 +68,8 @@ use crate::wait::Deadline;
 /// It has no threads of its own; the executor is one's own, and several services can share it: make them of `&pool` or
 /// of clones of an `Arc`, one for each group of tasks that belong together. Any number of threads may submit and take.
 ///
-/// Dropping the service is dropping the handles it has: the tasks go on unobserved. Whoever wants them stopped keeps
-/// the cancellers.
+/// Dropping the service is dropping the handles it has: the tasks go on unobserved. A caller that may want them
+/// stopped keeps the cancellers.
 #[doc(alias = "CompletionService")]
 pub struct ExecutorCompletionService<E, T> {
     executor: E,

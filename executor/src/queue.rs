@@ -117,8 +117,8 @@ impl FifoQueue {
 
 /// Last in, first out.
 ///
-/// Under overload those who came last, and may still be waiting for an answer, are served; those who came first wait
-/// longest.
+/// Under overload the clients that came last, and may still be waiting for an answer, are served; those that came first
+/// wait longest.
 pub struct LifoQueue {
     tasks: VecDeque<Task>,
     capacity: Option<usize>,

@@ -71,7 +71,7 @@ impl Task {
         Self { body: Body::WithHandle(Duty(Some(cell))), attributes: None, id }
     }
 
-    /// Gives the task a name, for those who look at what a pool is doing.
+    /// Gives the task a name, for readers of what a pool is doing.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.attributes().name = Some(name.into());
         self
@@ -137,7 +137,7 @@ impl Task {
 
     /// Runs the task on the calling thread and says how it ended. Never panics.
     ///
-    /// For those who write an executor: everybody else hands tasks to one.
+    /// For authors of executors: all other code hands tasks to one.
     ///
     /// # Cancellation
     /// While it runs, the current token is the task's own: a child of the one that was current here.
@@ -151,7 +151,7 @@ impl Task {
     }
 
     /// The same, with `before_publish` called between the end of the body and the moment at which the handle's owner
-    /// can see the outcome. Whoever has joined the task sees what was done there.
+    /// can see the outcome. A thread that has joined the task sees what was done there.
     #[inline]
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self.body {

@@ -77,7 +77,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     assert_eq!(allocations_of(|| drop(Task::new(move || _ = black_box(large)))), 1, "more than three words");
     assert_eq!(allocations_of(|| drop(FutureTask::new(small(&counter)))), 1);
 
-    // A promise, from its beginning to the result in somebody's hands.
+    // A promise, from its beginning to the result in the joiner's hands.
     let promised = || {
         let (promise, handle) = Promise::new();
         promise.complete(1).unwrap();

@@ -41,7 +41,7 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
 
     std::panic::set_hook(Box::new(|info| {
         CALLS.fetch_add(1, Ordering::SeqCst);
-        eprintln!("{info}"); // or nobody would read which assertion failed
+        eprintln!("{info}"); // or the output would not say which assertion failed
     }));
     assert!(panic_of(&pool).backtrace().is_none(), "nobody has asked for one");
     assert_eq!(CALLS.load(Ordering::SeqCst), 1);

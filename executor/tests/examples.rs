@@ -19,7 +19,7 @@ fn example(name: &str) -> PathBuf {
 /// Runs an example and ends it if it hangs.
 fn run(name: &str) -> Output {
     let mut command = Command::new(example(name));
-    // Without backtraces the output fits into a pipe, so nobody need read it before the end.
+    // Without backtraces the output fits into a pipe, so it need not be read before the end.
     command.arg("1").env("RUST_BACKTRACE", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| {
         panic!("cannot run the example {name}: {error}; `cargo test -p executor` builds it")

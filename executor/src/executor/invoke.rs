@@ -30,8 +30,8 @@
 //! [`on_cancel`](crate::CancelToken::on_cancel) has registered, an [`on_done`](crate::TaskHandle::on_done), the `Drop` of
 //! what a task has captured. The call returns after them. It could hand them to another thread only if it had one: those
 //! of the executor may all be held up by the very tasks that the callbacks are to release. What it can do is to keep
-//! nobody else waiting: all tasks are decided, and everybody who waits for them or under their tokens is let go, before
-//! the first callback runs.
+//! no other thread waiting: all tasks are decided, and all threads that wait for them or under their tokens are let go,
+//! before the first callback runs.
 //!
 //! # Left out
 //!
@@ -56,7 +56,7 @@ struct Batch<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> Batch<T> {
     /// The last ones first: a worker that a cancelled task sets free is not to begin one that is cancelled next. All of
-    /// them are decided, and everybody who waits for them is let go, before the first callback of a user runs.
+    /// them are decided, and all threads that wait for them are let go, before the first callback of a user runs.
     fn cancel(&self) {
         let begun: Vec<_> =
             self.0.iter().rev().filter_map(|handle| Some((handle, handle.begin_cancel()?))).collect();
@@ -162,7 +162,7 @@ struct Race<T: Send + 'static, E: Send + 'static> {
 enum Loser<T: Send + 'static, E: Send + 'static> {
     Failed(E),
     /// Panicked or cancelled. The panic stays unread unless it is given out: if another task succeeds, it goes to the
-    /// panic handler, like that of every task whose handle nobody wants.
+    /// panic handler, like that of every task whose handle was dropped.
     Ended(TaskHandle<Result<T, E>>),
 }
 

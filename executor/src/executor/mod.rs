@@ -30,7 +30,7 @@
 //! 1. A task that was accepted is run once, or dropped, or handed back by
 //!    [`shutdown_now`](ExecutorService::shutdown_now). A task that was refused comes back in the error.
 //! 2. What a thread did before it submitted a task is visible to the task.
-//! 3. A panic in a task reaches whoever holds its handle, never the submitting code and never another task.
+//! 3. A panic in a task reaches the holder of its handle, never the submitting code and never another task.
 
 mod invoke;
 
@@ -218,7 +218,7 @@ pub trait ExecutorExt: Executor {
     /// Between two submissions it looks whether one has won already. So an executor that runs its tasks inline runs
     /// only those up to the first success.
     ///
-    /// A loser's panic goes to the [panic handler](crate::panics), because nobody else hears of it.
+    /// A loser's panic goes to the [panic handler](crate::panics), because the caller does not hear of it.
     ///
     /// # Errors
     /// [`InvokeAnyError`], whose `reason` tells why: there were no tasks, all have failed, a task was refused and those

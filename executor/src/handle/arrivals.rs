@@ -1,7 +1,7 @@
 //! Handles in the order in which their tasks end.
 //!
-//! Whoever has many tasks under way and wants the first result, or each as it comes, could join the handles in turn and
-//! would then wait for the slowest while the others lie ready. Here the tasks report instead: each handle that is
+//! A caller that has many tasks under way and wants the first result, or each as it comes, could join the handles in turn.
+//! It would then wait for the slowest while the others lie ready. Here the tasks report instead: each handle that is
 //! [expected](Arrivals::expect) comes out of [`next`](Arrivals::next) when its task has ended, in whichever way: run,
 //! panicked, cancelled, or dropped unrun. All of these complete the handle, so each handle arrives.
 //!
@@ -20,8 +20,8 @@
 //! # Invariants
 //!
 //! 1. A handle is in one of the two places from `expect` until it is given out, and what is in `arrived` is finished.
-//! 2. For each handle in `arrived` there is a waiter that was woken and has not looked since, unless nobody waits. So
-//!    whoever is woken and gives up all the same wakes another.
+//! 2. For each handle in `arrived` there is a waiter that was woken and has not looked since, unless no thread waits. So
+//!    a waiter that is woken and gives up all the same wakes another.
 //! 3. When nothing is expected any more, every waiter is woken: either there is something for it, or it learns that
 //!    there will be nothing.
 //! 4. The wakers of waiters are parkers, and a finished handle is moved, not dropped: no user code runs under the lock.
@@ -50,7 +50,7 @@ impl<T: Send + 'static> Arrivals<T> {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Takes a handle in. To be called before its task is handed to anybody, or the order is not that of the ends.
+    /// Takes a handle in. To be called before its task is handed to an executor, or the order is not that of the ends.
     pub(crate) fn expect(&self, handle: TaskHandle<T>) {
         let report = Waker::from(Arc::new(Report { id: handle.id(), to: Arc::downgrade(&self.0) }));
         handle.finished_or_wake(&report);
@@ -114,8 +114,8 @@ impl<T> State<T> {
         self.wake();
     }
 
-    /// Wakes who ought to look: one for a handle that has arrived, all if it was the last. Waking a parker under our
-    /// lock is fine: it takes no lock but its own.
+    /// Wakes the waiters that ought to look: one for a handle that has arrived, all if it was the last. Waking a parker
+    /// under our lock is fine: it takes no lock but its own.
     fn wake(&mut self) {
         if self.expected.is_empty() {
             self.waiters.take_all().for_each(Waker::wake);
@@ -127,7 +127,7 @@ impl<T> State<T> {
     }
 
     fn take_or_listen(&mut self, me: &mut Option<Ticket>, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
-        // Also if it will not wait: left there, it would be woken in the place of one who does.
+        // Also if it will not wait: left there, it would be woken in the place of a waiter that does.
         if let Some(me) = *me {
             self.waiters.leave(me);
         }

@@ -5,10 +5,10 @@
 //!
 //! # Invariants
 //!
-//! 1. The result is there, or whoever wants it is among the listeners: both are behind one lock.
-//! 2. First those who wait, threads and asynchronous tasks, are woken in the order in which they came; then the callbacks
-//!    are called, in theirs. So nobody waits for the end of somebody else's callback.
-//! 3. Nobody leaves more than one waker behind: a wait, and a handle that is polled, has one place, which it uses again
+//! 1. The result is there, or every handle that waits is among the listeners: both are behind one lock.
+//! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came; then the callbacks
+//!    are called, in theirs. So no waiter waits for the end of another's callback.
+//! 3. No waiter leaves more than one waker behind: a wait, and a handle that is polled, has one place, which it uses again
 //!    and gives up when it goes.
 
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ struct SharedState<T> {
     places: u64,
 }
 
-/// A place among those who wait. Places grow, so a map ordered by them is ordered by time of arrival.
+/// A place among the waiters. Places grow, so a map ordered by them is ordered by time of arrival.
 type Place = u64;
 
 type Callback<T> = Box<dyn FnOnce(SharedResult<T>) + Send>;
@@ -101,7 +101,7 @@ impl<T: Send + Sync + 'static> Relay<T> for SharedCell<T> {
     fn publish(&self, result: TaskResult<T>) {
         let wakers = {
             let mut state = self.state.lock();
-            state.result = Some(result.map(Arc::new)); // nobody has read it until a handle gives it out
+            state.result = Some(result.map(Arc::new)); // unread until a handle gives it out
             std::mem::take(&mut state.wakers)
         };
         wakers.into_values().for_each(wake);
@@ -224,7 +224,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// thread, if it is finished already.
     ///
     /// There may be any number of callbacks, on the same handle and on its clones. They are called one after the other
-    /// in the order in which they were registered, when those who wait have been let go, and one that panics does not
+    /// in the order in which they were registered, when the waiters have been let go, and one that panics does not
     /// keep the others from being called. Otherwise as [`TaskHandle::on_done`].
     ///
     /// ```
@@ -247,7 +247,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.cell.call_when_done(Box::new(callback));
     }
 
-    /// As [`TaskHandle::cancel`]. It calls the task off for all who have a handle on it.
+    /// As [`TaskHandle::cancel`]. It calls the task off for all handles on it.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.canceller.cancel()

@@ -1,7 +1,7 @@
 //! Submitting with `Block`: the submitter waits until there is room, until its time is up, until it is cancelled or until
 //! the pool is shut down, and its task is never lost.
 //!
-//! Not promised, and so not tested: that those who wait first are let in first.
+//! Not promised, and so not tested: that submitters that wait first are let in first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ impl Full {
         Self { busy, pool, queued }
     }
 
-    /// Somebody who waits for room.
+    /// A submitter that waits for room.
     fn submitter(&self) -> Waiter<Submitted> {
         self.submitter_with(&CancelToken::new())
     }
@@ -316,7 +316,7 @@ fn of_many_who_wait_each_is_let_in() {
     });
 }
 
-/// One of those who wait leaves just as there is room: the next must not miss it.
+/// A submitter that waits leaves just as there is room: the next must not miss it.
 #[test]
 fn who_gives_up_waiting_does_not_keep_others_from_the_room() {
     within_deadline(|| {
@@ -370,7 +370,7 @@ fn who_is_overtaken_waits_on() {
         let full = Full::new(Block::new());
         let waiting = full.submitter();
         for _ in 0..20 {
-            // The room goes to whoever is first, the waiter or this one.
+            // The room goes to the first, the waiter or this one.
             let Some(removed) = full.pool.remove(full.queued.id()) else { break };
             full.pool.set_rejection_handler(Arc::new(executor::Abort));
             if let Err(refused) = full.pool.execute(removed) {

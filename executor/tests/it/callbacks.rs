@@ -1,4 +1,4 @@
-//! A user's code that runs outside any task: callbacks, hooks, and the `Drop` of what nobody wants any more.
+//! A user's code that runs outside any task: callbacks, hooks, and the `Drop` of what is no longer wanted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -16,8 +16,8 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Does what a user's code might do who believes that the token is nobody else's, and says whether a wait there obeys
-/// somebody.
+/// Cancels the current token, as a user's code might that takes it for its own. True if that cuts no wait short there
+/// and is gone afterwards.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
@@ -98,7 +98,7 @@ fn in_a_hook_the_current_token_is_nobody_elses() {
     });
 }
 
-/// A task that completes a promise, or cancels somebody, lends its thread to the callbacks and not its token.
+/// A task that completes a promise, or cancels another task, lends its thread to the callbacks and not its token.
 #[test]
 fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
     within_deadline(|| {
@@ -135,7 +135,7 @@ fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
     });
 }
 
-// ----- those who wait come first -----
+// ----- waiters come first -----
 
 /// A running task whose cancel calls back.
 fn calls_back_when_cancelled(

@@ -1,6 +1,4 @@
 //! Cancelling tasks: before they begin, while they run, too late; and what the running body notices of it.
-//!
-//! later: FUT-7 and 8 with periodic tasks.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,7 +63,7 @@ fn a_task_cancelled_before_it_began_never_runs() {
     });
 }
 
-/// FUT-35; ours differs for Java's `cancel` on a cancelled one, which may say yes.
+/// FUT-35
 #[test]
 fn cancelling_a_second_time_or_too_late_says_no() {
     within_deadline(|| {
@@ -156,7 +154,7 @@ fn a_body_that_looks_late_sees_the_request() {
             let handle = pool.submit(move || {
                 there.0.set();
                 there.1.wait();
-                // A wait that could begin at once, before anybody has made the token.
+                // A wait that could begin at once, before the token has been made.
                 let waited = Latch::new(0).wait();
                 there.2.send((waited.is_err(), CancelToken::current().is_cancelled())).unwrap();
             });
@@ -169,7 +167,7 @@ fn a_body_that_looks_late_sees_the_request() {
     });
 }
 
-/// One of the things that are easy to get wrong (12).
+/// SLIP-12
 #[test]
 fn a_cancellation_does_not_leak_into_the_next_task_on_the_thread() {
     within_deadline(|| {
@@ -271,7 +269,7 @@ fn a_canceller_outlives_its_handle_and_tells_the_same() {
     });
 }
 
-/// FUT-16 is in [`crate::panic`]; here the race that decides: cancelled exactly if `cancel` said so.
+/// FUT-16 as a race: the task is cancelled exactly if `cancel` said so.
 #[test]
 fn whoever_decides_the_outcome_first_wins_and_both_sides_agree() {
     within_deadline(|| {

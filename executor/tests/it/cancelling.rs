@@ -68,7 +68,7 @@ fn connection() -> Connection {
 fn is_closed(mut peer: &TcpStream) -> bool {
     match peer.read(&mut [0]) {
         Ok(count) => count == 0,
-        // Reset if there was something that nobody had read. Anything else is the time-out.
+        // Reset if there was something that had not been read. Anything else is the time-out.
         Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
     }
 }
@@ -253,7 +253,7 @@ fn it_passes_on_what_the_executor_behind_it_says() {
         let there = ended.clone();
         executor
             .execute(move || {
-                thread::sleep(SHORT); // the work: whoever does not wait for it is done before
+                thread::sleep(SHORT); // the work: a thread that does not wait for it is done before
                 there.set();
             })
             .unwrap();

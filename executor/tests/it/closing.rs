@@ -1,6 +1,4 @@
 //! Closing a pool and dropping it: both wait for what was accepted, except where waiting could only deadlock.
-//!
-//! later: the ends of scheduled pools.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

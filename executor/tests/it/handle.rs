@@ -123,7 +123,7 @@ fn the_state_of_a_running_task_is_running() {
     });
 }
 
-/// FUT-36, and one of the things that are easy to get wrong (11).
+/// FUT-36, SLIP-11
 #[test]
 fn a_finished_handle_gives_its_outcome_to_a_cancelled_waiter_with_no_time_left() {
     within_deadline(|| {

@@ -1,8 +1,4 @@
 //! What a pool calls around its tasks, around its threads and at its end; and what is built on that.
-//!
-//! differs: HOOK-3's start hook is `worker_started`; of the things that are easy to get wrong (4), a task cancelled
-//! between queue and body also gets its after-hook, told so. n/a: HOOK-4's kinds of future. later: HOOK-4 and 6 with the
-//! scheduled pool.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -122,7 +118,7 @@ fn the_hooks_run_on_the_thread_of_the_task_and_are_told_its_id() {
     });
 }
 
-/// Whoever has joined sees what the after-hook did.
+/// A thread that has joined sees what the after-hook did.
 #[test]
 fn what_the_after_hook_did_is_visible_to_whoever_has_joined() {
     within_deadline(|| {
@@ -136,7 +132,7 @@ fn what_the_after_hook_did_is_visible_to_whoever_has_joined() {
     });
 }
 
-/// One of the things that are easy to get wrong (5).
+/// SLIP-5
 #[test]
 fn the_terminated_hook_is_called_once_before_the_pool_counts_as_terminated() {
     #[derive(Clone, Default)]
@@ -207,7 +203,7 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
     });
 }
 
-/// HOOK-3, and a panic in each of the others: no thread, task or count is lost, and somebody is told.
+/// HOOK-3, and a panic in each of the others: no thread, task or count is lost, and the handler is told.
 #[test]
 fn a_panic_in_a_hook_is_reported_and_costs_nothing() {
     within_deadline(|| {
@@ -285,7 +281,7 @@ fn every_hook_may_use_its_pool() {
     });
 }
 
-/// A hook that stops a task at its door: the body is not run, and the after-hook is told.
+/// SLIP-4, and a hook that stops a task at its door: the body is not run, and the after-hook is told.
 #[test]
 fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
     #[derive(Clone, Default)]

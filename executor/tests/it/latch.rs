@@ -47,7 +47,7 @@ fn a_timed_wait_gives_up_when_the_time_is_up_and_not_before() {
     assert_eq!(latch.count(), 1);
 }
 
-/// One of the things that are easy to get wrong (15).
+/// SLIP-15
 #[test]
 fn the_longest_timeout_is_not_an_expired_one() {
     within_deadline(|| {

@@ -1,8 +1,6 @@
 //! Shutting down: what is refused, what still runs, what comes back, and when it is over.
 //!
-//! differs: END-3 and 4 have `PoolState` for `is_terminating`. n/a: END-15 and 17 (no pool here is common property).
-//! later: END-6 with delayed tasks; END-18 with fork/join. END-24 to 26 and 34 are in [`crate::invoke_any`], INV-26 in
-//! [`crate::invoke_all`].
+//! What a shutdown does to races is in [`crate::invoke_any`], and to batches in [`crate::invoke_all`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,7 +45,7 @@ fn awaiting_the_end_of_a_running_pool_says_no_when_the_time_is_up_and_not_before
     });
 }
 
-/// One of the things that are easy to get wrong (15).
+/// SLIP-15
 #[test]
 fn the_longest_timeout_is_not_an_expired_one() {
     within_deadline(|| {
@@ -118,7 +116,7 @@ fn a_pool_that_never_had_a_task_terminates_at_once() {
     });
 }
 
-/// END-19, SAT-4
+/// END-19, SAT-4, SLIP-9
 #[test]
 fn after_a_shutdown_what_was_accepted_is_still_run() {
     within_deadline(|| {
@@ -179,7 +177,7 @@ fn a_refused_task_that_is_let_go_cancels_its_handle() {
     });
 }
 
-/// SAT-4, and one of the things that are easy to get wrong (7).
+/// SAT-4, SLIP-7
 #[test]
 fn a_refusal_leaves_the_counters_alone() {
     within_deadline(|| {

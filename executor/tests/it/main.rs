@@ -1,83 +1,54 @@
 //! The behaviour of the executors, one test per behaviour, one module per subject.
 //!
-//! A name such as `END-5` in a test's comment is the behaviour's number in the list of those that the conformance tests
-//! of `java.util.concurrent` pin down, so that the two can be compared. Numbers of its groups that have no test here
-//! are listed at the top of the module they would be in:
-//!
-//! * *differs* – our rule is another one, and the test checks ours;
-//! * *n/a* – there is nothing of the kind here;
-//! * *later* – it belongs to a part of the library that does not exist yet.
+//! A name such as `END-5` in a test's comment is the behaviour's number in `CONFORMANCE.md`, the list of what the
+//! conformance tests of `java.util.concurrent` pin down. It says where each behaviour is tested, or why not.
 
-mod support;
+mod support; // deadlines, tasks that can be held up, values that tell when they are dropped
 
-mod ordering;
+// Every executor
+mod ordering; // each task runs once, in its order, and sees what it should see
+mod simple; // what is special about the executors that are no pools
+mod invoke_all; // a batch of tasks, and the wait for the last of them
+mod invoke_any; // tasks that compete, and the wait for the first that succeeds
+mod completion; // the completion service: results in the order in which their tasks end
+mod auto_traits; // what can be sent to and shared with other threads, and survives a caught panic
 
-mod lifecycle;
+// Handles
+mod handle; // joining, looking without waiting, callbacks, and what the outcomes look like
+mod time_limits; // joining for so long at most, and calling the task off when the time is up
+mod taking_out; // taking a task out of its queue by its handle
+mod shared; // handles for many waiters
+mod promise; // handles that are completed by hand
+mod awaiting; // handles as futures
+mod printed; // what handles, cancellers and tasks print
 
-mod closing;
+// Cancellation and waiting
+mod cancel; // tokens: the tree, the callbacks, the current token of a thread
+mod cancel_task; // cancelling a task before it begins, while it runs and too late
+mod masked; // steps that a cancellation does not cut off
+mod cancelling; // tasks that bring their own way to be cancelled, on real sockets
+mod latch; // waiting until a count is zero
+mod semaphore; // waiting for permits: the order, giving up, giving back
 
-mod panic;
+// A pool at work
+mod settings; // which settings contradict each other, and what can be changed while the pool runs
+mod threads; // when threads start and end: sizes, keep-alive time, the queue's say
+mod factory; // where threads come from, what they are called, and what happens if they come late or never
+mod queues; // the order in which tasks run, taking them out, and what cancelled ones leave behind
+mod saturation; // what happens to a task for which there is no room
+mod blocking; // submitters that wait for room
+mod hooks; // what a pool calls around its tasks, around its threads and at its end
+mod stats; // the numbers of a pool, and the threads behind them
 
-mod cancel;
+// The end of a pool
+mod lifecycle; // shutting down: what is refused, what still runs, what comes back, when it is over
+mod closing; // closing and dropping: waiting for what was accepted
 
-mod masked;
-
-mod cancel_task;
-
-mod callbacks;
-
-mod handle;
-
-mod time_limits;
-
-mod printed;
-
-mod taking_out;
-
-mod shared;
-
-mod promise;
-
-mod awaiting;
-
-mod memory;
-
-mod reentrancy;
-
-mod latch;
-
-mod semaphore;
-
-mod simple;
-
-mod stats;
-
-mod threads;
-
-mod queues;
-
-mod bad_queue;
-
-mod saturation;
-
-mod blocking;
-
-mod factory;
-
-mod hooks;
-
-mod settings;
-
-mod panic_handler;
-
-mod traps;
-
-mod invoke_all;
-
-mod invoke_any;
-
-mod completion;
-
-mod cancelling;
-
-mod auto_traits;
+// A user's code that does its worst
+mod panic; // a panic anywhere costs no thread, no task and no count
+mod panic_handler; // which handler is told of a panic that no joiner reads
+mod bad_queue; // a queue or comparator that panics, or that drops tasks
+mod callbacks; // code outside any task: callbacks, hooks and drops
+mod reentrancy; // such code may use the pool, because none of ours is locked meanwhile
+mod memory; // when what tasks capture and return is dropped
+mod traps; // the complaints that people have about thread pools elsewhere

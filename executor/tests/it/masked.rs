@@ -103,7 +103,7 @@ fn the_current_token_is_ignored_in_a_masked_step_however_a_wait_comes_by_it() {
     });
 }
 
-/// The token of a task is made only when somebody asks for it.
+/// The token of a task is made only when it is asked for.
 #[test]
 fn a_task_that_asks_for_its_token_only_in_the_masked_step_is_shielded_from_it() {
     within_deadline(|| {

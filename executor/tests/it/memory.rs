@@ -1,4 +1,4 @@
-//! When the values that tasks capture and return are dropped: as soon as nobody can need them any more.
+//! When the values that tasks capture and return are dropped: as soon as they cannot be needed any more.
 //!
 //! Removing and purging tasks is in [`crate::queues`].
 
@@ -10,7 +10,7 @@ use crate::support::{
     Signal, assert_matches, eventually, occupy, on_every_executor, tracked, within_deadline,
 };
 
-/// One of the things that are easy to get wrong (16), and REM-7.
+/// REM-7, SLIP-16
 #[test]
 fn an_idle_worker_keeps_nothing_of_the_last_task() {
     within_deadline(|| {

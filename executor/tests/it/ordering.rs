@@ -1,7 +1,4 @@
 //! Tasks are run, once, in the right order, and see what they should see.
-//!
-//! n/a: SIZE-22 (thread groups and priorities; names are in [`crate::simple`] and [`crate::factory`]). later: INV-22
-//! and 27 to 30 with the scheduled pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
@@ -130,7 +127,7 @@ fn tasks_with_a_name_and_tasks_made_with_their_handle_are_accepted_as_well() {
     });
 }
 
-/// One of the things that are easy to get wrong (14): what the traits provide must not count on another thread.
+/// SLIP-14: what the traits provide must not count on another thread.
 #[test]
 fn the_provided_methods_work_when_the_task_runs_inline() {
     within_deadline(|| {

@@ -1,7 +1,6 @@
 //! A panic anywhere in a user's code costs no thread, no task and no count, wherever on the way of a task it happens.
 //!
-//! n/a: HOOK-7 (the worker is not replaced, because it does not die). Who is
-//! told is in [`crate::panic_handler`]; panics in hooks, factories and queues are in [`crate::hooks`],
+//! Which handler is told is in [`crate::panic_handler`]; panics in hooks, factories and queues are in [`crate::hooks`],
 //! [`crate::factory`] and [`crate::bad_queue`].
 
 use std::panic::panic_any;
@@ -36,6 +35,7 @@ fn the_pool_survives(tasks: u64, panics: u64, trouble: impl FnOnce(&ThreadPoolEx
     assert!(pool.await_termination(LONG));
 }
 
+/// SLIP-4
 #[test]
 fn in_the_body() {
     within_deadline(|| {
@@ -293,7 +293,7 @@ fn in_the_waker_of_a_task_that_is_cancelled() {
     });
 }
 
-/// FUT-5: on any executor it goes to whoever holds the handle, and not to the one who submits.
+/// FUT-5: on any executor the panic goes to the holder of the handle, and not to the submitter.
 #[test]
 fn in_the_body_on_every_executor() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Who hears of a panic that nobody reads: the pool's handler, once. (That of the process is tested in a process of its
+//! A panic that is never read goes to the pool's handler, once. (That of the process is tested in a process of its
 //! own.)
 
 use std::sync::Arc;
@@ -146,7 +146,7 @@ fn a_panic_that_none_of_several_handles_has_read_is_reported_once() {
     });
 }
 
-/// FUT-16: the handle cannot tell of it any more, so somebody else must.
+/// FUT-16: the handle cannot tell of it any more, so the handler must.
 #[test]
 fn a_panic_after_a_cancellation_that_won_is_reported_and_marked_so() {
     within_deadline(|| {

@@ -1,6 +1,4 @@
 //! The queue of a pool: in which order tasks are run, how one is taken out again, and what cancelled ones leave behind.
-//!
-//! later: REM-3, 5 and 6 with the scheduled pool and fork/join.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,6 +27,69 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
         Box::new(PriorityQueue::new().bounded(1_000)),
         Box::new(PriorityQueue::by(|a, b| a.name().cmp(&b.name()))),
     ]
+}
+
+/// Does what another queue does, and counts.
+struct Counting {
+    queue: Box<dyn WorkQueue>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// The tasks that are really in the queue, those that were cancelled included.
+    tasks: AtomicUsize,
+    /// How often the queue may have given memory back.
+    shrunk: AtomicUsize,
+}
+
+impl Counting {
+    fn new(queue: Box<dyn WorkQueue>) -> Self {
+        Self { queue, counts: Arc::default() }
+    }
+
+    fn count(&self) {
+        self.counts.tasks.store(self.queue.len(), Ordering::SeqCst);
+    }
+}
+
+impl WorkQueue for Counting {
+    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
+        let offered = self.queue.push(task, waiting);
+        self.count();
+        offered
+    }
+    fn pop(&mut self) -> Option<Task> {
+        let task = self.queue.pop();
+        self.count();
+        task
+    }
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+    fn capacity(&self) -> Option<usize> {
+        self.queue.capacity()
+    }
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        self.queue.for_each(look);
+    }
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        let removed = self.queue.remove_if(unwanted);
+        self.count();
+        removed
+    }
+    fn shrink(&mut self) {
+        assert!(self.is_empty());
+        self.counts.shrunk.fetch_add(1, Ordering::SeqCst);
+        self.queue.shrink();
+    }
+}
+
+/// A pool of one thread, and what its queue counts.
+fn counted(queue: FifoQueue) -> (ThreadPoolExecutor, Arc<Counts>) {
+    let queue = Counting::new(Box::new(queue));
+    let counts = Arc::clone(&queue.counts);
+    (one_thread(queue), counts)
 }
 
 /// In which order a pool of one thread runs tasks that all wait, each given by its name and priority.
@@ -96,7 +157,7 @@ fn a_bound_is_a_bound_in_every_kind_of_queue() {
             Box::new(PriorityQueue::by(|a, b| a.priority().cmp(&b.priority())).bounded(2)),
         ];
         for queue in bounded {
-            let pool = one_thread(queue);
+            let pool = one_thread(Counting::new(queue));
             let _busy = occupy(&pool);
             for _ in 0..2 {
                 pool.execute(|| ()).unwrap();
@@ -224,7 +285,7 @@ fn a_queue_of_ones_own_decides_on_the_order_and_on_growth() {
 fn a_waiting_task_can_be_taken_out_once_and_the_one_that_runs_cannot() {
     within_deadline(|| {
         for queue in queues() {
-            let pool = one_thread(queue);
+            let pool = one_thread(Counting::new(queue));
             let busy = occupy(&pool);
             let handles: Vec<_> = (0..4).map(|n| pool.submit(move || n).unwrap()).collect();
             let plain = Task::new(|| ());
@@ -285,7 +346,7 @@ fn a_task_that_was_taken_out_and_dropped_is_cancelled() {
 fn a_cancelled_task_cannot_be_taken_out() {
     within_deadline(|| {
         for queue in queues() {
-            let pool = one_thread(queue);
+            let pool = one_thread(Counting::new(queue));
             let _busy = occupy(&pool);
             let (kept, cancelled) = (pool.submit(|| ()).unwrap(), pool.submit(|| ()).unwrap());
             assert!(cancelled.cancel());
@@ -297,7 +358,7 @@ fn a_cancelled_task_cannot_be_taken_out() {
     });
 }
 
-/// A task that was taken out is nobody's: cancelling it later does not disturb the counts.
+/// A task that was taken out belongs to no pool: cancelling it later does not disturb the counts.
 #[test]
 fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     within_deadline(|| {
@@ -321,63 +382,18 @@ fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     });
 }
 
-/// Shows how many tasks are really in a queue, those that were cancelled included.
-struct Watched {
-    queue: FifoQueue,
-    length: Arc<AtomicUsize>,
-}
-
-impl Watched {
-    fn new(queue: FifoQueue) -> (Self, Arc<AtomicUsize>) {
-        let length = Arc::new(AtomicUsize::new(0));
-        (Self { queue, length: Arc::clone(&length) }, length)
-    }
-
-    fn note(&self) {
-        self.length.store(self.queue.len(), Ordering::SeqCst);
-    }
-}
-
-impl WorkQueue for Watched {
-    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
-        let offered = self.queue.push(task, waiting);
-        self.note();
-        offered
-    }
-    fn pop(&mut self) -> Option<Task> {
-        let task = self.queue.pop();
-        self.note();
-        task
-    }
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
-    fn capacity(&self) -> Option<usize> {
-        self.queue.capacity()
-    }
-    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
-        self.queue.for_each(look);
-    }
-    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
-        let removed = self.queue.remove_if(unwanted);
-        self.note();
-        removed
-    }
-}
-
 /// REM-7: no count includes them, and `purge` frees what is left of them.
 #[test]
 fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     within_deadline(|| {
-        let (queue, length) = Watched::new(FifoQueue::unbounded());
-        let pool = one_thread(queue);
+        let (pool, counts) = counted(FifoQueue::unbounded());
         let busy = occupy(&pool);
         let handles: Vec<_> = (0..20).map(|n| pool.submit(move || n).unwrap()).collect();
         assert!(handles.iter().step_by(2).all(executor::TaskHandle::cancel));
         assert_eq!((pool.queued(), pool.stats().task_count()), (10, 11));
-        assert_eq!(length.load(Ordering::SeqCst), 20);
+        assert_eq!(counts.tasks.load(Ordering::SeqCst), 20);
         pool.purge();
-        assert_eq!((pool.queued(), length.load(Ordering::SeqCst)), (10, 10));
+        assert_eq!((pool.queued(), counts.tasks.load(Ordering::SeqCst)), (10, 10));
         pool.purge(); // a second time is no mistake
         drop(busy);
         pool.close();
@@ -388,17 +404,16 @@ fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     });
 }
 
-/// Without anybody calling `purge`: a queue that is never reached does not fill up with what is dead.
+/// Without a call of `purge`: a queue that is never reached does not fill up with what is dead.
 #[test]
 fn a_queue_whose_tasks_are_all_cancelled_stays_small() {
     within_deadline(|| {
-        let (queue, length) = Watched::new(FifoQueue::unbounded());
-        let pool = one_thread(queue);
+        let (pool, counts) = counted(FifoQueue::unbounded());
         let _busy = occupy(&pool);
         let kept: Vec<_> = (0..10).map(|_| pool.submit(|| ()).unwrap()).collect();
         for _ in 0..10_000 {
             assert!(pool.submit(|| ()).unwrap().cancel());
-            let length = length.load(Ordering::SeqCst);
+            let length = counts.tasks.load(Ordering::SeqCst);
             assert!(length <= 64, "{length} in the queue");
             assert_eq!(pool.queued(), 10);
         }
@@ -425,7 +440,7 @@ fn a_cancelled_task_takes_no_room() {
 #[test]
 fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     within_deadline(|| {
-        let of_every_kind = queues().map(one_thread);
+        let of_every_kind = queues().map(|queue| one_thread(Counting::new(queue)));
         for pool in of_every_kind.into_iter().chain([one_thread(FifoQueue::unbounded())]) {
             let busy = occupy(&pool);
             for waiting in 0..3 {
@@ -463,44 +478,15 @@ fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
     });
 }
 
-/// A queue that counts how often it may give memory back, and otherwise does what another does.
-struct Shrinks(FifoQueue, Arc<AtomicUsize>);
-
-impl WorkQueue for Shrinks {
-    fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
-        self.0.push(task, waiting)
-    }
-    fn pop(&mut self) -> Option<Task> {
-        self.0.pop()
-    }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn capacity(&self) -> Option<usize> {
-        self.0.capacity()
-    }
-    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
-        self.0.for_each(look);
-    }
-    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
-        self.0.remove_if(unwanted)
-    }
-    fn shrink(&mut self) {
-        assert!(self.is_empty());
-        self.1.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
 #[test]
 fn a_queue_may_give_memory_back_when_a_worker_finds_nothing_to_do_and_not_before() {
     within_deadline(|| {
-        let shrunk = Arc::new(AtomicUsize::new(0));
-        let pool = one_thread(Shrinks(FifoQueue::unbounded(), Arc::clone(&shrunk)));
+        let (pool, counts) = counted(FifoQueue::unbounded());
         let busy = occupy(&pool);
         (0..10).for_each(|_| pool.execute(|| ()).unwrap());
-        assert_eq!(shrunk.load(Ordering::SeqCst), 0);
+        assert_eq!(counts.shrunk.load(Ordering::SeqCst), 0);
         drop(busy);
-        eventually("the idle pool has its queue shrink", || shrunk.load(Ordering::SeqCst) > 0);
+        eventually("the idle pool has its queue shrink", || counts.shrunk.load(Ordering::SeqCst) > 0);
         pool.close();
         assert_eq!(pool.stats().completed, 11);
     });

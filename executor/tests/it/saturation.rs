@@ -1,7 +1,4 @@
 //! What happens to a task for which there is no room, and to one that comes after the end.
-//!
-//! differs: SAT-4's handle of a discarded task completes as cancelled. n/a: SAT-8 as calls of the policies by
-//! themselves: they are given a `RefusingPool`, which only a pool can make. later: SAT-9's schedule forms.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,7 +73,7 @@ fn the_handler_that_was_set_is_the_one_that_is_asked_and_shown() {
     });
 }
 
-/// SAT-4 and 9, and one of the things that are easy to get wrong (7).
+/// SAT-4, SAT-9, SLIP-7
 #[test]
 fn the_handler_hears_once_of_each_task_and_the_counters_do_not() {
     within_deadline(|| {
@@ -175,7 +172,7 @@ fn a_panic_in_a_task_that_its_submitter_runs_does_not_hit_the_submitter() {
     });
 }
 
-/// One of the things that are easy to get wrong (8).
+/// SLIP-8
 #[test]
 fn caller_runs_discard_and_discard_oldest_drop_the_task_once_the_pool_is_shut_down() {
     within_deadline(|| {

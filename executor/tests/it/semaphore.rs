@@ -1,8 +1,4 @@
 //! The semaphore.
-//!
-//! differs: SYNC-1 (no negative number of permits; it is always fair) and 32 (`try_acquire` overtakes, all others keep
-//! the order); SYNC-10, 11, 20, 28 and 29 (a wait that ignores the request is one inside `masked`). n/a: SYNC-14 (who
-//! waits is not told, only how many); SYNC-16 (permits are taken away by acquiring and forgetting them).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -185,7 +181,7 @@ fn one_release_can_serve_several_waiters() {
     });
 }
 
-/// One who gives up at the head of the queue lets those behind it have what was too little for it.
+/// A waiter that gives up at the head of the queue lets those behind it have what was too little for it.
 #[test]
 fn a_waiter_that_gives_up_makes_way() {
     within_deadline(|| {

@@ -18,7 +18,7 @@ fn error(builder: ThreadPoolBuilder) -> PoolConfigError {
     builder.build().unwrap_err()
 }
 
-/// SIZE-8, SIZE-10 and SIZE-26
+/// SIZE-8, SIZE-10, SIZE-26
 #[test]
 fn settings_that_contradict_each_other_are_refused_and_both_are_named() {
     assert_eq!(error(builder().threads(0)), PoolConfigError::ZeroThreads);

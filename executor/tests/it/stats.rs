@@ -6,7 +6,7 @@ use executor::{ExecutorService, FifoQueue, FutureTask, PoolState, Task, ThreadPo
 
 use crate::support::{LONG, Signal, eventually, occupy, within_deadline};
 
-/// SIZE-7, and one of the things that are easy to get wrong (1).
+/// SIZE-7, SLIP-1
 #[test]
 fn no_thread_exists_before_the_first_task_and_then_one_more_for_each_up_to_the_size() {
     within_deadline(|| {
@@ -97,7 +97,7 @@ fn a_callback_finds_its_task_counted() {
     });
 }
 
-/// One of the things that are easy to get wrong (6).
+/// SLIP-6
 #[test]
 fn the_task_count_is_what_waits_runs_and_has_ended() {
     within_deadline(|| {
@@ -118,7 +118,7 @@ fn the_task_count_is_what_waits_runs_and_has_ended() {
     });
 }
 
-/// The same (6): what was cancelled while it waited counts nowhere.
+/// SLIP-6: what was cancelled while it waited counts nowhere.
 #[test]
 fn a_task_cancelled_while_it_waited_is_not_counted() {
     within_deadline(|| {

@@ -1,7 +1,4 @@
 //! When a pool starts threads and when they end: its sizes, the keep-alive time, and what the queue has to say.
-//!
-//! differs: SIZE-25 has nothing to interrupt: an idle worker is woken, a busy one is left alone. later: QUEUE-2, SIZE-24
-//! and 26 to 28 and KEEP-6 with the scheduled pool; here are their counterparts for plain pools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +22,7 @@ fn size(pool: &ThreadPoolExecutor) -> usize {
     pool.stats().threads
 }
 
-/// One of the things that are easy to get wrong (2).
+/// SLIP-2
 #[test]
 fn the_order_is_core_then_queue_then_maximum_then_the_saturation_policy() {
     within_deadline(|| {
@@ -71,7 +68,7 @@ fn threads_first_reaches_the_maximum_before_anything_is_queued_even_without_a_bo
     });
 }
 
-/// One of the things that are easy to get wrong (10), and SIZE-27 for a plain pool.
+/// SIZE-27, SLIP-10
 #[test]
 fn a_pool_of_core_size_zero_runs_what_it_queues_with_one_thread_and_more_only_when_the_queue_refuses() {
     within_deadline(|| {
@@ -282,7 +279,7 @@ fn allowing_core_threads_to_time_out_counts_for_those_that_are_idle_already() {
     });
 }
 
-/// SIZE-24, for a plain pool.
+/// SIZE-24
 #[test]
 fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_waits() {
     within_deadline(|| {
@@ -338,7 +335,7 @@ fn a_higher_core_size_starts_no_more_threads_than_there_are_tasks_that_wait() {
     });
 }
 
-/// SIZE-25, and one of the things that are easy to get wrong (3).
+/// SIZE-25, SLIP-3
 #[test]
 fn tasks_that_change_the_core_size_disturb_no_busy_thread() {
     within_deadline(|| {

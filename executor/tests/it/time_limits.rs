@@ -1,9 +1,4 @@
 //! Waiting for a task for so long at most, and calling it off when the time is up.
-//!
-//! differs: FUT-27 (a `Duration` has no negative values; zero is tested in their place). later: INV-27 to 30, a submission
-//! that is given a time-out and an action at its end, which nobody need wait for. That takes a timer, and comes with the
-//! scheduled executor. What there is of it now is the waiter's own: `join_or_cancel` calls the task off (27) or leaves it
-//! alone (30), and what takes the place of the result (28, 29) is a match on its error.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -56,7 +51,7 @@ fn a_timed_join_of_a_task_that_runs_too_long_gives_up_on_every_kind_of_pool() {
     });
 }
 
-/// INV-27, as far as the waiter does it.
+/// INV-27
 #[test]
 fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before() {
     within_deadline(|| {
@@ -83,7 +78,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
     });
 }
 
-/// INV-30, as far as the waiter does it.
+/// INV-30
 #[test]
 fn a_join_that_may_cancel_leaves_a_task_that_is_in_time_alone() {
     within_deadline(|| {
@@ -132,7 +127,7 @@ fn a_join_without_time_gives_up_at_once_and_one_with_all_the_time_does_not() {
     });
 }
 
-/// One of the things that are easy to get wrong (15).
+/// SLIP-15
 #[test]
 fn the_longest_time_limit_is_not_an_expired_one() {
     type Wait = fn(FutureTask<i32>, &ThreadPoolExecutor, Duration) -> Option<i32>;

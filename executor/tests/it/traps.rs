@@ -14,7 +14,7 @@ use crate::support::{
     LONG, Record, SHORT, assert_matches, blocked, eventually, occupy, tracked, within_deadline,
 };
 
-/// A bound that is asked for holds, whatever a pool has to do to keep it, and whoever goes past it is told.
+/// A bound that is asked for holds, whatever a pool has to do to keep it, and a submitter that goes past it is told.
 #[test]
 fn unbounded_by_accident() {
     within_deadline(|| {
@@ -72,7 +72,7 @@ fn no_blocking_or_timed_submit() {
     });
 }
 
-/// Whatever becomes of a task that is not run, whoever waits for it is told.
+/// Whatever becomes of a task that is not run, its waiters are told.
 #[test]
 fn discarded_tasks_handles_never_finish() {
     within_deadline(|| {

@@ -23,7 +23,7 @@ pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// A one-way switch, and the one who waits for it.
+/// A one-way switch, and the thread that waits for it.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 

@@ -1,7 +1,4 @@
 //! The completion service: each task once, in the order in which they end, and an end when there are no more.
-//!
-//! differs: CS-2 (`submit` gives a canceller and `take` the handle; that they belong together is told by the id) · CS-5
-//! (its waiting holds while a task is outstanding; without one, `take` and `take_timeout` say so at once).
 
 mod takers;
 
@@ -143,7 +140,7 @@ fn handles_come_in_the_order_in_which_the_tasks_end() {
     });
 }
 
-/// Several lie ready, and nobody has taken them as they came.
+/// Several lie ready and were not taken as they came.
 #[test]
 fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     within_deadline(|| {

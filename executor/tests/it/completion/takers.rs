@@ -58,7 +58,7 @@ fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
     });
 }
 
-/// A handle that woke somebody who has given up goes to another.
+/// A handle that woke a taker that has given up goes to another.
 #[test]
 fn takers_that_give_up_cost_the_others_nothing() {
     within_deadline(|| {

@@ -206,7 +206,7 @@ fn a_caller_that_is_cancelled_by_its_own_inline_task_begins_no_other() {
     });
 }
 
-// ----- somebody stops the pool -----
+// ----- the pool is stopped -----
 
 /// INV-26
 #[test]

@@ -1,7 +1,6 @@
 //! A batch of tasks, and the wait for the last of them.
 //!
-//! differs: INV-43, 52 and 53 (a pending request is reported and not cleared: it is never cleared here; and nothing is
-//! submitted any more). A refusal is reported when those accepted before it have ended, and nothing is lost.
+//! A refusal is reported when the tasks accepted before it have ended, and nothing is lost.
 
 mod cut_short;
 
@@ -101,7 +100,7 @@ fn no_tasks_give_no_handles_at_once() {
     });
 }
 
-/// INV-9, INV-49
+/// INV-9, INV-49, SLIP-13
 #[test]
 fn each_handle_keeps_its_own_failure_and_the_call_succeeds() {
     within_deadline(|| {
@@ -215,7 +214,7 @@ fn tasks_that_end_in_time_all_have_values() {
     });
 }
 
-/// INV-17, INV-51
+/// INV-17, INV-51, SLIP-13
 #[test]
 fn at_the_deadline_the_finished_keep_their_results_and_the_others_are_cancelled_and_told() {
     within_deadline(|| {
@@ -271,7 +270,7 @@ fn without_any_time_nothing_is_begun() {
     });
 }
 
-/// One of the things that are easy to get wrong (14).
+/// SLIP-14
 #[test]
 fn an_executor_that_runs_tasks_inline_begins_none_after_the_deadline() {
     within_deadline(|| {

@@ -118,7 +118,7 @@ fn a_caller_that_is_cancelled_while_it_waits_cancels_those_that_run() {
     });
 }
 
-// ----- somebody stops the pool -----
+// ----- the pool is stopped -----
 
 /// END-24, END-25, END-34
 #[test]
@@ -167,7 +167,7 @@ fn thirty_thousand_races_with_shutting_down_now_all_end() {
     });
 }
 
-// ----- whose panic is whose -----
+// ----- panics of losers, of the caller and of drops -----
 
 /// A pool of two threads, and what its panic handler has heard.
 fn pool_that_tells() -> (ThreadPoolExecutor, Record<String>) {

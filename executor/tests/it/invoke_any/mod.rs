@@ -1,6 +1,4 @@
 //! Tasks that compete, and the wait for the first that succeeds.
-//!
-//! differs: INV-43 as for [`crate::invoke_all`].
 
 mod cut_short;
 
@@ -56,7 +54,7 @@ fn each_form(test: impl Fn(&dyn Fn(&dyn Executor, Vec<FutureTask<Attempt>>) -> O
     test(&|executor, tasks| executor.invoke_any_timeout(tasks, LONG));
 }
 
-// ----- somebody wins -----
+// ----- a task wins -----
 
 /// INV-7, INV-13, INV-25, INV-32, INV-40
 #[test]
@@ -134,7 +132,7 @@ fn a_fast_failure_does_not_keep_it_from_waiting_for_a_slow_success() {
     });
 }
 
-/// INV-32, INV-33, INV-35, INV-41
+/// INV-32, INV-33, INV-35, INV-41, SLIP-13
 #[test]
 fn every_loser_that_runs_is_told_before_it_returns() {
     within_deadline(|| {
@@ -189,7 +187,7 @@ fn losers_that_wait_in_the_queue_never_begin() {
     });
 }
 
-/// One of the things that are easy to get wrong (14).
+/// SLIP-14
 #[test]
 fn an_executor_that_runs_tasks_inline_runs_none_after_the_first_success() {
     within_deadline(|| {
@@ -248,9 +246,9 @@ fn a_task_may_invoke_others_on_a_pool_with_a_thread_to_spare() {
     });
 }
 
-// ----- nobody wins -----
+// ----- no task wins -----
 
-/// INV-11, INV-46, INV-47
+/// INV-11, INV-46, INV-47, SLIP-13
 #[test]
 fn nobody_can_win_among_none() {
     within_deadline(|| {
@@ -264,7 +262,7 @@ fn nobody_can_win_among_none() {
     });
 }
 
-/// INV-12, INV-36
+/// INV-12, INV-36, SLIP-13
 #[test]
 fn if_all_fail_it_says_so_at_once_and_how_in_the_order_of_failing() {
     within_deadline(|| {
