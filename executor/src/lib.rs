@@ -53,7 +53,7 @@
 //! 5. `queue.rs`, up to `struct LifoQueue`: where tasks wait.
 //! 6. `thread_pool/state.rs`: what changes together.
 //! 7. `thread_pool/admission.rs`: how a task comes in.
-//! 8. `thread_pool/worker.rs`: how it is run.
+//! 8. `thread_pool/worker.rs`, up to `fn leave`: how it is run.
 //! 9. `handle/mod.rs`: how its result comes back.
 //! 10. `handle/listener.rs`: who is told.
 //! 11. `handle/cell.rs`: what task and handle share.
