@@ -145,11 +145,11 @@ impl Shared {
     pub(super) fn stats(&self) -> PoolStats {
         let state = self.state.lock();
         let inbox = self.inbox.lock();
-        let stats = Self::stats_of(&state, &inbox);
+        let now = Self::stats_of(&state, &inbox);
         drop(inbox);
         drop(state);
         self.report_kept();
-        stats
+        now
     }
 
     /// The numbers of one moment: while both are locked and the run is frozen, no task is accepted and none begins.
@@ -236,11 +236,11 @@ impl Shared {
             }
         };
         ask(|| state.queue.for_each(&mut look));
-        let (stats, mut running) = loop {
-            let stats = Self::stats_of(&state, &inbox);
+        let (now, mut running) = loop {
+            let now = Self::stats_of(&state, &inbox);
             let running: Vec<_> = state.seats.iter().filter_map(|(_, seat)| seat.running()).collect();
-            if state.sum(Seat::completed) == stats.completed {
-                break (stats, running); // no task has ended meanwhile
+            if state.sum(Seat::completed) == now.completed {
+                break (now, running); // no task has ended meanwhile
             }
         };
         running.extend(state.handed.iter().map(Task::label));
@@ -249,7 +249,7 @@ impl Shared {
         running.sort_by_key(TaskLabel::id); // tasks of one submitter in the order in which it made them
         let running = running.iter().map(ToString::to_string).collect();
         self.report_kept();
-        PoolSnapshot { stats, running, queued }
+        PoolSnapshot { stats: now, running, queued }
     }
 }
 

@@ -11,9 +11,10 @@ use loom::thread;
 
 use crate::{model, model_bounded};
 
+#[allow(dead_code, reason = "a pool uses all of it")]
 #[path = "../../../src/thread_pool/run.rs"]
-mod run;
-use run::{Run, Runs, Slot};
+mod library;
+use library::{Run, Runs, Slot};
 
 /// A run of `count` tasks, and their ids in order.
 fn filled(runs: &mut Runs, count: usize) -> (Arc<Run>, Vec<TaskId>) {

@@ -34,7 +34,9 @@ fn the_numbers_are_those_of_one_moment() {
             assert!(stats.active <= 2 && stats.completed >= completed_before, "{stats}");
             completed_before = stats.completed;
         }
-        submitters.into_iter().for_each(|submitter| submitter.join().unwrap());
+        for submitter in submitters {
+            submitter.join().unwrap();
+        }
         pool.close();
         assert_eq!(pool.stats().completed, 6);
     });
@@ -162,7 +164,9 @@ fn a_worker_that_is_one_too_many_claims_no_more() {
         pool.set_threads(1).unwrap();
         gate[2].count_down();
         ended.wait().unwrap(); // or shuttle reports a deadlock: its worker has claimed the next
-        gate.iter().for_each(|gate| gate.count_down());
+        for gate in &gate {
+            gate.count_down();
+        }
         pool.close();
         assert_eq!(pool.stats().completed, 5);
     });
