@@ -87,6 +87,38 @@ fn a_bound_is_a_bound_for_several_submitters() {
     });
 }
 
+/// One submitter finds room on the long way and opens the inbox while another is on the long way, too.
+#[test]
+fn the_room_that_cancelled_tasks_leave_is_given_out_once() {
+    check(|| {
+        let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(4)).build().unwrap();
+        let (pool, release) = (Arc::new(pool), Arc::new(Latch::new(1)));
+        let (started, held) = (Arc::new(Latch::new(1)), Arc::clone(&release));
+        let there = Arc::clone(&started);
+        let busy = pool.submit(move || {
+            there.count_down();
+            held.wait()
+        });
+        started.wait().unwrap();
+        let waiting = [(); 4].map(|()| pool.submit(|| ()).unwrap());
+        let submit = {
+            let pool = Arc::clone(&pool);
+            move || (0..2).filter(|_| pool.execute(|| ()).is_ok()).count()
+        };
+        let others = [(); 2].map(|()| thread::spawn(submit.clone()));
+        let cancelled = waiting.iter().take(2).filter(|handle| handle.cancel()).count();
+        let mut accepted = submit();
+        for other in others {
+            accepted += other.join().unwrap();
+        }
+        assert_eq!((cancelled, accepted, pool.queued()), (2, 2, 4));
+        release.count_down();
+        busy.unwrap().join().unwrap().unwrap();
+        pool.close();
+        assert_eq!(pool.stats().completed, 5);
+    });
+}
+
 #[test]
 fn tasks_of_one_submitter_run_in_order_whichever_way_they_come() {
     check(|| {
