@@ -16,8 +16,9 @@
 //! # How to read it
 //!
 //! The modules below stand in bottom-up order: each refers only to those above it, and a test keeps it so. The course goes
-//! another way, from the top: the third column says which chapter of the book first meets a module. Every module begins with
-//! a page that says what problem it solves, which states there are and who moves them, and what always holds.
+//! another way, from the top: the third column says which chapter of the book first meets a module, and a ★ that the
+//! [first path](#a-first-path) leads through it. Every module begins with a page that says what problem it solves, which
+//! states there are and who moves them, and what always holds.
 //!
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
