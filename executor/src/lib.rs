@@ -50,15 +50,17 @@
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.
 //! 2. `simple.rs`: three executors that fit on a page, and what is wrong with them.
 //! 3. `task.rs`, up to `enum TaskState`: what is handed over.
-//! 4. `thread_pool/mod.rs`, up to `mod admission`: the pool on a page.
+//! 4. `thread_pool/mod.rs`, up to `mod hooks`: the pool on a page.
 //! 5. `queue.rs`, up to `struct LifoQueue`: where tasks wait.
 //! 6. `thread_pool/state.rs`: what changes together.
-//! 7. `thread_pool/admission.rs`: how a task comes in.
-//! 8. `thread_pool/worker.rs`, up to `fn leave`: how it is run.
-//! 9. `handle/mod.rs`: how its result comes back.
-//! 10. `handle/listener.rs`: who is told.
-//! 11. `handle/cell.rs`: what task and handle share.
-//! 12. `wait.rs`, up to `impl CancelToken`: how a thread waits for it.
+//! 7. `thread_pool/admission.rs`, up to `fn give_a_thread`: how a task comes in.
+//! 8. `thread_pool/inbox.rs`, up to `fn refill`: the short way, which most tasks take.
+//! 9. `thread_pool/run.rs`, up to `fn claimed`: how the workers share what has come in.
+//! 10. `thread_pool/worker.rs`, up to `fn find`: how a task is run.
+//! 11. `handle/mod.rs`: how its result comes back.
+//! 12. `handle/listener.rs`: who is told.
+//! 13. `handle/cell.rs`: what task and handle share.
+//! 14. `wait.rs`, up to `impl CancelToken`: how a thread waits for it.
 //!
 //! # For those who come from Java
 //!

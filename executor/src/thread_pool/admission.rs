@@ -1,25 +1,66 @@
 //! The way in: how a task gets a thread or a place in the queue, or is refused.
+//!
+//! Most tasks come the short way: [`admit`](Shared::admit) leaves them in the inbox. If the inbox is closed, there is
+//! something to decide, and [`decide`](Shared::decide) does so under the lock of the state. In this order:
+//!
+//! 1. The pool is shut down: the task is refused.
+//! 2. There are fewer threads than the core size: a thread is started for the task.
+//! 3. The queue has room, if need be after tombstones were cleared out: the task waits, and a worker is woken.
+//! 4. There are fewer threads than the maximum: a thread is started for the task.
+//! 5. Otherwise the task is refused, and the rejection handler is called, outside the lock.
+//!
+//! A pool that was told to start threads first does so up to the maximum in step 2.
+//!
+//! # Invariants
+//!
+//! 1. A task is accepted under the lock under which it was decided that it is: that of the state or, by the short way, that
+//!    of the inbox, which is open only while there is nothing to decide.
+//! 2. A task that waits is never without a live worker. So no task is queued while the first threads have been ordered and
+//!    none has begun, and none after the last worker has left.
+//! 3. A task that is refused goes back to its submitter, whole. A task is lost only by a user's queue that panics.
 
 use std::io;
 
-use super::PoolState;
+use super::ThreadPoolExecutor;
+use super::ending::is_starting_a_worker;
+use super::growth::NoWorker;
+use super::rejection::{Refuser, RefusingPool};
 use super::shared::Shared;
-use super::state::{State, ask};
-use super::worker;
-use crate::error::{RejectReason, WaitError};
-use crate::executor::RejectedExecution;
-use crate::sync::atomic::Ordering;
-use crate::sync::{Arc, MutexGuard, PATIENCE, thread};
-use crate::task::Task;
-use crate::wait::{Deadline, wait};
+use super::state::{PoolState, State, ask};
+use crate::error::RejectReason;
+use crate::executor::{Executor, RejectedExecution};
+use crate::panics::discard;
+use crate::sync::{Arc, MutexGuard};
+use crate::task::{Outcome, Task};
+use crate::wait::Deadline;
+
+impl Executor for ThreadPoolExecutor {
+    #[inline]
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.shared.admit(task).or_else(|refused| {
+            let handler = self.rejection_handler();
+            let result = handler.rejected(refused, &RefusingPool::new(&self.shared));
+            discard(handler); // it may have been replaced meanwhile, so this may be its end
+            result
+        })
+    }
+}
 
 impl Shared {
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     #[inline] // all the way from `execute`: a task that is copied at each step costs more than the lock
-    pub(super) fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
-        match self.inbox.offer(task, &self.me, &self.apart.tombstones) {
+    fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
+        match self.inbox.try_push(task, |task| self.enter(task)) {
             Ok(()) => Ok(()),
             Err(task) => self.decide(task),
+        }
+    }
+
+    /// The task is about to wait. From now on the pool hears of it if the task is cancelled.
+    #[inline]
+    fn enter(&self, task: &Task) {
+        if !task.enter_queue(&self.me) {
+            self.tombstone_made(); // it was cancelled before it could tell us
         }
     }
 
@@ -36,15 +77,15 @@ impl Shared {
                 return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
             }
             // A pool of core size zero needs a thread as well: without one nobody would look into its queue.
-            let wants_a_thread = state.workers() < self.grows_to(&state);
-            let can_do_without = state.live > 0 && !state.factory_rest.is_over();
+            let wants_a_thread = state.workers() < state.settings.grows_to();
+            let can_do_without = state.live > 0 && !state.backoff.is_over();
             if wants_a_thread && !can_do_without || state.workers() == 0 {
-                return self.start_worker(state, task);
+                return self.give_a_thread(state, task);
             }
             if state.live == 0 {
                 // All threads of the pool have been ordered and none has started. If none of them comes, a task in the
                 // queue would be stranded, so wait the moment until that is known.
-                if worker::is_starting_a_worker(self) {
+                if is_starting_a_worker(self) {
                     drop(state); // it would wait for itself
                     return Err(RejectedExecution {
                         reason: RejectReason::NoThread(factory_submits()),
@@ -54,7 +95,7 @@ impl Shared {
                 state = self.started.wait(state);
                 continue;
             }
-            match self.offer(&mut state, task) {
+            match self.enqueue(&mut state, task) {
                 Ok(()) | Err(None) => {
                     drop(state);
                     self.report_kept();
@@ -62,16 +103,16 @@ impl Shared {
                 }
                 Err(Some(refused)) => task = refused,
             }
-            if state.dead() > 0 {
-                self.recall(&mut state);
-                let purged = state.purge();
-                if !purged.is_empty() {
-                    cancelled.extend(purged);
+            if self.tombstones() > 0 {
+                self.inbox.recall(&mut state);
+                let removed = self.clear_out(&mut state);
+                if !removed.is_empty() {
+                    cancelled.extend(removed);
                     continue; // there is room now
                 }
             }
             if state.workers() < state.settings.maximum {
-                return self.start_worker(state, task);
+                return self.give_a_thread(state, task);
             }
             drop(state);
             self.report_kept(); // a comparator may have panicked
@@ -80,115 +121,110 @@ impl Shared {
     }
     // ANCHOR_END: admit
 
-    /// Puts a task into the queue, if it may wait there, and sees to it that somebody takes it. A queue that panics gives
+    /// Puts a task into the queue, if it may wait there, and sees to it that a worker takes it. A queue that panics gives
     /// nothing back: it has the task, or has dropped it by unwinding.
-    pub(super) fn offer(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), Option<Task>> {
-        self.close_inbox(state);
+    fn enqueue(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), Option<Task>> {
+        self.inbox.close(state);
         let id = task.id();
-        let waiting = state.idle;
-        // Before it is in the queue: the queue may drop it there and then.
-        if !task.enter_queue(&self.me) {
-            self.apart.tombstones.fetch_add(1, Ordering::Relaxed); // it was cancelled before it could tell us
-        }
-        let offered = if !self.claims {
-            ask(|| state.queue.push(task, waiting))
-        } else if self.room(state) > 0 {
-            self.inbox.lock().put(task);
+        let idle = state.idle;
+        self.enter(&task); // before it is in the queue: the queue may drop it there and then
+        let pushed = if !self.inbox.in_use() {
+            ask(|| state.queue.push(task, idle))
+        } else if self.inbox.room(state) > 0 {
+            self.inbox.push(task);
             Some(Ok(()))
         } else {
             Some(Err(task))
         };
-        let result = match offered {
+        let result = match pushed {
             Some(Ok(())) => Ok(()),
             Some(Err(refused)) => {
-                state.leave_queue(&refused);
+                self.leave_queue(&refused);
                 return Err(Some(refused));
             }
-            None if state.holds(id) => Err(None),
+            None if state.queue_has(id) => Err(None),
             None => return Err(None),
         };
-        self.wake_one(state, 0);
-        self.open_inbox(state);
+        self.wake_worker(state, 0);
+        self.inbox.open(state);
         result
     }
 
-    /// Lets the next task come the short way if there would be nothing to decide. The inbox is closed before.
-    pub(super) fn open_inbox(&self, state: &mut State) {
-        // Only threads that are there count: one that was ordered may not come.
-        let has_its_threads = state.phase == PoolState::Running && state.live >= self.grows_to(state).max(1);
-        let need_not_wake = state.idle == 0 || state.searching;
-        if has_its_threads && need_not_wake && self.claims {
-            let room = self.room(state);
-            self.inbox.lock().open(room);
-        }
-    }
-
-    /// The number of threads up to which each task gets a new one.
-    fn grows_to(&self, state: &State) -> usize {
-        if self.threads_first { state.settings.maximum } else { state.settings.core }
-    }
-
-    /// Admits a task as soon as there is room.
-    pub(super) fn admit_when_room(
+    /// Starts a worker for a task. If the factory fails, the task is left to the workers that exist.
+    fn give_a_thread(
         self: &Arc<Self>,
+        state: MutexGuard<'_, State>,
         task: Task,
-        deadline: Deadline,
     ) -> Result<(), RejectedExecution> {
-        let mut task = Some(task);
-        let mut ticket = None;
-        let mut looks = 0;
-        let result = wait(deadline, |waker| {
-            // Giving way is less work than falling asleep and being woken, and often lets more than one task in.
-            while looks != PATIENCE {
-                looks += 1;
-                thread::yield_now();
-                match self.admit(task.take()?) {
-                    Ok(()) => return Some(Ok(())),
-                    Err(refused) => task = Some(refused.task),
-                }
-            }
-            if ticket.is_none() {
-                // First the waker and then the look, so that room made in between is not missed.
-                ticket = Some(self.state.lock().queue_submitter(waker.clone()));
-            }
-            self.apart.submitter_waits.store(true, Ordering::SeqCst); // before it looks
-            match self.admit(task.take()?) {
-                Ok(()) => Some(Ok(())),
-                Err(RejectedExecution { reason: RejectReason::Saturated, task: back }) => {
-                    task = Some(back);
-                    None
-                }
-                Err(refused) => Some(Err(refused)),
-            }
-        });
-        if let Some(ticket) = ticket {
-            self.state.lock().unqueue_submitter(ticket);
+        let Err(NoWorker { mut state, error, task }) = self.start_worker(state, task) else { return Ok(()) };
+        // Use the workers that exist, or wait for those that other submitters have ordered.
+        let may_wait = !is_starting_a_worker(self);
+        while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
+            state = self.started.wait(state);
         }
-        result.unwrap_or_else(|why| {
-            let reason = match why {
-                WaitError::TimedOut => RejectReason::TimedOut,
-                WaitError::Interrupted => RejectReason::Interrupted,
+        if state.phase == PoolState::Running && state.live > 0 {
+            let queued = self.enqueue(&mut state, task);
+            drop(state); // before the error is, which is the factory's, or its panic
+            self.report_kept();
+            return match queued {
+                Ok(()) | Err(None) => Ok(()),
+                Err(Some(task)) => Err(RejectedExecution { reason: RejectReason::NoThread(error), task }),
             };
-            let task = task.take().expect("an unfinished wait has put it back");
-            Err(RejectedExecution { reason, task })
-        })
-    }
-
-    /// Wakes a sleeping worker if there is more to take than the caller takes itself, unless one is on its way or still
-    /// looks.
-    pub(super) fn wake_one(&self, state: &mut MutexGuard<'_, State>, taken_here: usize) {
-        if state.idle == 0 || state.searching {
-            return;
         }
-        self.close_inbox(state); // from now on nobody searches, unless it is the one that is woken here
-        if self.to_be_taken(state) > taken_here {
-            state.searching = true;
-            self.work.notify_one();
-        }
+        self.see_to_stranded(state);
+        Err(RejectedExecution { reason: RejectReason::NoThread(error), task })
     }
 }
 
 /// What a thread factory is told that submits to its own pool while the pool has no other thread.
-pub(super) fn factory_submits() -> io::Error {
+fn factory_submits() -> io::Error {
     io::Error::other("the task was submitted by the thread factory that the pool waits for")
+}
+
+impl Refuser for Arc<Shared> {
+    fn is_shutdown(&self) -> bool {
+        Shared::is_shutdown(self)
+    }
+
+    fn try_execute(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.admit(task)
+    }
+
+    fn execute_when_room(&self, task: Task, deadline: Deadline) -> Result<(), RejectedExecution> {
+        self.admit_when_room(task, deadline, |task| self.admit(task))
+    }
+
+    /// It is no task of the pool's, so no hook is called and nothing counted, but a panic in it that nobody reads is
+    /// reported where the submitter expects it.
+    fn run_here(&self, task: Task) {
+        let label = task.label();
+        task.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
+            }
+        });
+    }
+
+    /// As a worker does, but the claim is noted for none.
+    fn take_next(&self) -> Option<Task> {
+        let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
+        let mut state = self.state.lock();
+        let task = loop {
+            let Some(run) = self.inbox.refill(&mut state) else {
+                break self.take_queued(&mut state, &mut cancelled);
+            };
+            let Some(task) = run.claim() else { continue };
+            state.seats.note_claim_of_another();
+            let was_cancelled = self.leave_queue(&task);
+            self.wake_submitter(&state);
+            if !was_cancelled {
+                break Some(task);
+            }
+            cancelled.push(task);
+        };
+        drop(state);
+        drop(cancelled);
+        self.report_kept();
+        task
+    }
 }

@@ -1,77 +1,17 @@
 //! How a pool is put together: every knob, what it does and how it interacts with the others.
 
-use std::any::Any;
-use std::error::Error;
 use std::fmt;
 
 use super::ThreadPoolExecutor;
+use super::ending::DropPolicy;
 use super::factory::{NamedThreads, ThreadFactory};
 use super::hooks::Hooks;
 use super::rejection::{Abort, RejectionHandler};
-use super::state::Settings;
+use super::settings::{PoolConfigError, Settings, in_arc};
+use super::shared::Shared;
 use crate::panics::PanicHandler;
 use crate::queue::{FifoQueue, WorkQueue};
 use crate::sync::{Arc, Duration};
-
-/// Settings that contradict each other. The message names both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PoolConfigError {
-    /// A pool needs at least one thread.
-    ZeroThreads,
-    /// The core size is above the maximum size.
-    CoreAboveMaximum {
-        /// The core size.
-        core: usize,
-        /// The maximum size.
-        maximum: usize,
-    },
-    /// The maximum size is above the core size, but the queue has no bound, so it never refuses and the pool never grows.
-    MaximumNeverReached {
-        /// The core size.
-        core: usize,
-        /// The maximum size.
-        maximum: usize,
-    },
-    /// Core threads are to time out, but the keep-alive time is zero, so each would end as soon as it is idle.
-    ZeroKeepAlive,
-}
-
-impl fmt::Display for PoolConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ZeroThreads => {
-                f.write_str("the maximum size is 0: a pool without threads would run nothing")
-            }
-            Self::CoreAboveMaximum { core, maximum } => {
-                write!(f, "the core size ({core}) is above the maximum size ({maximum})")
-            }
-            Self::MaximumNeverReached { core, maximum } => write!(
-                f,
-                "the maximum size ({maximum}) is above the core size ({core}) but the queue has no bound: it never \
-                 refuses a task, so the pool would never grow; bound the queue, or start threads first"
-            ),
-            Self::ZeroKeepAlive => f.write_str(
-                "core threads are to time out but the keep-alive time is 0: each would end when idle",
-            ),
-        }
-    }
-}
-
-impl Error for PoolConfigError {}
-
-/// What a dropped pool does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum DropPolicy {
-    /// Accepts nothing more and waits until everything accepted is done.
-    #[default]
-    Finish,
-    /// Cancels what runs, drops what waits, and waits for the running tasks to end.
-    Cancel,
-    /// Accepts nothing more and does not wait: what was accepted is still done, if the process lives long enough.
-    Detach,
-}
 
 /// Puts a [`ThreadPoolExecutor`] together.
 ///
@@ -210,13 +150,13 @@ impl ThreadPoolBuilder {
 
     /// What happens to a task for which there is no room. Default: [`Abort`].
     pub fn rejection_handler(mut self, handler: impl RejectionHandler + 'static) -> Self {
-        self.rejection = shared::<_, dyn RejectionHandler>(handler, |handler| Arc::new(handler));
+        self.rejection = in_arc::<_, dyn RejectionHandler>(handler, |handler| Arc::new(handler));
         self
     }
 
     /// Who starts the threads. Default: [`NamedThreads`] called `pool-1`, `pool-2`, …
     pub fn thread_factory(mut self, factory: impl ThreadFactory + 'static) -> Self {
-        self.factory = Some(shared::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory)));
+        self.factory = Some(in_arc::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory)));
         self
     }
 
@@ -264,20 +204,14 @@ impl ThreadPoolBuilder {
             maximum: self.maximum.unwrap_or(self.core.max(1)),
             keep_alive: self.keep_alive,
             core_timeout: self.core_timeout,
+            threads_first: self.threads_first,
+            bounded: self.queue.capacity().is_some(),
             factory: self.factory.unwrap_or_else(|| Arc::new(NamedThreads::of_next_pool())),
             rejection: self.rejection,
         };
-        let grows = self.threads_first || self.queue.capacity().is_some();
-        settings.check(grows)?;
-        let pool = ThreadPoolExecutor::new(
-            self.queue,
-            settings,
-            grows,
-            self.threads_first,
-            self.hooks,
-            self.panic_handler,
-            self.on_drop,
-        );
+        settings.check()?;
+        let shared = Shared::new(self.queue, settings, self.hooks, self.panic_handler);
+        let pool = ThreadPoolExecutor { shared, on_drop: self.on_drop };
         if self.prestart {
             pool.prestart_all_core_threads();
         }
@@ -294,34 +228,4 @@ impl fmt::Debug for ThreadPoolBuilder {
             .field("core_timeout", &self.core_timeout)
             .finish_non_exhaustive()
     }
-}
-
-/// What a user has given, behind an `Arc`. An `Arc<D>` is taken as it is: what a getter has returned can be put back any
-/// number of times.
-pub(super) fn shared<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
-    let mut given = Some(given);
-    let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
-    is_shared.unwrap_or_else(|| share(given.take().expect("it was not taken above")))
-}
-
-impl Settings {
-    // ANCHOR: check
-    /// Whether the settings make sense together. `grows` says whether the pool can have more than its core threads.
-    pub(super) fn check(&self, grows: bool) -> Result<(), PoolConfigError> {
-        let (core, maximum) = (self.core, self.maximum);
-        if maximum == 0 {
-            return Err(PoolConfigError::ZeroThreads);
-        }
-        if core > maximum {
-            return Err(PoolConfigError::CoreAboveMaximum { core, maximum });
-        }
-        if maximum > core.max(1) && !grows {
-            return Err(PoolConfigError::MaximumNeverReached { core, maximum });
-        }
-        if self.core_timeout && self.keep_alive.is_zero() {
-            return Err(PoolConfigError::ZeroKeepAlive);
-        }
-        Ok(())
-    }
-    // ANCHOR_END: check
 }

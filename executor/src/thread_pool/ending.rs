@@ -1,41 +1,134 @@
-//! The way out: shutting down, and the pool's last moment.
+//! The way out: shutting down, waiting for the end, and the pool's last moment.
+//!
+//! | | tasks that wait | tasks that run | workers leave |
+//! |---|---|---|---|
+//! | `shutdown` | are run | run on | when nothing waits |
+//! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
+//!
+//! The last thread that the pool waits for ends it, under the lock under which it sees that it is the last: usually the
+//! last worker, but also a submitter whose thread did not come, or the caller of `shutdown` if there is no worker. That
+//! thread calls the `terminated` hook, outside the lock, and then lets all threads go that wait for the end.
+//!
+//! # A thread that the pool waits for must not wait for the pool
+//!
+//! A task that closes its own pool would wait for itself. So would a thread factory or a hook that does. Each thread notes
+//! which pools wait for it, and why ([`Duty`]). A wait for the end of such a pool does not wait, and a thread factory's
+//! submission is refused where it would have to wait for the thread that this factory is to start.
+//!
+//! # Invariants
+//!
+//! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it lets go of the lock.
+//! 2. A pool that was shut down has no worker, no first task and no task that is being dropped when it ends. Nothing comes
+//!    after that, since the inbox was closed with the phase.
+//! 3. A thread's duties end in the reverse order of their begin.
 
-use super::PoolState;
+use std::cell::RefCell;
+
+use super::ThreadPoolExecutor;
 use super::shared::Shared;
-use super::state::{State, ask};
-use super::worker::{self, Duty};
-use crate::cancel::outside_any_task;
+use super::state::{PoolState, State, ask};
+use crate::cancel::{masked, outside_any_task};
+use crate::error::Cancelled;
+use crate::executor::ExecutorService;
 use crate::panics::discard;
 use crate::queue::FifoQueue;
-use crate::sync::MutexGuard;
+use crate::sync::{Duration, MutexGuard, thread, thread_local};
 use crate::task::Task;
 
+/// What a dropped pool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum DropPolicy {
+    /// Accepts nothing more and waits until everything accepted is done.
+    #[default]
+    Finish,
+    /// Cancels what runs, drops what waits, and waits for the running tasks to end.
+    Cancel,
+    /// Accepts nothing more and does not wait: what was accepted is still done, if the process lives long enough.
+    Detach,
+}
+
+impl ExecutorService for ThreadPoolExecutor {
+    fn shutdown(&self) {
+        self.shared.shutdown();
+    }
+
+    fn shutdown_now(&self) -> Vec<Task> {
+        self.shared.shutdown_now()
+    }
+
+    fn is_shutdown(&self) -> bool {
+        self.shared.is_shutdown()
+    }
+
+    fn is_terminated(&self) -> bool {
+        self.shared.state.lock().phase == PoolState::Terminated
+    }
+
+    fn await_termination(&self, timeout: Duration) -> bool {
+        self.shared.terminated.wait_timeout(timeout).is_ok() || self.is_terminated()
+    }
+
+    fn close(&self) {
+        self.shutdown();
+        if !waits_for_this_thread(&self.shared) && self.shared.terminated.wait().is_err() {
+            drop(self.shutdown_now());
+        }
+        self.wait_for_the_end();
+    }
+}
+
+impl Drop for ThreadPoolExecutor {
+    fn drop(&mut self) {
+        match self.on_drop {
+            DropPolicy::Finish | DropPolicy::Detach => self.shutdown(),
+            DropPolicy::Cancel => drop(self.shutdown_now()),
+        }
+        if self.on_drop != DropPolicy::Detach && !thread::panicking() {
+            self.wait_for_the_end();
+        }
+    }
+}
+
+impl ThreadPoolExecutor {
+    /// Waits for the end without a way to be cancelled, unless waiting could only deadlock.
+    fn wait_for_the_end(&self) {
+        if !waits_for_this_thread(&self.shared) {
+            masked(|| self.shared.terminated.wait()).unwrap_or_else(|Cancelled| unreachable!("masked"));
+        }
+    }
+}
+
 impl Shared {
-    pub(super) fn shutdown(&self) {
+    pub(super) fn is_shutdown(&self) -> bool {
+        self.state.lock().phase > PoolState::Running
+    }
+
+    fn shutdown(&self) {
         let mut state = self.state.lock();
         if state.phase == PoolState::Running {
             state.phase = PoolState::ShuttingDown;
-            self.close_inbox(&mut state);
+            self.inbox.close(&state);
             self.announce_end(&state);
             self.terminate_if_done(state);
         }
     }
 
-    pub(super) fn shutdown_now(&self) -> Vec<Task> {
+    fn shutdown_now(&self) -> Vec<Task> {
         let mut state = self.state.lock();
         if state.phase < PoolState::Stopping {
             state.phase = PoolState::Stopping;
-            self.close_inbox(&mut state);
+            self.inbox.close(&state);
             self.announce_end(&state);
         }
-        self.recall(&mut state);
-        let mut never_begun: Vec<Task> = state.handed.drain(..).collect();
+        self.inbox.recall(&mut state);
+        let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
         let mut cancelled = Vec::new();
         // A queue that panics is asked again, as often as there are tasks that it may still have.
-        let mut panics_left = state.length();
+        let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
-                Some(Some(task)) if state.leave_queue(&task) => cancelled.push(task),
+                Some(Some(task)) if self.leave_queue(&task) => cancelled.push(task),
                 Some(Some(task)) => never_begun.push(task),
                 None if panics_left > 0 => panics_left -= 1,
                 Some(None) | None => break,
@@ -48,7 +141,7 @@ impl Shared {
         never_begun
     }
 
-    /// Has everybody who waits look at the phase.
+    /// Has every thread that waits look at the phase.
     fn announce_end(&self, state: &State) {
         self.work.notify_all();
         self.started.notify_all();
@@ -58,7 +151,7 @@ impl Shared {
     /// Ends the pool's life if it was shut down and the last worker is gone.
     pub(super) fn terminate_if_done(&self, mut state: MutexGuard<'_, State>) {
         let ending = matches!(state.phase, PoolState::ShuttingDown | PoolState::Stopping);
-        if !ending || state.workers() > 0 || !state.handed.is_empty() || state.dropping > 0 {
+        if !ending || state.workers() > 0 || !state.first_tasks.is_empty() || state.dropping > 0 {
             return;
         }
         state.phase = PoolState::Tidying; // so that this happens once
@@ -66,9 +159,65 @@ impl Shared {
         let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
         discard(queue);
-        let _on_duty = worker::on_duty(self, Duty::End);
-        outside_any_task(|| self.call_hook(|hooks| hooks.terminated())); // the thread may be in a task of another pool
+        let _on_duty = on_duty(self, Duty::End);
+        outside_any_task(|| self.call_hooks(|hooks| hooks.terminated())); // the thread may be in a task of another pool
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
     }
+}
+
+// ----- which pools wait for a thread -----
+
+thread_local! {
+    /// The pools that cannot end before this thread returns, and what it does for each of them. More than one if a task
+    /// of one pool runs the worker of another.
+    static POOLS: RefCell<Vec<(usize, Duty)>> = RefCell::new(Vec::new());
+}
+
+/// What a pool waits for on a thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Duty {
+    /// To run its tasks.
+    Work,
+    /// To start a worker: the thread is inside the pool's thread factory.
+    Start,
+    /// To call its last hook.
+    End,
+}
+
+/// The thread has a duty for a pool until this is dropped. Duties end in the reverse order of their begin.
+pub(super) struct OnDuty {
+    noted: bool,
+}
+
+/// Notes that the calling thread has a duty for a pool.
+pub(super) fn on_duty(shared: &Shared, duty: Duty) -> OnDuty {
+    let entry = (std::ptr::from_ref(shared).addr(), duty);
+    OnDuty { noted: POOLS.try_with(|pools| pools.borrow_mut().push(entry)).is_ok() }
+}
+
+impl Drop for OnDuty {
+    fn drop(&mut self) {
+        if self.noted {
+            let _ = POOLS.try_with(|pools| pools.borrow_mut().pop());
+        }
+    }
+}
+
+/// Whether a wait for the end of this pool could only deadlock, because the pool waits for the calling thread.
+fn waits_for_this_thread(shared: &Shared) -> bool {
+    has_duty(shared, |_| true)
+}
+
+/// Whether the calling thread is inside the thread factory of this pool.
+pub(super) fn is_starting_a_worker(shared: &Shared) -> bool {
+    has_duty(shared, |duty| duty == Duty::Start)
+}
+
+fn has_duty(shared: &Shared, wanted: impl Fn(Duty) -> bool) -> bool {
+    let address = std::ptr::from_ref(shared).addr();
+    let is_there = |pools: &RefCell<Vec<(usize, Duty)>>| {
+        pools.borrow().iter().any(|&(pool, duty)| pool == address && wanted(duty))
+    };
+    POOLS.try_with(is_there).unwrap_or(false)
 }

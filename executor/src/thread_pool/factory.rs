@@ -5,7 +5,7 @@ use std::io;
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::ids::AtomicU64 as IdCounter;
-use crate::sync::{Arc, Mutex, thread};
+use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 
 /// Starts the threads of a pool.
 ///
@@ -67,6 +67,30 @@ impl Drop for Worker {
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Worker")
+    }
+}
+
+/// Keeps submitters from asking a factory that fails again and again, as long as there are other threads: after each
+/// worker that did not come they wait twice as long as before, 1 ms at first and about a second at most.
+#[derive(Default)]
+pub(super) struct Backoff {
+    failures: u32,
+    until: Option<Instant>,
+}
+
+impl Backoff {
+    pub(super) fn after_failure(&mut self) {
+        self.until = Instant::now().checked_add(Duration::from_millis(1 << self.failures));
+        self.failures = (self.failures + 1).min(10);
+    }
+
+    /// A worker has come, or the factory is another one.
+    pub(super) fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.until.is_none_or(|until| Instant::now() >= until)
     }
 }
 

@@ -1,66 +1,92 @@
 //! How workers come, and what happens if they do not.
 //!
-//! The thread factory is user code, so it is called without the lock. An ordered worker is counted at once, as *starting*,
-//! and its task put aside for it in `handed`; in the end it either begins, as *live*, or is dropped. Whoever called the
-//! factory takes the task back if the factory fails. A factory may also say that it has started a thread and drop the
-//! worker later. Then no submitter takes the task back. When the last ordered worker is dropped, the tasks that wait in
-//! `handed` are dropped, too.
+//! The thread factory is user code, so it is called without the lock. Meanwhile the order of events is open: the worker
+//! may begin before the factory returns, or never.
+//!
+//! # From the order to the first task
+//!
+//! 1. A submitter counts the worker as *starting*, puts its task among the `first_tasks`, counts itself as `in_factory`,
+//!    and lets go of the lock.
+//! 2. It calls the factory with a [`Worker`], which is to be run on a new thread.
+//! 3. The worker begins: it counts as *live* and takes its first task, unless another worker was quicker.
+//!
+//! | if | then |
+//! |---|---|
+//! | the factory fails | it drops the [`Worker`], which counts down *starting*; the submitter takes its task back |
+//! | the factory says that it has started a thread, and the [`Worker`] is dropped later | no submitter is left to take the task back: the thread that drops the last starting worker drops the tasks that wait for one |
+//! | a worker unwinds, which would be a bug of this crate | the last one orders another in its place, if tasks wait |
+//!
+//! # Invariants
+//!
+//! 1. A first task has a worker that is starting, a live worker, or a submitter that is `in_factory`. When none of them is
+//!    left, it is dropped.
+//! 2. A submitter takes its task back in the same step in which it stops to count as `in_factory`.
+//! 3. A factory that fails is not asked again before its [`Backoff`](super::factory::Backoff) is over, if there are other
+//!    threads.
 
 use std::io;
 
-use super::PoolState;
+use super::ThreadPoolExecutor;
+use super::ending::{Duty, on_duty};
 use super::factory::Worker;
 use super::shared::Shared;
-use super::state::State;
-use super::worker::{self, Duty};
-use crate::error::RejectReason;
-use crate::executor::RejectedExecution;
+use super::state::{PoolState, State};
+use super::worker;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, MutexGuard};
 use crate::task::{Task, TaskId};
 
-impl Shared {
-    /// Starts a worker for a task.
-    pub(super) fn start_worker(
-        self: &Arc<Self>,
-        mut state: MutexGuard<'_, State>,
-        task: Task,
-    ) -> Result<(), RejectedExecution> {
-        let id = task.id();
-        state.handed.push_back(task);
-        let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
-        let Some(task) = state.take_handed(id) else {
-            return Ok(()); // another worker has taken it meanwhile
-        };
-        // The factory failed. Use the workers that exist, or wait for those that other submitters have ordered.
-        let may_wait = !worker::is_starting_a_worker(self);
-        while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
-            state = self.started.wait(state);
-        }
-        if state.phase == PoolState::Running && state.live > 0 {
-            let offered = self.offer(&mut state, task);
-            drop(state); // before the error is, which is the factory's, or its panic
-            self.report_kept();
-            return match offered {
-                Ok(()) | Err(None) => Ok(()),
-                Err(Some(task)) => Err(RejectedExecution { reason: RejectReason::NoThread(error), task }),
-            };
-        }
-        self.see_to_stranded(state);
-        Err(RejectedExecution { reason: RejectReason::NoThread(error), task })
+impl ThreadPoolExecutor {
+    /// Starts a thread that waits for work, if there are fewer than core size. Says whether it did.
+    pub fn prestart_core_thread(&self) -> bool {
+        self.shared.prestart()
     }
 
-    /// Has the factory start a thread, outside the lock, for a task that was put aside or for none.
+    /// Starts all threads up to core size and returns how many it has ordered. A thread that its factory promised and
+    /// that does not come is not ordered a second time.
+    #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
+    pub fn prestart_all_core_threads(&self) -> usize {
+        (0..self.core_threads()).take_while(|_| self.shared.prestart()).count()
+    }
+}
+
+/// A worker that was ordered and will not come: why, and the task that it was ordered for. The lock is held since the
+/// factory has failed.
+pub(super) struct NoWorker<'a> {
+    // In the order in which they are dropped: the error is the factory's, or its panic, and must not be dropped before
+    // the lock is free.
+    pub(super) state: MutexGuard<'a, State>,
+    pub(super) error: io::Error,
+    pub(super) task: Task,
+}
+
+impl Shared {
+    /// Starts a worker for a task. If none comes, the task comes back, unless another worker has taken it meanwhile.
+    pub(super) fn start_worker<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'_, State>,
+        task: Task,
+    ) -> Result<(), NoWorker<'a>> {
+        let id = task.id();
+        state.first_tasks.push_back(task);
+        let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
+        match state.take_first_task(id) {
+            Some(task) => Err(NoWorker { state, error, task }),
+            None => Ok(()),
+        }
+    }
+
+    /// Has the factory start a thread, outside the lock, for a first task or for none.
     ///
     /// After a failure the lock is held. The submitter takes its task back in the same step in which it stops to be
-    /// counted in `ordering`; otherwise another thread could take that task for stranded.
+    /// counted in `in_factory`; otherwise another thread could take that task for stranded.
     fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, State>,
         task: Option<TaskId>,
     ) -> Result<(), (io::Error, MutexGuard<'a, State>)> {
         state.starting += 1;
-        state.ordering += 1;
+        state.in_factory += 1;
         let factory = Arc::clone(&state.settings.factory);
         drop(state);
         self.report_kept();
@@ -73,7 +99,7 @@ impl Shared {
             }
         });
         let result = {
-            let _on_duty = worker::on_duty(self, Duty::Start);
+            let _on_duty = on_duty(self, Duty::Start);
             contain(|| factory.start(worker))
         };
         let result = result.unwrap_or_else(|panic| {
@@ -82,10 +108,10 @@ impl Shared {
         });
         discard(factory); // it may have been replaced meanwhile, so this may be its end
         let mut state = self.state.lock();
-        state.ordering -= 1;
+        state.in_factory -= 1;
         match result {
             Ok(()) => {
-                state.largest = state.largest.max(state.workers());
+                state.peak = state.peak.max(state.workers());
                 self.see_to_stranded(state); // the factory may have dropped the worker already
                 Ok(())
             }
@@ -95,22 +121,22 @@ impl Shared {
 
     fn worker_does_not_come(&self) {
         let mut state = self.state.lock();
-        self.close_inbox(&mut state); // the next submitter may have to start another
+        self.inbox.close(&state); // the next submitter may have to start another
         state.starting -= 1;
-        state.factory_rest.after_failure();
+        state.backoff.after_failure();
         self.started.notify_all();
-        state.wake_submitter(); // another may be started in its place
-        self.wake_one(&mut state, 0);
+        self.wake_submitter(&state); // another may be started in its place
+        self.wake_worker(&mut state, 0);
         self.see_to_stranded(state);
     }
 
     /// A submitter whose thread does not come usually takes its task back. A factory that said it had started a thread,
     /// and drops it later, leaves nobody to do that: drops the tasks that no thread will come for. The pool does not end
     /// before they are gone.
-    fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, State>) {
-        let nobody_comes = state.workers() == 0 && state.ordering == 0;
-        if nobody_comes && !state.handed.is_empty() {
-            let stranded = std::mem::take(&mut state.handed);
+    pub(super) fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, State>) {
+        let nobody_comes = state.workers() == 0 && state.in_factory == 0;
+        if nobody_comes && !state.first_tasks.is_empty() {
+            let stranded = std::mem::take(&mut state.first_tasks);
             state.dropping += 1;
             drop(state);
             drop(stranded);

@@ -3,28 +3,41 @@
 //! If each submission took the lock of the state, submitters and workers would fight for it task by task. Most of the time
 //! there is nothing to decide: the pool runs, it has its threads, none of them has to be woken, and the queue has room.
 //! Then a task is left in the inbox, behind a lock of its own. A worker that finds nothing else makes a run of all that is
-//! here, in one step. Only a pool with a [`FifoQueue`](crate::FifoQueue) has an inbox, since only there the order stays
+//! here, in one step. Only a pool with a [`FifoQueue`](crate::FifoQueue) uses its inbox, since only there the order stays
 //! the same.
 //!
+//! # Open and closed
+//!
 //! The inbox is open while it has `room`. A submitter that came the long way opens it if it finds that there would have
-//! been nothing to decide. It puts its own task here, too, so that the queue is used only for what was recalled. A thread
-//! that makes that untrue closes it, under the lock of the state: a submitter that has to decide, a worker that is about
-//! to sleep or leaves, a factory's caller whose thread does not come, a setter, a shutdown.
+//! been nothing to decide. It puts its own task here, too, so that the queue is used only for what was recalled. A worker
+//! that searches opens it as well. A thread that makes that untrue closes it, under the lock of the state:
+//!
+//! | who closes it | because the next submitter has to |
+//! |---|---|
+//! | a submitter that has to decide | decide, too, until that one has opened it again |
+//! | a worker that is about to sleep, or wakes another one | wake a worker |
+//! | a worker that leaves, a thread that does not come, a setter | start a thread |
+//! | a shutdown | be refused |
 //!
 //! # Invariants
 //!
-//! 1. The lock of the state comes before that of the inbox.
+//! 1. The lock of the state comes before that of the inbox. Whoever opens, closes or empties the inbox holds both.
 //! 2. While it is open, the pool is running, has all the threads that it starts before it queues, and either none of them
 //!    sleeps or one is searching. A worker looks here, and closes it, before it sleeps.
 //! 3. What is in it is younger than what is in the run and in the queue.
 //! 4. It never has more room than the queue would have, with all of them in it. So a bound is a bound.
 
-use super::run::Slot;
-use crate::sync::atomic::{AtomicIsize, Ordering};
-use crate::sync::{Mutex, MutexGuard, Weak};
-use crate::task::{QueueWatcher, Task};
+use super::run::{Run, Slot};
+use super::state::{PoolState, State};
+use crate::queue::WorkQueue;
+use crate::sync::{Arc, Mutex, MutexGuard};
+use crate::task::Task;
 
-pub(super) struct Inbox(Mutex<Tray>);
+pub(super) struct Inbox {
+    /// The queue is first in, first out, so that tasks may come through the inbox and be claimed from a run.
+    in_use: bool,
+    tray: Mutex<Tray>,
+}
 
 /// What is in the inbox, in the order in which it came.
 pub(super) struct Tray {
@@ -35,33 +48,102 @@ pub(super) struct Tray {
 
 impl Inbox {
     /// Makes one that is closed.
-    pub(super) fn new() -> Self {
-        Self(Mutex::new(Tray { slots: Vec::new(), room: 0 }))
+    pub(super) fn new(in_use: bool) -> Self {
+        Self { in_use, tray: Mutex::new(Tray { slots: Vec::new(), room: 0 }) }
     }
 
-    /// Leaves a task here, or gives it back if the inbox is closed.
+    pub(super) fn in_use(&self) -> bool {
+        self.in_use
+    }
+
+    /// Leaves a task here, or gives it back if the inbox is closed. `enter` is called before the task can be seen.
     #[inline]
-    pub(super) fn offer<W: QueueWatcher + 'static>(
-        &self,
-        task: Task,
-        watcher: &Weak<W>,
-        tombstones: &AtomicIsize,
-    ) -> Result<(), Task> {
-        let mut tray = self.0.lock();
+    pub(super) fn try_push(&self, task: Task, enter: impl FnOnce(&Task)) -> Result<(), Task> {
+        let mut tray = self.tray.lock();
         if tray.room == 0 {
             return Err(task);
         }
         tray.room -= 1;
-        if !task.enter_queue(watcher) {
-            tombstones.fetch_add(1, Ordering::Relaxed); // it was cancelled before it could tell us
-        }
+        enter(&task);
         tray.slots.push(Slot::new(task));
         Ok(())
     }
 
-    /// What is here. While the tray is held, nothing comes in.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Tray> {
-        self.0.lock()
+    /// Puts in a task that came the long way.
+    pub(super) fn push(&self, task: Task) {
+        self.tray.lock().slots.push(Slot::new(task));
+    }
+
+    /// Lets the next task come the short way if there would be nothing to decide. The inbox is closed before.
+    pub(super) fn open(&self, state: &mut State) {
+        // Only threads that are there count: one that was ordered may not come.
+        let has_its_threads = state.live >= state.settings.grows_to().max(1);
+        let need_not_wake = state.idle == 0 || state.searching;
+        if state.phase == PoolState::Running && has_its_threads && need_not_wake && self.in_use {
+            let room = self.room(state);
+            self.tray.lock().room = room;
+        }
+    }
+
+    /// Makes submitters come to the state again. True if there are tasks in the queue, the run or the inbox.
+    pub(super) fn close(&self, state: &State) -> bool {
+        if !self.in_use {
+            return false;
+        }
+        let mut tray = self.tray.lock();
+        tray.room = 0;
+        tray.len() + state.unclaimed() > 0
+    }
+
+    /// How many more tasks a queue of ours takes.
+    pub(super) fn room(&self, state: &mut State) -> usize {
+        let elsewhere = self.tray.lock().len() + state.runs.remaining();
+        state.queue.as_fifo().map_or(0, |queue| queue.room().saturating_sub(elsewhere))
+    }
+
+    /// How many tasks are in the queue, the run and the inbox. Nothing comes in while this looks, so that it was so at
+    /// the moment in which it looked at the run.
+    pub(super) fn waiting(&self, state: &State) -> usize {
+        let tray = self.tray.lock();
+        tray.len() + state.unclaimed()
+    }
+
+    /// Sees to it that there is a run to claim from, if anything waits that can be claimed.
+    pub(super) fn refill<'a>(&self, state: &'a mut State) -> Option<&'a Arc<Run>> {
+        if !self.in_use {
+            return None;
+        }
+        if state.runs.remaining() == 0
+            && let Some(queue) = state.queue.as_fifo()
+        {
+            if queue.is_empty() {
+                let mut tray = self.tray.lock();
+                if tray.len() > 0 {
+                    state.runs.refill(|slots| std::mem::swap(&mut tray.slots, slots));
+                }
+            } else {
+                state.runs.refill(|slots| slots.extend(queue.drain().map(Slot::new)));
+            }
+        }
+        state.runs.current()
+    }
+
+    /// Puts all that waits into the queue, so that it can be seen and changed task by task.
+    pub(super) fn recall(&self, state: &mut State) {
+        self.hold().recall(state);
+    }
+
+    /// What is here. While it is held, nothing comes in.
+    pub(super) fn hold(&self) -> MutexGuard<'_, Tray> {
+        self.tray.lock()
+    }
+
+    /// Gives back the memory that a burst needed.
+    pub(super) fn shrink(&self, kept: usize) {
+        let mut tray = self.tray.lock();
+        if tray.slots.is_empty() && tray.slots.capacity() > kept {
+            tray.slots = Vec::new();
+        }
     }
 }
 
@@ -70,34 +152,10 @@ impl Tray {
         self.slots.len()
     }
 
-    /// Lets nothing more in by the short way.
-    pub(super) fn close(&mut self) {
-        self.room = 0;
-    }
-
-    /// Lets as many tasks in as there is room for.
-    pub(super) fn open(&mut self, room: usize) {
-        self.room = room;
-    }
-
-    /// Puts in a task that came the long way.
-    pub(super) fn put(&mut self, task: Task) {
-        self.slots.push(Slot::new(task));
-    }
-
-    /// Changes what is here for an empty list.
-    pub(super) fn empty_into(&mut self, empty: &mut Vec<Slot>) {
-        std::mem::swap(&mut self.slots, empty);
-    }
-
-    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Task> {
-        self.slots.drain(..).map(Slot::into_task)
-    }
-
-    /// Gives back the memory that a burst needed.
-    pub(super) fn shrink(&mut self, kept: usize) {
-        if self.slots.is_empty() && self.slots.capacity() > kept {
-            self.slots = Vec::new();
+    /// Puts all that waits into the queue: first what is left of the run, last what is here.
+    pub(super) fn recall(&mut self, state: &mut State) {
+        if let Some(queue) = state.queue.as_fifo() {
+            queue.surround(state.runs.recall(), self.slots.drain(..).map(Slot::into_task));
         }
     }
 }

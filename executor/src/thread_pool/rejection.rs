@@ -13,7 +13,6 @@
 
 use std::fmt;
 
-use super::shared::Shared;
 use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
 use crate::sync::{Arc, Duration};
@@ -35,8 +34,24 @@ pub trait RejectionHandler: Send + Sync {
 }
 // ANCHOR_END: handler
 
+/// What a pool can do for a handler about a task that it has refused. Each is the method of [`RefusingPool`] of the same
+/// name. A trait, because pools come further down: they have a handler among their settings.
+pub(super) trait Refuser: Send + Sync {
+    fn is_shutdown(&self) -> bool;
+    fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
+    fn execute_when_room(&self, task: Task, deadline: Deadline) -> Result<(), RejectedExecution>;
+    fn run_here(&self, task: Task);
+    fn take_next(&self) -> Option<Task>;
+}
+
 /// The pool, as far as a [`RejectionHandler`] may have a hand in it.
-pub struct RefusingPool<'a>(pub(super) &'a Arc<Shared>);
+pub struct RefusingPool<'a>(&'a dyn Refuser);
+
+impl<'a> RefusingPool<'a> {
+    pub(super) fn new(pool: &'a dyn Refuser) -> Self {
+        Self(pool)
+    }
+}
 
 impl RefusingPool<'_> {
     /// Whether the pool is shut down, so that it will not accept anything again.
@@ -49,7 +64,7 @@ impl RefusingPool<'_> {
     /// # Errors
     /// The task, if there still is no room.
     pub fn try_execute(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.0.admit(task)
+        self.0.try_execute(task)
     }
 
     /// Waits until there is room and executes the task then.
@@ -61,7 +76,7 @@ impl RefusingPool<'_> {
     /// # Blocking
     /// Blocks. A task of this very pool that waits here keeps the thread that could make room.
     pub fn execute_when_room(&self, task: Task, timeout: Option<Duration>) -> Result<(), RejectedExecution> {
-        self.0.admit_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
+        self.0.execute_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
 
     /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in it goes to the pool's panic
@@ -72,7 +87,7 @@ impl RefusingPool<'_> {
 
     /// Takes the task that would have been run next out of the queue.
     pub fn take_next(&self) -> Option<Task> {
-        self.0.take_next_queued()
+        self.0.take_next()
     }
 }
 
@@ -158,8 +173,8 @@ impl RejectionHandler for DiscardOldest {
 
 /// Has the submitter wait until there is room.
 ///
-/// Those who wait are told of room in the order in which they came, one at a time. Who comes just then and need not wait
-/// may be quicker: nobody is kept waiting for ever by that unless newcomers never cease.
+/// Submitters that wait are told of room in the order in which they came, one at a time. A thread that submits at that
+/// moment may take the free place first. A waiter starves only if new submitters never stop arriving.
 ///
 /// `java.util.concurrent` has nothing like it, and the usual substitute, a handler that calls `put` on the queue, loses
 /// tasks that are put into the queue of a pool that has just been shut down.

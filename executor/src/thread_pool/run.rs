@@ -1,4 +1,4 @@
-//! The run: tasks that workers claim one at a time, without the lock of the state.
+//! The run: tasks that workers claim one at a time, without the lock of the state, and the seats in which they note it.
 //!
 //! If each worker took the lock of the state for each task, the workers would fight for it. So a worker that finds nothing
 //! makes a run of all that is in the inbox, in one step, and every worker claims from it: a claim is one addition to a
@@ -16,12 +16,20 @@
 //!
 //! # Stopping the claims
 //!
-//! Who has to see or change all that waits *recalls* the run: it puts the counter beyond the last place, and what was not
-//! claimed until then goes back into the queue, in order. For the counts it is enough to *freeze* the run for a moment,
-//! and to put the counter back.
+//! A thread that has to see or change all that waits *recalls* the run: it puts the counter beyond the last place, and
+//! what was not claimed until then goes back into the queue, in order. For the counts it is enough to *freeze* the run for
+//! a moment, and to put the counter back afterwards (*thaw*).
 //!
-//! A claim takes effect when the counter moves. A moment later the worker notes in its seat that it has taken the task.
-//! Until all claims are noted, the counts of the seats are behind; who freezes a run waits for that.
+//! # Seats
+//!
+//! Each worker has a *seat*, in which it alone writes what it has claimed, begun and completed. One count for all workers
+//! would be a cache line for which they fight, task by task. A thread that wants the counts adds the seats up, under the
+//! lock of the state and while the run is frozen: then no task begins, and since ends are counted one by one, the sum is
+//! what was true at some moment of the adding.
+//!
+//! A claim takes effect when the counter moves. A moment later the worker notes it in its seat. Until all claims are
+//! noted, the seats are behind the counter, so a thread that freezes the run waits for that moment
+//! ([`Seats::wait_for_claims`]).
 //!
 //! # Invariants
 //!
@@ -30,10 +38,11 @@
 //! 2. The run and the queue are never both in use: a run is made only when the one before is used up, and of all that is
 //!    in the queue, or, if that is empty, of all that is in the inbox. So tasks start in the order of their submission.
 //! 3. Runs are made, recalled and frozen under the lock of the state.
+//! 4. What a seat counts outlives its worker: the next worker in the seat counts on.
 
-use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Arc, Mutex};
-use crate::task::Task;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{Arc, Mutex, thread};
+use crate::task::{Task, TaskLabel};
 
 /// A place for one task. The lock is never fought for: each place is claimed once.
 pub(super) struct Slot(Mutex<Option<Task>>);
@@ -90,7 +99,7 @@ impl Run {
         self.next.swap(FROZEN, Ordering::SeqCst).min(self.slots.len())
     }
 
-    fn resume(&self, claimed: usize) {
+    fn thaw(&self, claimed: usize) {
         self.next.swap(claimed, Ordering::SeqCst); // a swap, since loom takes a store for older than additions beside it
     }
 }
@@ -158,7 +167,7 @@ impl Runs {
     }
 
     pub(super) fn thaw(&self, frozen: &Frozen) {
-        self.current.resume(frozen.claimed);
+        self.current.thaw(frozen.claimed);
     }
 
     /// Gives back the memory that a burst needed.
@@ -175,4 +184,136 @@ pub(super) struct Frozen {
     claimed: usize,
     /// Claims there have ever been in this pool.
     pub(super) in_all: u64,
+}
+
+/// What one worker has done and is doing.
+#[repr(align(128))] // so that no two workers write to the same cache line, or to two that are fetched together
+#[derive(Default)]
+pub(super) struct Seat {
+    /// Claims that are noted here: each as begun, or as found to be cancelled.
+    noted: AtomicU64,
+    begun: AtomicU64,
+    completed: AtomicU64,
+    /// The task that was begun last. It runs if more are begun than completed.
+    task: Mutex<Option<TaskLabel>>,
+}
+
+impl Seat {
+    /// The worker has taken a task and will run it.
+    #[inline]
+    pub(super) fn begin(&self, task: TaskLabel) {
+        *self.task.lock() = Some(task);
+        add_one(&self.begun);
+    }
+
+    /// A claim has been seen to: the task is begun, or will not be.
+    #[inline]
+    pub(super) fn note_claim(&self) {
+        add_one(&self.noted);
+    }
+
+    /// The task has ended.
+    #[inline]
+    pub(super) fn complete(&self) {
+        add_one(&self.completed);
+    }
+
+    /// The worker unwinds: its task has neither completed nor does it run.
+    pub(super) fn abandon(&self) {
+        self.begun.store(self.completed(), Ordering::Release);
+    }
+
+    fn noted(&self) -> u64 {
+        self.noted.load(Ordering::Acquire)
+    }
+
+    fn begun(&self) -> u64 {
+        self.begun.load(Ordering::Acquire)
+    }
+
+    fn completed(&self) -> u64 {
+        self.completed.load(Ordering::Acquire)
+    }
+
+    /// The task that runs, if one does.
+    fn running(&self) -> Option<TaskLabel> {
+        if self.begun() == self.completed() { None } else { self.task.lock().clone() }
+    }
+}
+
+/// Not an atomic addition, which would cost more: nobody else writes it.
+#[inline]
+fn add_one(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Release);
+}
+
+/// The seats of a pool; part of the state.
+#[derive(Default)]
+pub(super) struct Seats {
+    /// Each with whether a worker has it. A worker keeps its seat for as long as it lives.
+    all: Vec<(bool, Arc<Seat>)>,
+    /// Claims that were made for no worker.
+    claimed_otherwise: u64,
+}
+
+impl Seats {
+    /// Gives a worker a seat, and the number by which it vacates it.
+    pub(super) fn assign(&mut self) -> (usize, Arc<Seat>) {
+        let free = self.all.iter().position(|(taken, _)| !taken);
+        let number = free.unwrap_or_else(|| {
+            self.all.push(Default::default());
+            self.all.len() - 1
+        });
+        let (taken, seat) = &mut self.all[number];
+        *taken = true;
+        (number, Arc::clone(seat))
+    }
+
+    pub(super) fn vacate(&mut self, number: usize) {
+        self.all[number].0 = false;
+    }
+
+    /// A task was claimed by a thread that is no worker.
+    pub(super) fn note_claim_of_another(&mut self) {
+        self.claimed_otherwise += 1;
+    }
+
+    /// Waits until the seats say what the counter of the frozen run said.
+    pub(super) fn wait_for_claims(&self, frozen: &Frozen) {
+        // A worker that has claimed a task notes it at once and holds no lock that this thread wants meanwhile.
+        while self.sum(Seat::noted) + self.claimed_otherwise < frozen.in_all {
+            thread::yield_now();
+        }
+    }
+
+    pub(super) fn begun(&self) -> u64 {
+        self.sum(Seat::begun)
+    }
+
+    pub(super) fn completed(&self) -> u64 {
+        self.sum(Seat::completed)
+    }
+
+    /// The tasks that run.
+    pub(super) fn running(&self) -> Vec<TaskLabel> {
+        self.all.iter().filter_map(|(_, seat)| seat.running()).collect()
+    }
+
+    fn sum(&self, of: impl Fn(&Seat) -> u64) -> u64 {
+        self.all.iter().map(|(_, seat)| of(seat)).sum()
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_that_was_vacated_is_assigned_again() {
+        let mut seats = Seats::default();
+        let mut assign = || seats.assign().0;
+        assert_eq!([assign(), assign(), assign()], [0, 1, 2]);
+        seats.vacate(1);
+        assert_eq!([seats.assign().0, seats.assign().0], [1, 3]);
+    }
 }

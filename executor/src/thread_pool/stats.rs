@@ -1,42 +1,23 @@
-//! What can be seen of a pool from outside.
+//! What can be seen of a pool from outside: its numbers, and its tasks one by one.
+//!
+//! A number that was true a moment before its neighbour is of little use: tasks would be missing, or be there twice. So
+//! all numbers of one look are those of one moment. That takes three steps, since a task on its way is first in the inbox,
+//! then in the queue or the run, and then in a seat:
+//!
+//! 1. Lock the state and hold the inbox: nothing comes in.
+//! 2. Freeze the run: no task is claimed, so none begins. Wait until the seats have noted all claims before.
+//! 3. Add up, and thaw the run. Tasks may end meanwhile, each in one step; the sum is what was true at some moment in
+//!    between.
+//!
+//! A snapshot recalls the run instead of freezing it: it shows the tasks in the order of the queue.
 
 use std::fmt;
 
-/// Where a pool stands. It only ever moves to a later one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum PoolState {
-    /// Accepts tasks and runs them.
-    Running,
-    /// Accepts no more; runs what it has.
-    ShuttingDown,
-    /// Accepts no more, begins no more; waits for what runs.
-    Stopping,
-    /// Has no threads and no tasks any more; the `terminated` hook is being called.
-    Tidying,
-    /// Is over.
-    Terminated,
-}
-
-impl PoolState {
-    /// Whether it is between running and terminated.
-    pub fn is_terminating(self) -> bool {
-        self > Self::Running && self < Self::Terminated
-    }
-}
-
-impl fmt::Display for PoolState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Running => "running",
-            Self::ShuttingDown => "shutting down",
-            Self::Stopping => "stopping",
-            Self::Tidying => "tidying up",
-            Self::Terminated => "terminated",
-        })
-    }
-}
+use super::ThreadPoolExecutor;
+use super::inbox::Tray;
+use super::shared::Shared;
+use super::state::{PoolState, State, ask};
+use crate::task::{Task, TaskLabel};
 
 /// A look at a pool: all numbers are of the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,5 +90,84 @@ impl fmt::Display for PoolSnapshot {
             write!(f, "\n  queued  {task}")?;
         }
         Ok(())
+    }
+}
+
+impl ThreadPoolExecutor {
+    /// What the pool is doing, in numbers: one consistent look.
+    pub fn stats(&self) -> PoolStats {
+        self.shared.stats()
+    }
+
+    /// What the pool is doing, task by task. Takes time in proportion to the length of the queue.
+    pub fn snapshot(&self) -> PoolSnapshot {
+        self.shared.snapshot()
+    }
+
+    /// How many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
+    #[doc(alias = "getQueue")]
+    pub fn queued(&self) -> usize {
+        self.stats().queued // what waits and what of it is cancelled are numbers of one moment, too
+    }
+}
+
+impl Shared {
+    fn stats(&self) -> PoolStats {
+        let state = self.state.lock();
+        let held = self.inbox.hold();
+        let now = self.stats_of(&state, &held);
+        drop(held);
+        drop(state);
+        self.report_kept();
+        now
+    }
+
+    /// The numbers of one moment: while both are locked and the run is frozen, no task is accepted and none begins.
+    fn stats_of(&self, state: &State, held: &Tray) -> PoolStats {
+        let frozen = state.runs.freeze();
+        state.seats.wait_for_claims(&frozen);
+        let completed = state.seats.completed();
+        let active = state.seats.begun() - completed;
+        let queued = (held.len() + state.unclaimed_when(&frozen)).saturating_sub(self.tombstones());
+        state.runs.thaw(&frozen);
+        PoolStats {
+            state: state.phase,
+            core_threads: state.settings.core,
+            maximum_threads: state.settings.maximum,
+            threads: state.workers(),
+            peak_threads: state.peak,
+            active: usize::try_from(active).expect("no more than there are threads")
+                + state.first_tasks.len(),
+            queued,
+            completed,
+            panicked: state.panicked,
+        }
+    }
+
+    fn snapshot(&self) -> PoolSnapshot {
+        let mut state = self.state.lock();
+        let mut held = self.inbox.hold();
+        held.recall(&mut state);
+        let mut queued = Vec::new();
+        let mut look = |task: &Task| {
+            if !task.is_cancelled() {
+                queued.push(task.label().to_string());
+            }
+        };
+        ask(|| state.queue.for_each(&mut look));
+        let (now, mut running) = loop {
+            let now = self.stats_of(&state, &held);
+            let running = state.seats.running();
+            if state.seats.completed() == now.completed {
+                break (now, running); // no task has ended meanwhile
+            }
+        };
+        running.extend(state.first_tasks.iter().map(Task::label));
+        drop(held);
+        drop(state);
+        running.sort_by_key(TaskLabel::id); // tasks of one submitter in the order in which it made them
+        let running = running.iter().map(ToString::to_string).collect();
+        self.report_kept();
+        PoolSnapshot { stats: now, running, queued }
     }
 }

@@ -1,5 +1,24 @@
 //! What a worker thread does: take a task, run it, take the next, until the pool has no more use for it.
 //!
+//! # The life of a worker
+//!
+//! ```text
+//!  starting ──begin──▶ looks ──finds a task or a run──▶ runs a task ──▶ claims the next … ──the run is used up──▶ looks
+//!                      │ ▲ ▲
+//!              nothing ▼ │ └──────────────┐
+//!                     gives way ──▶ sleeps ──keep-alive over, or too many, or the end──▶ leaves
+//! ```
+//!
+//! While there are tasks in the run, a worker claims one after the other and needs no lock. Otherwise it looks at the
+//! state, under the lock: for a task that waits for its thread, for a new run, for a task in the queue.
+//!
+//! # How workers are woken
+//!
+//! A wake-up costs a system call, so there are as few as possible. A submitter wakes a sleeping worker only if none is
+//! `searching`, that is, on its way to look. A worker that has found a task wakes the next one if there are more tasks and
+//! more sleepers. So a burst of submissions costs its submitter one wake-up, and the workers wake each other. A worker
+//! with nothing to do gives way to other threads a few times before it sleeps, and is the one that searches meanwhile.
+//!
 //! # How a worker leaves
 //!
 //! | because | it leaves |
@@ -10,89 +29,40 @@
 //! | the pool is shutting down | when there is nothing to take |
 //! | it unwinds, which would be a bug of this crate | at once; another is started if it was the last and tasks wait |
 //!
-//! Others count on an idle worker: a submitter leaves a task in the inbox, or gives it to a hand-off queue, because this
-//! worker sleeps or searches. Others count on a new one: a task was put aside for it. So neither leaves without a look.
+//! # Invariants
+//!
+//! 1. A worker holds no task but the one that it runs.
+//! 2. Others count on an idle worker: a submitter leaves a task in the inbox, or gives it to a hand-off queue, because this
+//!    worker sleeps or searches. Others count on a new one: a task waits for it. So neither leaves without a look.
+//! 3. A worker counts itself out under the lock under which it has decided to leave.
+//! 4. A worker sleeps only after a look that found nothing, with the inbox closed, under one lock.
 
-use std::cell::RefCell;
-
-use super::PoolState;
+use super::ending::{Duty, on_duty};
 use super::hooks::TaskInfo;
-use super::run::Run;
-use super::seat::Seat;
+use super::run::{Run, Seat};
 use super::shared::Shared;
-use super::state::{Rest, State};
+use super::state::{PoolState, State, ask};
 use crate::panics;
 use crate::sync::atomic::Ordering;
-use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread, thread_local};
+use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread};
 use crate::task::{Outcome, Task, TaskId};
 
-thread_local! {
-    /// The pools that cannot end before this thread returns, and what it does for each of them. More than one if a task
-    /// of one pool runs the worker of another.
-    static POOLS: RefCell<Vec<(usize, Duty)>> = RefCell::new(Vec::new());
-}
-
-/// What a pool waits for on a thread.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Duty {
-    /// To run its tasks.
-    Work,
-    /// To start a worker: the thread is inside the pool's thread factory.
-    Start,
-    /// To call its last hook.
-    End,
-}
-
-/// The thread has a duty for a pool until this is dropped. Duties end in the reverse order of their begin.
-pub(super) struct OnDuty {
-    noted: bool,
-}
-
-/// Notes that the calling thread has a duty for a pool.
-pub(super) fn on_duty(shared: &Shared, duty: Duty) -> OnDuty {
-    let entry = (std::ptr::from_ref(shared).addr(), duty);
-    OnDuty { noted: POOLS.try_with(|pools| pools.borrow_mut().push(entry)).is_ok() }
-}
-
-impl Drop for OnDuty {
-    fn drop(&mut self) {
-        if self.noted {
-            let _ = POOLS.try_with(|pools| pools.borrow_mut().pop());
-        }
-    }
-}
-
-/// Whether a wait for the end of this pool could only deadlock, because the pool waits for the calling thread.
-pub(super) fn is_own(shared: &Shared) -> bool {
-    has_duty(shared, |_| true)
-}
-
-/// Whether the calling thread is inside the thread factory of this pool.
-pub(super) fn is_starting_a_worker(shared: &Shared) -> bool {
-    has_duty(shared, |duty| duty == Duty::Start)
-}
-
-fn has_duty(shared: &Shared, wanted: impl Fn(Duty) -> bool) -> bool {
-    let address = std::ptr::from_ref(shared).addr();
-    let is_there = |pools: &RefCell<Vec<(usize, Duty)>>| {
-        pools.borrow().iter().any(|&(pool, duty)| pool == address && wanted(duty))
-    };
-    POOLS.try_with(is_there).unwrap_or(false)
-}
+/// For so many tasks, the memory is kept when they are done: a pool in its steady state asks for none.
+const KEPT: usize = 4096;
 
 // ANCHOR: worker
-/// The body of a worker thread. `ordered_for` is the task that was put aside for it.
-pub(super) fn run(shared: &Arc<Shared>, ordered_for: Option<TaskId>) {
-    let mut worker = Worker::begin(shared, ordered_for);
+/// The body of a worker thread. `first_task` is the task that it was ordered for.
+pub(super) fn run(shared: &Arc<Shared>, first_task: Option<TaskId>) {
+    let mut worker = LiveWorker::begin(shared, first_task);
     let _on_duty = on_duty(shared, Duty::Work);
-    shared.call_hook(|hooks| hooks.worker_started());
+    shared.call_hooks(|hooks| hooks.worker_started());
     shared.root.above_tasks(|| {
         while let Some(task) = worker.next_task() {
             worker.run_task(task);
         }
     });
     shared.report_kept();
-    shared.call_hook(|hooks| hooks.worker_ended());
+    shared.call_hooks(|hooks| hooks.worker_ended());
 }
 // ANCHOR_END: worker
 
@@ -103,31 +73,58 @@ enum Found {
     Run(Arc<Run>),
 }
 
-/// One worker, counted from `begin` until `leave`.
-struct Worker<'a> {
+/// A worker that counts as live, from `begin` until `leave`.
+struct LiveWorker<'a> {
     shared: &'a Shared,
-    /// Its place in `State::seats`.
+    /// The number of its seat.
     number: usize,
     seat: Arc<Seat>,
     /// The run it claims from, until that is used up.
     run: Option<Arc<Run>>,
     /// It has not looked for a task yet.
     fresh: bool,
-    ordered_for: Option<TaskId>,
+    first_task: Option<TaskId>,
     left: bool,
 }
 
-impl<'a> Worker<'a> {
-    fn begin(shared: &'a Shared, ordered_for: Option<TaskId>) -> Self {
+impl<'a> LiveWorker<'a> {
+    fn begin(shared: &'a Shared, first_task: Option<TaskId>) -> Self {
         let mut state = shared.state.lock();
         state.starting -= 1;
         state.live += 1;
-        state.factory_rest = Rest::default();
-        state.largest = state.largest.max(state.live);
-        let (number, seat) = state.take_seat();
+        state.backoff.reset();
+        state.peak = state.peak.max(state.live);
+        let (number, seat) = state.seats.assign();
         shared.started.notify_all();
-        Self { shared, number, seat, run: None, fresh: true, ordered_for, left: false }
+        Self { shared, number, seat, run: None, fresh: true, first_task, left: false }
     }
+
+    // ANCHOR: run_task
+    /// Runs a task. It is counted before its outcome is published: a thread that has joined a task finds it counted.
+    #[inline]
+    fn run_task(&self, task: Task) {
+        let label = task.label();
+        let info = TaskInfo { id: label.id(), name: label.name() };
+        if let Some(hooks) = &self.shared.hooks {
+            self.shared.contain_and_report(|| hooks.before_execute(&info));
+        }
+        task.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), self.shared.panic_handler.clone());
+            }
+            if let Some(hooks) = &self.shared.hooks {
+                self.shared.contain_and_report(|| hooks.after_execute(&info, outcome));
+            }
+            if let Outcome::Panicked(_) = outcome {
+                let mut state = self.shared.state.lock(); // so that both counts change in one step
+                state.panicked += 1;
+                self.seat.complete();
+            } else {
+                self.seat.complete();
+            }
+        });
+    }
+    // ANCHOR_END: run_task
 
     // ANCHOR: next_task
     /// Waits for the next task. `None` means that the worker has left.
@@ -149,13 +146,13 @@ impl<'a> Worker<'a> {
             let task = run.claim()?;
             let was_cancelled = task.leave_queue();
             if was_cancelled {
-                self.shared.apart.tombstones.fetch_sub(1, Ordering::Relaxed);
+                self.shared.tombstone_gone();
             } else {
-                self.seat.begin(&task);
+                self.seat.begin(task.label());
             }
             self.seat.note_claim();
-            if self.shared.apart.submitter_waits.load(Ordering::SeqCst) {
-                self.shared.state.lock().wake_submitter();
+            if self.shared.submitter_waits.load(Ordering::SeqCst) {
+                self.shared.wake_submitter(&self.shared.state.lock());
             }
             if !was_cancelled {
                 return Some(task);
@@ -170,7 +167,7 @@ impl<'a> Worker<'a> {
         let mut idle_since = None;
         let mut timed_out = false;
         // Its own task, and not the oldest one: that one's submitter may take it back because its thread does not come.
-        let mut own = if self.fresh { self.ordered_for } else { None };
+        let mut own = if self.fresh { self.first_task } else { None };
         let mut counted_on = std::mem::replace(&mut self.fresh, false);
         let mut reported = false;
         let mut lingered = 0;
@@ -179,15 +176,15 @@ impl<'a> Worker<'a> {
             if state.phase == PoolState::Stopping || surplus && !counted_on {
                 return self.leave(state);
             }
-            let own_task = own.take().and_then(|id| state.take_handed(id));
+            let own_task = own.take().and_then(|id| state.take_first_task(id));
             match own_task.map(Found::Task).or_else(|| self.find(&mut state, counted_on, &mut cancelled)) {
                 Some(Found::Task(task)) => {
-                    self.seat.begin(&task);
-                    self.shared.wake_one(&mut state, 0); // the next one, if there is more to do
+                    self.seat.begin(task.label());
+                    self.shared.wake_worker(&mut state, 0); // the next one, if there is more to do
                     return Some(task);
                 }
                 Some(Found::Run(run)) => {
-                    self.shared.wake_one(&mut state, 1);
+                    self.shared.wake_worker(&mut state, 1);
                     drop(state);
                     let claimed = self.claim(&run);
                     self.run = Some(run);
@@ -210,7 +207,7 @@ impl<'a> Worker<'a> {
             }
             reported = false;
             if state.phase != PoolState::Running || timed_out || surplus {
-                if self.shared.close_inbox(&mut state) {
+                if self.shared.inbox.close(&state) {
                     timed_out = false;
                     continue; // a task has come since the worker looked, and may have counted on it
                 }
@@ -227,33 +224,33 @@ impl<'a> Worker<'a> {
     }
     // ANCHOR_END: next_task
 
-    /// What there is for this worker. One that others count on takes what waits in the queue before what was put aside:
-    /// what a hand-off queue has was given to the idle, and a task that was put aside has a thread of its own to come, or
-    /// else a submitter that takes it back.
+    /// What there is for this worker. One that others count on takes what waits in the queue before the first tasks of
+    /// other workers: what a hand-off queue has was given to the idle, and a first task has a thread of its own to come,
+    /// or else a submitter that takes it back.
     fn find(&self, state: &mut State, counted_on: bool, cancelled: &mut Vec<Task>) -> Option<Found> {
-        if !counted_on && let Some(task) = state.handed.pop_front() {
+        if !counted_on && let Some(task) = state.first_tasks.pop_front() {
             return Some(Found::Task(task));
         }
-        let waiting = match self.shared.refill(state) {
+        let found = match self.shared.inbox.refill(state) {
             Some(run) => Some(Found::Run(Arc::clone(run))),
-            None => state.take_queued(cancelled).map(Found::Task),
+            None => self.shared.take_queued(state, cancelled).map(Found::Task),
         };
-        waiting.or_else(|| state.handed.pop_front().map(Found::Task))
+        found.or_else(|| state.first_tasks.pop_front().map(Found::Task))
     }
 
-    /// Whether it is of use to give way and look again before it sleeps. Not if another is looking, and not if tasks are
-    /// accepted only by who sleeps.
+    /// Whether it is of use to give way and look again before it sleeps. Not if another worker is already searching, and
+    /// not for a hand-off queue, which accepts a task only while a worker sleeps.
     fn may_linger(&self, state: &State) -> bool {
-        !state.searching && self.shared.claims
+        !state.searching && self.shared.inbox.in_use()
     }
 
     /// Gives way to the others for a moment and comes back, as the one that searches, so that nobody need be woken.
     fn linger(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        if self.shared.close_inbox(&mut state) {
+        if self.shared.inbox.close(&state) {
             return state; // a task has come since the worker looked
         }
         state.searching = true;
-        self.shared.open_inbox(&mut state);
+        self.shared.inbox.open(&mut state);
         drop(state);
         thread::yield_now();
         let mut state = self.shared.state.lock();
@@ -264,13 +261,13 @@ impl<'a> Worker<'a> {
     // ANCHOR: sleep
     /// Sleeps until there is something to see to, or until the worker has been idle for too long.
     fn sleep(&self, mut state: MutexGuard<'a, State>, idle_since: Instant) -> (MutexGuard<'a, State>, bool) {
-        if self.shared.close_inbox(&mut state) {
+        if self.shared.inbox.close(&state) {
             return (state, false); // a task has come since the worker looked
         }
-        self.shared.shrink(&mut state);
+        self.shrink(&mut state);
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
         state.idle += 1;
-        state.wake_submitter(); // a hand-off has room when a worker is idle
+        self.shared.wake_submitter(&state); // a hand-off has room when a worker is idle
         let timed_out;
         (state, timed_out) = match end {
             None => (self.shared.work.wait(state), false),
@@ -284,28 +281,12 @@ impl<'a> Worker<'a> {
     }
     // ANCHOR_END: sleep
 
-    // ANCHOR: run_task
-    /// Runs a task. It is counted before its outcome is published: who has joined a task finds it counted.
-    #[inline]
-    fn run_task(&self, task: Task) {
-        let label = task.label();
-        let info = TaskInfo { id: label.id(), name: label.name() };
-        self.shared.call_hook(|hooks| hooks.before_execute(&info));
-        task.run_then(|outcome| {
-            if let Outcome::Panicked(panic) = outcome {
-                panic.set_origin(Some(label.to_string()), self.shared.panic_handler.clone());
-            }
-            self.shared.call_hook(|hooks| hooks.after_execute(&info, outcome));
-            if let Outcome::Panicked(_) = outcome {
-                let mut state = self.shared.state.lock(); // so that both counts change in one step
-                state.panicked += 1;
-                self.seat.complete();
-            } else {
-                self.seat.complete();
-            }
-        });
+    /// Gives back the memory that a burst needed.
+    fn shrink(&self, state: &mut State) {
+        ask(|| state.queue.shrink());
+        state.runs.shrink(KEPT);
+        self.shared.inbox.shrink(KEPT);
     }
-    // ANCHOR_END: run_task
 
     /// Takes this worker out of the count, under the same lock under which it was decided that it goes: a task that is
     /// queued a moment later must not count on it.
@@ -320,17 +301,17 @@ impl<'a> Worker<'a> {
 
     fn count_out(&mut self, state: &mut MutexGuard<'_, State>) {
         self.left = true;
-        self.shared.close_inbox(state);
+        self.shared.inbox.close(state);
         state.live -= 1;
         self.seat.abandon(); // if it unwinds; otherwise there is nothing to give up
-        state.leave_seat(self.number);
+        state.seats.vacate(self.number);
         // A queue of ours had room while this worker slept. A user's own may refuse a task all the same; then the place of
         // this worker is the room that its submitter waits for.
-        state.wake_submitter();
+        self.shared.wake_submitter(state);
     }
 }
 
-impl Drop for Worker<'_> {
+impl Drop for LiveWorker<'_> {
     /// For the case that this thread unwinds, which would be a bug of this crate: the count is right even then, and the
     /// tasks that counted on this worker get another.
     fn drop(&mut self) {
@@ -339,6 +320,32 @@ impl Drop for Worker<'_> {
             self.count_out(&mut state);
             self.shared.replace_last_worker(state);
         }
+    }
+}
+
+impl Shared {
+    /// Wakes a sleeping worker if there is more to take than the caller takes itself, unless one is on its way or still
+    /// looks.
+    pub(super) fn wake_worker(&self, state: &mut State, taken_here: usize) {
+        if state.idle == 0 || state.searching {
+            return;
+        }
+        self.inbox.close(state); // from now on nobody searches, unless it is the one that is woken here
+        if self.to_be_taken(state) > taken_here {
+            state.searching = true;
+            self.work.notify_one();
+        }
+    }
+
+    /// How many tasks there are for a worker to take, also such as were cancelled. With a user's own queue that is at
+    /// most one, since such a queue is only asked whether it is empty.
+    pub(super) fn to_be_taken(&self, state: &State) -> usize {
+        let waiting = if self.inbox.in_use() {
+            self.inbox.waiting(state)
+        } else {
+            usize::from(!ask(|| state.queue.is_empty()).unwrap_or(false))
+        };
+        state.first_tasks.len() + waiting
     }
 }
 
@@ -354,7 +361,7 @@ mod tests {
         let pool = ThreadPoolExecutor::fixed(1);
         let shared = Arc::clone(&pool.shared);
         shared.state.lock().starting += 1;
-        let mut worker = Worker::begin(&shared, None);
+        let mut worker = LiveWorker::begin(&shared, None);
         let handle = pool.submit(|| 7).unwrap(); // it waits for the only worker
         let task = worker.next_task().unwrap();
         let next = pool.submit(|| 8).unwrap();
@@ -376,7 +383,7 @@ mod tests {
         let pool = ThreadPoolExecutor::fixed(1);
         let shared = Arc::clone(&pool.shared);
         shared.state.lock().starting += 1;
-        let mut worker = Worker::begin(&shared, None);
+        let mut worker = LiveWorker::begin(&shared, None);
         let handle = pool.submit(|| 7).unwrap(); // it comes the long way, and opens the inbox for the next
         let task = worker.next_task().unwrap();
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -27,7 +27,9 @@ mod sync {
     pub(crate) use std::sync::Arc;
 
     pub(crate) use loom::sync::atomic;
+    pub(crate) use loom::thread;
 
+    #[derive(Default)]
     pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
     impl<T> Mutex<T> {
@@ -43,6 +45,10 @@ mod sync {
 
 mod task {
     pub(crate) use executor_model::Task;
+
+    /// Stands for the name that a seat notes, which no model looks at.
+    #[derive(Clone)]
+    pub(crate) struct TaskLabel;
 }
 
 /// Runs `body` under every schedule with at most `preemptions` preemptions, or `LOOM_MAX_PREEMPTIONS`: for what would

@@ -1,0 +1,140 @@
+//! Tasks that are cancelled while they wait.
+//!
+//! A task that is cancelled through its handle gives up its closure at once, wherever it is. What stays in the queue is an
+//! empty shell, a *tombstone*: it will not be run, and must not count as a task that waits, nor take another task's room.
+//! To search the queue for it at once would take time in proportion to the queue's length for every cancel. So tombstones
+//! stay where they are, are counted, and are cleared out later, many at a time.
+//!
+//! # The life of a tombstone
+//!
+//! | when | who | count |
+//! |---|---|---|
+//! | a task comes in and was cancelled before it could be told of its queue | its submitter, by [`tombstone_made`](Shared::tombstone_made) | + 1 |
+//! | a task is cancelled in the inbox, the run or the queue | the canceller, by [`QueueWatcher::cancelled_in_queue`] | + 1 |
+//! | it is claimed or taken out of the queue | that thread, by [`leave_queue`](Shared::leave_queue) | − 1 |
+//! | a user's queue drops it | the queue, by [`QueueWatcher::tombstone_dropped`] | − 1 |
+//!
+//! Tombstones are cleared out when a task finds no room, when half of what waits are tombstones, by
+//! [`purge`](ThreadPoolExecutor::purge), and one by one as workers come upon them.
+//!
+//! # Invariants
+//!
+//! 1. Each task that waits tells the pool of its cancellation once, or finds out as it comes in; and each such task is
+//!    subtracted once. A canceller adds after the task is cancelled, and the thread that takes the task out may subtract
+//!    before that. So the count may be below zero for a moment, and is exact when no cancelling is under way.
+//! 2. What is taken out is dropped when the lock is free.
+
+use super::ThreadPoolExecutor;
+use super::shared::Shared;
+use super::state::{State, ask};
+use crate::sync::atomic::Ordering;
+use crate::task::{QueueWatcher, Task, TaskId};
+
+impl ThreadPoolExecutor {
+    /// Takes a waiting task out of the queue. `None` if it is not there: it runs, has ended, was cancelled, or was never
+    /// submitted here. The task can still be run; dropping it cancels its handle.
+    pub fn remove(&self, id: TaskId) -> Option<Task> {
+        self.shared.remove(id)
+    }
+
+    /// Clears out at once what is left of tasks that were cancelled while they waited. The pool does that by itself
+    /// sooner or later, and no count includes them; this frees the memory now.
+    pub fn purge(&self) {
+        let mut state = self.shared.state.lock();
+        self.shared.inbox.recall(&mut state);
+        let removed = self.shared.clear_out(&mut state);
+        drop(state);
+        drop(removed);
+        self.shared.report_kept();
+    }
+}
+
+impl Shared {
+    /// How many tasks that wait were cancelled.
+    pub(super) fn tombstones(&self) -> usize {
+        // Relaxed: a thread that must know of a cancellation has heard of it by a lock.
+        usize::try_from(self.tombstones.load(Ordering::Relaxed)).unwrap_or(0)
+    }
+
+    pub(super) fn tombstone_made(&self) {
+        self.tombstones.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn tombstone_gone(&self) {
+        self.tombstones.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Counts a task that is out of the queue, or did not get in. True if it was cancelled while it was in.
+    pub(super) fn leave_queue(&self, task: &Task) -> bool {
+        let was_cancelled = task.leave_queue();
+        if was_cancelled {
+            self.tombstone_gone();
+        }
+        was_cancelled
+    }
+
+    /// Takes the task to be run next out of the queue. Puts those that were cancelled before it into `cancelled`, to be
+    /// dropped outside the lock.
+    #[inline]
+    pub(super) fn take_queued(&self, state: &mut State, cancelled: &mut Vec<Task>) -> Option<Task> {
+        loop {
+            let task = ask(|| state.queue.pop()).flatten()?;
+            let was_cancelled = self.leave_queue(&task);
+            self.wake_submitter(state);
+            if !was_cancelled {
+                return Some(task);
+            }
+            cancelled.push(task);
+        }
+    }
+
+    /// Takes the cancelled tasks out of the queue, for the caller to drop outside the lock. The run is recalled before.
+    pub(super) fn clear_out(&self, state: &mut State) -> Vec<Task> {
+        let Some(removed) = ask(|| state.queue.remove_if(&mut Task::is_cancelled)) else { return Vec::new() };
+        for task in &removed {
+            self.leave_queue(task);
+        }
+        removed
+    }
+
+    fn remove(&self, id: TaskId) -> Option<Task> {
+        let mut state = self.state.lock();
+        self.inbox.recall(&mut state);
+        let removed = ask(|| state.queue.remove_if(&mut |task| task.id() == id));
+        let Some(task) = removed.unwrap_or_default().pop() else {
+            drop(state);
+            self.report_kept();
+            return None;
+        };
+        let was_cancelled = self.leave_queue(&task);
+        self.wake_submitter(&state);
+        drop(state);
+        (!was_cancelled).then_some(task)
+    }
+}
+
+impl QueueWatcher for Shared {
+    fn cancelled_in_queue(&self) {
+        let mut state = self.state.lock();
+        self.tombstone_made();
+        self.wake_submitter(&state);
+        // A tombstone is small, but in a queue that is never reached it would stay for ever. Clearing up when half of the
+        // queue is tombstones costs each of them a constant share.
+        let tombstones = self.tombstones();
+        if tombstones >= 32 && tombstones * 2 >= self.inbox.waiting(&state) {
+            self.inbox.recall(&mut state);
+            let removed = self.clear_out(&mut state);
+            drop(state);
+            drop(removed);
+            self.report_kept();
+        }
+    }
+
+    fn tombstone_dropped(&self) {
+        self.tombstone_gone();
+    }
+
+    fn take_out(&self, id: TaskId) -> Option<Task> {
+        self.remove(id)
+    }
+}

@@ -1,0 +1,126 @@
+//! How a submitter waits for room, and how it hears of it.
+//!
+//! A submitter of the policy [`Block`](super::Block) waits until the pool accepts its task. Waiting submitters stand in a
+//! line, in the order in which they came, each with a ticket and a waker. The first of them is told whenever there may be
+//! room; it tries, and goes on waiting if another submitter was quicker.
+//!
+//! # One wake-up, however much room there is
+//!
+//! Workers make room with every task they take. To lock the state each time, only to see that no submitter waits, would
+//! put back the lock that claims avoid. So there is a flag, `submitter_waits`:
+//!
+//! | submitter | worker |
+//! |---|---|
+//! | raises the flag | makes room: takes a task |
+//! | then looks for room | then reads the flag |
+//! | none: sleeps | it is up: lowers it and wakes the first in the line |
+//!
+//! Each side writes and then reads what the other writes, in sequentially consistent order. So at least one of them sees
+//! the other: the submitter finds the room, or the worker finds the flag. Without that order, both could miss. Then the
+//! submitter would sleep beside a queue that has room.
+//!
+//! # Invariants
+//!
+//! 1. While a submitter sleeps in the line, the flag is up, or the first in the line was told of room and has not looked
+//!    since.
+//! 2. A submitter that leaves the line, whatever for, raises the flag for the next one and has it look: the room that the
+//!    one before was told of may still be there.
+//! 3. No lock is held while a submitter tries or sleeps.
+//!
+//! Here room also means a thread that may be started, an idle worker that a hand-off can give a task to, or the end of the
+//! pool: whatever might change the answer.
+
+use std::task::Waker;
+
+use super::shared::Shared;
+use super::state::State;
+use crate::error::{RejectReason, WaitError};
+use crate::executor::RejectedExecution;
+use crate::sync::atomic::Ordering;
+use crate::sync::{PATIENCE, thread};
+use crate::task::Task;
+use crate::wait::{Deadline, wait};
+
+impl Shared {
+    /// Has `admit` try a task again whenever there may be room, until it is accepted or refused for another reason.
+    pub(super) fn admit_when_room(
+        &self,
+        task: Task,
+        deadline: Deadline,
+        admit: impl Fn(Task) -> Result<(), RejectedExecution>,
+    ) -> Result<(), RejectedExecution> {
+        let mut task = Some(task);
+        let mut ticket = None;
+        let mut looks = 0;
+        let result = wait(deadline, |waker| {
+            // Giving way is less work than falling asleep and being woken, and often lets more than one task in.
+            while looks != PATIENCE {
+                looks += 1;
+                thread::yield_now();
+                match admit(task.take()?) {
+                    Ok(()) => return Some(Ok(())),
+                    Err(refused) => task = Some(refused.task),
+                }
+            }
+            if ticket.is_none() {
+                // First the waker and then the look, so that room made in between is not missed.
+                ticket = Some(self.join_line(waker.clone()));
+            }
+            self.submitter_waits.store(true, Ordering::SeqCst); // before it looks
+            match admit(task.take()?) {
+                Ok(()) => Some(Ok(())),
+                Err(RejectedExecution { reason: RejectReason::Saturated, task: back }) => {
+                    task = Some(back);
+                    None
+                }
+                Err(refused) => Some(Err(refused)),
+            }
+        });
+        if let Some(ticket) = ticket {
+            self.leave_line(ticket);
+        }
+        result.unwrap_or_else(|why| {
+            let reason = match why {
+                WaitError::TimedOut => RejectReason::TimedOut,
+                WaitError::Interrupted => RejectReason::Interrupted,
+            };
+            let task = task.take().expect("an unfinished wait has put it back");
+            Err(RejectedExecution { reason, task })
+        })
+    }
+
+    /// Has a submitter wait behind those that wait already. Returns its ticket.
+    fn join_line(&self, waker: Waker) -> u64 {
+        let mut state = self.state.lock();
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        state.submitters.push_back((ticket, waker));
+        ticket
+    }
+
+    /// Takes a submitter out of the line, and has the next one look: there may be room for it, or it was this one that had
+    /// been told of the room.
+    fn leave_line(&self, ticket: u64) {
+        let mut state = self.state.lock();
+        state.submitters.retain(|&(other, _)| other != ticket);
+        self.submitter_waits.store(true, Ordering::SeqCst);
+        self.wake_submitter(&state);
+    }
+
+    /// Tells the first submitter in the line of room, unless it has been told and not looked yet.
+    pub(super) fn wake_submitter(&self, state: &State) {
+        // Under the lock, but not user code: only threads wait here, each on its parker.
+        if self.submitter_waits.swap(false, Ordering::SeqCst)
+            && let Some((_, first)) = state.submitters.front()
+        {
+            first.wake_by_ref();
+        }
+    }
+}
+
+impl State {
+    /// Has all of them look, because of a change that may be good news for more than one, or bad news for all.
+    pub(super) fn wake_all_submitters(&self) {
+        self.submitters.iter().for_each(|(_, waker)| waker.wake_by_ref());
+    }
+}

@@ -1,0 +1,272 @@
+//! The settings of a pool: what contradicts what, and how they change while the pool runs.
+//!
+//! Some combinations can only be a mistake: a maximum that is never reached, threads that time out at once. So settings
+//! are checked as a whole, by the builder and by each setter, and a change that does not pass changes nothing.
+//!
+//! # How a change takes effect
+//!
+//! A setter changes the settings under the lock of the state. Whoever relied on the old ones must look again:
+//!
+//! | who | relies on | so the setter |
+//! |---|---|---|
+//! | a submitter that uses the inbox | the pool has all its threads | closes the inbox |
+//! | a worker that claims task after task | it is not one too many | recalls the run |
+//! | a worker that sleeps | its keep-alive time; it is not one too many | wakes all workers |
+//! | a submitter that waits for room | no thread can be started for its task | wakes all such submitters |
+//!
+//! If the core size has grown, threads are started for the tasks that wait.
+//!
+//! # Invariants
+//!
+//! 1. The settings of a pool have passed [`Settings::check`] at every moment.
+//! 2. A factory or a handler that was replaced is dropped outside the lock: its `Drop` is user code.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+
+use super::ThreadPoolExecutor;
+use super::factory::ThreadFactory;
+use super::rejection::RejectionHandler;
+use crate::panics::discard;
+use crate::sync::{Arc, Duration};
+
+/// What decides how many threads there are, where they come from, and what happens to a task without one.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) core: usize,
+    pub(super) maximum: usize,
+    pub(super) keep_alive: Duration,
+    pub(super) core_timeout: bool,
+    /// Threads up to the maximum come before the queue. Never changes.
+    pub(super) threads_first: bool,
+    /// The queue has a bound, so it may refuse. Never changes.
+    pub(super) bounded: bool,
+    pub(super) factory: Arc<dyn ThreadFactory>,
+    pub(super) rejection: Arc<dyn RejectionHandler>,
+}
+
+impl Settings {
+    /// The number of threads up to which each task gets a new one.
+    pub(super) fn grows_to(&self) -> usize {
+        if self.threads_first { self.maximum } else { self.core }
+    }
+
+    // ANCHOR: check
+    /// Whether the settings make sense together.
+    pub(super) fn check(&self) -> Result<(), PoolConfigError> {
+        let (core, maximum) = (self.core, self.maximum);
+        if maximum == 0 {
+            return Err(PoolConfigError::ZeroThreads);
+        }
+        if core > maximum {
+            return Err(PoolConfigError::CoreAboveMaximum { core, maximum });
+        }
+        if maximum > core.max(1) && !(self.threads_first || self.bounded) {
+            return Err(PoolConfigError::MaximumNeverReached { core, maximum });
+        }
+        if self.core_timeout && self.keep_alive.is_zero() {
+            return Err(PoolConfigError::ZeroKeepAlive);
+        }
+        Ok(())
+    }
+    // ANCHOR_END: check
+}
+
+/// What a user has given, behind an `Arc`. An `Arc<D>` is taken as it is: what a getter has returned can be put back any
+/// number of times.
+pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
+    let mut given = Some(given);
+    let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
+    is_shared.unwrap_or_else(|| share(given.take().expect("it was not taken above")))
+}
+
+/// Settings that contradict each other. The message names both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PoolConfigError {
+    /// A pool needs at least one thread.
+    ZeroThreads,
+    /// The core size is above the maximum size.
+    CoreAboveMaximum {
+        /// The core size.
+        core: usize,
+        /// The maximum size.
+        maximum: usize,
+    },
+    /// The maximum size is above the core size, but the queue has no bound, so it never refuses and the pool never grows.
+    MaximumNeverReached {
+        /// The core size.
+        core: usize,
+        /// The maximum size.
+        maximum: usize,
+    },
+    /// Core threads are to time out, but the keep-alive time is zero, so each would end as soon as it is idle.
+    ZeroKeepAlive,
+}
+
+impl fmt::Display for PoolConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ZeroThreads => {
+                f.write_str("the maximum size is 0: a pool without threads would run nothing")
+            }
+            Self::CoreAboveMaximum { core, maximum } => {
+                write!(f, "the core size ({core}) is above the maximum size ({maximum})")
+            }
+            Self::MaximumNeverReached { core, maximum } => write!(
+                f,
+                "the maximum size ({maximum}) is above the core size ({core}) but the queue has no bound: it never \
+                 refuses a task, so the pool would never grow; bound the queue, or start threads first"
+            ),
+            Self::ZeroKeepAlive => f.write_str(
+                "core threads are to time out but the keep-alive time is 0: each would end when idle",
+            ),
+        }
+    }
+}
+
+impl Error for PoolConfigError {}
+
+impl ThreadPoolExecutor {
+    /// Up to how many threads the pool starts whether or not there is room in the queue: its core size.
+    #[doc(alias = "getCorePoolSize")]
+    pub fn core_threads(&self) -> usize {
+        self.shared.state.lock().settings.core
+    }
+
+    /// Changes the core size. Idle threads above a lower one end after the keep-alive time; for a higher one, threads
+    /// start for the tasks that wait.
+    ///
+    /// # Errors
+    /// [`PoolConfigError`] if the new size contradicts the other settings; then nothing is changed. If the queue has no
+    /// bound, core and maximum size have to be equal, and [`set_threads`](Self::set_threads) changes them together.
+    #[doc(alias = "setCorePoolSize")]
+    pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
+        self.change(|settings| settings.core = threads)?;
+        self.start_threads_for_what_waits();
+        Ok(())
+    }
+
+    /// How many threads the pool may have: its maximum size.
+    #[doc(alias = "getMaximumPoolSize")]
+    pub fn maximum_threads(&self) -> usize {
+        self.shared.state.lock().settings.maximum
+    }
+
+    /// Changes the maximum size. Threads above a lower one end as soon as they have finished their task.
+    ///
+    /// # Errors
+    /// [`PoolConfigError`] if the new size contradicts the other settings; then nothing is changed.
+    #[doc(alias = "setMaximumPoolSize")]
+    pub fn set_maximum_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
+        self.change(|settings| settings.maximum = threads)
+    }
+
+    /// Changes core and maximum size to the same number, as [`ThreadPoolBuilder::threads`] sets them. This is how a
+    /// [`fixed`](Self::fixed) pool is resized. Threads above a lower number end as soon as they have finished their task;
+    /// for a higher one, threads start for the tasks that wait.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// pool.set_threads(8)?;
+    /// assert_eq!((pool.core_threads(), pool.maximum_threads()), (8, 8));
+    /// # Ok::<(), executor::PoolConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PoolConfigError::ZeroThreads`] if it is zero.
+    pub fn set_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
+        self.change(|settings| (settings.core, settings.maximum) = (threads, threads))?;
+        self.start_threads_for_what_waits();
+        Ok(())
+    }
+
+    fn start_threads_for_what_waits(&self) {
+        let at_most = self.queued().min(self.core_threads()); // a thread that does not come is not ordered again
+        let started = (0..at_most).take_while(|_| self.shared.prestart());
+        started.for_each(drop);
+    }
+
+    /// How long a thread above core size may be idle before it ends.
+    pub fn keep_alive(&self) -> Duration {
+        self.shared.state.lock().settings.keep_alive
+    }
+
+    /// Changes how long a thread above core size may be idle, for threads that are idle already, too.
+    ///
+    /// # Errors
+    /// [`PoolConfigError::ZeroKeepAlive`] if it is zero and core threads may time out.
+    pub fn set_keep_alive(&self, time: Duration) -> Result<(), PoolConfigError> {
+        self.change(|settings| settings.keep_alive = time)
+    }
+
+    /// Whether core threads end when they have been idle for the keep-alive time.
+    pub fn core_timeout(&self) -> bool {
+        self.shared.state.lock().settings.core_timeout
+    }
+
+    /// Changes whether core threads end when they have been idle for the keep-alive time.
+    ///
+    /// # Errors
+    /// [`PoolConfigError::ZeroKeepAlive`] if the keep-alive time is zero.
+    pub fn set_core_timeout(&self, allowed: bool) -> Result<(), PoolConfigError> {
+        self.change(|settings| settings.core_timeout = allowed)
+    }
+
+    /// Who starts the threads.
+    pub fn thread_factory(&self) -> Arc<dyn ThreadFactory> {
+        Arc::clone(&self.shared.state.lock().settings.factory)
+    }
+
+    /// Changes who starts the threads, from now on. What [`thread_factory`](Self::thread_factory) returned can be put back.
+    pub fn set_thread_factory(&self, factory: impl ThreadFactory + 'static) {
+        let factory = in_arc::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory));
+        let mut state = self.shared.state.lock();
+        let before = std::mem::replace(&mut state.settings.factory, factory);
+        state.backoff.reset(); // the failures were those of the factory before
+        drop(state);
+        discard(before);
+    }
+
+    /// What happens to a task for which there is no room.
+    pub fn rejection_handler(&self) -> Arc<dyn RejectionHandler> {
+        Arc::clone(&self.shared.state.lock().settings.rejection)
+    }
+
+    /// Changes what happens to a task for which there is no room. What [`rejection_handler`](Self::rejection_handler)
+    /// returned can be put back:
+    ///
+    /// ```
+    /// use executor::{CallerRuns, FifoQueue, ThreadPoolExecutor};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(10)).build()?;
+    /// let before = pool.rejection_handler();
+    /// pool.set_rejection_handler(CallerRuns);
+    /// // … a burst of tasks …
+    /// pool.set_rejection_handler(before);
+    /// # Ok::<(), executor::PoolConfigError>(())
+    /// ```
+    pub fn set_rejection_handler(&self, handler: impl RejectionHandler + 'static) {
+        let handler = in_arc::<_, dyn RejectionHandler>(handler, |handler| Arc::new(handler));
+        let before = std::mem::replace(&mut self.shared.state.lock().settings.rejection, handler);
+        discard(before);
+    }
+
+    /// Makes a change if what comes of it makes sense.
+    fn change(&self, change: impl FnOnce(&mut Settings)) -> Result<(), PoolConfigError> {
+        let mut state = self.shared.state.lock();
+        self.shared.inbox.close(&state); // a submitter may have to start a thread now
+        self.shared.inbox.recall(&mut state); // and a worker that claims task after task may be one too many
+        let mut changed = state.settings.clone();
+        change(&mut changed);
+        changed.check()?;
+        state.settings = changed;
+        // Sleeping workers may be one too many now, or have to sleep for another time; submitters may have room.
+        self.shared.work.notify_all();
+        state.wake_all_submitters();
+        Ok(())
+    }
+}
