@@ -261,6 +261,17 @@ impl TaskId {
     }
 }
 
+/// Ids are kept where they are read and written by different threads.
+impl TaskId {
+    pub(crate) fn as_u64(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn from_u64(id: u64) -> Self {
+        Self(id)
+    }
+}
+
 /// What to call a task in a report: its name, or its id if it has none.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
@@ -269,6 +280,10 @@ pub(crate) struct TaskLabel {
 }
 
 impl TaskLabel {
+    pub(crate) fn of_unnamed(id: TaskId) -> Self {
+        Self { id, attributes: None }
+    }
+
     pub(crate) fn id(&self) -> TaskId {
         self.id
     }

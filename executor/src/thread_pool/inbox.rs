@@ -2,9 +2,15 @@
 //!
 //! If each submission took the lock of the state, submitters and workers would fight for it task by task. Most of the time
 //! there is nothing to decide: the pool runs, it has its threads, none of them has to be woken, and the queue has room.
-//! Then a task is left in the inbox, behind a lock of its own. A worker that finds nothing else makes a run of all that is
-//! here, in one step. Only a pool with a [`FifoQueue`](crate::FifoQueue) uses its inbox, since only there the order stays
-//! the same.
+//! Then a task is left in the inbox, behind a lock of its own. A worker that finds nothing else makes a run of the oldest of
+//! what is here, in one step. Only a pool with a [`FifoQueue`](crate::FifoQueue) uses its inbox, since only there the order
+//! stays the same.
+//!
+//! # Pieces
+//!
+//! What is here lies in pieces of [`PIECE`] tasks, and a run is made of one of them. If it were made of all at once, a
+//! long list would be claimed task by task while another as long grows beside it: twice the memory, all of it new to the
+//! processor's caches. A piece that was used up is filled again soon.
 //!
 //! # Open and closed
 //!
@@ -27,6 +33,8 @@
 //! 3. What is in it is younger than what is in the run and in the queue.
 //! 4. It never has more room than the queue would have, with all of them in it. So a bound is a bound.
 
+use std::collections::VecDeque;
+
 use super::run::{Run, Slot};
 use super::state::{PoolState, State};
 use crate::queue::WorkQueue;
@@ -39,9 +47,19 @@ pub(super) struct Inbox {
     tray: Mutex<Tray>,
 }
 
+/// How many tasks are in a piece: enough that making a run of it costs each of them next to nothing, and few enough that it
+/// stays in the caches. Under the models few make more than one piece.
+const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
+
 /// What is in the inbox, in the order in which it came.
+#[derive(Default)]
 pub(super) struct Tray {
+    /// Pieces that are full, the oldest first.
+    full: VecDeque<Vec<Slot>>,
+    /// The piece that is being filled: the youngest tasks.
     slots: Vec<Slot>,
+    /// Pieces that were used up.
+    empty: Vec<Vec<Slot>>,
     /// How many tasks may still be left here by the short way; none while it is closed.
     room: usize,
 }
@@ -49,7 +67,7 @@ pub(super) struct Tray {
 impl Inbox {
     /// Makes one that is closed.
     pub(super) fn new(in_use: bool) -> Self {
-        Self { in_use, tray: Mutex::new(Tray { slots: Vec::new(), room: 0 }) }
+        Self { in_use, tray: Mutex::default() }
     }
 
     pub(super) fn in_use(&self) -> bool {
@@ -65,13 +83,13 @@ impl Inbox {
         }
         tray.room -= 1;
         enter(&task);
-        tray.slots.push(Slot::new(task));
+        tray.push(task);
         Ok(())
     }
 
     /// Puts in a task that came the long way.
     pub(super) fn push(&self, task: Task) {
-        self.tray.lock().slots.push(Slot::new(task));
+        self.tray.lock().push(task);
     }
 
     /// Lets the next task come the short way if there would be nothing to decide. The inbox is closed before.
@@ -119,7 +137,7 @@ impl Inbox {
             if queue.is_empty() {
                 let mut tray = self.tray.lock();
                 if tray.len() > 0 {
-                    state.runs.refill(|slots| std::mem::swap(&mut tray.slots, slots));
+                    state.runs.refill(|slots| tray.give_piece(slots));
                 }
             } else {
                 state.runs.refill(|slots| slots.extend(queue.drain().map(Slot::new)));
@@ -144,18 +162,45 @@ impl Inbox {
         if tray.slots.is_empty() && tray.slots.capacity() > kept {
             tray.slots = Vec::new();
         }
+        tray.empty.truncate(kept / PIECE);
+        tray.empty.shrink_to(kept / PIECE);
+        tray.full.shrink_to(kept / PIECE);
     }
 }
 
 impl Tray {
     pub(super) fn len(&self) -> usize {
-        self.slots.len()
+        self.full.len() * PIECE + self.slots.len()
+    }
+
+    #[inline]
+    fn push(&mut self, task: Task) {
+        if self.slots.len() == PIECE {
+            self.begin_piece();
+        }
+        self.slots.push(Slot::new(task));
+    }
+
+    #[cold]
+    fn begin_piece(&mut self) {
+        let next = self.empty.pop().unwrap_or_else(|| Vec::with_capacity(PIECE));
+        self.full.push_back(std::mem::replace(&mut self.slots, next));
+    }
+
+    /// Changes the oldest piece for an empty one.
+    fn give_piece(&mut self, slots: &mut Vec<Slot>) {
+        let Some(oldest) = self.full.pop_front() else { return std::mem::swap(&mut self.slots, slots) };
+        let empty = std::mem::replace(slots, oldest);
+        if empty.capacity() == PIECE {
+            self.empty.push(empty);
+        }
     }
 
     /// Puts all that waits into the queue: first what is left of the run, last what is here.
     pub(super) fn recall(&mut self, state: &mut State) {
         if let Some(queue) = state.queue.as_fifo() {
-            queue.surround(state.runs.recall(), self.slots.drain(..).map(Slot::into_task));
+            let here = self.full.drain(..).flatten().chain(self.slots.drain(..));
+            queue.surround(state.runs.recall(), here.map(Slot::into_task));
         }
     }
 }

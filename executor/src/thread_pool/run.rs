@@ -1,11 +1,11 @@
 //! The run: tasks that workers claim one at a time, without the lock of the state, and the seats in which they note it.
 //!
 //! If each worker took the lock of the state for each task, the workers would fight for it. So a worker that finds nothing
-//! makes a run of all that is in the inbox, in one step, and every worker claims from it: a claim is one addition to a
+//! makes a run of a piece of the inbox, in one step, and every worker claims from it: a claim is one addition to a
 //! counter, whose old value is the place of a task. No two workers get the same value.
 //!
 //! ```text
-//!    submitter ──▶ inbox ──all at once, when the run is used up──▶ run ──one by one──▶ workers
+//!    submitter ──▶ inbox ──a piece, when the run is used up──────▶ run ──one by one──▶ workers
 //!                                                                  │ ▲
 //!                                                           recall ▼ │ refill
 //!                                                                 queue
@@ -36,13 +36,13 @@
 //! 1. A run does not change while a worker refers to it, apart from the counter and the contents of the places. So it is
 //!    filled again only when nobody but the pool has it.
 //! 2. The run and the queue are never both in use: a run is made only when the one before is used up, and of all that is
-//!    in the queue, or, if that is empty, of all that is in the inbox. So tasks start in the order of their submission.
+//!    in the queue, or, if that is empty, of the oldest piece of the inbox. So tasks start in the order of their submission.
 //! 3. Runs are made, recalled and frozen under the lock of the state.
 //! 4. What a seat counts outlives its worker: the next worker in the seat counts on.
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, thread};
-use crate::task::{Task, TaskLabel};
+use crate::task::{Task, TaskId, TaskLabel};
 
 /// A place for one task. The lock is never fought for: each place is claimed once.
 pub(super) struct Slot(Mutex<Option<Task>>);
@@ -194,15 +194,20 @@ pub(super) struct Seat {
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
-    /// The task that was begun last. It runs if more are begun than completed.
-    task: Mutex<Option<TaskLabel>>,
+    /// The id of the task that was begun last. It runs if more are begun than completed.
+    task: AtomicU64,
+    /// The last task that had a name. Most have none, and cost no lock here.
+    named: Mutex<Option<TaskLabel>>,
 }
 
 impl Seat {
     /// The worker has taken a task and will run it.
     #[inline]
     pub(super) fn begin(&self, task: TaskLabel) {
-        *self.task.lock() = Some(task);
+        self.task.store(task.id().as_u64(), Ordering::Relaxed); // published by the count
+        if task.name().is_some() {
+            *self.named.lock() = Some(task);
+        }
         add_one(&self.begun);
     }
 
@@ -237,7 +242,12 @@ impl Seat {
 
     /// The task that runs, if one does.
     fn running(&self) -> Option<TaskLabel> {
-        if self.begun() == self.completed() { None } else { self.task.lock().clone() }
+        if self.begun() == self.completed() {
+            return None;
+        }
+        let id = TaskId::from_u64(self.task.load(Ordering::Relaxed));
+        let named = self.named.lock().clone().filter(|label| label.id() == id);
+        Some(named.unwrap_or_else(|| TaskLabel::of_unnamed(id)))
     }
 }
 
