@@ -6,12 +6,14 @@
 //!    nothing.
 //! 2. A frame's token is made when somebody asks for it, once. Its parent is the token of the frame below; a masked frame
 //!    gives none.
-//! 3. No token is dropped, and no user's code runs, while the stack is borrowed.
+//! 3. What is current is looked for from the top down to the first frame of another *level*: users' code that belongs to no
+//!    task runs on a level above the frames of the task that is under way.
+//! 4. No token is dropped, and no user's code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
 
+use super::outside::level;
 use super::tree::CancelToken;
-use crate::callbacks;
 use crate::error::Cancelled;
 use crate::sync::{Arc, thread_local};
 
@@ -27,7 +29,7 @@ impl CancelToken {
     /// Only the owner of a task (through its handle) or of a pool is meant to cancel what this
     /// returns; a task that wants to cancel a part of itself makes a [`child`](Self::child).
     pub fn current() -> Self {
-        FRAMES.try_with(|frames| materialise(&mut frames.borrow_mut())).ok().flatten().unwrap_or_default()
+        with_frames(|frames| materialise(frames, level())).flatten().unwrap_or_default()
     }
 
     /// Runs `f` with this token as the thread's current one: carries a token to a thread of one's own.
@@ -94,9 +96,8 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     }
 
     let top = with_frames(|frames| {
-        let top = frames.len().checked_sub(1)?;
-        frames[top].masked += 1;
-        Some(top)
+        top_at(level(), frames)?.0.masked += 1;
+        Some(frames.len() - 1)
     });
     let _unmask = top.flatten().map(Unmask);
     f()
@@ -115,8 +116,10 @@ struct Frame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
     masked: u32,
-    /// Nothing is current here. The token, if there is one, is only the parent of those of tasks.
+    /// Nothing is current here. The token is only the parent of those of tasks.
     outside: bool,
+    /// On which it began.
+    level: u32,
 }
 
 thread_local! {
@@ -155,30 +158,13 @@ impl Drop for FrameGuard {
 /// it goes through memory.
 #[inline]
 fn push() -> FrameGuard {
-    let empty = Frame { token: None, task: None, masked: 0, outside: false };
+    let empty = Frame { token: None, task: None, masked: 0, outside: false, level: level() };
     let pushed = with_frames(|frames| frames.push(empty)).is_some();
     FrameGuard { pushed }
 }
 
 fn fill(fill: impl FnOnce(&mut Frame)) {
     with_frames(|frames| frames.last_mut().map(fill));
-}
-
-/// Runs a user's code that belongs to no task, on whichever thread: a callback, a hook, a handler, the `Drop` of a value
-/// that nobody wants. The current token is not that of the task that happens to be under way on this thread, and waits
-/// are cut short by none.
-pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
-    let something_is_current = with_frames(|frames| !frames.is_empty()).unwrap_or(false);
-    let _frame = something_is_current.then(push);
-    if something_is_current {
-        fill(|frame| frame.outside = true);
-    }
-    f()
-}
-
-/// Calls a user's code outside any task, and contains a panic in it. Deep inside other callbacks it is put off.
-pub(crate) fn call_outside(callback: impl FnOnce() + 'static) {
-    callbacks::call(|| outside_any_task(callback));
 }
 
 /// Enters a task. `task` is what its handle shares with it, if there is a handle.
@@ -191,13 +177,19 @@ pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
     guard
 }
 
+/// The frame in which something may be current, and those below it. `None` if there is no frame of this level.
+fn top_at(level: u32, frames: &mut [Frame]) -> Option<(&mut Frame, &mut [Frame])> {
+    frames.split_last_mut().filter(|(top, _)| top.level == level)
+}
+
 /// The current token for a wait: none on a thread without one and none inside [`masked`].
 pub(crate) fn current_for_wait() -> Option<CancelToken> {
     let current = |frames: &mut Vec<Frame>| {
-        if frames.last()?.masked > 0 {
+        let level = level();
+        if top_at(level, frames)?.0.masked > 0 {
             return None;
         }
-        let token = materialise(frames)?;
+        let token = materialise(frames, level)?;
         (!shields(frames, &token)).then_some(token)
     };
     with_frames(current).flatten()
@@ -214,32 +206,33 @@ fn shields(frames: &[Frame], token: &CancelToken) -> bool {
 
 /// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
-    fn is_cancelled(frames: &[Frame]) -> bool {
-        let Some((top, below)) = frames.split_last() else { return false };
+    fn is_cancelled(frames: &mut [Frame], level: u32) -> bool {
+        let Some((top, below)) = top_at(level, frames) else { return false };
         if top.masked > 0 {
             return false;
         }
         match (&top.token, &top.task) {
             (Some(token), _) => token.is_cancelled() && !shields(below, token),
             (None, Some(task)) if task.was_cancelled() => true,
-            _ => !top.outside && is_cancelled(below),
+            _ => !top.outside && is_cancelled(below, level),
         }
     }
     let in_a_task = |frames: &[Frame]| frames.last().is_some_and(|top| !top.outside);
-    match with_frames(|frames| in_a_task(frames) && is_cancelled(frames)) {
+    match with_frames(|frames| in_a_task(frames) && is_cancelled(frames, level())) {
         Some(true) => Err(Cancelled),
         _ => Ok(()),
     }
 }
 
 /// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and outside any task.
-fn materialise(frames: &mut [Frame]) -> Option<CancelToken> {
-    let (top, below) = frames.split_last_mut()?;
+fn materialise(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
+    let (top, below) = top_at(level, frames)?;
     if top.outside {
         return None;
     }
     if top.token.is_none() {
-        let token = parent_of_the_next(below).map_or_else(CancelToken::new, |parent| parent.child());
+        let parent = parent_of_the_next(below, level);
+        let token = parent.map_or_else(CancelToken::new, |parent| parent.child());
         if let Some(task) = &top.task {
             task.token_made(&token);
         }
@@ -249,10 +242,10 @@ fn materialise(frames: &mut [Frame]) -> Option<CancelToken> {
 }
 
 /// The parent of the token of a task that runs on top of these frames.
-fn parent_of_the_next(frames: &mut [Frame]) -> Option<CancelToken> {
-    match frames.last()? {
+fn parent_of_the_next(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
+    match top_at(level, frames)?.0 {
         top if top.masked > 0 => None,
         top if top.outside => top.token.clone(),
-        _ => materialise(frames),
+        _ => materialise(frames, level),
     }
 }
