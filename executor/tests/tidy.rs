@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files that list modules in bottom-up order, each with the path by which one of these modules names another.
-const IN_ORDER: &[(&str, &str)] = &[("lib.rs", "crate::"), ("thread_pool/mod.rs", "super::")];
+/// Files that list modules in bottom-up order: that of the library, and those of its folders. What such a file defines
+/// itself is the page of its folder; any module of the folder may name it.
+const IN_ORDER: &[&str] =
+    &["lib.rs", "cancel/mod.rs", "handle/mod.rs", "executor/mod.rs", "thread_pool/mod.rs"];
 
 /// The most lines that a reader is asked to read first.
 const FIRST_PATH: usize = 2_300;
@@ -52,6 +54,14 @@ fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> 
     of_modules.flat_map(|(module, names)| listed(names).map(move |name| (name, module))).collect()
 }
 
+/// The paths by which a module of a list names another one.
+fn prefixes(list: &str) -> Vec<String> {
+    match list.split_once('/') {
+        None => vec!["crate::".to_owned()],
+        Some((folder, _)) => vec!["super::".to_owned(), format!("crate::{folder}::")],
+    }
+}
+
 /// Which modules of a list name one that stands below them. `sources` are the texts of a module.
 fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let list = code(list);
@@ -83,10 +93,21 @@ fn sources(folder: &Path, module: &str) -> Vec<String> {
 /// So there is no circle of modules either.
 #[test]
 fn a_module_refers_only_to_modules_above_it() {
-    for (list, prefix) in IN_ORDER {
-        let list = src(list);
-        let wrong = upward(&read(&list), prefix, |module| sources(list.parent().unwrap(), module));
-        assert!(wrong.is_empty(), "not the order of {}:\n{}", list.display(), wrong.join("\n"));
+    for name in IN_ORDER {
+        let list = src(name);
+        for prefix in prefixes(name) {
+            let wrong = upward(&read(&list), &prefix, |module| sources(list.parent().unwrap(), module));
+            assert!(wrong.is_empty(), "not the order of {}:\n{}", list.display(), wrong.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn the_order_is_kept_in_every_folder() {
+    let entries =
+        fs::read_dir(src("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    for list in entries.map(|name| format!("{name}/mod.rs")).filter(|list| src(list).exists()) {
+        assert!(IN_ORDER.contains(&&*list), "{list} is missing from IN_ORDER");
     }
 }
 
@@ -103,6 +124,19 @@ fn a_reference_to_a_module_below_is_found() {
         vec![text.to_owned()]
     });
     assert_eq!(wrong, ["a names crate::d", "a names crate::C"]);
+}
+
+#[test]
+fn a_reference_to_a_file_below_in_the_same_folder_is_found() {
+    let list = "mod tree;\n\nmod current;\npub use current::masked;\n";
+    for (prefix, line) in
+        prefixes("cancel/mod.rs").iter().zip(["super::masked", "crate::cancel::current::masked"])
+    {
+        let wrong = upward(list, prefix, |module| {
+            vec![if module == "tree" { format!("use {line};\n") } else { "use super::tree::T;\n".to_owned() }]
+        });
+        assert_eq!(wrong.len(), 1, "{line}");
+    }
 }
 
 /// The rows of the table of modules in `lib.rs`, by cells.

@@ -6,12 +6,14 @@
 //!    nothing.
 //! 2. A frame's token is made when somebody asks for it, once. Its parent is the token of the frame below; a masked frame
 //!    gives none.
-//! 3. No token is dropped, and no user's code runs, while the stack is borrowed.
+//! 3. What is current is looked for from the top down to the first frame of another *level*: users' code that belongs to no
+//!    task runs on a level above the frames of the task that is under way.
+//! 4. No token is dropped, and no user's code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
 
+use super::outside::level;
 use super::tree::CancelToken;
-use crate::callbacks;
 use crate::error::Cancelled;
 use crate::sync::{Arc, thread_local};
 
@@ -27,7 +29,7 @@ impl CancelToken {
     /// Only the owner of a task (through its handle) or of a pool is meant to cancel what this
     /// returns; a task that wants to cancel a part of itself makes a [`child`](Self::child).
     pub fn current() -> Self {
-        FRAMES.try_with(|frames| materialise(&mut frames.borrow_mut())).ok().flatten().unwrap_or_default()
+        with_frames(|frames| materialise(frames, level())).flatten().unwrap_or_default()
     }
 
     /// Runs `f` with this token as the thread's current one: carries a token to a thread of one's own.
@@ -94,9 +96,8 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     }
 
     let top = with_frames(|frames| {
-        let top = frames.len().checked_sub(1)?;
-        frames[top].masked += 1;
-        Some(top)
+        top_at(level(), frames)?.0.masked += 1;
+        Some(frames.len() - 1)
     });
     let _unmask = top.flatten().map(Unmask);
     f()
@@ -111,22 +112,38 @@ pub(crate) trait RunningTask: Send + Sync {
     fn was_cancelled(&self) -> bool;
 }
 
+#[derive(Default)]
 struct Frame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
     masked: u32,
-    /// Nothing is current here. The token, if there is one, is only the parent of those of tasks.
+    /// Nothing is current here. The token is only the parent of those of tasks.
     outside: bool,
+    /// On which it began.
+    level: u32,
+}
+
+/// The frames of a thread. Those beyond the first `used` are empty and stay where they are: a frame that is begun and ended
+/// with each task is not moved through memory.
+#[derive(Default)]
+struct Frames {
+    all: Vec<Frame>,
+    used: usize,
 }
 
 thread_local! {
-    static FRAMES: RefCell<Vec<Frame>> = RefCell::new(Vec::new());
+    static FRAMES: RefCell<Frames> = RefCell::default();
+}
+
+#[inline]
+fn with_all<R>(f: impl FnOnce(&mut Frames) -> R) -> Option<R> {
+    FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
 }
 
 /// `None` only while the thread ends and its locals are gone: then nothing is current.
 #[inline]
-fn with_frames<R>(f: impl FnOnce(&mut Vec<Frame>) -> R) -> Option<R> {
-    FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
+fn with_frames<R>(f: impl FnOnce(&mut [Frame]) -> R) -> Option<R> {
+    with_all(|Frames { all, used }| f(&mut all[..*used]))
 }
 
 /// Takes the top frame off the stack. Guards end in the reverse order of their begin, so that is the guard's own.
@@ -140,45 +157,33 @@ impl Drop for FrameGuard {
     fn drop(&mut self) {
         if self.pushed {
             // What is in the frame is dropped after the borrow has ended: its token might be the last of its kind.
-            let top = with_frames(|frames| {
-                let Frame { token, task, .. } = frames.last_mut()?;
-                let in_it = (token.take(), task.take());
-                frames.truncate(frames.len() - 1);
-                Some(in_it)
+            let in_it = with_all(|Frames { all, used }| {
+                *used -= 1;
+                let top = &mut all[*used];
+                (top.masked, top.outside) = (0, false);
+                (top.token.take(), top.task.take())
             });
-            drop(top);
+            drop(in_it);
         }
     }
 }
 
-/// Begins an empty frame. What few of them have is filled in by [`fill`]: to hand it in here would cost every task, since
-/// it goes through memory.
+/// Begins an empty frame. What few of them have is filled in by [`fill`].
 #[inline]
 fn push() -> FrameGuard {
-    let empty = Frame { token: None, task: None, masked: 0, outside: false };
-    let pushed = with_frames(|frames| frames.push(empty)).is_some();
-    FrameGuard { pushed }
+    let level = level();
+    let push = |Frames { all, used }: &mut Frames| {
+        if *used == all.len() {
+            all.push(Frame::default());
+        }
+        all[*used].level = level;
+        *used += 1;
+    };
+    FrameGuard { pushed: with_all(push).is_some() }
 }
 
 fn fill(fill: impl FnOnce(&mut Frame)) {
     with_frames(|frames| frames.last_mut().map(fill));
-}
-
-/// Runs a user's code that belongs to no task, on whichever thread: a callback, a hook, a handler, the `Drop` of a value
-/// that nobody wants. The current token is not that of the task that happens to be under way on this thread, and waits
-/// are cut short by none.
-pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
-    let something_is_current = with_frames(|frames| !frames.is_empty()).unwrap_or(false);
-    let _frame = something_is_current.then(push);
-    if something_is_current {
-        fill(|frame| frame.outside = true);
-    }
-    f()
-}
-
-/// Calls a user's code outside any task, and contains a panic in it. Deep inside other callbacks it is put off.
-pub(crate) fn call_outside(callback: impl FnOnce() + 'static) {
-    callbacks::call(|| outside_any_task(callback));
 }
 
 /// Enters a task. `task` is what its handle shares with it, if there is a handle.
@@ -191,13 +196,19 @@ pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
     guard
 }
 
+/// The frame in which something may be current, and those below it. `None` if there is no frame of this level.
+fn top_at(level: u32, frames: &mut [Frame]) -> Option<(&mut Frame, &mut [Frame])> {
+    frames.split_last_mut().filter(|(top, _)| top.level == level)
+}
+
 /// The current token for a wait: none on a thread without one and none inside [`masked`].
 pub(crate) fn current_for_wait() -> Option<CancelToken> {
-    let current = |frames: &mut Vec<Frame>| {
-        if frames.last()?.masked > 0 {
+    let current = |frames: &mut [Frame]| {
+        let level = level();
+        if top_at(level, frames)?.0.masked > 0 {
             return None;
         }
-        let token = materialise(frames)?;
+        let token = materialise(frames, level)?;
         (!shields(frames, &token)).then_some(token)
     };
     with_frames(current).flatten()
@@ -214,32 +225,33 @@ fn shields(frames: &[Frame], token: &CancelToken) -> bool {
 
 /// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
-    fn is_cancelled(frames: &[Frame]) -> bool {
-        let Some((top, below)) = frames.split_last() else { return false };
+    fn is_cancelled(frames: &mut [Frame], level: u32) -> bool {
+        let Some((top, below)) = top_at(level, frames) else { return false };
         if top.masked > 0 {
             return false;
         }
         match (&top.token, &top.task) {
             (Some(token), _) => token.is_cancelled() && !shields(below, token),
             (None, Some(task)) if task.was_cancelled() => true,
-            _ => !top.outside && is_cancelled(below),
+            _ => !top.outside && is_cancelled(below, level),
         }
     }
     let in_a_task = |frames: &[Frame]| frames.last().is_some_and(|top| !top.outside);
-    match with_frames(|frames| in_a_task(frames) && is_cancelled(frames)) {
+    match with_frames(|frames| in_a_task(frames) && is_cancelled(frames, level())) {
         Some(true) => Err(Cancelled),
         _ => Ok(()),
     }
 }
 
 /// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and outside any task.
-fn materialise(frames: &mut [Frame]) -> Option<CancelToken> {
-    let (top, below) = frames.split_last_mut()?;
+fn materialise(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
+    let (top, below) = top_at(level, frames)?;
     if top.outside {
         return None;
     }
     if top.token.is_none() {
-        let token = parent_of_the_next(below).map_or_else(CancelToken::new, |parent| parent.child());
+        let parent = parent_of_the_next(below, level);
+        let token = parent.map_or_else(CancelToken::new, |parent| parent.child());
         if let Some(task) = &top.task {
             task.token_made(&token);
         }
@@ -249,10 +261,10 @@ fn materialise(frames: &mut [Frame]) -> Option<CancelToken> {
 }
 
 /// The parent of the token of a task that runs on top of these frames.
-fn parent_of_the_next(frames: &mut [Frame]) -> Option<CancelToken> {
-    match frames.last()? {
+fn parent_of_the_next(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
+    match top_at(level, frames)?.0 {
         top if top.masked > 0 => None,
         top if top.outside => top.token.clone(),
-        _ => materialise(frames),
+        _ => materialise(frames, level),
     }
 }

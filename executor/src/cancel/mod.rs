@@ -41,8 +41,8 @@
 //! Each thread has a stack of frames, one for each task it is in the middle of (more than one only when a task runs
 //! another inline) and one for each [`attach`](CancelToken::attach). The top frame's token is the *current* one; every
 //! blocking call of this crate obeys it. Most tasks never ask, so a frame starts without a token and makes one on
-//! demand, as a child of the frame below. A callback or a hook gets a frame in which nothing is current: it is no part of
-//! the task whose thread it borrows.
+//! demand, as a child of the frame below. A callback or a hook runs on a level of its own, where nothing is current: it is no
+//! part of the task whose thread it borrows.
 //!
 //! # The order of a cancel
 //!
@@ -65,13 +65,13 @@
 //! 4. No two of these locks are held at once.
 //! 5. When [`Registration`]'s drop has returned, its callback is not running and never will be.
 
-mod current;
-mod tree;
+mod outside;
+pub(crate) use outside::{call_outside, outside_any_task};
 
-pub use current::masked;
-pub(crate) use current::{
-    RunningTask, call_outside, check_current, current_for_wait, enter_task, is_shielded_from,
-    outside_any_task,
-};
+mod tree;
 pub(crate) use tree::Callbacks;
 pub use tree::{CancelToken, Registration};
+
+mod current;
+pub use current::masked;
+pub(crate) use current::{RunningTask, check_current, current_for_wait, enter_task, is_shielded_from};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::task::Waker;
 
-use super::current::{call_outside, outside_any_task};
+use super::outside::{call_outside, outside_any_task};
 use crate::error::Cancelled;
 use crate::panics::{contain, discard};
 use crate::sync::atomic::{AtomicBool, Ordering};

@@ -18,10 +18,10 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `error` | how a task can end, and how waiting for it can |
+//! | `error` | how a task can end without a result |
 //! | `listener` | who hears of an outcome, and in which order |
 //! | `cell` | the state that a task and its handle share, and every way in which it changes |
-//! | `future_task`, `task_handle`, `canceller` | the task with its handle, the handle, and what can only call the task off |
+//! | `canceller`, `task_handle`, `future_task` | what can only call the task off; the handle; the task with its handle |
 //! | `shared`, `promise` | a handle for many readers; a handle without a task |
 //! | `arrivals` | handles in the order in which their tasks end |
 //!
@@ -62,23 +62,30 @@
 //! What a thread did before it submitted a task is visible to the task; what the task did is visible to whoever gets its
 //! result. Both follow from the lock around the state.
 
-mod arrivals;
-mod canceller;
-mod cell;
 mod error;
-mod future_task;
-mod listener;
-mod promise;
-mod shared;
-mod task_handle;
+pub use error::{SharedJoinError, TaskError};
 
-pub(crate) use arrivals::Arrivals;
+mod listener;
+
+mod cell;
+
+mod canceller;
 pub use canceller::Canceller;
-pub use error::{JoinError, JoinTimeoutError, SharedJoinError, TaskError, TryJoinError};
+
+mod task_handle;
+pub use task_handle::{JoinError, JoinTimeoutError, TaskHandle, TryJoinError};
+
+mod future_task;
 pub use future_task::FutureTask;
-pub use promise::Promise;
+
+mod shared;
 pub use shared::SharedHandle;
-pub use task_handle::TaskHandle;
+
+mod promise;
+pub use promise::Promise;
+
+mod arrivals;
+pub(crate) use arrivals::Arrivals;
 
 use std::fmt;
 

@@ -1,15 +1,17 @@
-//! The one handle that can give a task's result away.
+//! The one handle that can give a task's result away, and what it says if it has none.
 
+use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use super::cell::{CancelBegun, ResultCell};
-use super::error::{JoinError, JoinTimeoutError, TaskError, TryJoinError};
+use super::error::TaskError;
 use super::listener::mark_read;
 use super::{Canceller, debug_handle};
 use crate::error::{Cancelled, WaitError};
+use crate::panics::Panic;
 use crate::sync::{Arc, Duration};
 use crate::task::{HandleCell, Task, TaskId, TaskState};
 use crate::wait::{Deadline, wait, wait_untimed};
@@ -314,5 +316,101 @@ impl<T> Drop for TaskHandle<T> {
 impl<T> fmt::Debug for TaskHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         debug_handle(f, "TaskHandle", &*self.cell, self.name.as_deref(), self.cell.panic_message())
+    }
+}
+
+// ANCHOR: join_error
+/// Why [`TaskHandle::join`] gave no result.
+///
+/// It is not `PartialEq`, like all errors that give a handle back: a handle equals no other. Match on it instead, as in
+/// `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
+#[doc(alias = "ExecutionException")]
+#[doc(alias = "CancellationException")]
+#[doc(alias = "InterruptedException")]
+#[non_exhaustive]
+pub enum JoinError<T> {
+    /// The task panicked.
+    Panicked(Panic),
+    /// The task was cancelled.
+    Cancelled,
+    /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
+    Interrupted(TaskHandle<T>),
+}
+// ANCHOR_END: join_error
+
+/// Why [`TaskHandle::join_timeout`] gave no result. Not `PartialEq`, as [`JoinError`].
+#[doc(alias = "TimeoutException")]
+#[non_exhaustive]
+pub enum JoinTimeoutError<T> {
+    /// The task panicked.
+    Panicked(Panic),
+    /// The task was cancelled.
+    Cancelled,
+    /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
+    Interrupted(TaskHandle<T>),
+    /// The time was up; the task waited for goes on, and here is its handle.
+    TimedOut(TaskHandle<T>),
+}
+
+/// Why [`TaskHandle::try_join`] gave no result. Not `PartialEq`, as [`JoinError`].
+#[non_exhaustive]
+pub enum TryJoinError<T> {
+    /// The task panicked.
+    Panicked(Panic),
+    /// The task was cancelled.
+    Cancelled,
+    /// The task is not finished; here is its handle.
+    NotFinished(TaskHandle<T>),
+}
+
+/// The parts that the join errors have in common. By hand, because deriving would ask `T: Debug`.
+macro_rules! join_error {
+    ($name:ident<T> $(, $variant:ident => $text:literal)*) => {
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Self::Panicked(panic) => f.debug_tuple("Panicked").field(&panic.message()).finish(),
+                    Self::Cancelled => f.write_str("Cancelled"),
+                    $(Self::$variant(handle) => f.debug_tuple(stringify!($variant)).field(handle).finish(),)*
+                }
+            }
+        }
+
+        impl<T> fmt::Display for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Self::Panicked(panic) => panic.fmt(f),
+                    Self::Cancelled => Cancelled.fmt(f),
+                    $(Self::$variant(_) => f.write_str($text),)*
+                }
+            }
+        }
+
+        impl<T> Error for $name<T> {}
+
+        impl<T> From<TaskError> for $name<T> {
+            fn from(error: TaskError) -> Self {
+                match error {
+                    TaskError::Panicked(panic) => Self::Panicked(panic),
+                    TaskError::Cancelled => Self::Cancelled,
+                }
+            }
+        }
+    };
+}
+
+join_error!(JoinError<T>, Interrupted => "the waiting task was cancelled");
+join_error!(JoinTimeoutError<T>,
+    Interrupted => "the waiting task was cancelled",
+    TimedOut => "the task did not finish in time");
+join_error!(TryJoinError<T>, NotFinished => "the task is not finished");
+
+impl<T> From<JoinError<T>> for JoinTimeoutError<T> {
+    fn from(error: JoinError<T>) -> Self {
+        match error {
+            JoinError::Panicked(panic) => Self::Panicked(panic),
+            JoinError::Cancelled => Self::Cancelled,
+            JoinError::Interrupted(handle) => Self::Interrupted(handle),
+        }
     }
 }

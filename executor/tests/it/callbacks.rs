@@ -135,6 +135,39 @@ fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
     });
 }
 
+#[test]
+fn a_task_that_a_callback_runs_is_no_part_of_the_task_around_it() {
+    let (token, other) = (CancelToken::new(), CancelToken::new());
+    let (tell, told) = mpsc::channel();
+    other
+        .on_cancel(move || {
+            let FutureTask { task, handle } = FutureTask::cancellable(|token| {
+                let unharmed = token.check().and_then(|()| Latch::new(0).wait());
+                CancelToken::current().cancel();
+                unharmed
+            });
+            task.run();
+            tell.send(handle.join().is_ok()).unwrap();
+        })
+        .keep();
+    token.cancel();
+    token.attach(|| other.cancel());
+    assert_eq!(told.try_recv(), Ok(true));
+}
+
+#[test]
+fn after_a_callback_the_task_around_it_is_current_again() {
+    let (token, other) = (CancelToken::new(), CancelToken::new());
+    other.on_cancel(|| ()).keep();
+    token.attach(|| {
+        other.cancel();
+        assert!(!CancelToken::current().is_cancelled());
+        token.cancel();
+        assert!(CancelToken::current().is_cancelled());
+        assert_eq!(Latch::new(0).wait(), Err(Cancelled));
+    });
+}
+
 // ----- waiters come first -----
 
 /// A running task whose cancel calls back.
