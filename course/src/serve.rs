@@ -61,7 +61,7 @@ fn server(root: &Path, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken) -> an
     let (pool, stop) = (Arc::clone(pool), stop.clone());
     // A browser keeps its connections open. They would hold their threads while others wait for one, and the
     // whole process when it should end.
-    let may_stay = move || pool.queued() == 0 && !stop.is_cancelled();
+    let may_stay = move || pool.stats().backlog() == 0 && !stop.is_cancelled();
     Ok(Server::new(site, Limits::default(), AccessLog::Quiet).keep_alive_while(may_stay))
 }
 

@@ -51,6 +51,31 @@ impl PoolStats {
     pub fn task_count(&self) -> u64 {
         self.queued as u64 + self.active as u64 + self.completed
     }
+
+    /// How many of the waiting tasks have no thread that is free for them.
+    ///
+    /// A task that was just submitted waits for a moment even in a pool of idle threads, until one of them has woken. So
+    /// `queued` says whether tasks wait, and this says whether threads are short. A server that lets idle connections
+    /// keep their threads asks this.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let busy = Arc::new(Latch::new(1));
+    /// for _ in 0..5 {
+    ///     let until = Arc::clone(&busy);
+    ///     pool.execute(move || until.wait().unwrap())?;
+    /// }
+    /// assert_eq!(pool.stats().backlog(), 3);
+    /// busy.count_down();
+    /// # Ok::<(), executor::RejectedExecution>(())
+    /// ```
+    pub fn backlog(&self) -> usize {
+        let idle = self.threads.saturating_sub(self.active);
+        self.queued.saturating_sub(idle)
+    }
 }
 
 impl fmt::Display for PoolStats {
@@ -169,5 +194,30 @@ impl Shared {
         let running = running.iter().map(ToString::to_string).collect();
         self.report_kept();
         PoolSnapshot { stats: now, running, queued }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_backlog_is_what_waits_beyond_the_idle_threads() {
+        for (threads, active, queued, backlog) in
+            [(2, 2, 0, 0), (2, 2, 3, 3), (2, 0, 2, 0), (2, 1, 2, 1), (4, 1, 2, 0), (0, 0, 1, 1), (1, 2, 1, 1)]
+        {
+            let stats = PoolStats {
+                state: PoolState::Running,
+                core_threads: 2,
+                maximum_threads: 2,
+                threads,
+                peak_threads: 4,
+                active,
+                queued,
+                completed: 0,
+                panicked: 0,
+            };
+            assert_eq!(stats.backlog(), backlog, "{stats}");
+        }
     }
 }

@@ -72,7 +72,7 @@ fn main() -> anyhow::Result<ExitCode> {
     // ANCHOR_END: control
     // ANCHOR: policy
     let (waiting, stopping) = (Arc::clone(&pool), stop.clone());
-    let may_stay = move || waiting.queued() == 0 && !stopping.is_cancelled();
+    let may_stay = move || waiting.stats().backlog() == 0 && !stopping.is_cancelled();
     let server = Server::new(site, args.limits.clone(), args.log()).keep_alive_while(may_stay);
     // ANCHOR_END: policy
 

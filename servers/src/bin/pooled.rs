@@ -43,10 +43,10 @@ fn main() -> anyhow::Result<()> {
     let observed = Arc::clone(&pool);
     let site = args.site()?.with_stats(move || pool_stats(&observed.stats()));
     // ANCHOR: policy
-    // An idle connection holds one of the threads: it may, until a task waits for one.
+    // An idle connection holds one of the threads: it may, until another waits and no thread is free for it.
     let waiting = Arc::clone(&pool);
-    let server =
-        Server::new(site, args.limits.clone(), args.log()).keep_alive_while(move || waiting.queued() == 0);
+    let server = Server::new(site, args.limits.clone(), args.log())
+        .keep_alive_while(move || waiting.stats().backlog() == 0);
     // ANCHOR_END: policy
 
     let listener = args.bind()?;

@@ -30,7 +30,7 @@ fn accept_within(listener: Listener, site: Site, limits: Limits, threads: usize)
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
     let waiting = Arc::clone(&pool);
     let server = Server::new(site, limits, AccessLog::Quiet);
-    let server = Arc::new(server.keep_alive_while(move || waiting.queued() == 0));
+    let server = Arc::new(server.keep_alive_while(move || waiting.stats().backlog() == 0));
     let stop = CancelToken::new();
     let (tell, ended) = mpsc::channel();
     let (executor, token) = (Arc::clone(&pool), stop.clone());

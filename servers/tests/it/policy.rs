@@ -1,6 +1,9 @@
 //! Where the stages differ.
 
-use crate::support::{POOLED, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK};
+use crate::support::{
+    Client, LIFECYCLE, POOLED, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK, eventually,
+};
+use std::thread;
 
 #[test]
 fn one_slow_request_holds_up_the_single_thread() {
@@ -52,6 +55,35 @@ fn an_idle_connection_makes_way_for_a_waiting_one() {
     assert_eq!(idle.get("/hello").header("Connection"), None);
     stage.assert_alive();
     idle.assert_closed();
+}
+
+/// A connection that was just accepted waits in the queue until an idle thread has woken. That is no reason to close
+/// the others: their clients would connect again and wait in the queue, and so on, at a quarter of the speed.
+#[test]
+fn nobody_makes_way_for_a_connection_that_an_idle_thread_is_about_to_take() {
+    for binary in [POOLED, LIFECYCLE] {
+        let stage = Stage::start(binary, &["--threads", "32", "--quiet"]);
+        let mut clients: Vec<_> = (0..32).map(|_| stage.connect()).collect();
+        for client in &mut clients {
+            assert_eq!(client.get("/hello").status, 200);
+        }
+        drop(clients);
+        eventually("all threads are idle but the one that says so", || {
+            let stats = stage.get("/stats");
+            stats.text().contains("\"threads\": 32") && stats.text().contains("\"active\": 1,")
+        });
+        let addr = stage.addr;
+        thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(move || {
+                    let mut client = Client::connect(addr);
+                    for _ in 0..100 {
+                        assert_eq!(client.get("/hello").header("Connection"), None);
+                    }
+                });
+            }
+        });
+    }
 }
 
 #[test]
