@@ -37,7 +37,7 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
-use super::listener::{CancelBegun, Collector, ResultCell};
+use super::listener::{CancelBegun, Collector, Name, ResultCell};
 use super::{Canceller, TaskHandle};
 use crate::error::WaitError;
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -63,7 +63,7 @@ struct Arrived<T> {
 /// A task whose handle is expected: it can be withdrawn or cancelled until it arrives.
 pub(crate) struct Expected<T> {
     cell: Arc<dyn ResultCell<T>>,
-    name: Option<Arc<str>>,
+    name: Option<Name>,
 }
 
 impl<T> Clone for Expected<T> {
@@ -99,7 +99,7 @@ impl<T: Send + 'static> Arrivals<T> {
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> Expected<T> {
         // Relaxed: who knows of the task knows of this, and who looks at it holds the lock under which it shrinks.
         self.0.expected.fetch_add(1, Ordering::Relaxed);
-        handle.replaced = true;
+        handle.released = true;
         let expected = Expected { cell: Arc::clone(&handle.cell), name: handle.name.take() };
         let collector = Arc::clone(&self.0) as Arc<dyn Collector<T>>;
         if !expected.cell.collect_when_done(collector, expected.name.clone()) {
@@ -218,7 +218,7 @@ impl<T: Send + 'static> Collector<T> for Lists<T> {
     fn collect(
         &self,
         cell: Arc<dyn ResultCell<T>>,
-        name: Option<Arc<str>>,
+        name: Option<Name>,
     ) -> Result<(), Arc<dyn ResultCell<T>>> {
         let mut arrived = self.arrived.lock();
         if arrived.closed {
