@@ -6,6 +6,18 @@ pub(crate) use loom::{thread, thread_local};
 /// See `sync.rs`. None: it would be one more schedule for each of the others.
 pub(crate) const PATIENCE: u32 = 0;
 
+/// See `sync.rs`. What a spinning thread sees is what one about to sleep sees.
+pub(crate) fn spinning_helps() -> bool {
+    false
+}
+
+/// The only owner became that when the others let go of their `Arc`, which loom does not see. They have let go of the lock
+/// before, so to take it shows what they have done.
+pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
+    drop(mutex.lock());
+    mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 #[path = "virtual_time.rs"]
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};

@@ -6,6 +6,15 @@ pub(crate) use shuttle::thread_local;
 /// See `sync.rs`. Once shows what there is to be seen.
 pub(crate) const PATIENCE: u32 = 1;
 
+/// See `sync.rs`. What a spinning thread sees is what one about to sleep sees.
+pub(crate) fn spinning_helps() -> bool {
+    false
+}
+
+pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 #[path = "virtual_time.rs"]
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::debug_handle;
+use super::listener::Name;
 use crate::sync::Arc;
 use crate::task::{HandleCell, TaskId, TaskState};
 
@@ -23,20 +24,20 @@ use crate::task::{HandleCell, TaskId, TaskState};
 #[derive(Clone)]
 pub struct Canceller {
     pub(super) cell: Arc<dyn HandleCell>,
-    pub(super) name: Option<Arc<str>>,
+    pub(super) name: Option<Name>,
 }
 
 impl Canceller {
     /// As [`TaskHandle::cancel`](crate::TaskHandle::cancel).
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
-        self.cell.cancel(true)
+        Arc::clone(&self.cell).cancel(true)
     }
 
     /// As [`TaskHandle::cancel_keep_running`](crate::TaskHandle::cancel_keep_running).
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
-        self.cell.cancel(false)
+        Arc::clone(&self.cell).cancel(false)
     }
 
     /// As [`TaskHandle::is_finished`](crate::TaskHandle::is_finished).
@@ -56,7 +57,7 @@ impl Canceller {
 
     /// The task's name, as [`TaskHandle::name`](crate::TaskHandle::name).
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.name.as_deref().map(String::as_str)
     }
 }
 

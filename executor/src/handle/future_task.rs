@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::TaskHandle;
-use super::cell::{ResultCell, TaskCell};
+use super::cell::TaskCell;
+use super::listener::{Name, ResultCell};
 use crate::cancel::CancelToken;
 use crate::error::Cancelled;
 use crate::sync::Arc;
@@ -64,14 +65,14 @@ impl<T: Send + 'static> FutureTask<T> {
     fn from_body(body: impl FnOnce() -> Result<T, Cancelled> + Send + 'static) -> Self {
         let id = TaskId::next();
         let cell = Arc::new(TaskCell::new(id, body));
-        let handle = TaskHandle { cell: Arc::clone(&cell) as Arc<dyn ResultCell<T>>, name: None };
+        let handle = TaskHandle::new(Arc::clone(&cell) as Arc<dyn ResultCell<T>>, None);
         Self { task: Task::with_handle(cell, id), handle }
     }
 
     /// Gives the task and its handle a name.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
-        self.handle.name = Some(Arc::from(&*name));
+        self.handle.name = Some(Name::new(name.clone().into_owned()));
         self.task = self.task.named(name);
         self
     }

@@ -34,7 +34,8 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
-    pub fn shared(self) -> SharedHandle<T> {
+    pub fn shared(mut self) -> SharedHandle<T> {
+        self.released = true;
         let canceller = self.canceller();
         let cell = Arc::new(SharedCell {
             state: Mutex::new(SharedState {
@@ -44,7 +45,7 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
                 places: 0,
             }),
         });
-        self.cell.core().relay_when_done(Arc::clone(&cell) as Arc<dyn Relay<T>>);
+        self.cell.relay_when_done(Arc::clone(&cell) as Arc<dyn Relay<T>>);
         SharedHandle { cell, canceller, polled: None }
     }
 }
@@ -316,6 +317,6 @@ impl<T> fmt::Debug for SharedHandle<T> {
             Some(Err(TaskError::Panicked(panic))) => Some(panic.message().to_owned()),
             _ => None,
         };
-        debug_handle(f, "SharedHandle", &*self.canceller.cell, self.canceller.name.as_deref(), message)
+        debug_handle(f, "SharedHandle", &*self.canceller.cell, self.canceller.name(), message)
     }
 }

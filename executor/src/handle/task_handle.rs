@@ -6,12 +6,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use super::cell::{CancelBegun, ResultCell};
 use super::error::TaskError;
-use super::listener::mark_read;
+use super::listener::{CancelBegun, Name, ResultCell, TaskResult, mark_read};
 use super::{Canceller, debug_handle};
 use crate::error::{Cancelled, WaitError};
-use crate::panics::Panic;
+use crate::panics::{Panic, discard};
 use crate::sync::{Arc, Duration};
 use crate::task::{HandleCell, Task, TaskId, TaskState};
 use crate::wait::{Deadline, wait, wait_untimed};
@@ -43,7 +42,40 @@ use crate::wait::{Deadline, wait, wait_untimed};
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
     /// Here and not in the cell, because few tasks have one.
-    pub(super) name: Option<Arc<str>>,
+    pub(super) name: Option<Name>,
+    /// The cell need not hear when this handle is dropped: its result was taken, or another listener has its place.
+    pub(super) released: bool,
+}
+
+impl<T> TaskHandle<T> {
+    pub(super) fn new(cell: Arc<dyn ResultCell<T>>, name: Option<Name>) -> Self {
+        Self { cell, name, released: false }
+    }
+
+    /// Whether nobody else refers to the cell. Then the task has ended, and no lock is needed.
+    fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.cell) == 1
+    }
+
+    /// Takes the result, if it is there.
+    fn take(&mut self) -> Option<TaskResult<T>> {
+        let taken = match Arc::get_mut(&mut self.cell) {
+            Some(cell) => cell.take_alone(),
+            None => self.cell.take(),
+        };
+        self.released |= taken.is_some();
+        taken
+    }
+
+    /// Takes the result, or leaves the waker with the task.
+    fn take_or_listen(&mut self, waker: &Waker) -> Option<TaskResult<T>> {
+        if self.is_alone() {
+            return self.take();
+        }
+        let taken = self.cell.take_or_listen(waker);
+        self.released |= taken.is_some();
+        taken
+    }
 }
 
 impl<T: Send + 'static> TaskHandle<T> {
@@ -61,8 +93,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
     #[doc(alias = "get")]
-    pub fn join(self) -> Result<T, JoinError<T>> {
-        match wait_untimed(|waker| self.cell.core().take_or_listen(waker)) {
+    pub fn join(mut self) -> Result<T, JoinError<T>> {
+        match wait_untimed(|waker| self.take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinError::from),
             Err(Cancelled) => Err(JoinError::Interrupted(self)),
         }
@@ -94,8 +126,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Panics
     /// As [`join`](Self::join).
     #[doc(alias = "get")]
-    pub fn join_timeout(self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
-        match wait(Deadline::after(timeout), |waker| self.cell.core().take_or_listen(waker)) {
+    pub fn join_timeout(mut self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
+        match wait(Deadline::after(timeout), |waker| self.take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinTimeoutError::from),
             Err(WaitError::Interrupted) => Err(JoinTimeoutError::Interrupted(self)),
             Err(WaitError::TimedOut) => Err(JoinTimeoutError::TimedOut(self)),
@@ -156,8 +188,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// As [`join`](Self::join).
     #[doc(alias = "resultNow")]
     #[doc(alias = "exceptionNow")]
-    pub fn try_join(self) -> Result<T, TryJoinError<T>> {
-        match self.cell.core().take() {
+    pub fn try_join(mut self) -> Result<T, TryJoinError<T>> {
+        match self.take() {
             Some(result) => result.map_err(TryJoinError::from),
             None => Err(TryJoinError::NotFinished(self)),
         }
@@ -176,7 +208,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
-        self.cell.cancel(true)
+        Arc::clone(&self.cell).cancel(true)
     }
 
     /// Decides for *cancelled* like [`cancel`](Self::cancel), but lets a body that runs already go on undisturbed: its
@@ -184,7 +216,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "cancel(false)")]
     #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
-        self.cell.cancel(false)
+        Arc::clone(&self.cell).cancel(false)
     }
 
     /// Whether the outcome is decided. Then [`join`](Self::join) does not block.
@@ -206,7 +238,7 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// The name, if [`FutureTask::named`](crate::FutureTask::named) has given one.
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.name.as_deref().map(String::as_str)
     }
 
     /// Takes the task out of the queue of the pool in which it waits, and gives it back. `None` if it is in none: it has
@@ -232,7 +264,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn remove(&self) -> Option<Task> {
-        self.cell.core().take_out_of_queue()
+        self.cell.take_out_of_queue()
     }
 
     /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on this
@@ -263,26 +295,23 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// As [`join`](Self::join).
     #[doc(alias = "done")]
     #[doc(alias = "whenComplete")]
-    pub fn on_done(self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
-        self.cell.core().call_when_done(Box::new(|result| {
+    pub fn on_done(mut self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
+        self.released = true;
+        self.cell.call_when_done(Box::new(|result| {
             mark_read(&result);
             callback(result);
         }));
     }
 
-    /// The first half of a [`cancel`](Self::cancel): everybody is let go, and no callback has run.
+    /// The first half of a [`cancel`](Self::cancel): everybody is let go, and no callback has run. The second is
+    /// [`CancelBegun::end`].
     pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
-        self.cell.begin_cancel(true)
-    }
-
-    /// The second half, with what the first has returned.
-    pub(crate) fn end_cancel(&self, begun: CancelBegun<T>) {
-        self.cell.end_cancel(begun);
+        Arc::clone(&self.cell).begin_cancel(true)
     }
 
     /// Whether the outcome is decided. If not, `waker` is woken when it is, unless somebody else listens then.
     pub(crate) fn finished_or_wake(&self, waker: &Waker) -> bool {
-        self.cell.core().finished_or_listen(waker)
+        self.cell.finished_or_listen(waker)
     }
 
     /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so those of
@@ -303,19 +332,24 @@ impl<T: Send + 'static> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.cell.core().take_or_listen(context.waker()).map_or(Poll::Pending, Poll::Ready)
+        self.get_mut().take_or_listen(context.waker()).map_or(Poll::Pending, Poll::Ready)
     }
 }
 
 impl<T> Drop for TaskHandle<T> {
     fn drop(&mut self) {
-        self.cell.core().nobody_listens();
+        if !self.released && !self.is_alone() {
+            let (result, listener) = self.cell.nobody_listens();
+            discard(result);
+            discard(listener);
+        }
     }
 }
 
 impl<T> fmt::Debug for TaskHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug_handle(f, "TaskHandle", &*self.cell, self.name.as_deref(), self.cell.panic_message())
+        let name = self.name.as_deref().map(String::as_str);
+        debug_handle(f, "TaskHandle", &*self.cell, name, self.cell.panic_message())
     }
 }
 

@@ -59,7 +59,7 @@ impl Shared {
     /// The task is about to wait. From now on the pool hears of it if the task is cancelled.
     #[inline]
     fn enter(&self, task: &Task) {
-        if !task.enter_queue(&self.me) {
+        if !task.enter_queue(self.watch.id()) {
             self.tombstone_made(); // it was cancelled before it could tell us
         }
     }

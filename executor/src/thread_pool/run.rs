@@ -204,7 +204,7 @@ impl Seat {
     /// The worker has taken a task and will run it.
     #[inline]
     pub(super) fn begin(&self, task: TaskLabel) {
-        self.task.store(task.id().as_u64(), Ordering::Relaxed); // published by the count
+        self.task.store(task.id().number(), Ordering::Relaxed); // published by the count
         if task.name().is_some() {
             *self.named.lock() = Some(task);
         }
@@ -245,9 +245,9 @@ impl Seat {
         if self.begun() == self.completed() {
             return None;
         }
-        let id = TaskId::from_u64(self.task.load(Ordering::Relaxed));
+        let id = TaskId::from_number(self.task.load(Ordering::Relaxed));
         let named = self.named.lock().clone().filter(|label| label.id() == id);
-        Some(named.unwrap_or_else(|| TaskLabel::of_unnamed(id)))
+        Some(named.unwrap_or_else(|| TaskLabel::unnamed(id)))
     }
 }
 

@@ -19,6 +19,7 @@ use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
 use crate::sync::atomic::{AtomicBool, AtomicIsize};
 use crate::sync::{Arc, Condvar, Mutex, Weak};
+use crate::task::Watch;
 
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
@@ -39,7 +40,9 @@ pub(super) struct Shared {
     pub(super) root: CancelToken,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
-    /// This, for the tasks in the queue, which tell it when they are cancelled.
+    /// For the tasks in the queue, which tell this when they are cancelled.
+    pub(super) watch: Watch,
+    /// For the threads that are started.
     pub(super) me: Weak<Shared>,
 }
 
@@ -62,6 +65,7 @@ impl Shared {
             root: CancelToken::new(),
             hooks,
             panic_handler,
+            watch: Watch::new(me),
             me: me.clone(),
         })
     }

@@ -12,7 +12,7 @@ use loom::thread;
 use crate::{model, model_bounded};
 
 #[allow(dead_code, reason = "a pool uses all of it")]
-#[path = "../../../src/thread_pool/run.rs"]
+#[path = "../../../../src/thread_pool/run.rs"]
 mod library;
 use library::{Run, Runs, Slot};
 
