@@ -17,7 +17,8 @@
 //! # In this folder
 //!
 //! The files stand in bottom-up order: each imports only from those above it. Each keeps to one subject, and has the
-//! methods of [`ThreadPoolExecutor`] that belong to it.
+//! methods of [`ThreadPoolExecutor`] that belong to it. Two call methods of files further down: the setters in `settings`,
+//! which reach all that relies on a setting, and a worker that unwinds, which has `growth` start another.
 //!
 //! | file | what is in it |
 //! |---|---|
