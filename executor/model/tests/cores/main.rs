@@ -19,14 +19,19 @@ mod pool;
 mod promise;
 mod run;
 mod semaphore;
+mod seq_cst;
 mod shared;
 mod token;
 
 /// What the library's own files find under these names, for one that is compiled into this program.
 mod sync {
-    pub(crate) use std::sync::Arc;
+    pub(crate) use loom::sync::Arc; // unlike std's, it shows loom who still has a part in what
 
-    pub(crate) use loom::sync::atomic;
+    pub(crate) mod atomic {
+        pub(crate) use loom::sync::atomic::{AtomicU64, Ordering};
+
+        pub(crate) use crate::seq_cst::AtomicUsize;
+    }
     pub(crate) use loom::thread;
 
     #[derive(Default)]

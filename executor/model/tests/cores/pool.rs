@@ -1,6 +1,7 @@
 //! The smallest pools: how threads are counted in and out, and how a sleeping one is found. Whole pools are shuttle's.
 
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use executor_model::{Latch, PoolState, ThreadPoolExecutor, prelude::*};
@@ -81,4 +82,34 @@ fn two_tasks_that_wait_for_each_other_wake_two_threads() {
         }
         pool.close();
     });
+}
+
+/// What orders the two tasks is the pool alone, also if the worker that ran the first has left and another runs the second.
+/// The cell and the note of the threads order nothing.
+#[test]
+fn a_task_sees_what_the_one_before_has_done_also_from_a_worker_that_has_left() {
+    static REPLACED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+    model_bounded(2, || {
+        let builder = ThreadPoolExecutor::builder().threads(1).core_timeout(true);
+        let pool = builder.keep_alive(Duration::from_secs(1)).build().unwrap();
+        let (cell, threads) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
+        let task = |value| {
+            let (cell, threads) = (Arc::clone(&cell), Arc::clone(&threads));
+            move || {
+                threads.lock().unwrap().push(thread::current().id());
+                let seen = cell.load(Relaxed);
+                cell.store(value, Relaxed);
+                seen
+            }
+        };
+        let first = pool.submit(task(7)).unwrap();
+        let second = pool.submit(task(8)).unwrap();
+        assert_eq!(second.join().unwrap(), 7);
+        assert_eq!(first.join().unwrap(), 0);
+        pool.close();
+        assert_eq!(cell.load(Relaxed), 8);
+        let threads = threads.lock().unwrap();
+        REPLACED[usize::from(threads[0] != threads[1])].store(true, Relaxed);
+    });
+    assert!(REPLACED.iter().all(|seen| seen.load(Relaxed)), "one worker for both, and one for each");
 }

@@ -3,12 +3,16 @@
 //! The file of the library is compiled into this program, with the locks and counters of the model, since nothing that
 //! is public gives a hold of a run alone.
 
-use std::sync::Arc;
+mod room;
+mod search;
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use executor_model::{Task, TaskId};
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
+use crate::sync::Arc;
 use crate::{model, model_bounded};
 
 #[allow(dead_code, reason = "a pool uses all of it")]
@@ -116,4 +120,38 @@ fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
         expected.sort();
         assert_eq!(all, expected);
     });
+}
+
+/// The memory of a run is used again when no worker refers to it any more, and not before.
+#[test]
+fn a_run_that_is_filled_again_gives_out_its_new_tasks_and_none_of_the_old() {
+    static FILLED_AGAIN: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+    model_bounded(2, || {
+        let mut runs = Runs::default();
+        let (run, mut expected) = filled(&mut runs, 2);
+        let first = std::ptr::from_ref(&*run).addr();
+        let claimers = [(); 2].map(|()| {
+            let run = Arc::clone(&run);
+            thread::spawn(move || ids(run.claim()))
+        });
+        let frozen = runs.freeze();
+        runs.thaw(&frozen);
+        let mut all = ids(std::iter::from_fn(|| run.claim()));
+        drop(run);
+        for _ in 0..2 {
+            let (run, ids_of_run) = filled(&mut runs, 1);
+            expected.extend(ids_of_run);
+            all.extend(ids(std::iter::from_fn(|| run.claim())));
+            let again = std::ptr::from_ref(&*run).addr() == first;
+            FILLED_AGAIN[usize::from(again)].store(true, Relaxed);
+        }
+        all.extend(claimers.map(|claimer| claimer.join().unwrap()).concat());
+        all.sort();
+        expected.sort();
+        assert_eq!(all, expected);
+    });
+    assert!(
+        FILLED_AGAIN.iter().all(|seen| seen.load(Relaxed)),
+        "with and without a worker that refers to it"
+    );
 }

@@ -1,0 +1,261 @@
+//! Search and sleep: a task that comes while a worker gives up searching is taken, or wakes it.
+//!
+//! What the pool does for that lies in several of its files and needs all of the pool. So the steps stand here once more,
+//! in their order, as functions that have the names of those that they stand for; the run is the library's own:
+//!
+//! | here | in `thread_pool/` |
+//! |---|---|
+//! | `submit` | the way in: by the inbox if it is open, otherwise under the lock of the state |
+//! | `close_inbox`, `open_inbox`, `wake_one` | the functions of the same name |
+//! | `next_task` | a worker's claim, and its look for more: it searches, lingers once as the one that searches, sleeps |
+//!
+//! Each worker takes one task and ends, as if that task waited for the others. Nobody really sleeps: a worker that would has
+//! ended its part, and goes on if it was woken; when all threads have ended, each task has to have its worker.
+
+use std::sync::Arc;
+
+use executor_model::Task;
+use loom::sync::{Mutex, MutexGuard};
+use loom::thread;
+
+use super::library::{Run, Runs, Slot};
+use crate::{model, model_bounded, sync};
+
+/// A step that is done wrong.
+#[derive(Clone, Copy, PartialEq)]
+enum Broken {
+    /// A worker goes to sleep and leaves the inbox open.
+    SleepsBesideOpenInbox,
+    /// A worker goes to sleep without having looked again at what came before it closed the inbox.
+    SleepsWithoutLook,
+    /// The one that searched has found a task and leaves the inbox open.
+    FindsBesideOpenInbox,
+    /// A worker that has found several tasks wakes nobody.
+    WakesNobodyElse,
+    /// A woken worker leaves the mark that one is searching.
+    SearchingStays,
+}
+
+struct Pool {
+    state: Mutex<State>,
+    inbox: Mutex<Tray>,
+    broken: Option<Broken>,
+}
+
+#[derive(Default)]
+struct State {
+    runs: Runs,
+    /// Workers that sleep or are about to be woken.
+    idle: usize,
+    searching: bool,
+    /// Wake-ups that no worker has heard yet.
+    notified: usize,
+}
+
+#[derive(Default)]
+struct Tray {
+    slots: Vec<Slot>,
+    open: bool,
+}
+
+#[derive(Default)]
+struct Worker {
+    run: Option<sync::Arc<Run>>,
+    asleep: bool,
+}
+
+impl Pool {
+    fn new(broken: Option<Broken>) -> Self {
+        Self { state: Mutex::default(), inbox: Mutex::default(), broken }
+    }
+
+    fn is(&self, broken: Broken) -> bool {
+        self.broken == Some(broken)
+    }
+
+    fn submit(&self) {
+        let slot = Slot::new(Task::new(|| ()));
+        let mut inbox = self.inbox.lock().unwrap();
+        if inbox.open {
+            inbox.slots.push(slot);
+            return;
+        }
+        drop(inbox);
+        let mut state = self.state.lock().unwrap();
+        self.close_inbox(&state);
+        self.inbox.lock().unwrap().slots.push(slot);
+        self.wake_one(&mut state, 0);
+        self.open_inbox(&state);
+    }
+
+    /// True if something waits.
+    fn close_inbox(&self, state: &State) -> bool {
+        let mut inbox = self.inbox.lock().unwrap();
+        inbox.open = false;
+        inbox.slots.len() + state.runs.remaining() > 0
+    }
+
+    fn open_inbox(&self, state: &State) {
+        if state.idle == 0 || state.searching {
+            self.inbox.lock().unwrap().open = true;
+        }
+    }
+
+    fn wake_one(&self, state: &mut State, taken_here: usize) {
+        if state.idle == 0 || state.searching {
+            return;
+        }
+        if !(self.is(Broken::FindsBesideOpenInbox) && taken_here > 0) {
+            self.close_inbox(state);
+        }
+        if self.inbox.lock().unwrap().slots.len() + state.runs.remaining() > taken_here {
+            state.searching = true;
+            state.notified += 1;
+        }
+    }
+
+    /// Sees to it that there is a run to claim from, if anything waits.
+    fn refill(&self, state: &mut State) -> Option<sync::Arc<Run>> {
+        if state.runs.remaining() == 0 {
+            let mut inbox = self.inbox.lock().unwrap();
+            if !inbox.slots.is_empty() {
+                state.runs.refill(|slots| std::mem::swap(slots, &mut inbox.slots));
+            }
+        }
+        state.runs.current().cloned()
+    }
+
+    /// `None` if the worker sleeps. Called again, it is woken.
+    fn next_task(&self, worker: &mut Worker) -> Option<Task> {
+        if let Some(task) = worker.run.take().and_then(|run| run.claim()) {
+            return Some(task);
+        }
+        let mut state = self.state.lock().unwrap();
+        if std::mem::take(&mut worker.asleep) {
+            state.idle -= 1;
+            state.searching = self.is(Broken::SearchingStays);
+        }
+        let mut lingered = false;
+        loop {
+            if let Some(run) = self.refill(&mut state) {
+                if !self.is(Broken::WakesNobodyElse) {
+                    self.wake_one(&mut state, 1);
+                }
+                drop(state);
+                if let Some(task) = run.claim() {
+                    return Some(task);
+                }
+                state = self.state.lock().unwrap(); // the others were quicker
+                continue;
+            }
+            if !lingered && !state.searching {
+                lingered = true;
+                state = self.linger(state);
+                continue;
+            }
+            let something_waits = match self.broken {
+                Some(Broken::SleepsBesideOpenInbox) => false,
+                Some(Broken::SleepsWithoutLook) => {
+                    self.close_inbox(&state);
+                    false
+                }
+                _ => self.close_inbox(&state),
+            };
+            if something_waits {
+                continue;
+            }
+            state.idle += 1;
+            worker.asleep = true;
+            return None;
+        }
+    }
+
+    /// Lets the others go on, as the one that searches.
+    fn linger<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        if self.close_inbox(&state) {
+            return state;
+        }
+        state.searching = true;
+        self.open_inbox(&state);
+        drop(state);
+        let mut state = self.state.lock().unwrap();
+        state.searching = false;
+        state
+    }
+
+    /// Whether a sleeping worker hears a wake-up.
+    fn is_woken(&self) -> bool {
+        let mut state = self.state.lock().unwrap();
+        let woken = state.notified > 0;
+        state.notified -= usize::from(woken);
+        woken
+    }
+}
+
+/// As many tasks come, from one submitter, as there are workers.
+fn play(workers: usize, broken: Option<Broken>) {
+    let pool = Arc::new(Pool::new(broken));
+    let workers: Vec<_> = (0..workers)
+        .map(|_| {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || {
+                let mut worker = Worker::default();
+                while pool.next_task(&mut worker).is_none() {
+                    if !pool.is_woken() {
+                        return Some(worker);
+                    }
+                }
+                None // it has its task
+            })
+        })
+        .collect();
+    workers.iter().for_each(|_| pool.submit());
+    let mut asleep: Vec<_> = workers.into_iter().filter_map(|worker| worker.join().unwrap()).collect();
+    while !asleep.is_empty() {
+        assert!(pool.is_woken(), "a worker sleeps while a task waits");
+        let mut worker = asleep.pop().unwrap();
+        if pool.next_task(&mut worker).is_none() {
+            asleep.push(worker);
+        }
+    }
+}
+
+#[test]
+fn a_task_that_comes_while_the_worker_gives_up_is_taken_or_wakes_it() {
+    model(|| play(1, None));
+}
+
+#[test]
+fn two_tasks_that_come_while_two_workers_give_up_get_both() {
+    model_bounded(3, || play(2, None));
+}
+
+#[test]
+#[should_panic(expected = "a worker sleeps while a task waits")]
+fn a_worker_that_sleeps_beside_an_open_inbox_misses_a_task() {
+    model(|| play(1, Some(Broken::SleepsBesideOpenInbox)));
+}
+
+#[test]
+#[should_panic(expected = "a worker sleeps while a task waits")]
+fn a_worker_that_does_not_look_when_it_closes_the_inbox_misses_a_task() {
+    model(|| play(1, Some(Broken::SleepsWithoutLook)));
+}
+
+#[test]
+#[should_panic(expected = "a worker sleeps while a task waits")]
+fn a_worker_that_finds_a_task_and_leaves_the_inbox_open_strands_the_next() {
+    model_bounded(3, || play(2, Some(Broken::FindsBesideOpenInbox)));
+}
+
+#[test]
+#[should_panic(expected = "a worker sleeps while a task waits")]
+fn a_worker_that_finds_two_tasks_and_wakes_nobody_strands_one() {
+    model_bounded(3, || play(2, Some(Broken::WakesNobodyElse)));
+}
+
+#[test]
+#[should_panic(expected = "a worker sleeps while a task waits")]
+fn a_mark_of_a_search_that_stays_keeps_others_asleep() {
+    model_bounded(3, || play(2, Some(Broken::SearchingStays)));
+}
