@@ -17,10 +17,10 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// Runs an example and ends it if it hangs.
-fn run(name: &str) -> Output {
+fn run(name: &str, argument: &str) -> Output {
     let mut command = Command::new(example(name));
     // Without backtraces the output fits into a pipe, so it need not be read before the end.
-    command.arg("1").env("RUST_BACKTRACE", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.arg(argument).env("RUST_BACKTRACE", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| {
         panic!("cannot run the example {name}: {error}; `cargo test -p executor` builds it")
     });
@@ -36,13 +36,18 @@ fn run(name: &str) -> Output {
 }
 
 fn prints_what_the_book_says(name: &str) {
-    let output = run(name);
-    let book =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts").join(format!("{name}.txt"));
+    let output = run(name, "");
+    assert!(output.status.success(), "{name} failed: {}", String::from_utf8_lossy(&output.stderr));
+    is_in_the_book(&output, name);
+}
+
+fn is_in_the_book(output: &Output, transcript: &str) {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../book/src/transcripts")
+        .join(format!("{transcript}.txt"));
     let expected = fs::read_to_string(&book).unwrap_or_else(|error| panic!("{}: {error}", book.display()));
     let printed = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
-    assert!(output.status.success(), "{name} failed: {}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(printed, expected.replace("\r\n", "\n"), "{name}");
+    assert_eq!(printed, expected.replace("\r\n", "\n"), "{transcript}");
 }
 
 macro_rules! examples {
@@ -80,14 +85,53 @@ examples! {
     who_hears_of_a_panic,
 }
 
+/// The trials of `pool_steps,` one by one, as the book runs them.
+#[test]
+fn pool_steps_shows_what_goes_wrong_without_each_step() {
+    for trial in ["panic", "end", "bound", "order"] {
+        let output = run("pool_steps", trial);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        is_in_the_book(&output, &format!("pool_steps_{trial}"));
+    }
+    assert!(!run("pool_steps", "such a trial").status.success());
+}
+
+/// Its jobs hang, so the watchdog of `private_batch,` has it fail.
+#[test]
+fn private_batch_is_ended_by_its_watchdog() {
+    let output = run("private_batch", "");
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    is_in_the_book(&output, "private_batch");
+}
+
 /// Two are not compared: `stress,` is no part of the book, and `how_many_threads,` measures for a quarter of a minute and
 /// prints other numbers each time.
 #[test]
 fn stress_finds_nothing_in_a_second() {
-    let output = run("stress");
+    let output = run("stress", "1");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     assert!(printed.contains("each was run once or dropped once"), "{printed}");
+}
+
+/// `where_time_goes,` measures, too. What holds on any machine, busy or not, and without optimisation: a box costs
+/// something, and to wake a thread is no small matter.
+#[test]
+fn where_time_goes_prints_a_figure_for_each_part() {
+    let output = run("where_time_goes", "1");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    let figure = |row: &str| -> f64 {
+        let line = printed.lines().find(|line| line.trim_start().starts_with(row));
+        let figure = line.and_then(|line| line.rsplit(' ').next()?.parse().ok());
+        figure.unwrap_or_else(|| panic!("no figure for `{row}`:\n{printed}"))
+    };
+    assert!(figure("box it") > figure("call a closure"), "{printed}");
+    assert!(
+        figure("wake a sleeping thread: until that one") > figure("notify when nobody sleeps"),
+        "{printed}"
+    );
+    assert!(figure("ThreadPoolExecutor") > 0.0);
 }
 
 /// The numbers of `unequal_tasks,` are measured, too; what its page says of them has to hold. A measurement is disturbed
@@ -95,7 +139,7 @@ fn stress_finds_nothing_in_a_second() {
 #[test]
 fn unequal_tasks_gain_less_than_equal_ones() {
     let measured = || {
-        let output = run("unequal_tasks");
+        let output = run("unequal_tasks", "");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
         printed

@@ -8,6 +8,7 @@ mod support; // deadlines, tasks that can be held up, values that tell when they
 // Every executor
 mod ordering; // each task runs once, in its order, and sees what it should see
 mod simple; // what is special about the executors that are no pools
+mod pool_steps; // the straightforward pool, which is no executor: what each of its steps adds
 mod invoke_all; // a batch of tasks, and the wait for the last of them
 mod invoke_any; // tasks that compete, and the wait for the first that succeeds
 mod completion; // the completion service: results in the order in which their tasks end

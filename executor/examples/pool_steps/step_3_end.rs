@@ -1,0 +1,87 @@
+//! Step 3: an end, at which every job that was accepted is done and every thread is gone.
+//!
+//! What is wrong with it: the queue has no bound.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{self, JoinHandle};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+pub struct Pool {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+// ANCHOR: state
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// There is another job, or the end has come.
+    changed: Condvar,
+}
+
+/// What a worker decides on, behind one lock: it never sees one without the other.
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    ending: bool,
+}
+// ANCHOR_END: state
+
+impl Pool {
+    /// Starts `threads` threads, which wait for jobs.
+    pub fn new(threads: usize) -> Self {
+        let shared = Arc::new(Shared::default());
+        let start = |_| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.work())
+        };
+        let workers = (0..threads).map(start).collect();
+        Self { shared, workers }
+    }
+
+    /// Puts a job into the queue and returns. Some worker runs it, in its turn.
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
+        self.shared.state.lock().unwrap().jobs.push_back(Box::new(job));
+        self.shared.changed.notify_one();
+    }
+
+    // ANCHOR: shutdown
+    /// Runs what was accepted, ends the threads, and returns when they are gone.
+    pub fn shutdown(self) {
+        self.shared.state.lock().unwrap().ending = true;
+        self.shared.changed.notify_all(); // a job concerns one worker, the end all of them
+        for worker in self.workers {
+            worker.join().expect("no job ends a worker");
+        }
+    }
+    // ANCHOR_END: shutdown
+}
+
+impl Shared {
+    // ANCHOR: worker
+    /// What a worker does.
+    fn work(&self) {
+        while let Some(job) = self.next_job() {
+            let outcome = catch_unwind(AssertUnwindSafe(job)); // the lock is free here
+            drop(outcome); // the panic has printed its message already
+        }
+    }
+
+    /// Waits for a job. `None` means that there is none and will be none.
+    fn next_job(&self) -> Option<Job> {
+        let mut state = self.state.lock().unwrap();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                return Some(job);
+            }
+            if state.ending {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap(); // asleep, and without the lock
+        }
+    }
+    // ANCHOR_END: worker
+}

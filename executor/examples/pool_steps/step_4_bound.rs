@@ -1,0 +1,90 @@
+//! Step 4: a bound. A job for which there is no room comes back, and its submitter decides.
+//!
+//! What is wrong with it: the job that waited longest is always next, whether or not anybody still wants it.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{self, JoinHandle};
+
+pub type Job = Box<dyn FnOnce() + Send>;
+
+pub struct Pool {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// There is another job, or the end has come.
+    changed: Condvar,
+    /// How many jobs may wait.
+    capacity: usize,
+}
+
+/// What a worker decides on, behind one lock: it never sees one without the other.
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    ending: bool,
+}
+
+impl Pool {
+    /// Starts `threads` threads, which wait for jobs. At most `capacity` jobs wait for a thread.
+    pub fn new(threads: usize, capacity: usize) -> Self {
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), capacity });
+        let start = |_| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.work())
+        };
+        let workers = (0..threads).map(start).collect();
+        Self { shared, workers }
+    }
+
+    // ANCHOR: execute
+    /// Puts a job into the queue and returns, or gives it back if the queue is full.
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), Job> {
+        let mut state = self.shared.state.lock().unwrap();
+        if state.jobs.len() == self.shared.capacity {
+            return Err(Box::new(job));
+        }
+        state.jobs.push_back(Box::new(job));
+        drop(state);
+        self.shared.changed.notify_one();
+        Ok(())
+    }
+    // ANCHOR_END: execute
+
+    /// Runs what was accepted, ends the threads, and returns when they are gone.
+    pub fn shutdown(self) {
+        self.shared.state.lock().unwrap().ending = true;
+        self.shared.changed.notify_all(); // a job concerns one worker, the end all of them
+        for worker in self.workers {
+            worker.join().expect("no job ends a worker");
+        }
+    }
+}
+
+impl Shared {
+    /// What a worker does.
+    fn work(&self) {
+        while let Some(job) = self.next_job() {
+            let outcome = catch_unwind(AssertUnwindSafe(job)); // the lock is free here
+            drop(outcome); // the panic has printed its message already
+        }
+    }
+
+    /// Waits for a job. `None` means that there is none and will be none.
+    fn next_job(&self) -> Option<Job> {
+        let mut state = self.state.lock().unwrap();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                return Some(job);
+            }
+            if state.ending {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap(); // asleep, and without the lock
+        }
+    }
+}
