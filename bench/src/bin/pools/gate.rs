@@ -2,8 +2,8 @@
 //!
 //! Both are measured through the pool's public calls, apart from each other: tasks are submitted while all workers are held
 //! by a task each, and the workers are let go when nothing more is submitted. So what is called a push is all of `execute`,
-//! and what is called a claim is all that a worker does for an empty task. Beside them stand a bare lock and a bare counter,
-//! which no pool that has one of each can beat.
+//! and what is called a claim is all that a worker does for an empty task. Beside them stand a bare lock, a bare counter,
+//! and one whose value is a place with a lock of its own, as in the pool's run: what such a pool cannot beat.
 //!
 //! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each other, twice as
 //! many halve it; if it stays or grows, more threads get no more done.
@@ -54,11 +54,12 @@ pub(crate) fn report() {
     let push = measure("push: execute, while the workers are held", pushes);
     let claim = measure("claim: take and run an empty task", claims);
     let lock = measure("a bare lock, with a push of 56 bytes", locks);
-    let counter = measure("a bare counter, with one addition", additions);
+    let counter = measure("a bare counter, then a locked place", places);
+    measure("a bare counter alone", additions);
     conclude(
         &threads,
         &[("pushes", push), ("claims", claim)],
-        &[("a bare lock", lock), ("a bare counter", counter)],
+        &[("a bare lock", lock), ("a bare counter and places", counter)],
     );
 }
 
@@ -230,6 +231,23 @@ fn locks(threads: usize) -> Batch {
         side_by_side(threads, |share| {
             for number in 0..share {
                 elements.lock().unwrap_or_else(PoisonError::into_inner).push([number; 7]);
+            }
+        })
+    })
+}
+
+/// A run without a pool: whoever adds one to the counter takes what is in that place.
+fn places(threads: usize) -> Batch {
+    let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
+    Box::new(move || {
+        for place in &places {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some([1; 7]);
+        }
+        let next = AtomicUsize::new(0);
+        side_by_side(threads, |_| {
+            while let Some(place) = places.get(next.fetch_add(1, Ordering::SeqCst)) {
+                let taken = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+                hint::black_box(taken.expect("a place is claimed once"));
             }
         })
     })
