@@ -1,93 +1,214 @@
-//! Tiny tasks through a pool: `ThreadPoolExecutor` beside the pool that anybody would write around `crossbeam-channel`.
+//! Tasks through pools: `ThreadPoolExecutor` beside its peers.
 //!
-//! Run it with `cargo run --release --bin pools` in `bench/`. Each row runs the two in turns, A B A B …, in one process;
-//! the numbers are medians, and what counts is the ratio. README.md says what the rows are.
+//! Run it with `cargo run --release --bin pools` in `bench/`. README.md says what the rows are and how they are measured.
 
+mod books;
+mod contest;
+mod gate;
+mod java;
+mod load;
+mod ours;
+mod peers;
+mod report;
 mod rows;
 
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::process::Command;
 
-use clap::Parser;
-use cpu_time::ProcessTime;
+use anyhow::{Context, ensure};
+use bench::programs::{self, Workspace};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
-use rows::{ROWS, Row};
+use contest::Starter;
+use java::Java;
+use load::{Load, Measured};
+use rows::{ROWS, Row, Threads};
 
-/// Compares the executor's pool with one made of a crossbeam channel, for tasks that do next to nothing.
+/// Compares the executor's pool with other pools, side by side
+///
+/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the median of the
+/// rounds' ratios, ours to theirs, with the goal where there is one. Each measurement checks that every task ran once.
 #[derive(Parser)]
+#[command(name = "pools")]
 struct Args {
-    /// The rows to measure, by their letters; all of them if none is given.
-    #[arg(value_name = "ROW")]
-    rows: Vec<String>,
+    /// What to measure: A, B, C, D (both), D-blocking, D-caller-runs, F, I, 4x4, 8x8, unequal [default: all of these];
+    /// or gate, what a submission and a claim cost and what follows for many cores
+    #[arg(value_name = "ROW", value_parser = chosen)]
+    rows: Vec<Chosen>,
 
-    /// How many tasks one measurement submits.
-    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
-    tasks: u64,
-
-    /// How often each side is measured.
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
+    /// How often each side is measured
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
+
+    /// How many tasks one measurement submits, in all rows but I [default: each row's own number]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(10..=100_000_000))]
+    tasks: Option<u64>,
+
+    /// How many threads submit, in the rows A, B, D, 4x4, 8x8 and unequal [default: each row's own number]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    submitters: Option<u16>,
+
+    /// How many threads each pool has, in all rows but I [default: each row's own number]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    workers: Option<u16>,
+
+    /// Measure only peers whose name contains this, as in `--peer crossbeam --peer java`
+    #[arg(long = "peer", value_name = "WORD")]
+    peers: Vec<String>,
+
+    /// Print an array of {`row`, `peer`, `time_ratio`, `cpu_ratio`} and nothing else
+    #[arg(long)]
+    json: bool,
 }
 
-fn main() {
-    let args = Args::parse();
-    let chosen: Vec<&Row> = ROWS.iter().filter(|row| is_chosen(row, &args.rows)).collect();
-    if let Some(unknown) = args.rows.iter().find(|name| !ROWS.iter().any(|row| row.name == **name)) {
-        let names: Vec<_> = ROWS.iter().map(|row| row.name).collect();
-        eprintln!("there is no row {unknown}; there are {}", names.join(", "));
-        std::process::exit(2);
+/// What a word of the command line means.
+#[derive(Clone)]
+enum Chosen {
+    Rows(Vec<&'static Row>),
+    Gate,
+}
+
+fn chosen(word: &str) -> Result<Chosen, String> {
+    if word == "gate" {
+        return Ok(Chosen::Gate);
     }
-    println!("{} tasks, {} workers, medians of {} rounds, per task:", args.tasks, rows::WORKERS, args.rounds);
-    println!("{:<44}{:>17}{:>17}{:>17}", "", "executor", "channel", "ratio");
-    println!("{:<44}{:>9}{:>8}{:>9}{:>8}{:>9}{:>8}", "", "time", "CPU", "time", "CPU", "time", "CPU");
-    for row in chosen {
-        let (ours, theirs) = measure(row, args.tasks, args.rounds);
+    let rows = rows::called(word);
+    if rows.is_empty() {
+        let names: Vec<_> = ROWS.iter().map(|row| row.name.replace(' ', "-")).collect();
+        return Err(format!(
+            "there is no such row; there are {}, D for both of it, and gate",
+            names.join(", ")
+        ));
+    }
+    Ok(Chosen::Rows(rows))
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    if let Err(message) = args.check() {
+        Args::command().error(ErrorKind::ArgumentConflict, message).exit();
+    }
+    let mut starter = Starter::default();
+    let mut objects = Vec::new();
+    for row in args.chosen_rows() {
+        let load = args.load(row);
+        let label = label(row, &load);
+        let peers = row.peers.iter().filter(|peer| args.wants(peer.name));
+        let measured = starter.measure(row, peers, &load, args.rounds);
+        let (ours, compared) = measured.with_context(|| format!("row {} could not be measured", row.name))?;
+        if compared.is_empty() {
+            eprintln!("row {} is left out: none of the peers that were asked for is there", row.name);
+            continue;
+        }
+        objects.extend(compared.iter().map(|compared| compared.json(&label)));
+        if !args.json {
+            describe(row, &label, &load, args.rounds);
+            report::table(&ours, &compared);
+            if row.threads == Threads::Measured {
+                memory(&args)?;
+            }
+        }
+    }
+    if args.json {
+        println!("[{}]", objects.join(",\n "));
+    }
+    if args.rows.iter().any(|chosen| matches!(chosen, Chosen::Gate)) {
+        gate::report();
+    }
+    Ok(())
+}
+
+impl Args {
+    /// What `clap` cannot see.
+    fn check(&self) -> Result<(), String> {
+        if self.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Gate)) {
+            return Err("gate measures no ratios: leave out --json".to_owned());
+        }
+        for Row { name, threads, .. } in self.named_rows() {
+            if self.submitters.is_some() && *threads != Threads::Any {
+                return Err(format!("row {name} has one submitter by definition: leave out --submitters"));
+            }
+            if (self.workers.is_some() || self.tasks.is_some()) && *threads == Threads::Measured {
+                return Err(format!("row {name} measures threads: leave out --tasks and --workers"));
+            }
+        }
+        let peers: BTreeSet<_> = ROWS.iter().flat_map(|row| row.peers).map(|peer| peer.name).collect();
+        match self.peers.iter().find(|word| !peers.iter().any(|name| contains(name, word))) {
+            None => Ok(()),
+            Some(word) => {
+                let peers: Vec<_> = peers.into_iter().collect();
+                Err(format!("no peer is called {word}; there are {}", peers.join(", ")))
+            }
+        }
+    }
+
+    fn named_rows(&self) -> impl Iterator<Item = &'static Row> {
+        self.rows.iter().flat_map(|chosen| match chosen {
+            Chosen::Rows(rows) => rows.clone(),
+            Chosen::Gate => Vec::new(),
+        })
+    }
+
+    fn chosen_rows(&self) -> Vec<&'static Row> {
+        if self.rows.is_empty() { ROWS.iter().collect() } else { self.named_rows().collect() }
+    }
+
+    fn load(&self, row: &Row) -> Load {
+        let Load { tasks, submitters, workers } = row.load;
+        match row.threads {
+            Threads::Measured => row.load,
+            threads => Load {
+                tasks: self.tasks.unwrap_or(tasks),
+                submitters: match self.submitters {
+                    Some(submitters) if threads == Threads::Any => submitters.into(),
+                    _ => submitters,
+                },
+                workers: self.workers.map_or(workers, usize::from),
+            },
+        }
+    }
+
+    fn wants(&self, peer: &str) -> bool {
+        self.peers.is_empty() || self.peers.iter().any(|word| contains(peer, word))
+    }
+}
+
+/// The name of the row, with what the command line has changed about its threads.
+fn label(row: &Row, load: &Load) -> String {
+    let Load { submitters, workers, .. } = *load;
+    if (submitters, workers) == (row.load.submitters, row.load.workers) {
+        return row.name.to_owned();
+    }
+    format!("{}, {submitters} to {workers}", row.name)
+}
+
+fn contains(name: &str, word: &str) -> bool {
+    name.to_lowercase().contains(&word.to_lowercase())
+}
+
+fn describe(row: &Row, label: &str, load: &Load, rounds: u32) {
+    let Load { tasks, submitters, workers } = load;
+    let threads = match row.threads {
+        Threads::Measured => String::new(),
+        _ => format!(", {submitters} submitting, {workers} working"),
+    };
+    println!("\n{label}: {}{threads}; {tasks} tasks, {rounds} rounds", row.title);
+}
+
+/// What idle threads cost, which is measured in a process of its own since its allocator counts.
+fn memory(args: &Args) -> anyhow::Result<()> {
+    let program = programs::binary(Workspace::Bench, "bench", "pool_memory")?;
+    let status = Command::new(program).status().context("cannot run pool_memory")?;
+    ensure!(status.success(), "pool_memory failed");
+    if args.wants("Java")
+        && let Ok(mut java) = Java::start("resident")
+    {
+        let Measured { wall: bytes, .. } = java.run(&Load { tasks: 200, submitters: 1, workers: 1 })?;
         println!(
-            "{:<3}{:<41}{:>6.0} ns{:>5.0} ns{:>6.0} ns{:>5.0} ns{:>9.2}{:>8.2}",
-            row.name,
-            row.title,
-            ours.time,
-            ours.cpu,
-            theirs.time,
-            theirs.cpu,
-            ours.time / theirs.time,
-            ours.cpu / theirs.cpu,
+            "  resident for each idle thread of Java's ThreadPoolExecutor: {:.1} KiB",
+            bytes.as_nanos() as f64 / 1024.0
         );
     }
-}
-
-fn is_chosen(row: &Row, names: &[String]) -> bool {
-    names.is_empty() || names.iter().any(|name| name == row.name)
-}
-
-/// Nanoseconds per task.
-struct Cost {
-    time: f64,
-    cpu: f64,
-}
-
-/// Runs both sides in turns, so that whatever else the machine does meanwhile hits both.
-fn measure(row: &Row, tasks: u64, rounds: u32) -> (Cost, Cost) {
-    (row.ours)(tasks / 10);
-    (row.theirs)(tasks / 10);
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        ours.push(once(row.ours, tasks));
-        theirs.push(once(row.theirs, tasks));
-    }
-    (median(&ours, tasks), median(&theirs, tasks))
-}
-
-fn once(run: fn(u64) -> Duration, tasks: u64) -> (Duration, Duration) {
-    let cpu = ProcessTime::now();
-    let time = run(tasks);
-    (time, cpu.elapsed())
-}
-
-fn median(samples: &[(Duration, Duration)], tasks: u64) -> Cost {
-    let middle = |of: fn(&(Duration, Duration)) -> Duration| {
-        let mut sorted: Vec<_> = samples.iter().map(of).collect();
-        sorted.sort_unstable();
-        sorted[sorted.len() / 2].as_nanos() as f64 / tasks as f64
-    };
-    Cost { time: middle(|sample| sample.0), cpu: middle(|sample| sample.1) }
+    Ok(())
 }

@@ -1,113 +1,230 @@
-//! The rows: what is measured, on either side.
-//!
-//! A task captures eight bytes, so that a pool which boxes its tasks really allocates, and does nothing with them. The
-//! time begins with the first submission, all threads being there already, and ends when every task has run and every
-//! thread is gone.
+//! The rows: which workload, which peers, and which goals.
 
-use std::hint::black_box;
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use crate::load::{Load, Measured, tiny, unequal};
+use crate::{ours, peers};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError};
-use executor::{Block, CallerRuns, FifoQueue, RejectionHandler, ThreadPoolExecutor, prelude::*};
-
-/// How many threads each pool has.
-pub(crate) const WORKERS: usize = 2;
-
-const BOUND: usize = 1024;
-
-/// One workload. Each side is given the number of tasks and says how long they took.
+/// One workload.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) ours: fn(u64) -> Duration,
-    pub(crate) theirs: fn(u64) -> Duration,
+    /// Unless the command line says something else.
+    pub(crate) load: Load,
+    pub(crate) threads: Threads,
+    pub(crate) ours: Run,
+    pub(crate) peers: &'static [Peer],
 }
 
-pub(crate) const ROWS: [Row; 4] = [
+/// What the command line may change about the threads of a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// Both numbers.
+    Any,
+    /// How many workers there are; one thread submits, by the row's definition.
+    OneSubmitter,
+    /// Nothing: the threads are what is measured.
+    Measured,
+}
+
+pub(crate) struct Peer {
+    pub(crate) name: &'static str,
+    pub(crate) side: Side,
+    pub(crate) goal: Option<Goal>,
+}
+
+pub(crate) enum Side {
+    /// It runs in this process.
+    Here(Run),
+    /// It runs in a Java process, in this mode of `Peers.java`.
+    Java(&'static str),
+}
+
+pub(crate) type Run = fn(&Load) -> Measured;
+
+/// What the ratio, ours to theirs, must be at most.
+#[derive(Clone, Copy)]
+pub(crate) enum Goal {
+    Time(f64),
+    Cpu(f64),
+}
+
+const fn load(tasks: u64, submitters: usize, workers: usize) -> Load {
+    Load { tasks, submitters, workers }
+}
+
+const fn here(name: &'static str, run: Run) -> Peer {
+    Peer { name, side: Side::Here(run), goal: None }
+}
+
+const fn java(name: &'static str, mode: &'static str) -> Peer {
+    Peer { name, side: Side::Java(mode), goal: None }
+}
+
+impl Peer {
+    const fn goal(self, goal: Goal) -> Self {
+        Self { goal: Some(goal), ..self }
+    }
+}
+
+const CROSSBEAM: Peer = here("crossbeam-channel pool", |load| peers::crossbeam(load, tiny));
+const KANAL: Peer = here("kanal pool", |load| peers::kanal(load, tiny));
+const MUTEX: Peer = here("mutex+condvar", |load| peers::mutex_and_condvar(load, tiny));
+const RAYON: Peer = here("rayon spawn", |load| peers::rayon_spawn(load, tiny));
+const RUSTY_POOL: Peer = here("rusty_pool", |load| peers::rusty_pool(load, tiny));
+const THREADPOOL: Peer = here("threadpool", |load| peers::threadpool(load, tiny));
+const TOKIO: Peer = here("tokio spawn", |load| peers::tokio_spawn(load, tiny));
+const JAVA_FJP: Peer = java("Java ForkJoinPool async", "fjp");
+const JAVA_TPE: Peer = java("Java ThreadPoolExecutor", "tpe");
+
+/// All rows, in the order in which they are measured.
+pub(crate) static ROWS: [Row; 10] = [
     Row {
         name: "A",
-        title: "1 submitter, no bound",
-        ours: |tasks| ours(tasks, 1, ThreadPoolExecutor::fixed(WORKERS)),
-        theirs: |tasks| theirs(tasks, 1, crossbeam_channel::unbounded(), send),
+        title: "tiny tasks, a queue without a bound",
+        load: load(1_000_000, 1, 2),
+        threads: Threads::Any,
+        ours: |load| ours::execute(load, tiny),
+        peers: &[
+            CROSSBEAM.goal(Goal::Time(0.5)),
+            JAVA_FJP.goal(Goal::Time(1.0)),
+            KANAL,
+            RUSTY_POOL,
+            RAYON,
+            JAVA_TPE,
+            THREADPOOL,
+            TOKIO,
+            MUTEX,
+        ],
     },
     Row {
         name: "B",
-        title: "4 submitters, no bound",
-        ours: |tasks| ours(tasks, 4, ThreadPoolExecutor::fixed(WORKERS)),
-        theirs: |tasks| theirs(tasks, 4, crossbeam_channel::unbounded(), send),
+        title: "tiny tasks, a queue without a bound",
+        load: load(1_000_000, 4, 2),
+        threads: Threads::Any,
+        ours: |load| ours::execute(load, tiny),
+        peers: &[
+            JAVA_TPE.goal(Goal::Time(0.3)),
+            CROSSBEAM.goal(Goal::Time(0.6)),
+            JAVA_FJP,
+            KANAL,
+            THREADPOOL,
+            RUSTY_POOL,
+            RAYON,
+            TOKIO,
+            MUTEX,
+        ],
     },
     Row {
-        name: "D",
-        title: "1 submitter, 1024 may wait, then it waits",
-        ours: |tasks| ours(tasks, 1, bounded(Block::new())),
-        theirs: |tasks| theirs(tasks, 1, crossbeam_channel::bounded(BOUND), send),
+        name: "C",
+        title: "submit and join, one at a time",
+        load: load(50_000, 1, 2),
+        threads: Threads::OneSubmitter,
+        ours: ours::submit_and_join,
+        peers: &[
+            here("rayon install", peers::rayon_install).goal(Goal::Time(0.6)),
+            here("crossbeam+oneshot", peers::crossbeam_oneshot),
+            java("Java ThreadPoolExecutor", "tpe-join"),
+            java("Java ForkJoinPool async", "fjp-join"),
+            here("tokio spawn", peers::tokio_spawn_and_join),
+            here("threadpool+mpsc", peers::threadpool_channel),
+        ],
     },
     Row {
-        name: "D2",
-        title: "the same, then it runs the task itself",
-        ours: |tasks| ours(tasks, 1, bounded(CallerRuns)),
-        theirs: |tasks| theirs(tasks, 1, crossbeam_channel::bounded(BOUND), send_or_run),
+        name: "D blocking",
+        title: "tiny tasks, 1024 may wait, then the submitter waits",
+        load: load(1_000_000, 1, 2),
+        threads: Threads::Any,
+        ours: ours::blocking,
+        peers: &[
+            here("crossbeam-channel pool", peers::crossbeam_blocking).goal(Goal::Time(0.6)),
+            here("kanal pool", peers::kanal_blocking),
+            java("Java ThreadPoolExecutor", "tpe-block"),
+        ],
+    },
+    Row {
+        name: "D caller-runs",
+        title: "tiny tasks, 1024 may wait, then the submitter runs the task",
+        load: load(1_000_000, 1, 2),
+        threads: Threads::Any,
+        ours: ours::caller_runs,
+        peers: &[
+            here("crossbeam-channel pool", peers::crossbeam_caller_runs).goal(Goal::Cpu(1.0)),
+            java("Java ThreadPoolExecutor", "tpe-caller").goal(Goal::Cpu(1.0)),
+            here("kanal pool", peers::kanal_caller_runs),
+        ],
+    },
+    Row {
+        name: "F",
+        title: "results in the order of their completion",
+        load: load(200_000, 1, 2),
+        threads: Threads::OneSubmitter,
+        ours: ours::completion_order,
+        peers: &[
+            here("crossbeam-channel pool", peers::crossbeam_results).goal(Goal::Time(0.8)),
+            here("threadpool+mpsc", peers::threadpool_results),
+            java("Java ExecutorCompletionService", "ecs"),
+        ],
+    },
+    Row {
+        name: "I",
+        title: "threads started, idle for a moment, and ended; a task is a thread",
+        load: load(200, 1, 1),
+        threads: Threads::Measured,
+        ours: ours::threads,
+        peers: &[here("bare threads", peers::bare_threads), java("Java ThreadPoolExecutor", "threads")],
+    },
+    Row {
+        name: "4x4",
+        title: "tiny tasks, a queue without a bound",
+        load: load(1_000_000, 4, 4),
+        threads: Threads::Any,
+        ours: |load| ours::execute(load, tiny),
+        peers: &[CROSSBEAM, JAVA_FJP, JAVA_TPE],
+    },
+    Row {
+        name: "8x8",
+        title: "tiny tasks, a queue without a bound",
+        load: load(1_000_000, 8, 8),
+        threads: Threads::Any,
+        ours: |load| ours::execute(load, tiny),
+        peers: &[CROSSBEAM, JAVA_FJP, JAVA_TPE],
+    },
+    Row {
+        name: "unequal",
+        title: "short tasks, one in 32 of them 100 times as long",
+        load: load(500_000, 1, 2),
+        threads: Threads::Any,
+        ours: |load| ours::execute(load, unequal),
+        peers: &[
+            here("crossbeam-channel pool", |load| peers::crossbeam(load, unequal)),
+            here("kanal pool", |load| peers::kanal(load, unequal)),
+            here("rayon spawn", |load| peers::rayon_spawn(load, unequal)),
+            java("Java ForkJoinPool async", "fjp-unequal"),
+            java("Java ThreadPoolExecutor", "tpe-unequal"),
+        ],
     },
 ];
 
-fn bounded(policy: impl RejectionHandler + 'static) -> ThreadPoolExecutor {
-    let builder = ThreadPoolExecutor::builder().threads(WORKERS).queue(FifoQueue::bounded(BOUND));
-    builder.rejection_handler(policy).build().expect("one size and a bound")
+/// The rows that a word of the command line means: one, or both of `D`. Hyphens stand for blanks.
+pub(crate) fn called(word: &str) -> Vec<&'static Row> {
+    let wanted = word.replace('-', " ").to_lowercase();
+    let fits = |row: &&Row| {
+        let name = row.name.replace('-', " ").to_lowercase();
+        name == wanted || name.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with(' '))
+    };
+    ROWS.iter().filter(fits).collect()
 }
 
-fn ours(tasks: u64, submitters: usize, pool: ThreadPoolExecutor) -> Duration {
-    assert_eq!(pool.prestart_all_core_threads(), WORKERS);
-    let begin = Instant::now();
-    from_submitters(tasks, submitters, |n| {
-        pool.execute(move || _ = black_box(n)).expect("the pool accepts tasks");
-    });
-    pool.close();
-    begin.elapsed()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-type Job = Box<dyn FnOnce() + Send>;
-
-fn send(jobs: &Sender<Job>, job: Job) {
-    jobs.send(job).expect("the workers receive");
-}
-
-fn send_or_run(jobs: &Sender<Job>, job: Job) {
-    match jobs.try_send(job) {
-        Ok(()) => {}
-        Err(TrySendError::Full(job)) => job(),
-        Err(TrySendError::Disconnected(_)) => unreachable!("the workers receive"),
+    #[test]
+    fn a_word_of_the_command_line_means_a_row_or_both_of_a_letter() {
+        let names = |word| called(word).iter().map(|row| row.name).collect::<Vec<_>>();
+        assert_eq!(names("a"), ["A"]);
+        assert_eq!(names("D"), ["D blocking", "D caller-runs"]);
+        assert_eq!(names("D-caller-runs"), ["D caller-runs"]);
+        assert_eq!(names("d blocking"), ["D blocking"]);
+        assert!(names("D2").is_empty() && names("").is_empty());
     }
-}
-
-fn theirs(
-    tasks: u64,
-    submitters: usize,
-    (jobs, receiver): (Sender<Job>, Receiver<Job>),
-    submit: fn(&Sender<Job>, Job),
-) -> Duration {
-    let workers: [JoinHandle<()>; WORKERS] = std::array::from_fn(|_| {
-        let receiver = receiver.clone();
-        thread::spawn(move || receiver.into_iter().for_each(|job| job()))
-    });
-    let begin = Instant::now();
-    from_submitters(tasks, submitters, |n| submit(&jobs, Box::new(move || _ = black_box(n))));
-    drop(jobs);
-    for worker in workers {
-        worker.join().expect("no task panics");
-    }
-    begin.elapsed()
-}
-
-/// Submits the tasks from this thread, or from as many others as there are to be.
-fn from_submitters(tasks: u64, submitters: usize, submit: impl Fn(u64) + Sync) {
-    if submitters == 1 {
-        return (0..tasks).for_each(submit);
-    }
-    thread::scope(|scope| {
-        for submitter in 0..submitters {
-            let submit = &submit;
-            scope.spawn(move || (0..tasks).skip(submitter).step_by(submitters).for_each(submit));
-        }
-    });
 }

@@ -11,13 +11,12 @@
 mod client;
 mod process;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
+use bench::figures::{median, median_ratio, spread};
+use bench::programs::{self, Workspace};
 use clap::Parser;
 use client::{Clients, Counted};
 use process::{Server, own_cpu_time};
-use std::env;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// What comes before each measurement and is not counted: connections are made, threads are started.
@@ -58,12 +57,12 @@ struct Contender {
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let built = build()?;
+    let pooled = programs::binary(Workspace::Course, "servers", "pooled")?;
+    let tiny_http = programs::binary(Workspace::Bench, "bench", "tiny_http_server")?;
     let threads = args.connections.to_string();
-    let pooled = ["--quiet", "--addr", "127.0.0.1:0", "--threads", &threads];
-    let pooled = Server::start(&built.join(executable("pooled")), &pooled)?;
+    let pooled = Server::start(&pooled, &["--quiet", "--addr", "127.0.0.1:0", "--threads", &threads])?;
     let handlers: Vec<_> = args.handlers.iter().map(u16::to_string).collect();
-    let tiny_http = Server::start(&built.join(executable("tiny_http_server")), &handlers)?;
+    let tiny_http = Server::start(&tiny_http, &handlers)?;
     let mut contenders = [Contender::new("pooled", pooled), Contender::new("tiny_http", tiny_http)];
 
     println!("{} connections kept alive, {} rounds of {} s", args.connections, args.rounds, args.seconds);
@@ -106,67 +105,22 @@ impl Contender {
     }
 }
 
-/// Builds both servers, each as it is optimised for use, and says where they are.
-fn build() -> anyhow::Result<PathBuf> {
-    // This program is target/<profile>/servers.
-    let me = env::current_exe().context("cannot find myself")?;
-    let target = me.parent().and_then(|profile| profile.parent()).context("I am in no target directory")?;
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (workspace, package, binary) in
-        [(here.join(".."), "servers", "pooled"), (here.to_owned(), "bench", "tiny_http_server")]
-    {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command.args(["build", "--release", "--package", package, "--bin", binary, "--manifest-path"]);
-        command.arg(workspace.join("Cargo.toml")).arg("--target-dir").arg(target);
-        let status = command.stdout(Stdio::null()).status();
-        ensure!(status.context("cannot run Cargo")?.success(), "Cargo's messages above say what is wrong");
-    }
-    Ok(target.join("release"))
-}
-
-fn executable(name: &str) -> String {
-    format!("{name}{}", env::consts::EXE_SUFFIX)
-}
-
 fn report(contenders: &[Contender; 2]) {
     println!(
         "{:10} {:>10} {:>18} {:>14} {:>12}",
         "medians", "answers/s", "least to most", "server CPU µs", "load CPU µs"
     );
     for Contender { name, per_second, server_cpu, load_cpu, .. } in contenders {
-        let least = per_second.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = per_second.iter().copied().fold(0.0, f64::max);
-        let (middle, range) = (median(per_second), format!("{least:.0} to {most:.0}"));
+        let answers = spread(per_second);
+        let (middle, range) = (answers.median, format!("{:.0} to {:.0}", answers.least, answers.most));
         let [server_cpu, load_cpu] = [server_cpu, load_cpu].map(|cpu| match cpu[..] {
             [] => "–".to_owned(),
             _ => format!("{:.1}", median(cpu)),
         });
         println!("{name:10} {middle:>10.0} {range:>18} {server_cpu:>14} {load_cpu:>12}");
     }
-    let [ours, theirs] = contenders.each_ref().map(|contender| contender.per_second.iter());
-    // Of the same round each: what disturbed one has probably disturbed the other.
-    let ratios: Vec<_> = ours.zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
-    let ratio = median(&ratios);
+    let [ours, theirs] = contenders.each_ref().map(|contender| contender.per_second.iter().copied());
+    let ratio = median_ratio(&ours.zip(theirs).collect::<Vec<_>>()).unwrap_or(f64::NAN);
     let verdict = if ratio >= GOAL { "met" } else { "missed" };
     println!("pooled answers {ratio:.2} times as many as tiny_http (goal: at least {GOAL}; {verdict})");
-}
-
-/// The middle one, of at least one.
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn a_median_is_in_the_middle() {
-        for (values, middle) in [(&[3.0, 1.0, 2.0][..], 2.0), (&[4.0, 1.0], 2.5), (&[7.0], 7.0)] {
-            assert!((median(values) - middle).abs() < 1e-9);
-        }
-    }
 }

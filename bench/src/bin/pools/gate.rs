@@ -1,0 +1,265 @@
+//! What bounds a pool as processors are added: the lock that every submission takes, and the counter that every claim adds to.
+//!
+//! Both are measured through the pool's public calls, apart from each other: tasks are submitted while all workers are held
+//! by a task each, and the workers are let go when nothing more is submitted. So what is called a push is all of `execute`,
+//! and what is called a claim is all that a worker does for an empty task. Beside them stand a bare lock, a bare counter,
+//! and one whose value is a place with a lock of its own, as in the pool's run: what such a pool cannot beat.
+//!
+//! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each other, twice as
+//! many halve it; if it stays or grows, more threads get no more done.
+
+use std::hint;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bench::figures::{Spread, spread, with_any_number_of_threads};
+use executor::{ThreadPoolExecutor, prelude::*};
+
+use crate::books;
+
+/// Tasks in a batch: fewer than those for which an idle pool keeps its memory, so that no memory is asked for.
+const BATCH: usize = 4000;
+const BATCHES: usize = 300;
+const WARM_UPS: usize = 20;
+
+/// Runs a batch and says how long it took.
+type Batch = Box<dyn FnMut() -> Duration>;
+
+/// About what a task and its place in the queue take.
+type Element = [usize; 7];
+
+/// Prints it all.
+pub(crate) fn report() {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let threads: Vec<usize> = (0..=processors.ilog2()).map(|power| 1 << power).collect();
+    println!(
+        "\ngate: ns for each operation, all threads together: median of {BATCHES} batches of {BATCH} (range)"
+    );
+    print!("  {:<42}", "");
+    for threads in &threads {
+        print!("{:<24}", format!("{threads} {}", if *threads == 1 { "thread" } else { "threads" }));
+    }
+    println!();
+    let measure = |title: &str, batch: fn(usize) -> Batch| {
+        let costs: Vec<Spread> = threads.iter().map(|&threads| batches(batch(threads))).collect();
+        print!("  {title:<42}");
+        for Spread { median, least, most } in &costs {
+            print!("{:<24}", format!("{median:>5.1} ({least:.0} to {most:.0})"));
+        }
+        println!();
+        costs.iter().map(|cost| cost.median).collect::<Vec<f64>>()
+    };
+    let push = measure("push: execute, while the workers are held", pushes);
+    let claim = measure("claim: take and run an empty task", claims);
+    let lock = measure("a bare lock, with a push of 56 bytes", locks);
+    let counter = measure("a bare counter, then a locked place", places);
+    measure("a bare counter alone", additions);
+    conclude(
+        &threads,
+        &[("pushes", push), ("claims", claim)],
+        &[("a bare lock", lock), ("a bare counter and places", counter)],
+    );
+}
+
+/// What follows for more processors than there are here.
+fn conclude(threads: &[usize], of_the_pool: &[(&str, Vec<f64>); 2], bare: &[(&str, Vec<f64>); 2]) {
+    let (Some(&most), true) = (threads.last(), threads.len() > 1) else {
+        println!("  One processor does not show what threads do to each other.");
+        return;
+    };
+    let bound = |costs: &[f64]| with_any_number_of_threads(costs[0], costs[costs.len() - 1], most);
+    println!(
+        "  The most that pass in a second, with any number of processors, by Amdahl's law from 1 and {most} threads:"
+    );
+    let mut slower = 0.0_f64;
+    for ((what, costs), (floor, bare)) in of_the_pool.iter().zip(bare) {
+        let (ns, of_bare) = (bound(costs).max(bound(bare)), bound(bare));
+        slower = slower.max(ns);
+        println!("    {what} {:>6.0} M ({floor}: {:.0} M)", 1e3 / ns, 1e3 / of_bare);
+    }
+    println!("  So the tasks of one pool keep at most so many processors busy:");
+    for (length, ns) in [("1 µs", 1e3), ("10 µs", 1e4), ("100 µs", 1e5)] {
+        println!("    tasks of {length:<7}{:>6.0}", ns / slower);
+    }
+}
+
+/// The batches' nanoseconds for each operation.
+fn batches(mut batch: Batch) -> Spread {
+    (0..WARM_UPS).for_each(|_| _ = batch());
+    let costs: Vec<f64> = (0..BATCHES).map(|_| batch().as_nanos() as f64 / BATCH as f64).collect();
+    spread(&costs)
+}
+
+/// Where threads wait for each other without falling asleep, so that they go on at the same moment.
+struct Meeting {
+    threads: usize,
+    arrived: AtomicUsize,
+}
+
+impl Meeting {
+    fn of(threads: usize) -> Arc<Meeting> {
+        Arc::new(Meeting { threads, arrived: AtomicUsize::new(0) })
+    }
+
+    fn meet(&self) {
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        let mut looks = 0_u32;
+        while self.arrived.load(Ordering::Acquire) < self.threads {
+            looks += 1;
+            if looks.is_multiple_of(1000) {
+                thread::yield_now(); // one of them has no processor
+            }
+            hint::spin_loop();
+        }
+    }
+}
+
+/// When each thread began and when it ended.
+#[derive(Default)]
+struct Times(Mutex<Vec<Instant>>);
+
+impl Times {
+    fn note(&self) {
+        let now = Instant::now();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(now);
+    }
+
+    /// From the first begin to the last end.
+    fn wall(&self) -> Duration {
+        let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first_and_last = times.iter().min().zip(times.iter().max());
+        let (first, last) = first_and_last.expect("each thread has noted two");
+        *last - *first
+    }
+}
+
+/// Has `threads` threads do their shares of a batch at the same time.
+fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> Duration {
+    let (meeting, times) = (Meeting::of(threads), Times::default());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                meeting.meet();
+                times.note();
+                work(BATCH / threads);
+                times.note();
+            });
+        }
+    });
+    times.wall()
+}
+
+/// Keeps all workers of a pool in a task each, from here until the call of the result.
+fn hold(
+    pool: &ThreadPoolExecutor,
+    workers: usize,
+    and_then: impl Fn() + Clone + Send + 'static,
+) -> impl FnOnce() {
+    let gate = Arc::new(Barrier::new(workers + 1));
+    for _ in 0..workers {
+        let (gate, and_then) = (Arc::clone(&gate), and_then.clone());
+        let hold = move || {
+            gate.wait(); // all are here
+            gate.wait(); // and may go on
+            and_then();
+        };
+        pool.execute(hold).expect("the pool accepts tasks");
+    }
+    gate.wait();
+    move || _ = gate.wait()
+}
+
+fn started(workers: usize) -> ThreadPoolExecutor {
+    let pool = ThreadPoolExecutor::fixed(workers);
+    assert_eq!(pool.prestart_all_core_threads(), workers);
+    pool
+}
+
+fn pushes(submitters: usize) -> Batch {
+    let pool = started(1);
+    Box::new(move || {
+        books::open();
+        let release = hold(&pool, 1, || {});
+        let submit = |n: usize| pool.execute(move || books::note(n as u64)).expect("the pool accepts tasks");
+        let wall = side_by_side(submitters, |share| (0..share).for_each(submit));
+        release();
+        pool.submit(|| ()).expect("the pool accepts tasks").join().expect("it runs last");
+        assert_eq!(books::ran(), (BATCH / submitters * submitters) as u64);
+        wall
+    })
+}
+
+fn claims(workers: usize) -> Batch {
+    let pool = started(workers);
+    Box::new(move || {
+        books::open();
+        let (begin, end) = (Meeting::of(workers), Meeting::of(workers));
+        let times = Arc::<Times>::default();
+        let release = {
+            let times = Arc::clone(&times);
+            hold(&pool, workers, move || {
+                begin.meet();
+                times.note();
+            })
+        };
+        let done = Arc::new(Barrier::new(workers + 1));
+        for n in 0..BATCH as u64 {
+            pool.execute(move || books::note(n)).expect("the pool accepts tasks");
+        }
+        for _ in 0..workers {
+            let (end, times, done) = (Arc::clone(&end), Arc::clone(&times), Arc::clone(&done));
+            let note_end = move || {
+                times.note();
+                end.meet(); // so each worker runs one of these
+                done.wait();
+            };
+            pool.execute(note_end).expect("the pool accepts tasks");
+        }
+        release();
+        done.wait();
+        assert_eq!(books::ran(), BATCH as u64);
+        times.wall()
+    })
+}
+
+fn locks(threads: usize) -> Batch {
+    let elements = Mutex::new(Vec::<Element>::with_capacity(BATCH));
+    Box::new(move || {
+        elements.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        side_by_side(threads, |share| {
+            for number in 0..share {
+                elements.lock().unwrap_or_else(PoisonError::into_inner).push([number; 7]);
+            }
+        })
+    })
+}
+
+/// A run without a pool: whoever adds one to the counter takes what is in that place.
+fn places(threads: usize) -> Batch {
+    let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
+    Box::new(move || {
+        for place in &places {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some([1; 7]);
+        }
+        let next = AtomicUsize::new(0);
+        side_by_side(threads, |_| {
+            while let Some(place) = places.get(next.fetch_add(1, Ordering::SeqCst)) {
+                let taken = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+                hint::black_box(taken.expect("a place is claimed once"));
+            }
+        })
+    })
+}
+
+fn additions(threads: usize) -> Batch {
+    let counter = AtomicUsize::new(0);
+    Box::new(move || {
+        side_by_side(threads, |share| {
+            for _ in 0..share {
+                hint::black_box(counter.fetch_add(1, Ordering::SeqCst));
+            }
+        })
+    })
+}

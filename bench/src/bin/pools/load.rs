@@ -1,0 +1,156 @@
+//! What a measurement is given and what it gives, and the loops that all sides share.
+
+use std::hint::black_box;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+
+use crate::books;
+
+/// How much is to be done, and by how many threads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) tasks: u64,
+    pub(crate) submitters: usize,
+    pub(crate) workers: usize,
+}
+
+/// What it has cost, all tasks together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measured {
+    pub(crate) wall: Duration,
+    /// Of the whole process. `None` if the system does not tell.
+    pub(crate) cpu: Option<Duration>,
+    /// How many tasks the submitters ran themselves.
+    pub(crate) inline: u64,
+}
+
+/// Takes both times.
+pub(crate) struct Stopwatch {
+    wall: Instant,
+    cpu: ProcessTime,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Stopwatch {
+        Stopwatch { cpu: ProcessTime::now(), wall: Instant::now() }
+    }
+
+    pub(crate) fn stop(self) -> Measured {
+        Measured { wall: self.wall.elapsed(), cpu: Some(self.cpu.elapsed()), inline: 0 }
+    }
+}
+
+/// What a task does with its number, as a type of its own: so a closure that calls it captures the number alone.
+pub(crate) trait Body: Fn(u64) + Copy + Send + Sync + 'static {}
+
+impl<F: Fn(u64) + Copy + Send + Sync + 'static> Body for F {}
+
+/// Next to nothing.
+#[inline]
+pub(crate) fn tiny(number: u64) {
+    books::note(number);
+}
+
+/// How many steps a short task of unequal ones computes, and how many times as many a long one does.
+const STEPS: u64 = 16;
+const LONGER: u64 = 100;
+
+/// Computes a little; one task in 32, without a pattern, 100 times as long.
+#[inline]
+pub(crate) fn unequal(number: u64) {
+    let is_long = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59 == 0;
+    let steps = if is_long { STEPS * LONGER } else { STEPS };
+    let mut x = number + 1;
+    for _ in 0..steps {
+        // Marsaglia's xorshift: no compiler makes one step of two.
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    black_box(x);
+    books::note(number);
+}
+
+/// Measures a pool whose threads are there: from the first submission until all tasks have run and `finish` has ended the
+/// pool. Then it checks the books.
+pub(crate) fn measure<P: Sync>(
+    load: &Load,
+    pool: P,
+    submit: impl Fn(&P, u64) + Sync,
+    finish: impl FnOnce(P),
+) -> Measured {
+    books::open();
+    let watch = Stopwatch::start();
+    let inline = from_submitters(load, |number| submit(&pool, number));
+    finish(pool);
+    let measured = watch.stop();
+    books::check(load.tasks);
+    Measured { inline, ..measured }
+}
+
+/// Submits the tasks from this thread, or from as many others as there are to be, and says how many of them the
+/// submitters ran themselves.
+fn from_submitters(load: &Load, submit: impl Fn(u64) + Sync) -> u64 {
+    if load.submitters == 1 {
+        (0..load.tasks).for_each(submit);
+        return books::ran_here();
+    }
+    thread::scope(|scope| {
+        let submitter = |first: usize| {
+            let submit = &submit;
+            scope.spawn(move || {
+                (0..load.tasks).skip(first).step_by(load.submitters).for_each(submit);
+                books::ran_here()
+            })
+        };
+        let submitters: Vec<_> = (0..load.submitters).map(submitter).collect();
+        submitters.into_iter().map(|submitter| submitter.join().expect("it has nothing to panic about")).sum()
+    })
+}
+
+/// Measures one call after the other; each must give back the number that it was given.
+pub(crate) fn round_trips(load: &Load, call: impl FnMut(u64) -> u64) -> Measured {
+    let watch = Stopwatch::start();
+    let sum = (0..load.tasks).map(call).fold(0, u64::wrapping_add);
+    let measured = watch.stop();
+    assert_eq!(sum, books::sum_below(load.tasks), "what the calls returned");
+    measured
+}
+
+/// Measures submissions and then as many results in the order of their completion.
+pub(crate) fn completions(load: &Load, submit: impl FnMut(u64), mut take: impl FnMut() -> u64) -> Measured {
+    let watch = Stopwatch::start();
+    (0..load.tasks).for_each(submit);
+    let sum = (0..load.tasks).map(|_| take()).fold(0, u64::wrapping_add);
+    let measured = watch.stop();
+    assert_eq!(sum, books::sum_below(load.tasks), "the results that came");
+    measured
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_captures_its_number_alone() {
+        fn size_of_task(body: impl Body) -> usize {
+            let number = 0_u64;
+            size_of_val(&move || body(number))
+        }
+        assert_eq!((size_of_task(tiny), size_of_task(unequal)), (8, 8));
+    }
+
+    #[test]
+    fn the_submitters_share_the_tasks_out() {
+        for submitters in [1, 3] {
+            let load = Load { tasks: 10, submitters, workers: 0 };
+            let submitted = std::sync::Mutex::new(Vec::new());
+            from_submitters(&load, |number| submitted.lock().unwrap().push(number));
+            let mut submitted = submitted.into_inner().unwrap();
+            submitted.sort_unstable();
+            assert_eq!(submitted, (0..10).collect::<Vec<_>>());
+        }
+    }
+}

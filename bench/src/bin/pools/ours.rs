@@ -1,0 +1,76 @@
+//! Our side of each row.
+
+use executor::{
+    Block, CallerRuns, ExecutorCompletionService, ExecutorService, FifoQueue, PoolState, RejectionHandler,
+};
+use executor::{ThreadPoolExecutor, prelude::*};
+
+use crate::load::{Body, Load, Measured, Stopwatch, completions, measure, round_trips, tiny};
+
+/// How many tasks may wait in the rows with a bound.
+pub(crate) const BOUND: usize = 1024;
+
+pub(crate) fn execute(load: &Load, body: impl Body) -> Measured {
+    execute_in(ThreadPoolExecutor::fixed(load.workers), load, body)
+}
+
+pub(crate) fn blocking(load: &Load) -> Measured {
+    execute_in(bounded(load, Block::new()), load, tiny)
+}
+
+pub(crate) fn caller_runs(load: &Load) -> Measured {
+    execute_in(bounded(load, CallerRuns), load, tiny)
+}
+
+pub(crate) fn submit_and_join(load: &Load) -> Measured {
+    let pool = started(load.workers);
+    round_trips(load, |n| {
+        let handle = pool.submit(move || n).expect("the pool accepts tasks");
+        handle.join().expect("the task returns its number")
+    })
+}
+
+pub(crate) fn completion_order(load: &Load) -> Measured {
+    let service = ExecutorCompletionService::new(started(load.workers));
+    completions(
+        load,
+        |n| _ = service.submit(move || n).expect("the pool accepts tasks"),
+        || {
+            let handle = service.take().expect("nobody cancels this thread").expect("more are to come");
+            handle.join().expect("the task returns its number")
+        },
+    )
+}
+
+/// Starts as many threads as `load` has tasks, and ends them.
+pub(crate) fn threads(load: &Load) -> Measured {
+    let threads = usize::try_from(load.tasks).expect("a number of threads");
+    let watch = Stopwatch::start();
+    let pool = started(threads);
+    pool.close();
+    let measured = watch.stop();
+    assert_eq!(pool.stats().peak_threads, threads);
+    measured
+}
+
+fn bounded(load: &Load, policy: impl RejectionHandler + 'static) -> ThreadPoolExecutor {
+    let builder = ThreadPoolExecutor::builder().threads(load.workers).queue(FifoQueue::bounded(BOUND));
+    builder.rejection_handler(policy).build().expect("one size and a bound")
+}
+
+fn started(threads: usize) -> ThreadPoolExecutor {
+    let pool = ThreadPoolExecutor::fixed(threads);
+    assert_eq!(pool.prestart_all_core_threads(), threads);
+    pool
+}
+
+fn execute_in(pool: ThreadPoolExecutor, load: &Load, body: impl Body) -> Measured {
+    assert_eq!(pool.prestart_all_core_threads(), load.workers);
+    let submit =
+        |pool: &&ThreadPoolExecutor, n| pool.execute(move || body(n)).expect("the pool accepts tasks");
+    let measured = measure(load, &pool, submit, ExecutorService::close);
+    let stats = pool.stats();
+    assert_eq!((stats.state, stats.active, stats.queued), (PoolState::Terminated, 0, 0));
+    assert_eq!(stats.completed, load.tasks - measured.inline, "the pool's own books");
+    measured
+}

@@ -1,0 +1,111 @@
+//! The arithmetic of a comparison: medians, ranges, and the ratio of two sides that were measured in turns.
+
+/// What several measurements of the same thing gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    pub median: f64,
+    pub least: f64,
+    pub most: f64,
+}
+
+/// The median and the range of at least one value.
+pub fn spread(values: &[f64]) -> Spread {
+    Spread {
+        median: median(values),
+        least: values.iter().copied().fold(f64::INFINITY, f64::min),
+        most: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    }
+}
+
+/// The middle one of at least one value; of an even number, the mean of the two in the middle.
+///
+/// # Panics
+/// If there is no value.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
+}
+
+/// The median of the ratios of pairs that were measured one right after the other.
+///
+/// It is not the ratio of the medians: what disturbed one of a pair has probably disturbed the other, too, and then
+/// their ratio is right although both numbers are wrong. A pair that cannot be divided, since the processor time was too
+/// short to be seen, is left out; `None` if that leaves nothing.
+pub fn median_ratio(pairs: &[(f64, f64)]) -> Option<f64> {
+    let ratios: Vec<f64> =
+        pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect();
+    if ratios.is_empty() { None } else { Some(median(&ratios)) }
+}
+
+/// What an operation costs with any number of threads, as far as it can be told from what it costs with one and with
+/// `threads`, in time divided by the operations of all.
+///
+/// By Amdahl's law: the part that the threads can do side by side goes down with their number, and the rest stays. If the
+/// threads hinder each other so much that more of them are slower, the rest is all there is, and what was measured is the
+/// best that can be promised.
+///
+/// # Panics
+/// If `threads` is less than two.
+pub fn with_any_number_of_threads(alone: f64, together: f64, threads: usize) -> f64 {
+    assert!(threads > 1, "one thread does not show what threads do to each other");
+    let threads = threads as f64;
+    let serial = (threads * together - alone) / (threads - 1.0);
+    serial.clamp(0.0, together)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_near(value: f64, expected: f64) -> bool {
+        (value - expected).abs() < 1e-9
+    }
+
+    #[test]
+    fn a_median_is_in_the_middle() {
+        for (values, middle) in [(&[3.0, 1.0, 2.0][..], 2.0), (&[4.0, 1.0], 2.5), (&[7.0], 7.0)] {
+            assert!(is_near(median(values), middle));
+        }
+    }
+
+    #[test]
+    fn a_spread_has_the_least_and_the_most() {
+        let Spread { median, least, most } = spread(&[5.0, 9.0, 2.0]);
+        assert!(is_near(median, 5.0) && is_near(least, 2.0) && is_near(most, 9.0));
+    }
+
+    /// The second round was ten times slower for both sides, so its ratio is that of the others. The medians of the two
+    /// sides are of different rounds, and their ratio is nobody's.
+    #[test]
+    fn ratios_are_of_pairs() {
+        let pairs = [(10.0, 20.0), (100.0, 200.0), (30.0, 40.0)];
+        assert!(is_near(median_ratio(&pairs).unwrap(), 0.5));
+        let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        assert!(is_near(median(&ours) / median(&theirs), 0.75));
+    }
+
+    #[test]
+    fn a_round_that_fell_out_of_line_does_not_move_the_median_of_ratios() {
+        let pairs = [(1.0, 2.0), (1.0, 2.0), (50.0, 1.0), (1.0, 2.0), (1.0, 2.0)];
+        assert!(is_near(median_ratio(&pairs).unwrap(), 0.5));
+    }
+
+    #[test]
+    fn what_cannot_be_divided_is_left_out() {
+        assert!(is_near(median_ratio(&[(1.0, 0.0), (0.0, 0.0), (3.0, 4.0)]).unwrap(), 0.75));
+        assert_eq!(median_ratio(&[(1.0, 0.0)]), None);
+        assert_eq!(median_ratio(&[]), None);
+    }
+
+    #[test]
+    fn what_is_done_side_by_side_goes_away_and_the_rest_stays() {
+        // 12 ns of which 4 cannot be done side by side: 4 + 8 / 2 with two threads, 4 + 8 / 4 with four.
+        assert!(is_near(with_any_number_of_threads(12.0, 8.0, 2), 4.0));
+        assert!(is_near(with_any_number_of_threads(12.0, 6.0, 4), 4.0));
+        assert!(is_near(with_any_number_of_threads(12.0, 6.0, 2), 0.0), "all of it side by side");
+        assert!(is_near(with_any_number_of_threads(12.0, 5.0, 2), 0.0), "noise is no negative time");
+        assert!(is_near(with_any_number_of_threads(12.0, 12.0, 2), 12.0), "nothing side by side");
+        assert!(is_near(with_any_number_of_threads(12.0, 20.0, 2), 20.0), "slower together");
+    }
+}

@@ -1,0 +1,38 @@
+//! Builds the programs that a comparison starts as processes of their own.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, ensure};
+
+/// Which workspace a program is in.
+#[derive(Clone, Copy)]
+pub enum Workspace {
+    /// That of the course.
+    Course,
+    /// That of the comparisons.
+    Bench,
+}
+
+/// Builds a binary of a package, optimised, and says where it is.
+///
+/// # Errors
+/// If Cargo cannot be run or does not build it. Cargo has said why.
+pub fn binary(workspace: Workspace, package: &str, name: &str) -> anyhow::Result<PathBuf> {
+    // The program that asks is target/<profile>/<itself>.
+    let me = env::current_exe().context("cannot find myself")?;
+    let target = me.parent().and_then(|profile| profile.parent()).context("I am in no target directory")?;
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = match workspace {
+        Workspace::Course => here.join(".."),
+        Workspace::Bench => here.to_owned(),
+    };
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--release", "--package", package, "--bin", name, "--manifest-path"]);
+    command.arg(root.join("Cargo.toml")).arg("--target-dir").arg(target);
+    let status = command.stdout(Stdio::null()).status();
+    ensure!(status.context("cannot run Cargo")?.success(), "Cargo's messages above say what is wrong");
+    Ok(target.join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX)))
+}
