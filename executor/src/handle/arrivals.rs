@@ -161,6 +161,8 @@ impl<T> Drop for Arrivals<T> {
 }
 
 impl<T> Lists<T> {
+    /// The outer `None` means that the caller has to wait, the inner that there is nothing to wait for.
+    #[expect(clippy::option_option, reason = "the outer one belongs to the wait")]
     fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Option<Option<TaskHandle<T>>> {
         let mut fetched = self.fetched.lock();
         if me.is_none()
