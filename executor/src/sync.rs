@@ -74,7 +74,7 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        #[cfg(test)]
+        #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
         locks_taken::count();
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -86,7 +86,7 @@ impl<T> Mutex<T> {
 }
 
 /// How many locks were taken by the threads that take part, for a test that counts them.
-#[cfg(test)]
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 pub(crate) mod locks_taken {
     use std::cell::Cell;
     use std::sync::atomic::{AtomicUsize, Ordering};

@@ -35,7 +35,7 @@
 //! 6. Tasks keep this alive until they end. When nobody will ask any more it is closed, and gives back what arrives.
 
 use std::collections::VecDeque;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
 use super::listener::{CancelBegun, Collector, Name, ResultCell};
 use super::{Canceller, TaskHandle};
@@ -128,7 +128,10 @@ impl<T: Send + 'static> Arrivals<T> {
     /// Waits for the next handle whose task has ended. `None` if there is none to wait for.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
         let mut me = None; // set while this thread may be in the line
-        let result = wait(deadline, |waker| self.0.take_or_listen(&mut me, waker));
+        let result = wait(deadline, |waker| match self.0.take_or_listen(&mut me, waker) {
+            Poll::Ready(next) => Some(next),
+            Poll::Pending => None,
+        });
         if let (Err(_), Some(me)) = (&result, me) {
             self.0.give_up(me);
         }
@@ -161,14 +164,12 @@ impl<T> Drop for Arrivals<T> {
 }
 
 impl<T> Lists<T> {
-    /// The outer `None` means that the caller has to wait, the inner that there is nothing to wait for.
-    #[expect(clippy::option_option, reason = "the outer one belongs to the wait")]
-    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Option<Option<TaskHandle<T>>> {
+    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
         let mut fetched = self.fetched.lock();
         if me.is_none()
             && let Some(handle) = fetched.pop_front()
         {
-            return Some(Some(handle));
+            return Poll::Ready(Some(handle));
         }
         let mut arrived = self.arrived.lock();
         // Also if it will not wait: left there, it would be woken in the place of a waiter that does.
@@ -176,13 +177,13 @@ impl<T> Lists<T> {
             arrived.waiters.leave(me);
         }
         if let Some(handle) = fetched.pop_front().or_else(|| arrived.fetch(&mut fetched)) {
-            return Some(Some(handle));
+            return Poll::Ready(Some(handle));
         }
         if self.expected.load(Ordering::Relaxed) == 0 {
-            return Some(None);
+            return Poll::Ready(None);
         }
         *me = Some(arrived.waiters.join(waker.clone()));
-        None
+        Poll::Pending
     }
 
     fn give_up(&self, me: Ticket) {
