@@ -120,9 +120,9 @@ use shared::Shared;
 /// # Sharing and dropping
 ///
 /// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). Unless its builder was given another
-/// [`DropPolicy`], dropping it is [`close`](crate::ExecutorService::close) without a way to cut it short: it accepts nothing more
-/// and **blocks until every accepted task is done**. Two exceptions avoid a deadlock and a lost panic: dropped by one of
-/// its own tasks, or while the thread unwinds, it shuts down and does not wait.
+/// [`DropPolicy`], dropping it is [`close`](crate::ExecutorService::close) without a way to cut it short: it accepts
+/// nothing more and **blocks until every accepted task is done**. Two exceptions avoid a deadlock and a lost panic: dropped
+/// by one of its own tasks, or while the thread unwinds, it shuts down and does not wait.
 pub struct ThreadPoolExecutor {
     shared: Arc<Shared>,
     on_drop: DropPolicy,

@@ -163,7 +163,8 @@ impl ThreadPoolExecutor {
         self.change(|settings| settings.maximum = threads)
     }
 
-    /// Changes core and maximum size to the same number, as [`ThreadPoolBuilder::threads`] sets them. This is how a
+    /// Changes core and maximum size to the same number, as
+    /// [`ThreadPoolBuilder::threads`](super::ThreadPoolBuilder::threads) sets them. This is how a
     /// [`fixed`](Self::fixed) pool is resized. Threads above a lower number end as soon as they have finished their task;
     /// for a higher one, threads start for the tasks that wait.
     ///
