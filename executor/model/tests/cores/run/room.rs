@@ -171,7 +171,9 @@ fn play(submitters: usize, broken: Option<Broken>) {
             })
         })
         .collect();
-    submitters.iter().for_each(|_| pool.claim());
+    for _ in &submitters {
+        pool.claim();
+    }
     let mut submitters: Vec<_> = submitters.into_iter().map(|submitter| submitter.join().unwrap()).collect();
     while let Some(woken) = submitters.iter_mut().find(|one| !one.got_in && one.parker.was_woken()) {
         pool.look(woken);

@@ -209,7 +209,9 @@ fn play(workers: usize, broken: Option<Broken>) {
             })
         })
         .collect();
-    workers.iter().for_each(|_| pool.submit());
+    for _ in &workers {
+        pool.submit();
+    }
     let mut asleep: Vec<_> = workers.into_iter().filter_map(|worker| worker.join().unwrap()).collect();
     while !asleep.is_empty() {
         assert!(pool.is_woken(), "a worker sleeps while a task waits");
