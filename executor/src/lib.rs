@@ -58,9 +58,9 @@
 //! 9. `thread_pool/run.rs`, up to `fn claimed`: how the workers share what has come in.
 //! 10. `thread_pool/worker.rs`, up to `fn find`: how a task is run.
 //! 11. `handle/mod.rs`: how its result comes back.
-//! 12. `handle/listener.rs`: who is told.
-//! 13. `handle/cell.rs`: what task and handle share.
-//! 14. `wait.rs`, up to `impl CancelToken`: how a thread waits for it.
+//! 12. `handle/listener.rs`, up to `enum UserCode`: who is told.
+//! 13. `handle/cell.rs`, up to `fn begin_cancel`: what task and handle share.
+//! 14. `wait.rs`, up to `struct Patience`: how a thread waits for it.
 //!
 //! # For those who come from Java
 //!
