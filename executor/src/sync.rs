@@ -28,6 +28,13 @@ mod primitives {
     /// next task of a steady stream, and far less work than falling asleep and being woken.
     pub(crate) const PATIENCE: u32 = 10;
 
+    /// Whether a thread may spend time on looking again and again for what another thread is about to do: only if the
+    /// other can run meanwhile. Asked of the system once, so it holds for what the process was given when it began.
+    pub(crate) fn spinning_helps() -> bool {
+        static HELPS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+        *HELPS.get_or_init(|| thread::available_parallelism().is_ok_and(|processors| processors.get() > 1))
+    }
+
     /// Waits on `condvar` until notified or until `deadline`. The flag says whether the deadline had passed.
     pub(crate) fn wait_until<'a, T>(
         condvar: &Condvar,
@@ -50,7 +57,7 @@ mod primitives;
 #[path = "../model/primitives/shuttle.rs"]
 mod primitives;
 
-pub(crate) use primitives::{Instant, MutexGuard, PATIENCE, atomic, thread, thread_local};
+pub(crate) use primitives::{Instant, MutexGuard, PATIENCE, atomic, spinning_helps, thread, thread_local};
 
 /// A mutual-exclusion lock that does not poison.
 #[derive(Debug, Default)]

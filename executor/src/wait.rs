@@ -27,40 +27,104 @@
 //!    ours replaces, a callback that was put off) may wait for something itself; it parks elsewhere, and the wake-ups of
 //!    the wait around it are kept.
 //! 5. Who waits is known by a [`Ticket`]. Wakers cannot be told apart for certain.
+//! 6. A waiter spins for a bounded time and under no lock, and only then sleeps. A thread that wakes it makes a system call
+//!    only if it sleeps.
+//!
+//! # First spin, then sleep
+//!
+//! To put a thread to sleep and to wake it again takes the system some microseconds, on both sides. Many waits are over
+//! sooner: another thread has begun what this one waits for. So a waiter first looks at the parker's signal for some
+//! hundred pauses of the processor. How many depends on the thread's waits of late ([`Patience`]): spinning that was in
+//! vain makes the next spin shorter, down to almost none, and spinning that has paid makes it longer. A long wait
+//! therefore costs a few microseconds of processor time more than sleeping at once would, and never more than that.
+//!
+//! | | |
+//! |---|---|
+//! | one processor for this process | no spinning: the other thread cannot run meanwhile |
+//! | the wait is cancelled | its token wakes the parker, so the spinning ends at once |
+//! | the deadline has passed | seen before the first pause, and after each 32 |
+//! | a wait that is long by its nature, such as a sleep | no spinning: [`wait_long`] |
 //!
 //! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches, semaphores and
 //! sleeps refuse ([`check_current`] first); a join does not, because an outcome that exists should not be hidden.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::hint;
 use std::task::{Wake, Waker};
 
 use crate::callbacks;
 use crate::cancel::{CancelToken, check_current, current_for_wait, is_shielded_from};
 use crate::error::{Cancelled, WaitError};
-use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, thread_local};
+use crate::sync::atomic::{AtomicU8, Ordering};
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps, thread_local};
 
 // ----- parking -----
 
 /// Where one thread waits for one thing. It holds at most one wake-up.
+///
+/// ```text
+///            wake                      wake: and notify the sleeper
+///    QUIET ────────▶ WOKEN ◀─────────────────────────────┐
+///      │ ▲             │                                 │
+///      │ └──used up────┘                                 │
+///      └──────────── park, when spinning was in vain ──▶ ASLEEP
+/// ```
 #[derive(Default)]
 struct Parker {
-    woken: Mutex<bool>,
+    signal: AtomicU8,
+    /// Held by the waiter from the moment in which it says that it sleeps until it does. So a thread that reads
+    /// `ASLEEP` and then takes this lock notifies a thread that can be notified.
+    falling_asleep: Mutex<()>,
     wake_up: Condvar,
 }
 
+/// No wake-up has come. This is the default of an atomic.
+const QUIET: u8 = 0;
+/// A wake-up has come and was not used up.
+const WOKEN: u8 = 1;
+/// No wake-up has come, and the waiter has to be notified of one.
+const ASLEEP: u8 = 2;
+
 impl Parker {
     /// Waits for a wake-up and uses it up. Returns true if the deadline came first.
-    fn park(&self, deadline: Deadline) -> bool {
-        let mut woken = self.woken.lock();
+    fn park(&self, deadline: Deadline, patience: Option<&mut Patience>) -> bool {
+        let woken = patience.is_some_and(|patience| self.spin(deadline, patience));
+        let timed_out = !woken && self.sleep(deadline);
+        // Acquire: pairs with the Release in `wake_by_ref`, so that the waiter sees what it is woken for.
+        self.signal.swap(QUIET, Ordering::Acquire);
+        timed_out
+    }
+
+    /// Looks at the signal for as long as the thread's patience lasts. True if a wake-up has come.
+    fn spin(&self, deadline: Deadline, patience: &mut Patience) -> bool {
+        for used in 0..patience.of_this_wait() {
+            // Relaxed: who finds a wake-up takes it with Acquire.
+            if self.signal.load(Ordering::Relaxed) == WOKEN {
+                patience.has_paid(used);
+                return true;
+            }
+            if used % 32 == 0 && deadline.has_passed() {
+                return false;
+            }
+            hint::spin_loop();
+        }
+        patience.was_in_vain();
+        false
+    }
+
+    /// Sleeps until a wake-up comes. True if the deadline came first.
+    fn sleep(&self, deadline: Deadline) -> bool {
+        let mut falling_asleep = self.falling_asleep.lock();
         let mut timed_out = false;
-        while !*woken && !timed_out {
-            (woken, timed_out) = match deadline.0 {
-                None => (self.wake_up.wait(woken), false),
-                Some(at) => self.wake_up.wait_until(woken, &self.woken, at),
+        // One step, so that a wake-up that came meanwhile is not overwritten.
+        let asleep = self.signal.compare_exchange(QUIET, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
+        while asleep.is_ok() && self.signal.load(Ordering::Relaxed) == ASLEEP && !timed_out {
+            (falling_asleep, timed_out) = match deadline.0 {
+                None => (self.wake_up.wait(falling_asleep), false),
+                Some(at) => self.wake_up.wait_until(falling_asleep, &self.falling_asleep, at),
             };
         }
-        *woken = false;
         timed_out
     }
 }
@@ -71,38 +135,85 @@ impl Wake for Parker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        *self.woken.lock() = true;
-        self.wake_up.notify_one();
+        // Release: pairs with the Acquire in `park`.
+        if self.signal.swap(WOKEN, Ordering::Release) == ASLEEP {
+            drop(self.falling_asleep.lock());
+            self.wake_up.notify_one();
+        }
     }
 }
 
-/// A parker in use, and a waker to it.
-struct Parking(Option<(Arc<Parker>, Waker)>);
+/// How many pauses a thread spins before it sleeps: as many as its waits of late have made worth while.
+struct Patience {
+    pauses: u32,
+    waits: u32,
+}
+
+impl Patience {
+    const LEAST: u32 = 8;
+    const MOST: u32 = 400;
+    /// One wait of so many spins for long in any case. Otherwise a thread that has lost its patience would never learn that
+    /// its waits have become short.
+    const PROBE: u32 = 32;
+
+    /// The first wait of a thread spins for long. The later ones know better.
+    fn new() -> Self {
+        Self { pauses: Self::MOST, waits: 0 }
+    }
+
+    fn of_this_wait(&mut self) -> u32 {
+        if !spinning_helps() {
+            return 0;
+        }
+        self.waits = self.waits.wrapping_add(1);
+        if self.waits.is_multiple_of(Self::PROBE) { Self::MOST } else { self.pauses }
+    }
+
+    /// A wake-up has come after so many pauses. One that takes twice as long shall pay, too.
+    fn has_paid(&mut self, used: u32) {
+        self.pauses = self.pauses.max(2 * used).min(Self::MOST);
+    }
+
+    /// Slower than it grows: a spin in vain costs less than a sleep that it would have spared.
+    fn was_in_vain(&mut self) {
+        self.pauses = (self.pauses - self.pauses / 8).max(Self::LEAST);
+    }
+}
+
+/// A parker in use.
+struct Parking(Option<Place>);
+
+/// What a thread keeps from one wait to the next.
+struct Place {
+    parker: Arc<Parker>,
+    waker: Waker,
+    patience: Patience,
+}
 
 thread_local! {
-    /// Kept from one wait of the thread to the next. It is not here while a wait uses it.
-    static PARKER: Cell<Option<(Arc<Parker>, Waker)>> = Cell::new(None);
+    /// It is not here while a wait uses it.
+    static PLACE: Cell<Option<Place>> = Cell::new(None);
 }
 
 impl Parking {
-    /// The thread's parker; or a new one if that is in use by a wait around this one, or if the thread's locals are gone.
+    /// The thread's place; or a new one if that is in use by a wait around this one, or if the thread's locals are gone.
     fn begin() -> Self {
-        let kept = PARKER.try_with(Cell::take).ok().flatten();
+        let kept = PLACE.try_with(Cell::take).ok().flatten();
         Self(Some(kept.unwrap_or_else(|| {
             let parker = Arc::new(Parker::default());
             let waker = Waker::from(Arc::clone(&parker));
-            (parker, waker)
+            Place { parker, waker, patience: Patience::new() }
         })))
     }
 
-    fn get(&self) -> &(Arc<Parker>, Waker) {
-        self.0.as_ref().expect("it is given back by drop only")
+    fn place(&mut self) -> &mut Place {
+        self.0.as_mut().expect("it is given back by drop only")
     }
 }
 
 impl Drop for Parking {
     fn drop(&mut self) {
-        let _ = PARKER.try_with(|kept| kept.set(self.0.take()));
+        let _ = PLACE.try_with(|kept| kept.set(self.0.take()));
     }
 }
 
@@ -124,9 +235,25 @@ impl Deadline {
 
 /// Blocks until `look` gives something. While it gives nothing it must register the waker with the thing it inspects, under
 /// that thing's lock. After an error the caller removes the waker again.
-pub(crate) fn wait<R>(deadline: Deadline, mut look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
-    let parking = Parking::begin();
-    let (parker, waker) = parking.get();
+pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
+    wait_as(true, deadline, look)
+}
+
+/// Blocks as [`wait`] does, but sleeps at once: for a wait that is not worth spinning.
+pub(crate) fn wait_long<R>(
+    deadline: Deadline,
+    look: impl FnMut(&Waker) -> Option<R>,
+) -> Result<R, WaitError> {
+    wait_as(false, deadline, look)
+}
+
+fn wait_as<R>(
+    spins: bool,
+    deadline: Deadline,
+    mut look: impl FnMut(&Waker) -> Option<R>,
+) -> Result<R, WaitError> {
+    let mut parking = Parking::begin();
+    let Place { parker, waker, patience } = parking.place();
     if let Some(found) = look(waker) {
         return Ok(found);
     }
@@ -137,7 +264,7 @@ pub(crate) fn wait<R>(deadline: Deadline, mut look: impl FnMut(&Waker) -> Option
         waker.wake_by_ref(); // it is cancelled already
     }
     loop {
-        let timed_out = parker.park(deadline);
+        let timed_out = parker.park(deadline, spins.then_some(&mut *patience));
         if let Some(found) = look(waker) {
             return Ok(found);
         }
@@ -174,7 +301,7 @@ impl CancelToken {
         let deadline = Deadline::after(duration);
         let obeys_this = !is_shielded_from(self);
         let mut registration = None;
-        let slept = wait(deadline, |waker| {
+        let slept = wait_long(deadline, |waker| {
             if obeys_this && self.is_cancelled() {
                 return Some(Cancelled);
             }
@@ -241,5 +368,50 @@ impl<W> Line<W> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_stays_within_its_bounds_shrinks_when_it_is_in_vain_and_grows_when_it_pays() {
+        let mut patience = Patience::new();
+        assert_eq!(patience.pauses, Patience::MOST);
+        for _ in 0..100 {
+            let before = patience.pauses;
+            patience.was_in_vain();
+            assert!(patience.pauses < before || patience.pauses == Patience::LEAST);
+        }
+        assert_eq!(patience.pauses, Patience::LEAST);
+        patience.has_paid(3);
+        assert_eq!(patience.pauses, Patience::LEAST, "it has paid as it is");
+        patience.has_paid(100);
+        assert_eq!(patience.pauses, 200);
+        patience.has_paid(300);
+        assert_eq!(patience.pauses, Patience::MOST);
+    }
+
+    #[test]
+    fn a_thread_without_patience_tries_a_long_spin_now_and_then() {
+        let mut patience = Patience { pauses: Patience::LEAST, waits: 0 };
+        let spins: Vec<_> = (0..2 * Patience::PROBE).map(|_| patience.of_this_wait()).collect();
+        let long = spins.iter().filter(|&&spin| spin == Patience::MOST).count();
+        let short = spins.iter().filter(|&&spin| spin == Patience::LEAST).count();
+        let expected = if spinning_helps() { (2, spins.len() - 2) } else { (0, 0) };
+        assert_eq!((long, short), expected);
+    }
+
+    #[test]
+    fn spinning_ends_at_once_with_a_wake_up_or_a_passed_deadline() {
+        let parker = Arc::new(Parker::default());
+        let mut patience = Patience::new();
+        assert!(!parker.spin(Deadline::after(Duration::ZERO), &mut patience));
+        assert_eq!(patience.pauses, Patience::MOST, "it has not spun in vain: there was no time to spin");
+        parker.wake_by_ref();
+        assert_eq!(parker.spin(Deadline::NEVER, &mut patience), spinning_helps());
+        assert!(!parker.park(Deadline::NEVER, Some(&mut patience)));
+        assert_eq!(parker.signal.load(Ordering::Relaxed), QUIET, "the wake-up is used up");
     }
 }

@@ -6,6 +6,11 @@ pub(crate) use loom::{thread, thread_local};
 /// See `sync.rs`. None: it would be one more schedule for each of the others.
 pub(crate) const PATIENCE: u32 = 0;
 
+/// See `sync.rs`. What a spinning thread sees is what one about to sleep sees.
+pub(crate) fn spinning_helps() -> bool {
+    false
+}
+
 #[path = "virtual_time.rs"]
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};

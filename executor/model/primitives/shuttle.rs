@@ -6,6 +6,11 @@ pub(crate) use shuttle::thread_local;
 /// See `sync.rs`. Once shows what there is to be seen.
 pub(crate) const PATIENCE: u32 = 1;
 
+/// See `sync.rs`. What a spinning thread sees is what one about to sleep sees.
+pub(crate) fn spinning_helps() -> bool {
+    false
+}
+
 #[path = "virtual_time.rs"]
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use executor::{
     CancelToken, Cancelled, ExecutorCompletionService, FutureTask, JoinError, JoinTimeoutError, Outcome,
-    TaskState, ThreadPoolExecutor, prelude::*,
+    Promise, TaskState, ThreadPoolExecutor, prelude::*,
 };
 
 use crate::support::{LONG, SHORT, Signal, assert_matches, blocked, on_every_pool, within_deadline};
@@ -23,6 +23,32 @@ fn a_timed_join_gives_up_when_the_time_is_up_and_not_before_and_the_task_goes_on
         assert!(!handle.is_finished());
         task.run();
         assert_eq!(handle.join().unwrap(), 1);
+    });
+}
+
+/// A waiter spins before it sleeps, but only for a moment.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_wait_uses_hardly_any_processor_time() {
+    /// User and system time of the calling thread, in hundredths of a second.
+    fn ticks() -> u64 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let after_name = stat.rsplit(')').next().unwrap();
+        let fields: Vec<&str> = after_name.split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    }
+
+    within_deadline(|| {
+        let (_promise, mut handle) = Promise::<()>::new();
+        let before = ticks();
+        for _ in 0..100 {
+            handle = match handle.join_timeout(Duration::from_millis(3)) {
+                Err(JoinTimeoutError::TimedOut(handle)) => handle,
+                other => panic!("nobody has kept the promise: {other:?}"),
+            };
+        }
+        let used = ticks() - before;
+        assert!(used <= 10, "{used} ticks in thirty"); // a hundred bounded spins and a hundred sleeps take one
     });
 }
 
