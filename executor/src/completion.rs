@@ -38,7 +38,7 @@ use std::fmt;
 use crate::cancel::{CancelToken, check_current};
 use crate::error::{Cancelled, WaitError};
 use crate::executor::{Executor, RejectedSubmission, submit_to};
-use crate::handle::{Arrivals, Canceller, FutureTask, TaskHandle};
+use crate::handle::{Arrivals, Canceller, Expected, FutureTask, TaskHandle};
 use crate::sync::Duration;
 use crate::wait::Deadline;
 
@@ -88,10 +88,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// # Errors
     /// [`RejectedSubmission`] if the executor refuses it. The handle is in it, and will not come out of the service.
     pub fn submit(&self, task: impl Into<FutureTask<T>>) -> Result<Canceller, RejectedSubmission<T>> {
-        let task = task.into();
-        let canceller = task.handle.canceller();
-        submit_to(&self.arrivals, &self.executor, task)?;
-        Ok(canceller)
+        submit_to(&self.arrivals, &self.executor, task.into(), |_| ()).map(Expected::into_canceller)
     }
 
     /// Submits a closure that gives up when it is cancelled: see [`FutureTask::cancellable`].

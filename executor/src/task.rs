@@ -306,7 +306,7 @@ pub(crate) trait HandleCell: RunningTask {
     fn is_finished(&self) -> bool;
 
     /// Decides for cancelled; true if nothing was decided before. A body that is running is asked to stop if `stop_body`.
-    fn cancel(&self, stop_body: bool) -> bool;
+    fn cancel(self: Arc<Self>, stop_body: bool) -> bool;
 
     /// What the task panicked with, while the result is here.
     fn panic_message(&self) -> Option<String>;
@@ -315,7 +315,7 @@ pub(crate) trait HandleCell: RunningTask {
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome;
 
     /// The task will not be run: completes the handle as cancelled unless it is finished already.
-    fn abandon(&self);
+    fn abandon(self: Arc<Self>);
 
     /// See [`Task::enter_queue`].
     fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool;

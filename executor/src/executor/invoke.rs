@@ -42,9 +42,9 @@ use std::error::Error;
 use std::fmt;
 
 use super::{Executor, RejectedExecution, RejectedSubmission};
-use crate::cancel::check_current;
+use crate::cancel::{check_current, masked};
 use crate::error::{Cancelled, RejectReason, WaitError};
-use crate::handle::{Arrivals, FutureTask, TaskHandle, TryJoinError};
+use crate::handle::{Arrivals, CancelBegun, Expected, FutureTask, TaskHandle, TryJoinError};
 use crate::panics::{Panic, discard};
 use crate::task::TaskState;
 use crate::wait::{Deadline, wait};
@@ -58,11 +58,8 @@ impl<T: Send + 'static> Batch<T> {
     /// The last ones first: a worker that a cancelled task sets free is not to begin one that is cancelled next. All of
     /// them are decided, and all threads that wait for them are let go, before the first callback of a user runs.
     fn cancel(&self) {
-        let begun: Vec<_> =
-            self.0.iter().rev().filter_map(|handle| Some((handle, handle.begin_cancel()?))).collect();
-        for (handle, begun) in begun {
-            handle.end_cancel(begun);
-        }
+        let begun: Vec<_> = self.0.iter().rev().filter_map(TaskHandle::begin_cancel).collect();
+        begun.into_iter().for_each(CancelBegun::end);
     }
 
     /// Cancels the unfinished ones, so all are finished.
@@ -134,20 +131,21 @@ fn submit_each<T: Send + 'static>(
 
 // ----- any -----
 
-/// Submits a task whose handle is to come out of `arrivals`.
+/// Submits a task whose handle is to come out of `arrivals`. `note` is told of it before the executor is.
 pub(crate) fn submit_to<T: Send + 'static>(
     arrivals: &Arrivals<T>,
     executor: &(impl Executor + ?Sized),
     FutureTask { task, handle }: FutureTask<T>,
-) -> Result<(), RejectedSubmission<T>> {
-    let id = handle.id();
-    arrivals.expect(handle);
+    note: impl FnOnce(&Expected<T>),
+) -> Result<Expected<T>, RejectedSubmission<T>> {
+    let expected = arrivals.expect(handle);
+    note(&expected);
     match executor.execute_task(task) {
-        Ok(()) => Ok(()),
-        // There is no handle only if it was given out, that is, if the executor has run what it says it has refused.
-        Err(RejectedExecution { reason, task }) => match arrivals.withdraw(id) {
-            Some(handle) => Err(RejectedSubmission { reason, task, handle }),
-            None => Ok(()),
+        Ok(()) => Ok(expected),
+        Err(RejectedExecution { reason, task }) => match arrivals.withdraw(expected) {
+            Ok(handle) => Err(RejectedSubmission { reason, task, handle }),
+            // It comes out after all: the executor has run what it says it has refused, or the task was cancelled just now.
+            Err(expected) => Ok(expected),
         },
     }
 }
@@ -155,6 +153,8 @@ pub(crate) fn submit_to<T: Send + 'static>(
 /// Tasks that compete for the first success. Dropping it cancels those that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: Arrivals<Result<T, E>>,
+    /// To cancel them by.
+    submitted: Vec<Expected<Result<T, E>>>,
     losers: Vec<Loser<T, E>>,
     not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
@@ -171,7 +171,8 @@ pub(super) fn any<T: Send + 'static, E: Send + 'static>(
     tasks: Vec<FutureTask<Result<T, E>>>,
     deadline: Deadline,
 ) -> Result<T, InvokeAnyError<T, E>> {
-    let mut race = Race { running: Arrivals::new(), losers: Vec::new(), not_submitted: Vec::new() };
+    let (running, submitted) = (Arrivals::new(), Vec::with_capacity(tasks.len()));
+    let mut race = Race { running, submitted, losers: Vec::new(), not_submitted: Vec::new() };
     if tasks.is_empty() {
         return Err(race.lost(InvokeAnyFailure::Empty));
     }
@@ -202,9 +203,12 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
             } else if deadline.has_passed() {
                 (InvokeAnyFailure::TimedOut, task)
             } else {
-                match submit_to(&self.running, executor, task) {
-                    Ok(()) => continue,
+                // Noted before, for the case that the executor panics: then this is dropped and cancels it.
+                let submitted = &mut self.submitted;
+                match submit_to(&self.running, executor, task, |task| submitted.push(task.clone())) {
+                    Ok(_) => continue,
                     Err(RejectedSubmission { reason, task, handle }) => {
+                        self.submitted.pop();
                         (reason.into(), FutureTask { task, handle })
                     }
                 }
@@ -255,14 +259,26 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
 
     /// Ends all that run. One of them may have succeeded just before.
     fn late_winner(&mut self) -> Option<T> {
-        let running = Batch(self.running.take_all());
+        self.cancel();
         let mut winner = None;
-        for handle in running.into_finished() {
+        while let Some(handle) = self.next_decided() {
             if winner.is_none() {
                 winner = self.judge(handle);
             }
         }
         winner
+    }
+
+    /// As [`Batch::cancel`].
+    fn cancel(&self) {
+        let begun: Vec<_> = self.submitted.iter().rev().filter_map(Expected::begin_cancel).collect();
+        begun.into_iter().for_each(CancelBegun::end);
+    }
+
+    /// The next handle when all outcomes are decided. It may be on its way still, brought by the thread that has decided;
+    /// that thread runs no user's code in between, so this is no wait to speak of.
+    fn next_decided(&self) -> Option<TaskHandle<Result<T, E>>> {
+        masked(|| self.running.next(Deadline::NEVER)).ok().flatten()
     }
 
     fn lost(&mut self, reason: InvokeAnyFailure) -> InvokeAnyError<T, E> {
@@ -273,7 +289,10 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
 
 impl<T: Send + 'static, E: Send + 'static> Drop for Race<T, E> {
     fn drop(&mut self) {
-        drop(Batch(self.running.take_all()));
+        self.cancel();
+        while let Some(handle) = self.next_decided() {
+            drop(handle);
+        }
         discard(std::mem::take(&mut self.losers)); // the errors are the user's
     }
 }

@@ -6,160 +6,226 @@
 //! panicked, cancelled, or dropped unrun. All of these complete the handle, so each handle arrives.
 //!
 //! ```text
-//!   expect ──▶ expected ──task ends──▶ arrived ──next──▶ the caller
-//!                 │                       │
-//!                 └──────withdraw─────────┴────────────▶ the caller
+//!   expect ──▶ expected ──task ends──▶ arrived ──all at once──▶ fetched ──next──▶ the caller
+//!            (only a count)            (threads that end tasks)  (takers)
+//!                 │                       │                        │
+//!                 └──────withdraw─────────┴────────────────────────┴────────────▶ the caller
 //! ```
 //!
 //! # How a task reports
 //!
-//! A handle has room for one listener, a [`Waker`]. The one left there is no thread's: waking it moves the handle from
-//! `expected` to `arrived` and then wakes a thread that waits in `next`. So nothing polls, and no thread of ours is
-//! needed to watch.
+//! What is expected is only counted. The handle gives its place with the task to a [`Collector`], and is made anew when
+//! the thread that ends the task hands over what the two have shared. So there is no table of handles, in which each task
+//! would have to be looked up, and nothing is allocated for a task.
+//!
+//! Threads that end tasks put the handles into one list, and takers take them out of another. A taker that finds the
+//! second empty exchanges the two, so it meets the others at their lock once for many handles.
 //!
 //! # Invariants
 //!
-//! 1. A handle is in one of the two places from `expect` until it is given out, and what is in `arrived` is finished.
-//! 2. For each handle in `arrived` there is a waiter that was woken and has not looked since, unless no thread waits. So
-//!    a waiter that is woken and gives up all the same wakes another.
+//! 1. A handle that is expected was counted before its task could end, and until it is in one of the lists. What is in a
+//!    list is finished.
+//! 2. For each handle in a list there is a waiter that was woken and has not looked since, unless no thread waits. So a
+//!    waiter that is woken and gives up all the same wakes another.
 //! 3. When nothing is expected any more, every waiter is woken: either there is something for it, or it learns that
 //!    there will be nothing.
-//! 4. The wakers of waiters are parkers, and a finished handle is moved, not dropped: no user code runs under the lock.
-//! 5. A task knows this only by a `Weak`. Otherwise a handle kept here would keep itself alive through its task.
+//! 4. The wakers of waiters are parkers, and a finished handle is moved, not dropped: no user code runs under a lock.
+//! 5. The lock of `fetched` comes before that of `arrived`. A waiter joins the line while it holds both, so that it has
+//!    seen both lists empty.
+//! 6. Tasks keep this alive until they end. When nobody will ask any more it is closed, and gives back what arrives.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::task::{Poll, Wake, Waker};
+use std::collections::VecDeque;
+use std::task::Waker;
 
-use super::TaskHandle;
+use super::listener::{CancelBegun, Collector, ResultCell};
+use super::{Canceller, TaskHandle};
 use crate::error::WaitError;
-use crate::sync::{Arc, Mutex, Weak};
-use crate::task::TaskId;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{Arc, Mutex, MutexGuard};
 use crate::wait::{Deadline, Line, Ticket, wait};
 
-pub(crate) struct Arrivals<T>(Arc<Mutex<State<T>>>);
+/// Where the handles come out. Dropping it drops those that it has, and those that are still to come.
+pub(crate) struct Arrivals<T>(Arc<Lists<T>>);
 
-struct State<T> {
-    expected: BTreeMap<TaskId, TaskHandle<T>>,
-    arrived: VecDeque<TaskHandle<T>>,
+struct Lists<T> {
+    /// How many are still to come. It grows without a lock and shrinks under that of `arrived`, where it is also looked at.
+    expected: AtomicUsize,
+    arrived: Mutex<Arrived<T>>,
+    fetched: Mutex<VecDeque<TaskHandle<T>>>,
+}
+
+struct Arrived<T> {
+    handles: VecDeque<TaskHandle<T>>,
     waiters: Line,
+    closed: bool,
+}
+
+/// A task whose handle is expected: it can be withdrawn or cancelled until it arrives.
+pub(crate) struct Expected<T> {
+    cell: Arc<dyn ResultCell<T>>,
+    name: Option<Arc<str>>,
+}
+
+impl<T> Clone for Expected<T> {
+    fn clone(&self) -> Self {
+        Self { cell: Arc::clone(&self.cell), name: self.name.clone() }
+    }
+}
+
+impl<T> Expected<T> {
+    /// The first half of a cancel, as [`TaskHandle::begin_cancel`].
+    pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
+        Arc::clone(&self.cell).begin_cancel(true)
+    }
+}
+
+impl<T: 'static> Expected<T> {
+    pub(crate) fn into_canceller(self) -> Canceller {
+        Canceller { cell: self.cell, name: self.name }
+    }
 }
 
 impl<T: Send + 'static> Arrivals<T> {
     pub(crate) fn new() -> Self {
-        let state = State { expected: BTreeMap::new(), arrived: VecDeque::new(), waiters: Line::new() };
-        Self(Arc::new(Mutex::new(state)))
+        let arrived = Arrived { handles: VecDeque::new(), waiters: Line::new(), closed: false };
+        Self(Arc::new(Lists {
+            expected: AtomicUsize::new(0),
+            arrived: Mutex::new(arrived),
+            fetched: Mutex::default(),
+        }))
     }
 
     /// Takes a handle in. To be called before its task is handed to an executor, or the order is not that of the ends.
-    pub(crate) fn expect(&self, handle: TaskHandle<T>) {
-        let report = Waker::from(Arc::new(Report { id: handle.id(), to: Arc::downgrade(&self.0) }));
-        handle.finished_or_wake(&report);
-        let mut state = self.0.lock();
-        // Looked at under the lock: a report before this has found nothing, one after it will find the handle.
-        if handle.is_finished() {
-            state.arrive(handle);
-        } else {
-            state.expected.insert(handle.id(), handle);
+    pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> Expected<T> {
+        // Relaxed: who knows of the task knows of this, and who looks at it holds the lock under which it shrinks.
+        self.0.expected.fetch_add(1, Ordering::Relaxed);
+        handle.replaced = true;
+        let expected = Expected { cell: Arc::clone(&handle.cell), name: handle.name.take() };
+        let collector = Arc::clone(&self.0) as Arc<dyn Collector<T>>;
+        if !expected.cell.collect_when_done(collector, expected.name.clone()) {
+            let cell = Arc::clone(&expected.cell);
+            assert!(self.0.collect(cell, expected.name.clone()).is_ok(), "it is closed by its drop only");
         }
+        expected
     }
 
-    /// Gives a handle back whose task was refused. `None` if it was given out already.
-    pub(crate) fn withdraw(&self, id: TaskId) -> Option<TaskHandle<T>> {
-        let mut state = self.0.lock();
-        let handle = state.expected.remove(&id).or_else(|| {
-            let place = state.arrived.iter().position(|handle| handle.id() == id)?;
-            state.arrived.remove(place)
+    /// Gives a handle back whose task was refused. Fails if it was given out already, or is about to arrive because the
+    /// task was cancelled just now.
+    pub(crate) fn withdraw(&self, expected: Expected<T>) -> Result<TaskHandle<T>, Expected<T>> {
+        if expected.cell.collect_no_more() {
+            self.0.is_one_fewer(self.0.arrived.lock());
+            return Ok(TaskHandle::new(expected.cell, expected.name));
+        }
+        let mut fetched = self.0.fetched.lock();
+        let mut arrived = self.0.arrived.lock();
+        let found = [&mut *fetched, &mut arrived.handles].into_iter().find_map(|list| {
+            let place = list.iter().position(|handle| handle.id() == expected.cell.id())?;
+            list.remove(place)
         });
-        state.wake();
-        handle
+        found.ok_or(expected)
     }
 
     /// Waits for the next handle whose task has ended. `None` if there is none to wait for.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
-        let mut me = None; // set once this thread was in the line
-        let result = wait(deadline, |waker| match self.0.lock().take_or_listen(&mut me, waker) {
-            Poll::Ready(next) => Some(next),
-            Poll::Pending => None,
-        });
+        let mut me = None; // set while this thread may be in the line
+        let result = wait(deadline, |waker| self.0.take_or_listen(&mut me, waker));
         if let (Err(_), Some(me)) = (&result, me) {
-            self.0.lock().give_up(me);
+            self.0.give_up(me);
         }
         result
     }
 
     /// The next handle if there is one now. Never blocks.
     pub(crate) fn try_next(&self) -> Option<TaskHandle<T>> {
-        self.0.lock().arrived.pop_front()
+        let mut fetched = self.0.fetched.lock();
+        fetched.pop_front().or_else(|| self.0.arrived.lock().fetch(&mut fetched))
     }
 
     /// How many handles are in it, arrived or not.
     pub(crate) fn len(&self) -> usize {
-        let state = self.0.lock();
-        state.expected.len() + state.arrived.len()
-    }
-
-    /// Empties it: first what has arrived, then the others.
-    pub(crate) fn take_all(&self) -> Vec<TaskHandle<T>> {
-        let mut state = self.0.lock();
-        let arrived = std::mem::take(&mut state.arrived);
-        let expected = std::mem::take(&mut state.expected);
-        state.wake();
-        arrived.into_iter().chain(expected.into_values()).collect()
+        let fetched = self.0.fetched.lock();
+        let arrived = self.0.arrived.lock();
+        fetched.len() + arrived.handles.len() + self.0.expected.load(Ordering::Relaxed)
     }
 }
 
-impl<T> State<T> {
-    fn arrive(&mut self, handle: TaskHandle<T>) {
-        self.arrived.push_back(handle);
-        self.wake();
+impl<T> Drop for Arrivals<T> {
+    fn drop(&mut self) {
+        let fetched = std::mem::take(&mut *self.0.fetched.lock());
+        let mut arrived = self.0.arrived.lock();
+        arrived.closed = true;
+        let not_fetched = std::mem::take(&mut arrived.handles);
+        drop(arrived);
+        drop((fetched, not_fetched));
     }
+}
 
-    /// Wakes the waiters that ought to look: one for a handle that has arrived, all if it was the last. Waking a parker
-    /// under our lock is fine: it takes no lock but its own.
-    fn wake(&mut self) {
-        if self.expected.is_empty() {
-            self.waiters.take_all().for_each(Waker::wake);
-        } else if !self.arrived.is_empty()
-            && let Some(waiter) = self.waiters.take_first()
+impl<T> Lists<T> {
+    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Option<Option<TaskHandle<T>>> {
+        let mut fetched = self.fetched.lock();
+        if me.is_none()
+            && let Some(handle) = fetched.pop_front()
         {
-            waiter.wake();
+            return Some(Some(handle));
         }
-    }
-
-    fn take_or_listen(&mut self, me: &mut Option<Ticket>, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
+        let mut arrived = self.arrived.lock();
         // Also if it will not wait: left there, it would be woken in the place of a waiter that does.
-        if let Some(me) = *me {
-            self.waiters.leave(me);
+        if let Some(me) = me.take() {
+            arrived.waiters.leave(me);
         }
-        if let Some(handle) = self.arrived.pop_front() {
-            return Poll::Ready(Some(handle));
+        if let Some(handle) = fetched.pop_front().or_else(|| arrived.fetch(&mut fetched)) {
+            return Some(Some(handle));
         }
-        if self.expected.is_empty() {
-            return Poll::Ready(None);
+        if self.expected.load(Ordering::Relaxed) == 0 {
+            return Some(None);
         }
-        *me = Some(self.waiters.join(waker.clone()));
-        Poll::Pending
+        *me = Some(arrived.waiters.join(waker.clone()));
+        None
     }
 
-    fn give_up(&mut self, me: Ticket) {
-        self.waiters.leave(me);
-        self.wake(); // it may have been woken for a handle
+    fn give_up(&self, me: Ticket) {
+        let fetched = self.fetched.lock();
+        let mut arrived = self.arrived.lock();
+        arrived.waiters.leave(me);
+        let something_is_there = !fetched.is_empty() || !arrived.handles.is_empty();
+        // It may have been woken for a handle.
+        let next = if something_is_there { arrived.waiters.take_first() } else { None };
+        drop(arrived);
+        drop(fetched);
+        next.into_iter().for_each(Waker::wake);
+    }
+
+    /// One that was expected has arrived, or never will. Wakes those that ought to look: the first for a handle that has
+    /// arrived, all if it was the last.
+    fn is_one_fewer(&self, mut arrived: MutexGuard<'_, Arrived<T>>) {
+        let was_the_last = self.expected.fetch_sub(1, Ordering::Relaxed) == 1;
+        let first = if arrived.handles.is_empty() { None } else { arrived.waiters.take_first() };
+        let others = was_the_last.then(|| arrived.waiters.take_all());
+        drop(arrived);
+        first.into_iter().chain(others.into_iter().flatten()).for_each(Waker::wake);
     }
 }
 
-/// What a task wakes when it has ended.
-struct Report<T> {
-    id: TaskId,
-    to: Weak<Mutex<State<T>>>,
+impl<T> Arrived<T> {
+    /// Exchanges this list for that of the takers, which is empty, and takes the first handle.
+    fn fetch(&mut self, fetched: &mut VecDeque<TaskHandle<T>>) -> Option<TaskHandle<T>> {
+        std::mem::swap(&mut self.handles, fetched);
+        fetched.pop_front()
+    }
 }
 
-impl<T: Send + 'static> Wake for Report<T> {
-    fn wake(self: Arc<Self>) {
-        let Some(arrivals) = self.to.upgrade() else { return };
-        let mut state = arrivals.lock();
-        // It is not there if it was withdrawn, or had arrived when it was taken in.
-        if let Some(handle) = state.expected.remove(&self.id) {
-            state.arrive(handle);
+impl<T: Send + 'static> Collector<T> for Lists<T> {
+    fn collect(
+        &self,
+        cell: Arc<dyn ResultCell<T>>,
+        name: Option<Arc<str>>,
+    ) -> Result<(), Arc<dyn ResultCell<T>>> {
+        let mut arrived = self.arrived.lock();
+        if arrived.closed {
+            return Err(cell);
         }
+        arrived.handles.push_back(TaskHandle::new(cell, name));
+        self.is_one_fewer(arrived);
+        Ok(())
     }
 }

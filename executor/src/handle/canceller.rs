@@ -30,13 +30,13 @@ impl Canceller {
     /// As [`TaskHandle::cancel`](crate::TaskHandle::cancel).
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
-        self.cell.cancel(true)
+        Arc::clone(&self.cell).cancel(true)
     }
 
     /// As [`TaskHandle::cancel_keep_running`](crate::TaskHandle::cancel_keep_running).
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
-        self.cell.cancel(false)
+        Arc::clone(&self.cell).cancel(false)
     }
 
     /// As [`TaskHandle::is_finished`](crate::TaskHandle::is_finished).

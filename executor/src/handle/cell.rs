@@ -1,56 +1,37 @@
 //! The state that a task and its handle share, and every way in which it changes.
 //!
-//! A submitted task is one allocation, a [`TaskCell`]: the state behind its lock, and the body. Each party sees it through a
-//! trait that shows what is its business, and no more of the types than it needs:
+//! A submitted task is one allocation, a [`TaskCell`]: the state behind its lock, and in it the body for as long as it has
+//! not begun. Each party sees it through a trait that shows what is its business, and no more of the types than it needs:
 //!
 //! | party | sees | does not know |
 //! |---|---|---|
 //! | the frame of the thread that runs the body | [`RunningTask`] | result, body |
 //! | executor, queue, [`Canceller`](super::Canceller) | [`HandleCell`] | result, body |
-//! | [`TaskHandle`](super::TaskHandle), [`Promise`](super::Promise) | [`ResultCell`] | body |
+//! | [`TaskHandle`](super::TaskHandle), [`Promise`](super::Promise), [`Arrivals`](super::Arrivals) | [`ResultCell`] | body |
 //!
 //! The states and the invariants are on the [page of the folder](super).
 
 use std::task::Waker;
 
 use super::error::TaskError;
-use super::listener::{Announcement, Callback, Listener, Relay, TaskResult, UserCode, mark_read};
-use crate::cancel::{Callbacks, CancelToken, RunningTask, call_outside, enter_task};
+use super::listener::{
+    Announcement, Callback, CancelBegun, Collector, Listener, Relay, ResultCell, TaskResult, UserCode,
+    mark_read,
+};
+use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::error::Cancelled;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, Mutex, Weak};
 use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId, TaskState};
 
-/// The one allocation: what is shared, and the body in its slot.
+/// The one allocation that a task and its handle share.
 pub(super) struct TaskCell<T, F> {
-    core: Core<T>,
-    body: Mutex<Option<F>>,
-}
-
-impl<T, F> TaskCell<T, F> {
-    pub(super) fn new(id: TaskId, body: F) -> Self {
-        Self { core: Core::new(id, Phase::Pending), body: Mutex::new(Some(body)) }
-    }
-}
-
-/// The body of a promise, of which there is none.
-pub(super) type NoBody<T> = fn() -> Result<T, Cancelled>;
-
-impl<T> TaskCell<T, NoBody<T>> {
-    /// Without a body: the outcome will come from elsewhere, by [`Core::settle`].
-    pub(super) fn begun(id: TaskId) -> Self {
-        Self { core: Core::new(id, Phase::Running(None)), body: Mutex::new(None) }
-    }
-}
-
-/// The part that does not depend on the body's type.
-pub(super) struct Core<T> {
     id: TaskId,
-    state: Mutex<CoreState<T>>,
+    state: Mutex<CellState<T, F>>,
 }
 
-struct CoreState<T> {
-    phase: Phase<T>,
+struct CellState<T, F> {
+    phase: Phase<T, F>,
     listener: Listener<T>,
     /// Cancelled in the way that asks the body to stop, so that a token made later has to be cancelled, too.
     stop_body: bool,
@@ -65,8 +46,9 @@ enum Whereabouts {
     CancelledInQueue(Weak<dyn QueueWatcher>),
 }
 
-enum Phase<T> {
-    Pending,
+enum Phase<T, F> {
+    /// The body has not begun. Whoever moves on from here takes it out.
+    Pending(F),
     /// The token, once the body or a wait in it has asked for it.
     Running(Option<CancelToken>),
     Finished(TaskResult<T>),
@@ -74,10 +56,36 @@ enum Phase<T> {
     Taken(TaskState),
 }
 
-impl<T> Phase<T> {
+impl<T, F> TaskCell<T, F> {
+    pub(super) fn new(id: TaskId, body: F) -> Self {
+        Self::in_phase(id, Phase::Pending(body))
+    }
+
+    fn in_phase(id: TaskId, phase: Phase<T, F>) -> Self {
+        let state = CellState {
+            phase,
+            listener: Listener::None,
+            stop_body: false,
+            whereabouts: Whereabouts::Elsewhere,
+        };
+        Self { id, state: Mutex::new(state) }
+    }
+}
+
+/// The body of a promise, of which there is none.
+pub(super) type NoBody<T> = fn() -> Result<T, Cancelled>;
+
+impl<T> TaskCell<T, NoBody<T>> {
+    /// Without a body: the outcome will come from elsewhere, by [`ResultCell::settle`].
+    pub(super) fn begun(id: TaskId) -> Self {
+        Self::in_phase(id, Phase::Running(None))
+    }
+}
+
+impl<T, F> Phase<T, F> {
     fn state(&self) -> TaskState {
         match self {
-            Self::Pending => TaskState::Pending,
+            Self::Pending(_) => TaskState::Pending,
             Self::Running(_) => TaskState::Running,
             Self::Finished(Ok(_)) => TaskState::Completed,
             Self::Finished(Err(TaskError::Panicked(_))) => TaskState::Panicked,
@@ -90,8 +98,21 @@ impl<T> Phase<T> {
         matches!(self, Self::Finished(_) | Self::Taken(_))
     }
 
+    /// Moves from pending to running and the body out. `None` if there is nothing to run any more.
+    fn begin(&mut self) -> Option<F> {
+        match self {
+            Self::Pending(_) => {
+                let Self::Pending(body) = std::mem::replace(self, Self::Running(None)) else {
+                    unreachable!()
+                };
+                Some(body)
+            }
+            _ => None,
+        }
+    }
+
     /// Moves the result out, if it is there.
-    pub(super) fn take(&mut self) -> Option<TaskResult<T>> {
+    fn take(&mut self) -> Option<TaskResult<T>> {
         match self {
             Self::Finished(_) => {
                 let taken = Self::Taken(self.state());
@@ -103,57 +124,179 @@ impl<T> Phase<T> {
     }
 }
 
-impl<T> CoreState<T> {
+impl<T, F> CellState<T, F> {
     /// A result is given once. Only a handle that was polled to its end and then used again can get here without one.
     fn assert_not_taken(&self) {
         assert!(!matches!(self.phase, Phase::Taken(_)), "a handle was used after it had given its result");
     }
 
+    /// Leaves a listener, and gives back the one that was there, to be dropped when the lock is free.
+    fn listen(&mut self, listener: Listener<T>) -> Listener<T> {
+        std::mem::replace(&mut self.listener, listener)
+    }
+
     /// Decides the outcome. The caller announces it when it has let go of the lock: [`Announcement::release_waiters`].
     fn decide(&mut self, result: TaskResult<T>) -> Announcement<T> {
         self.phase = Phase::Finished(result);
-        match std::mem::replace(&mut self.listener, Listener::None) {
+        match self.listen(Listener::None) {
             Listener::None => Announcement::Nobody,
-            Listener::Gone => {
-                let result = self.phase.take().expect("decided above");
-                Announcement::Drop(result)
-            }
             Listener::Waker(waker) => Announcement::Wake(waker),
-            Listener::Relay(relay) => {
-                let result = self.phase.take().expect("decided above");
-                Announcement::Relay(relay, result)
-            }
-            Listener::Callback(callback) => {
-                let result = self.phase.take().expect("decided above");
-                Announcement::Call(callback, result)
-            }
+            Listener::Collector(collector, name) => Announcement::Collect(collector, name),
+            Listener::Gone => Announcement::Drop(self.decided()),
+            Listener::Relay(relay) => Announcement::Relay(relay, self.decided()),
+            Listener::Callback(callback) => Announcement::Call(callback, self.decided()),
         }
+    }
+
+    fn decided(&mut self) -> TaskResult<T> {
+        self.phase.take().expect("it was decided just now")
+    }
+
+    /// Decides for cancelled if nothing is decided yet. `None` if something was.
+    fn cancel(&mut self, stop_body: bool) -> Option<Decided<T, F>> {
+        let body = self.phase.begin();
+        let Phase::Running(token) = &mut self.phase else { return None };
+        let token = token.take().filter(|_| stop_body);
+        self.stop_body = stop_body;
+        let watcher = match std::mem::replace(&mut self.whereabouts, Whereabouts::Elsewhere) {
+            Whereabouts::InQueue(watcher) => {
+                self.whereabouts = Whereabouts::CancelledInQueue(Weak::clone(&watcher));
+                watcher.upgrade()
+            }
+            _ => None,
+        };
+        Some(Decided { body, token, watcher, announcement: self.decide(Err(TaskError::Cancelled)) })
     }
 }
 
-impl<T> Core<T> {
-    fn new(id: TaskId, phase: Phase<T>) -> Self {
-        let state = CoreState {
-            phase,
-            listener: Listener::None,
-            stop_body: false,
-            whereabouts: Whereabouts::Elsewhere,
-        };
-        Self { id, state: Mutex::new(state) }
-    }
+/// A cancellation that won, and what is left to do about it without the lock.
+struct Decided<T, F> {
+    body: Option<F>,
+    token: Option<CancelToken>,
+    watcher: Option<Arc<dyn QueueWatcher>>,
+    announcement: Announcement<T>,
+}
 
-    /// Moves from pending to running; false if there is nothing to run any more.
-    fn begin(&self) -> bool {
+impl<T, F> Drop for TaskCell<T, F> {
+    fn drop(&mut self) {
+        // A result that nobody took and a callback that nobody called are the user's; their `Drop` may panic.
         let mut state = self.state.lock();
-        let pending = matches!(state.phase, Phase::Pending);
-        if pending {
-            state.phase = Phase::Running(None);
-        }
-        pending
+        let phase = std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled));
+        let listener = state.listen(Listener::None);
+        drop(state);
+        discard(phase);
+        discard(listener);
+    }
+}
+
+impl<T, F> ResultCell<T> for TaskCell<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
+{
+    fn take(&self) -> Option<TaskResult<T>> {
+        let result = {
+            let mut state = self.state.lock();
+            state.assert_not_taken();
+            state.phase.take()
+        };
+        result.inspect(mark_read)
     }
 
-    /// The token of what is running, made if need be.
-    pub(super) fn token(&self) -> CancelToken {
+    fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>> {
+        if let Some(result) = self.take() {
+            return Some(result);
+        }
+        let waker = waker.clone(); // might be user code, so it happens before the lock
+        let mut state = self.state.lock();
+        if let Some(result) = state.phase.take() {
+            return Some(result).inspect(mark_read);
+        }
+        state.assert_not_taken();
+        let replaced = state.listen(Listener::Waker(waker));
+        drop(state);
+        discard(replaced);
+        None
+    }
+
+    fn finished_or_listen(&self, waker: &Waker) -> bool {
+        let waker = waker.clone(); // might be user code, so it happens before the lock
+        let mut state = self.state.lock();
+        if state.phase.is_finished() {
+            return true;
+        }
+        let replaced = state.listen(Listener::Waker(waker));
+        drop(state);
+        discard(replaced);
+        false
+    }
+
+    fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>) {
+        let mut state = self.state.lock();
+        let result = state.phase.take();
+        let listener = match &state.listener {
+            // It has taken the handle's place.
+            Listener::Callback(_) | Listener::Relay(_) | Listener::Collector(..) => Listener::None,
+            _ => state.listen(Listener::Gone),
+        };
+        (result, listener)
+    }
+
+    fn call_when_done(&self, callback: Callback<T>) {
+        let mut state = self.state.lock();
+        if let Some(result) = state.phase.take() {
+            drop(state);
+            UserCode::Call(callback, result).run();
+        } else {
+            state.assert_not_taken();
+            let replaced = state.listen(Listener::Callback(callback));
+            drop(state);
+            discard(replaced);
+        }
+    }
+
+    fn relay_when_done(&self, relay: Arc<dyn Relay<T>>) {
+        let mut state = self.state.lock();
+        if let Some(result) = state.phase.take() {
+            drop(state);
+            relay.publish(result);
+        } else {
+            state.assert_not_taken();
+            let replaced = state.listen(Listener::Relay(relay));
+            drop(state);
+            discard(replaced);
+        }
+    }
+
+    fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Arc<str>>) -> bool {
+        let mut state = self.state.lock();
+        if state.phase.is_finished() {
+            return false;
+        }
+        let replaced = state.listen(Listener::Collector(collector, name));
+        drop(state);
+        discard(replaced);
+        true
+    }
+
+    fn collect_no_more(&self) -> bool {
+        let mut state = self.state.lock();
+        let is_collected = matches!(state.listener, Listener::Collector(..));
+        let replaced = if is_collected { state.listen(Listener::None) } else { Listener::None };
+        drop(state);
+        drop(replaced);
+        is_collected
+    }
+
+    fn take_out_of_queue(&self) -> Option<Task> {
+        let watcher = match &self.state.lock().whereabouts {
+            Whereabouts::InQueue(watcher) => watcher.upgrade()?,
+            _ => return None,
+        };
+        watcher.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
+    }
+
+    fn token(&self) -> CancelToken {
         let mut state = self.state.lock();
         if let Phase::Running(token) = &mut state.phase {
             return token.get_or_insert_default().clone();
@@ -165,219 +308,46 @@ impl<T> Core<T> {
         token
     }
 
-    /// Decides for cancelled if nothing is decided yet. `None` if something was.
-    fn cancel(&self, stop_body: bool) -> Option<Decided<T>> {
-        let mut state = self.state.lock();
-        let (was_pending, token) = match &mut state.phase {
-            Phase::Pending => (true, None),
-            Phase::Running(token) => (false, token.take()),
-            Phase::Finished(_) | Phase::Taken(_) => return None,
-        };
-        state.stop_body = stop_body;
-        let watcher = match std::mem::replace(&mut state.whereabouts, Whereabouts::Elsewhere) {
-            Whereabouts::InQueue(watcher) => {
-                state.whereabouts = Whereabouts::CancelledInQueue(Weak::clone(&watcher));
-                watcher.upgrade()
-            }
-            _ => None,
-        };
-        let announcement = state.decide(Err(TaskError::Cancelled));
-        Some(Decided { was_pending, token: token.filter(|_| stop_body), watcher, announcement })
-    }
-
-    pub(super) fn take(&self) -> Option<TaskResult<T>> {
-        let result = {
-            let mut state = self.state.lock();
-            state.assert_not_taken();
-            state.phase.take()
-        };
-        result.inspect(mark_read)
-    }
-
-    /// Takes the result, or leaves the waker with the task.
-    pub(super) fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>> {
-        if let Some(result) = self.take() {
-            return Some(result);
-        }
-        let waker = waker.clone(); // might be user code, so it happens before the lock
-        let mut state = self.state.lock();
-        if let Some(result) = state.phase.take() {
-            return Some(result).inspect(mark_read);
-        }
-        state.assert_not_taken();
-        let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
-        drop(state);
-        discard(replaced);
-        None
-    }
-
-    /// Whether there is an outcome. If not, leaves the waker with the task; in no case takes anything.
-    pub(super) fn finished_or_listen(&self, waker: &Waker) -> bool {
-        let waker = waker.clone(); // might be user code, so it happens before the lock
-        let mut state = self.state.lock();
-        if state.phase.is_finished() {
-            return true;
-        }
-        let replaced = std::mem::replace(&mut state.listener, Listener::Waker(waker));
-        drop(state);
-        discard(replaced);
-        false
-    }
-
-    /// The handle is gone. Without this, a canceller would keep the result alive for as long as it lives itself.
-    pub(super) fn nobody_listens(&self) {
-        let mut state = self.state.lock();
-        let result = state.phase.take();
-        let listener = match &state.listener {
-            Listener::Callback(_) | Listener::Relay(_) => None, // it has taken the handle's place
-            _ => Some(std::mem::replace(&mut state.listener, Listener::Gone)),
-        };
-        drop(state);
-        discard(result);
-        discard(listener);
-    }
-
-    /// Takes the task out of the queue that it waits in.
-    pub(super) fn take_out_of_queue(&self) -> Option<Task> {
-        let watcher = match &self.state.lock().whereabouts {
-            Whereabouts::InQueue(watcher) => watcher.upgrade()?,
-            _ => return None,
-        };
-        watcher.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
-    }
-
-    /// Has a relay told when it is done; gives it the result now if it is.
-    pub(super) fn relay_when_done(&self, relay: Arc<dyn Relay<T>>) {
-        let mut state = self.state.lock();
-        if let Some(result) = state.phase.take() {
-            drop(state);
-            relay.publish(result);
-        } else {
-            state.assert_not_taken();
-            let replaced = std::mem::replace(&mut state.listener, Listener::Relay(relay));
-            drop(state);
-            discard(replaced);
-        }
-    }
-}
-
-impl<T: 'static> Core<T> {
     // ANCHOR: settle
-    /// Decides for `result` if nothing is decided yet. Otherwise it comes back.
-    pub(super) fn settle(&self, result: TaskResult<T>) -> Result<(), TaskResult<T>> {
+    fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>> {
         let mut state = self.state.lock();
         let Phase::Running(token) = &mut state.phase else { return Err(result) };
         let token = token.take();
         let announcement = state.decide(result);
         drop(state);
-        let callback = announcement.release_waiters();
+        let callback = announcement.release_waiters(self);
         drop(token);
         callback.run();
         Ok(())
     }
     // ANCHOR_END: settle
 
-    /// Publishes what came of the body, unless a `cancel` was first.
-    fn finish(&self, result: TaskResult<T>) {
-        if let Err(too_late) = self.settle(result) {
-            if let Err(TaskError::Panicked(panic)) = &too_late {
-                panic.set_after_cancel();
-            }
-            UserCode::Drop(too_late).run();
-        }
-    }
-
-    pub(super) fn call_when_done(&self, callback: Callback<T>) {
-        let mut state = self.state.lock();
-        if let Some(result) = state.phase.take() {
-            drop(state);
-            UserCode::Call(callback, result).run();
-        } else {
-            state.assert_not_taken();
-            let replaced = std::mem::replace(&mut state.listener, Listener::Callback(callback));
-            drop(state);
-            discard(replaced);
-        }
+    fn begin_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T>> {
+        self.begin_a_cancel(stop_body).map(CancelBegun::boxed)
     }
 }
 
-impl<T> Drop for Core<T> {
-    fn drop(&mut self) {
-        // A result that nobody took and a callback that nobody called are the user's; their `Drop` may panic.
-        let mut state = self.state.lock();
-        let phase = std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled));
-        let listener = std::mem::replace(&mut state.listener, Listener::None);
-        drop(state);
-        discard(phase);
-        discard(listener);
-    }
-}
-
-/// A cancellation that won, and what is left to do about it without the lock.
-struct Decided<T> {
-    was_pending: bool,
-    token: Option<CancelToken>,
-    watcher: Option<Arc<dyn QueueWatcher>>,
-    announcement: Announcement<T>,
-}
-
-/// A cancel whose waiters have been let go, and the users' code that it is still to run.
-#[must_use]
-pub(crate) struct CancelBegun<T> {
-    was_pending: bool,
-    of_the_token: Callbacks,
-    of_the_listener: UserCode<T>,
-}
-
-/// What a task and its handle share, with the type of the result but without that of the body: for the handle.
-pub(super) trait ResultCell<T>: HandleCell {
-    fn core(&self) -> &Core<T>;
-
-    /// Decides for cancelled and lets everybody go who waits in this crate: for the outcome, or, in the body, under the
-    /// task's token. Runs none of the users' callbacks. `None` if something was decided before.
-    fn begin_cancel(&self, stop_body: bool) -> Option<CancelBegun<T>>;
-
-    /// Runs the users' code that is left: the token's callbacks, the `Drop` of what the body captured, the listener.
-    fn end_cancel(&self, begun: CancelBegun<T>);
-}
-
-impl<T, F> ResultCell<T> for TaskCell<T, F>
+impl<T, F> TaskCell<T, F>
 where
     T: Send + 'static,
     F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
 {
-    fn core(&self) -> &Core<T> {
-        &self.core
-    }
-
     // ANCHOR: cancel
-    fn begin_cancel(&self, stop_body: bool) -> Option<CancelBegun<T>> {
-        let Decided { was_pending, token, watcher, announcement } = self.core.cancel(stop_body)?;
+    fn begin_a_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T, F>> {
+        let Decided { body, token, watcher, announcement } = self.state.lock().cancel(stop_body)?;
         if let Some(watcher) = watcher {
             watcher.cancelled_in_queue(); // so that the pool's counts are right when a joiner asks for them
         }
-        let of_the_listener = announcement.release_waiters();
+        let of_the_listener = announcement.release_waiters(self);
         let of_the_token = token.and_then(|token| token.begin_cancel()).unwrap_or_default();
-        Some(CancelBegun { was_pending, of_the_token, of_the_listener })
-    }
-
-    fn end_cancel(&self, begun: CancelBegun<T>) {
-        let CancelBegun { was_pending, of_the_token, of_the_listener } = begun;
-        let body = if was_pending { self.body.lock().take() } else { None };
-        if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {
-            call_outside(|| {
-                of_the_token.run_here();
-                discard(body);
-                of_the_listener.run_here();
-            });
-        }
+        Some(CancelBegun { of_the_token, body, of_the_listener })
     }
     // ANCHOR_END: cancel
 }
 
 impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
     fn token_made(&self, made: &CancelToken) {
-        let mut state = self.core.state.lock();
+        let mut state = self.state.lock();
         if let Phase::Running(token) = &mut state.phase {
             *token = Some(made.clone());
         } else if state.stop_body {
@@ -387,7 +357,7 @@ impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
     }
 
     fn was_cancelled(&self) -> bool {
-        self.core.state.lock().stop_body
+        self.state.lock().stop_body
     }
 }
 
@@ -397,23 +367,23 @@ where
     F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
 {
     fn id(&self) -> TaskId {
-        self.core.id
+        self.id
     }
 
     fn state(&self) -> TaskState {
-        self.core.state.lock().phase.state()
+        self.state.lock().phase.state()
     }
 
     fn is_finished(&self) -> bool {
-        self.core.state.lock().phase.is_finished()
+        self.state.lock().phase.is_finished()
     }
 
-    fn cancel(&self, stop_body: bool) -> bool {
-        self.begin_cancel(stop_body).map(|begun| self.end_cancel(begun)).is_some()
+    fn cancel(self: Arc<Self>, stop_body: bool) -> bool {
+        self.begin_a_cancel(stop_body).map(CancelBegun::end).is_some()
     }
 
     fn panic_message(&self) -> Option<String> {
-        match &self.core.state.lock().phase {
+        match &self.state.lock().phase {
             Phase::Finished(Err(TaskError::Panicked(panic))) => Some(panic.message().to_owned()),
             _ => None,
         }
@@ -421,11 +391,11 @@ where
 
     // ANCHOR: run
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
-        if !self.core.begin() {
+        let body = self.state.lock().phase.begin();
+        let Some(body) = body else {
             before_publish(&Outcome::Cancelled);
             return Outcome::Cancelled;
-        }
-        let body = self.body.lock().take().expect("the body is there while the state is pending");
+        };
         let result = {
             let _frame = enter_task(Some(Arc::clone(&self) as Arc<dyn RunningTask>));
             contain(body)
@@ -436,14 +406,16 @@ where
             Err(panic) => (Outcome::Panicked(panic.clone()), Err(TaskError::Panicked(panic))),
         };
         before_publish(&outcome);
-        self.core.finish(result);
+        if let Err(too_late) = self.settle(result) {
+            drop_late(too_late); // a `cancel` was first
+        }
         outcome
     }
     // ANCHOR_END: run
 
-    fn abandon(&self) {
+    fn abandon(self: Arc<Self>) {
         // A task that is dropped while it is in a queue is dropped by that queue, under its pool's lock.
-        let before = std::mem::replace(&mut self.core.state.lock().whereabouts, Whereabouts::Elsewhere);
+        let before = std::mem::replace(&mut self.state.lock().whereabouts, Whereabouts::Elsewhere);
         if let Whereabouts::CancelledInQueue(watcher) = before
             && let Some(watcher) = watcher.upgrade()
         {
@@ -453,7 +425,7 @@ where
     }
 
     fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool {
-        let mut state = self.core.state.lock();
+        let mut state = self.state.lock();
         let decided = state.phase.is_finished();
         state.whereabouts =
             if decided { Whereabouts::CancelledInQueue(watcher) } else { Whereabouts::InQueue(watcher) };
@@ -461,7 +433,15 @@ where
     }
 
     fn leave_queue(&self) -> bool {
-        let before = std::mem::replace(&mut self.core.state.lock().whereabouts, Whereabouts::Elsewhere);
+        let before = std::mem::replace(&mut self.state.lock().whereabouts, Whereabouts::Elsewhere);
         matches!(before, Whereabouts::CancelledInQueue(_))
     }
+}
+
+/// Drops what came of a body whose task had been cancelled. Its handle cannot tell of a panic.
+fn drop_late<T: 'static>(too_late: TaskResult<T>) {
+    if let Err(TaskError::Panicked(panic)) = &too_late {
+        panic.set_after_cancel();
+    }
+    UserCode::Drop(too_late).run();
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::TaskHandle;
-use super::cell::{ResultCell, TaskCell};
+use super::cell::TaskCell;
+use super::listener::ResultCell;
 use crate::cancel::CancelToken;
 use crate::error::Cancelled;
 use crate::sync::Arc;
@@ -64,7 +65,7 @@ impl<T: Send + 'static> FutureTask<T> {
     fn from_body(body: impl FnOnce() -> Result<T, Cancelled> + Send + 'static) -> Self {
         let id = TaskId::next();
         let cell = Arc::new(TaskCell::new(id, body));
-        let handle = TaskHandle { cell: Arc::clone(&cell) as Arc<dyn ResultCell<T>>, name: None };
+        let handle = TaskHandle::new(Arc::clone(&cell) as Arc<dyn ResultCell<T>>, None);
         Self { task: Task::with_handle(cell, id), handle }
     }
 

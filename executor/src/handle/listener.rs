@@ -1,4 +1,4 @@
-//! Who hears of an outcome, and in which order.
+//! Who hears of an outcome, in which order, and what they can do with what the task and its handle share.
 //!
 //! A handle has room for one [`Listener`]. When the outcome is decided, what there is to tell it becomes an
 //! [`Announcement`], which is carried out when the lock of the state is free, in two steps: those who wait are let go
@@ -7,9 +7,10 @@
 use std::task::Waker;
 
 use super::error::TaskError;
-use crate::cancel::{call_outside, outside_any_task};
+use crate::cancel::{Callbacks, CancelToken, call_outside, outside_any_task};
 use crate::panics::{contain, discard};
 use crate::sync::Arc;
+use crate::task::{HandleCell, Task};
 
 pub(super) type TaskResult<T> = Result<T, TaskError>;
 
@@ -20,6 +21,82 @@ pub(super) fn mark_read<T>(result: &TaskResult<T>) {
     }
 }
 
+/// What a task and its handle share, with the type of the result but without that of the body: for the handle, and for
+/// whatever takes the handle's place.
+pub(super) trait ResultCell<T>: HandleCell {
+    /// Takes the result, if it is there.
+    fn take(&self) -> Option<TaskResult<T>>;
+
+    /// Takes the result, or leaves the waker with the task.
+    fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>>;
+
+    /// Whether there is an outcome. If not, leaves the waker with the task; in no case takes anything.
+    fn finished_or_listen(&self, waker: &Waker) -> bool;
+
+    /// The handle is gone. Without this, a canceller would keep the result alive for as long as it lives itself. The caller
+    /// drops what comes back.
+    fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
+
+    /// Calls back when it is done; now if it is.
+    fn call_when_done(&self, callback: Callback<T>);
+
+    /// Has a relay told when it is done; gives it the result now if it is.
+    fn relay_when_done(&self, relay: Arc<dyn Relay<T>>);
+
+    /// Has the cell given to a collector when it is done. False if it is done already: then the caller does that.
+    fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Arc<str>>) -> bool;
+
+    /// Takes that back. False if the cell was given to the collector, or is about to be.
+    fn collect_no_more(&self) -> bool;
+
+    /// Takes the task out of the queue that it waits in.
+    fn take_out_of_queue(&self) -> Option<Task>;
+
+    /// The token of what is running, made if need be.
+    fn token(&self) -> CancelToken;
+
+    /// Decides for `result` if nothing is decided yet. Otherwise it comes back.
+    fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
+
+    /// Decides for cancelled and lets everybody go who waits in this crate: for the outcome, or, in the body, under the
+    /// task's token. Runs none of the users' callbacks. `None` if something was decided before.
+    fn begin_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T>>;
+}
+
+/// A cancel whose waiters have been let go, and the users' code that it is still to run.
+#[must_use]
+pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
+    pub(super) of_the_token: Callbacks,
+    /// The body, if it had not begun.
+    pub(super) body: Option<F>,
+    pub(super) of_the_listener: UserCode<T>,
+}
+
+impl<T, F: Send + 'static> CancelBegun<T, F> {
+    /// The same for one who does not know the type of the body.
+    pub(super) fn boxed(self) -> CancelBegun<T> {
+        let Self { of_the_token, body, of_the_listener } = self;
+        let body = body.map(|body| Box::new(body) as Box<dyn Send>);
+        CancelBegun { of_the_token, body, of_the_listener }
+    }
+}
+
+impl<T: 'static, F: 'static> CancelBegun<T, F> {
+    // ANCHOR: end_cancel
+    /// Runs the users' code that is left: the token's callbacks, the `Drop` of what the body captured, the listener.
+    pub(crate) fn end(self) {
+        let Self { of_the_token, body, of_the_listener } = self;
+        if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {
+            call_outside(|| {
+                of_the_token.run_here();
+                discard(body);
+                of_the_listener.run_here();
+            });
+        }
+    }
+    // ANCHOR_END: end_cancel
+}
+
 /// Who is to hear of an outcome: one party at most.
 pub(super) enum Listener<T> {
     None,
@@ -28,6 +105,8 @@ pub(super) enum Listener<T> {
     Waker(Waker),
     Callback(Callback<T>),
     Relay(Arc<dyn Relay<T>>),
+    /// With the name of the handle whose place it has taken.
+    Collector(Arc<dyn Collector<T>>, Option<Arc<str>>),
 }
 
 pub(super) type Callback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
@@ -41,6 +120,16 @@ pub(super) trait Relay<T>: Send + Sync {
     fn call_back(&self);
 }
 
+/// A listener that is given the cell itself, with the result in it.
+pub(super) trait Collector<T>: Send + Sync {
+    /// Takes a cell in whose outcome is decided. It comes back if nobody will ask for it any more.
+    fn collect(
+        &self,
+        cell: Arc<dyn ResultCell<T>>,
+        name: Option<Arc<str>>,
+    ) -> Result<(), Arc<dyn ResultCell<T>>>;
+}
+
 /// The news of a decided outcome on its way to the listener.
 #[must_use]
 pub(super) enum Announcement<T> {
@@ -49,6 +138,7 @@ pub(super) enum Announcement<T> {
     Wake(Waker),
     Relay(Arc<dyn Relay<T>>, TaskResult<T>),
     Call(Callback<T>, TaskResult<T>),
+    Collect(Arc<dyn Collector<T>>, Option<Arc<str>>),
 }
 
 /// What is left to do when those who wait have been let go: the user's code, which may take long.
@@ -61,8 +151,8 @@ pub(super) enum UserCode<T> {
 }
 
 impl<T> Announcement<T> {
-    /// Lets those who wait go, threads and asynchronous tasks.
-    pub(super) fn release_waiters(self) -> UserCode<T> {
+    /// Lets those who wait go, threads and asynchronous tasks. `cell` is what has been decided.
+    pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> UserCode<T> {
         match self {
             Self::Nobody => UserCode::None,
             Self::Drop(result) => UserCode::Drop(result),
@@ -75,6 +165,10 @@ impl<T> Announcement<T> {
                 UserCode::Relay(relay)
             }
             Self::Call(callback, result) => UserCode::Call(callback, result),
+            Self::Collect(collector, name) => {
+                let left = collector.collect(cell, name).err().and_then(|cell| cell.nobody_listens().0);
+                left.map_or(UserCode::None, UserCode::Drop)
+            }
         }
     }
 }

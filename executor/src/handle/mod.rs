@@ -41,11 +41,11 @@
 //!
 //! 1. The outcome is decided once, by whoever first moves the state to `Finished`. A `cancel` that wins while the body
 //!    runs decides at once; what the body returns later is dropped.
-//! 2. The body is in its slot while the state is `Pending`. Whoever moves the state on takes it out: `run` to run it,
-//!    `cancel` to drop it when it has let go who waits, so a cancelled task's captured data does not linger in a queue.
+//! 2. The body is a part of the state `Pending`. Whoever moves the state on takes it out: `run` to run it, `cancel` to drop
+//!    it when it has let go who waits, so a cancelled task's captured data does not linger in a queue.
 //! 3. Every handle reaches `Finished`: a task dropped unrun is cancelled by its drop.
-//! 4. There is one listener at most: a waker (of a thread or an asynchronous task), a callback, or the relay of a shared
-//!    handle, which passes the news on to many.
+//! 4. There is one listener at most: a waker (of a thread or an asynchronous task), a callback, the relay of a shared
+//!    handle, which passes the news on to many, or a collector, which is given the whole.
 //! 5. No user code runs while the state is locked: not the body, a callback or a waker, and not the `Drop` of any.
 //! 6. The library's own business comes first, the users' code after it. A decision is made, those who wait for the outcome
 //!    are let go, the task's token and all below it are marked, and what waits under them is woken. Only then do callbacks
@@ -72,10 +72,11 @@ mod promise;
 mod shared;
 mod task_handle;
 
-pub(crate) use arrivals::Arrivals;
+pub(crate) use arrivals::{Arrivals, Expected};
 pub use canceller::Canceller;
 pub use error::{JoinError, JoinTimeoutError, SharedJoinError, TaskError, TryJoinError};
 pub use future_task::FutureTask;
+pub(crate) use listener::CancelBegun;
 pub use promise::Promise;
 pub use shared::SharedHandle;
 pub use task_handle::TaskHandle;

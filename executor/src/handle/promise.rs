@@ -11,8 +11,9 @@
 use std::any::Any;
 use std::fmt;
 
-use super::cell::{ResultCell, TaskCell};
+use super::cell::TaskCell;
 use super::error::TaskError;
+use super::listener::ResultCell;
 use super::{TaskHandle, debug_handle};
 use crate::cancel::CancelToken;
 use crate::panics::Panic;
@@ -45,7 +46,7 @@ impl<T: Send + 'static> Promise<T> {
     /// Makes a promise and the handle of what is promised. One allocation.
     pub fn new() -> (Self, TaskHandle<T>) {
         let cell: Arc<dyn ResultCell<T>> = Arc::new(TaskCell::begun(TaskId::next()));
-        let handle = TaskHandle { cell: Arc::clone(&cell), name: None };
+        let handle = TaskHandle::new(Arc::clone(&cell), None);
         (Self { cell }, handle)
     }
 
@@ -57,7 +58,9 @@ impl<T: Send + 'static> Promise<T> {
     /// The value comes back if the outcome was decided before.
     #[doc(alias = "set")]
     pub fn complete(&self, value: T) -> Result<(), T> {
-        self.cell.core().settle(Ok(value)).map_err(|too_late| too_late.unwrap_or_else(|_| unreachable!()))
+        Arc::clone(&self.cell)
+            .settle(Ok(value))
+            .map_err(|too_late| too_late.unwrap_or_else(|_| unreachable!()))
     }
 
     /// Completes the handle as panicked, with a payload as [`catch_unwind`](std::panic::catch_unwind) or the `join` of a
@@ -86,7 +89,7 @@ impl<T: Send + 'static> Promise<T> {
     pub fn panic_with(&self, payload: Box<dyn Any + Send>) -> Result<(), Box<dyn Any + Send>> {
         let panic = Panic::new(payload);
         panic.set_origin(Some(self.id().to_string()), None);
-        self.cell.core().settle(Err(TaskError::Panicked(panic))).map_err(|too_late| match too_late {
+        Arc::clone(&self.cell).settle(Err(TaskError::Panicked(panic))).map_err(|too_late| match too_late {
             Err(TaskError::Panicked(panic)) => {
                 panic.mark_read(); // the caller has it
                 panic.take_payload().expect("nobody else has seen it")
@@ -99,7 +102,7 @@ impl<T: Send + 'static> Promise<T> {
     /// was decided before.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
-        self.cell.cancel(true)
+        Arc::clone(&self.cell).cancel(true)
     }
 
     /// The token of the work behind the promise: cancelled when the handle is, unless with
@@ -117,7 +120,7 @@ impl<T: Send + 'static> Promise<T> {
     /// assert_eq!(promise.complete(42), Err(42));
     /// ```
     pub fn token(&self) -> CancelToken {
-        self.cell.core().token()
+        self.cell.token()
     }
 
     /// Whether the outcome is decided.
@@ -140,7 +143,7 @@ impl<T: Send + 'static> Promise<T> {
 
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
-        self.cell.cancel(true);
+        Arc::clone(&self.cell).cancel(true);
     }
 }
 

@@ -44,7 +44,7 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
                 places: 0,
             }),
         });
-        self.cell.core().relay_when_done(Arc::clone(&cell) as Arc<dyn Relay<T>>);
+        self.cell.relay_when_done(Arc::clone(&cell) as Arc<dyn Relay<T>>);
         SharedHandle { cell, canceller, polled: None }
     }
 }

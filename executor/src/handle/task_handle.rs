@@ -5,11 +5,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use super::cell::{CancelBegun, ResultCell};
 use super::error::{JoinError, JoinTimeoutError, TaskError, TryJoinError};
-use super::listener::mark_read;
+use super::listener::{CancelBegun, ResultCell, mark_read};
 use super::{Canceller, debug_handle};
 use crate::error::{Cancelled, WaitError};
+use crate::panics::discard;
 use crate::sync::{Arc, Duration};
 use crate::task::{HandleCell, Task, TaskId, TaskState};
 use crate::wait::{Deadline, wait, wait_untimed};
@@ -42,6 +42,14 @@ pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
     /// Here and not in the cell, because few tasks have one.
     pub(super) name: Option<Arc<str>>,
+    /// The cell need not hear when this handle is dropped: another has taken its place.
+    pub(super) replaced: bool,
+}
+
+impl<T> TaskHandle<T> {
+    pub(super) fn new(cell: Arc<dyn ResultCell<T>>, name: Option<Arc<str>>) -> Self {
+        Self { cell, name, replaced: false }
+    }
 }
 
 impl<T: Send + 'static> TaskHandle<T> {
@@ -60,7 +68,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// If the handle was polled as a [`Future`] before and has given its result.
     #[doc(alias = "get")]
     pub fn join(self) -> Result<T, JoinError<T>> {
-        match wait_untimed(|waker| self.cell.core().take_or_listen(waker)) {
+        match wait_untimed(|waker| self.cell.take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinError::from),
             Err(Cancelled) => Err(JoinError::Interrupted(self)),
         }
@@ -93,7 +101,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// As [`join`](Self::join).
     #[doc(alias = "get")]
     pub fn join_timeout(self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
-        match wait(Deadline::after(timeout), |waker| self.cell.core().take_or_listen(waker)) {
+        match wait(Deadline::after(timeout), |waker| self.cell.take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinTimeoutError::from),
             Err(WaitError::Interrupted) => Err(JoinTimeoutError::Interrupted(self)),
             Err(WaitError::TimedOut) => Err(JoinTimeoutError::TimedOut(self)),
@@ -155,7 +163,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "resultNow")]
     #[doc(alias = "exceptionNow")]
     pub fn try_join(self) -> Result<T, TryJoinError<T>> {
-        match self.cell.core().take() {
+        match self.cell.take() {
             Some(result) => result.map_err(TryJoinError::from),
             None => Err(TryJoinError::NotFinished(self)),
         }
@@ -174,7 +182,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
-        self.cell.cancel(true)
+        Arc::clone(&self.cell).cancel(true)
     }
 
     /// Decides for *cancelled* like [`cancel`](Self::cancel), but lets a body that runs already go on undisturbed: its
@@ -182,7 +190,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "cancel(false)")]
     #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
-        self.cell.cancel(false)
+        Arc::clone(&self.cell).cancel(false)
     }
 
     /// Whether the outcome is decided. Then [`join`](Self::join) does not block.
@@ -230,7 +238,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn remove(&self) -> Option<Task> {
-        self.cell.core().take_out_of_queue()
+        self.cell.take_out_of_queue()
     }
 
     /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on this
@@ -262,25 +270,21 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "done")]
     #[doc(alias = "whenComplete")]
     pub fn on_done(self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
-        self.cell.core().call_when_done(Box::new(|result| {
+        self.cell.call_when_done(Box::new(|result| {
             mark_read(&result);
             callback(result);
         }));
     }
 
-    /// The first half of a [`cancel`](Self::cancel): everybody is let go, and no callback has run.
+    /// The first half of a [`cancel`](Self::cancel): everybody is let go, and no callback has run. The second is
+    /// [`CancelBegun::end`].
     pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
-        self.cell.begin_cancel(true)
-    }
-
-    /// The second half, with what the first has returned.
-    pub(crate) fn end_cancel(&self, begun: CancelBegun<T>) {
-        self.cell.end_cancel(begun);
+        Arc::clone(&self.cell).begin_cancel(true)
     }
 
     /// Whether the outcome is decided. If not, `waker` is woken when it is, unless somebody else listens then.
     pub(crate) fn finished_or_wake(&self, waker: &Waker) -> bool {
-        self.cell.core().finished_or_listen(waker)
+        self.cell.finished_or_listen(waker)
     }
 
     /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so those of
@@ -301,13 +305,17 @@ impl<T: Send + 'static> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.cell.core().take_or_listen(context.waker()).map_or(Poll::Pending, Poll::Ready)
+        self.cell.take_or_listen(context.waker()).map_or(Poll::Pending, Poll::Ready)
     }
 }
 
 impl<T> Drop for TaskHandle<T> {
     fn drop(&mut self) {
-        self.cell.core().nobody_listens();
+        if !self.replaced {
+            let (result, listener) = self.cell.nobody_listens();
+            discard(result);
+            discard(listener);
+        }
     }
 }
 

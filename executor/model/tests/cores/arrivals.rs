@@ -162,14 +162,69 @@ fn a_task_that_is_cancelled_while_it_is_taken_in_arrives_too() {
     });
 }
 
+/// Refuses whatever it is given.
+struct Refuses;
+
+impl Executor for Refuses {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        Err(RejectedExecution { reason: RejectReason::Saturated, task })
+    }
+}
+
+#[test]
+fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_both() {
+    model(|| {
+        let task = FutureTask::new(|| 7);
+        let canceller = task.handle.canceller();
+        let other = thread::spawn(move || assert!(canceller.cancel()));
+        let service = ExecutorCompletionService::new(Refuses);
+        let came_back = match service.submit(task) {
+            Ok(_) => None,
+            Err(refused) => Some(refused.handle),
+        };
+        let came_out = service.take().unwrap(); // or loom reports a deadlock
+        let handle = match (came_back, came_out) {
+            (Some(handle), None) | (None, Some(handle)) => handle,
+            both_or_none => panic!("{both_or_none:?}"),
+        };
+        assert!(matches!(handle.join(), Err(JoinError::Cancelled)));
+        assert_eq!(service.outstanding(), 0);
+        other.join().unwrap();
+    });
+}
+
+/// The second task does not end, so that the service's lists stay. Nothing may stay in them.
+#[test]
+fn a_result_that_comes_while_the_service_is_dropped_is_dropped_too() {
+    model(|| {
+        let result = Arc::new(());
+        let alive = Arc::downgrade(&result);
+        let (service, [first, second]) = submitted([Some(result), None].map(|result| move || result));
+        let worker = thread::spawn(move || drop(first.run()));
+        drop(service);
+        worker.join().unwrap();
+        assert_eq!(alive.strong_count(), 0);
+        drop(second);
+    });
+}
+
+#[test]
+fn a_taker_that_does_not_wait_and_one_that_does_share_what_arrives() {
+    model_bounded(3, || {
+        let (service, tasks) = submitted([1, 2].map(|n| move || n));
+        let worker = thread::spawn(move || tasks.map(|task| drop(task.run())));
+        let waits = thread::spawn({
+            let service = Arc::clone(&service);
+            move || std::iter::from_fn(|| service.take().unwrap()).map(value).sum::<i32>()
+        });
+        let taken = service.try_take().map_or(0, value);
+        assert_eq!(waits.join().unwrap() + taken, 3); // or loom reports a deadlock
+        worker.join().unwrap();
+    });
+}
+
 #[test]
 fn a_taker_is_let_go_when_what_it_waits_for_is_refused() {
-    struct Refuses;
-    impl Executor for Refuses {
-        fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-            Err(RejectedExecution { reason: RejectReason::Saturated, task })
-        }
-    }
     model(|| {
         let service = Arc::new(ExecutorCompletionService::new(Refuses));
         let taker = thread::spawn({
