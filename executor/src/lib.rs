@@ -56,9 +56,9 @@
 //! 7. `thread_pool/admission.rs`: how a task comes in.
 //! 8. `thread_pool/worker.rs`, up to `fn leave`: how it is run.
 //! 9. `handle/mod.rs`: how its result comes back.
-//! 10. `handle/listener.rs`: who is told.
-//! 11. `handle/cell.rs`: what task and handle share.
-//! 12. `wait.rs`, up to `impl CancelToken`: how a thread waits for it.
+//! 10. `handle/listener.rs`, up to `enum UserCode`: who is told.
+//! 11. `handle/cell.rs`, up to `fn abandon`: what task and handle share.
+//! 12. `wait.rs`, up to `struct Patience`: how a thread waits for it.
 //!
 //! # For those who come from Java
 //!

@@ -35,6 +35,11 @@ mod primitives {
         *HELPS.get_or_init(|| thread::available_parallelism().is_ok_and(|processors| processors.get() > 1))
     }
 
+    /// See [`super::Mutex::get_mut`].
+    pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
+        mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     /// Waits on `condvar` until notified or until `deadline`. The flag says whether the deadline had passed.
     pub(crate) fn wait_until<'a, T>(
         condvar: &Condvar,
@@ -69,7 +74,44 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+        locks_taken::count();
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// What it protects, for its only owner, who needs no lock.
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        primitives::get_mut(&mut self.0)
+    }
+}
+
+/// How many locks were taken by the threads that take part, for a test that counts them.
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+pub(crate) mod locks_taken {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+    std::thread_local! {
+        /// Other tests run beside it in the same process.
+        static TAKES_PART: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub(crate) fn take_part() {
+        TAKES_PART.set(true);
+    }
+
+    pub(super) fn count() {
+        if TAKES_PART.try_with(Cell::get).unwrap_or(false) {
+            TAKEN.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    pub(crate) fn by(work: impl FnOnce()) -> usize {
+        let before = TAKEN.load(Ordering::SeqCst);
+        work();
+        TAKEN.load(Ordering::SeqCst) - before
     }
 }
 

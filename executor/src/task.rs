@@ -23,11 +23,14 @@
 #![allow(unsafe_code, reason = "a closure stored in place has its type erased")]
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
+use std::num::NonZeroU64;
 
 use crate::cancel::{RunningTask, enter_task};
 use crate::panics::{Panic, contain, discard};
+use crate::sync::process::{PoisonError, RwLock};
 use crate::sync::{Arc, Weak, ids, thread_local};
 
 /// A closure to be run once, with an id and, if wanted, a name.
@@ -106,10 +109,10 @@ impl Task {
     /// The task comes into a queue that wants to hear if it is cancelled there. False if it is already, which the watcher
     /// then has to count itself.
     #[inline]
-    pub(crate) fn enter_queue<W: QueueWatcher + 'static>(&self, watcher: &Weak<W>) -> bool {
+    pub(crate) fn enter_queue(&self, watcher: WatcherId) -> bool {
         match &self.body {
             Body::Closure(_) => true,
-            Body::WithHandle(duty) => duty.cell().enter_queue(Weak::clone(watcher) as Weak<dyn QueueWatcher>),
+            Body::WithHandle(duty) => duty.cell().enter_queue(watcher),
         }
     }
 
@@ -239,6 +242,15 @@ impl fmt::Display for TaskState {
 pub struct TaskId(u64);
 
 impl TaskId {
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The id with a number that was given.
+    pub(crate) fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+
     /// Each thread takes ids from a block of its own: one counter for all is a cache line that every submission in the
     /// process would fight for.
     pub(crate) fn next() -> Self {
@@ -269,6 +281,11 @@ pub(crate) struct TaskLabel {
 }
 
 impl TaskLabel {
+    /// That of a task without a name.
+    pub(crate) fn unnamed(id: TaskId) -> Self {
+        Self { id, attributes: None }
+    }
+
     pub(crate) fn id(&self) -> TaskId {
         self.id
     }
@@ -318,7 +335,7 @@ pub(crate) trait HandleCell: RunningTask {
     fn abandon(self: Arc<Self>);
 
     /// See [`Task::enter_queue`].
-    fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool;
+    fn enter_queue(&self, watcher: WatcherId) -> bool;
 
     /// See [`Task::leave_queue`].
     fn leave_queue(&self) -> bool;
@@ -334,6 +351,55 @@ pub(crate) trait QueueWatcher: Send + Sync {
 
     /// Takes a task out of the queue, if it is in there and not cancelled.
     fn take_out(&self, id: TaskId) -> Option<Task>;
+}
+
+/// The number by which the watcher of a queue is found. Cheaper to pass on than a reference, which has to be counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct WatcherId(NonZeroU64);
+
+/// All watchers there are. It is asked only when a task that waits is cancelled or taken out.
+static WATCHERS: RwLock<BTreeMap<WatcherId, Weak<dyn QueueWatcher>>> = RwLock::new(BTreeMap::new());
+
+impl WatcherId {
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The id with a number that was given; `None` for 0, which never is.
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
+
+    /// The watcher, if it is there still.
+    pub(crate) fn watcher(self) -> Option<Arc<dyn QueueWatcher>> {
+        WATCHERS.read().unwrap_or_else(PoisonError::into_inner).get(&self)?.upgrade()
+    }
+}
+
+/// The entry of a watcher in the list of all. It is taken off the list when this is dropped.
+pub(crate) struct Watch(WatcherId);
+
+impl Watch {
+    pub(crate) fn new<W: QueueWatcher + 'static>(watcher: &Weak<W>) -> Self {
+        static LAST: ids::AtomicU64 = ids::AtomicU64::new(0);
+        let number = LAST.fetch_add(1, ids::Ordering::Relaxed) + 1;
+        let id = WatcherId::from_number(number).expect("they are counted from one");
+        let watcher = Weak::clone(watcher) as Weak<dyn QueueWatcher>;
+        WATCHERS.write().unwrap_or_else(PoisonError::into_inner).insert(id, watcher);
+        Self(id)
+    }
+
+    #[inline]
+    pub(crate) fn id(&self) -> WatcherId {
+        self.0
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let watcher = WATCHERS.write().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        drop(watcher); // when the list is free
+    }
 }
 
 /// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.

@@ -35,9 +35,9 @@
 //! 6. Tasks keep this alive until they end. When nobody will ask any more it is closed, and gives back what arrives.
 
 use std::collections::VecDeque;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
-use super::listener::{CancelBegun, Collector, ResultCell};
+use super::listener::{CancelBegun, Collector, Name, ResultCell};
 use super::{Canceller, TaskHandle};
 use crate::error::WaitError;
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -63,7 +63,7 @@ struct Arrived<T> {
 /// A task whose handle is expected: it can be withdrawn or cancelled until it arrives.
 pub(crate) struct Expected<T> {
     cell: Arc<dyn ResultCell<T>>,
-    name: Option<Arc<str>>,
+    name: Option<Name>,
 }
 
 impl<T> Clone for Expected<T> {
@@ -99,7 +99,7 @@ impl<T: Send + 'static> Arrivals<T> {
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> Expected<T> {
         // Relaxed: who knows of the task knows of this, and who looks at it holds the lock under which it shrinks.
         self.0.expected.fetch_add(1, Ordering::Relaxed);
-        handle.replaced = true;
+        handle.released = true;
         let expected = Expected { cell: Arc::clone(&handle.cell), name: handle.name.take() };
         let collector = Arc::clone(&self.0) as Arc<dyn Collector<T>>;
         if !expected.cell.collect_when_done(collector, expected.name.clone()) {
@@ -128,7 +128,10 @@ impl<T: Send + 'static> Arrivals<T> {
     /// Waits for the next handle whose task has ended. `None` if there is none to wait for.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
         let mut me = None; // set while this thread may be in the line
-        let result = wait(deadline, |waker| self.0.take_or_listen(&mut me, waker));
+        let result = wait(deadline, |waker| match self.0.take_or_listen(&mut me, waker) {
+            Poll::Ready(next) => Some(next),
+            Poll::Pending => None,
+        });
         if let (Err(_), Some(me)) = (&result, me) {
             self.0.give_up(me);
         }
@@ -161,12 +164,12 @@ impl<T> Drop for Arrivals<T> {
 }
 
 impl<T> Lists<T> {
-    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Option<Option<TaskHandle<T>>> {
+    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
         let mut fetched = self.fetched.lock();
         if me.is_none()
             && let Some(handle) = fetched.pop_front()
         {
-            return Some(Some(handle));
+            return Poll::Ready(Some(handle));
         }
         let mut arrived = self.arrived.lock();
         // Also if it will not wait: left there, it would be woken in the place of a waiter that does.
@@ -174,13 +177,13 @@ impl<T> Lists<T> {
             arrived.waiters.leave(me);
         }
         if let Some(handle) = fetched.pop_front().or_else(|| arrived.fetch(&mut fetched)) {
-            return Some(Some(handle));
+            return Poll::Ready(Some(handle));
         }
         if self.expected.load(Ordering::Relaxed) == 0 {
-            return Some(None);
+            return Poll::Ready(None);
         }
         *me = Some(arrived.waiters.join(waker.clone()));
-        None
+        Poll::Pending
     }
 
     fn give_up(&self, me: Ticket) {
@@ -218,7 +221,7 @@ impl<T: Send + 'static> Collector<T> for Lists<T> {
     fn collect(
         &self,
         cell: Arc<dyn ResultCell<T>>,
-        name: Option<Arc<str>>,
+        name: Option<Name>,
     ) -> Result<(), Arc<dyn ResultCell<T>>> {
         let mut arrived = self.arrived.lock();
         if arrived.closed {

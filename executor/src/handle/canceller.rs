@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::debug_handle;
+use super::listener::Name;
 use crate::sync::Arc;
 use crate::task::{HandleCell, TaskId, TaskState};
 
@@ -23,7 +24,7 @@ use crate::task::{HandleCell, TaskId, TaskState};
 #[derive(Clone)]
 pub struct Canceller {
     pub(super) cell: Arc<dyn HandleCell>,
-    pub(super) name: Option<Arc<str>>,
+    pub(super) name: Option<Name>,
 }
 
 impl Canceller {
@@ -56,7 +57,7 @@ impl Canceller {
 
     /// The task's name, as [`TaskHandle::name`](crate::TaskHandle::name).
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.name.as_deref().map(String::as_str)
     }
 }
 

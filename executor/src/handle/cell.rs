@@ -15,18 +15,20 @@ use std::task::Waker;
 
 use super::error::TaskError;
 use super::listener::{
-    Announcement, Callback, CancelBegun, Collector, Listener, Relay, ResultCell, TaskResult, UserCode,
+    Announcement, Callback, CancelBegun, Collector, Listener, Name, Relay, ResultCell, TaskResult, UserCode,
     mark_read,
 };
+use super::whereabouts::Whereabouts;
 use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::error::Cancelled;
 use crate::panics::{contain, discard};
-use crate::sync::{Arc, Mutex, Weak};
-use crate::task::{HandleCell, Outcome, QueueWatcher, Task, TaskId, TaskState};
+use crate::sync::{Arc, Mutex};
+use crate::task::{HandleCell, Outcome, Task, TaskId, TaskState, WatcherId};
 
 /// The one allocation that a task and its handle share.
 pub(super) struct TaskCell<T, F> {
     id: TaskId,
+    whereabouts: Whereabouts,
     state: Mutex<CellState<T, F>>,
 }
 
@@ -35,15 +37,6 @@ struct CellState<T, F> {
     listener: Listener<T>,
     /// Cancelled in the way that asks the body to stop, so that a token made later has to be cancelled, too.
     stop_body: bool,
-    whereabouts: Whereabouts,
-}
-
-/// Whether the task is in a queue that keeps count of those that were cancelled in it.
-enum Whereabouts {
-    Elsewhere,
-    // Weak: the queue holds the task, and its pool the queue.
-    InQueue(Weak<dyn QueueWatcher>),
-    CancelledInQueue(Weak<dyn QueueWatcher>),
 }
 
 enum Phase<T, F> {
@@ -62,13 +55,8 @@ impl<T, F> TaskCell<T, F> {
     }
 
     fn in_phase(id: TaskId, phase: Phase<T, F>) -> Self {
-        let state = CellState {
-            phase,
-            listener: Listener::None,
-            stop_body: false,
-            whereabouts: Whereabouts::Elsewhere,
-        };
-        Self { id, state: Mutex::new(state) }
+        let state = CellState { phase, listener: Listener::None, stop_body: false };
+        Self { id, whereabouts: Whereabouts::elsewhere(), state: Mutex::new(state) }
     }
 }
 
@@ -151,21 +139,19 @@ impl<T, F> CellState<T, F> {
     fn decided(&mut self) -> TaskResult<T> {
         self.phase.take().expect("it was decided just now")
     }
+}
 
+impl<T, F> TaskCell<T, F> {
     /// Decides for cancelled if nothing is decided yet. `None` if something was.
-    fn cancel(&mut self, stop_body: bool) -> Option<Decided<T, F>> {
-        let body = self.phase.begin();
-        let Phase::Running(token) = &mut self.phase else { return None };
+    fn decide_for_cancelled(&self, stop_body: bool) -> Option<Decided<T, F>> {
+        let mut state = self.state.lock();
+        let body = state.phase.begin();
+        let Phase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
-        self.stop_body = stop_body;
-        let watcher = match std::mem::replace(&mut self.whereabouts, Whereabouts::Elsewhere) {
-            Whereabouts::InQueue(watcher) => {
-                self.whereabouts = Whereabouts::CancelledInQueue(Weak::clone(&watcher));
-                watcher.upgrade()
-            }
-            _ => None,
-        };
-        Some(Decided { body, token, watcher, announcement: self.decide(Err(TaskError::Cancelled)) })
+        state.stop_body = stop_body;
+        // Under the lock: whoever finds the task finished finds this noted, too.
+        let queue = self.whereabouts.cancel();
+        Some(Decided { body, token, queue, announcement: state.decide(Err(TaskError::Cancelled)) })
     }
 }
 
@@ -173,19 +159,16 @@ impl<T, F> CellState<T, F> {
 struct Decided<T, F> {
     body: Option<F>,
     token: Option<CancelToken>,
-    watcher: Option<Arc<dyn QueueWatcher>>,
+    queue: Option<WatcherId>,
     announcement: Announcement<T>,
 }
 
 impl<T, F> Drop for TaskCell<T, F> {
     fn drop(&mut self) {
         // A result that nobody took and a callback that nobody called are the user's; their `Drop` may panic.
-        let mut state = self.state.lock();
-        let phase = std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled));
-        let listener = state.listen(Listener::None);
-        drop(state);
-        discard(phase);
-        discard(listener);
+        let state = self.state.get_mut();
+        discard(std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled)));
+        discard(state.listen(Listener::None));
     }
 }
 
@@ -203,10 +186,13 @@ where
         result.inspect(mark_read)
     }
 
+    fn take_alone(&mut self) -> Option<TaskResult<T>> {
+        let state = self.state.get_mut();
+        state.assert_not_taken();
+        state.phase.take().inspect(mark_read)
+    }
+
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>> {
-        if let Some(result) = self.take() {
-            return Some(result);
-        }
         let waker = waker.clone(); // might be user code, so it happens before the lock
         let mut state = self.state.lock();
         if let Some(result) = state.phase.take() {
@@ -268,7 +254,7 @@ where
         }
     }
 
-    fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Arc<str>>) -> bool {
+    fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Name>) -> bool {
         let mut state = self.state.lock();
         if state.phase.is_finished() {
             return false;
@@ -289,11 +275,8 @@ where
     }
 
     fn take_out_of_queue(&self) -> Option<Task> {
-        let watcher = match &self.state.lock().whereabouts {
-            Whereabouts::InQueue(watcher) => watcher.upgrade()?,
-            _ => return None,
-        };
-        watcher.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
+        let queue = self.whereabouts.queue()?;
+        queue.watcher()?.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
     }
 
     fn token(&self) -> CancelToken {
@@ -334,8 +317,8 @@ where
 {
     // ANCHOR: cancel
     fn begin_a_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T, F>> {
-        let Decided { body, token, watcher, announcement } = self.state.lock().cancel(stop_body)?;
-        if let Some(watcher) = watcher {
+        let Decided { body, token, queue, announcement } = self.decide_for_cancelled(stop_body)?;
+        if let Some(watcher) = queue.and_then(WatcherId::watcher) {
             watcher.cancelled_in_queue(); // so that the pool's counts are right when a joiner asks for them
         }
         let of_the_listener = announcement.release_waiters(self);
@@ -415,26 +398,18 @@ where
 
     fn abandon(self: Arc<Self>) {
         // A task that is dropped while it is in a queue is dropped by that queue, under its pool's lock.
-        let before = std::mem::replace(&mut self.state.lock().whereabouts, Whereabouts::Elsewhere);
-        if let Whereabouts::CancelledInQueue(watcher) = before
-            && let Some(watcher) = watcher.upgrade()
-        {
+        if let Some(watcher) = self.whereabouts.leave().and_then(WatcherId::watcher) {
             watcher.tombstone_dropped();
         }
         self.cancel(true);
     }
 
-    fn enter_queue(&self, watcher: Weak<dyn QueueWatcher>) -> bool {
-        let mut state = self.state.lock();
-        let decided = state.phase.is_finished();
-        state.whereabouts =
-            if decided { Whereabouts::CancelledInQueue(watcher) } else { Whereabouts::InQueue(watcher) };
-        !decided
+    fn enter_queue(&self, watcher: WatcherId) -> bool {
+        self.whereabouts.enter(watcher)
     }
 
     fn leave_queue(&self) -> bool {
-        let before = std::mem::replace(&mut self.state.lock().whereabouts, Whereabouts::Elsewhere);
-        matches!(before, Whereabouts::CancelledInQueue(_))
+        self.whereabouts.leave().is_some()
     }
 }
 

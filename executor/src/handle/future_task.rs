@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::TaskHandle;
 use super::cell::TaskCell;
-use super::listener::ResultCell;
+use super::listener::{Name, ResultCell};
 use crate::cancel::CancelToken;
 use crate::error::Cancelled;
 use crate::sync::Arc;
@@ -72,7 +72,7 @@ impl<T: Send + 'static> FutureTask<T> {
     /// Gives the task and its handle a name.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
-        self.handle.name = Some(Arc::from(&*name));
+        self.handle.name = Some(Name::new(name.clone().into_owned()));
         self.task = self.task.named(name);
         self
     }

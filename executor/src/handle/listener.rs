@@ -12,6 +12,9 @@ use crate::panics::{contain, discard};
 use crate::sync::Arc;
 use crate::task::{HandleCell, Task};
 
+/// The name of a task. Few have one, so a handle has a thin reference to it.
+pub(super) type Name = Arc<String>;
+
 pub(super) type TaskResult<T> = Result<T, TaskError>;
 
 /// A panic that is given to somebody need not be reported to the panic handler.
@@ -26,6 +29,9 @@ pub(super) fn mark_read<T>(result: &TaskResult<T>) {
 pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the result, if it is there.
     fn take(&self) -> Option<TaskResult<T>>;
+
+    /// Takes the result without a lock, for the only owner of the cell.
+    fn take_alone(&mut self) -> Option<TaskResult<T>>;
 
     /// Takes the result, or leaves the waker with the task.
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>>;
@@ -44,7 +50,7 @@ pub(super) trait ResultCell<T>: HandleCell {
     fn relay_when_done(&self, relay: Arc<dyn Relay<T>>);
 
     /// Has the cell given to a collector when it is done. False if it is done already: then the caller does that.
-    fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Arc<str>>) -> bool;
+    fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Name>) -> bool;
 
     /// Takes that back. False if the cell was given to the collector, or is about to be.
     fn collect_no_more(&self) -> bool;
@@ -106,7 +112,7 @@ pub(super) enum Listener<T> {
     Callback(Callback<T>),
     Relay(Arc<dyn Relay<T>>),
     /// With the name of the handle whose place it has taken.
-    Collector(Arc<dyn Collector<T>>, Option<Arc<str>>),
+    Collector(Arc<dyn Collector<T>>, Option<Name>),
 }
 
 pub(super) type Callback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
@@ -123,11 +129,8 @@ pub(super) trait Relay<T>: Send + Sync {
 /// A listener that is given the cell itself, with the result in it.
 pub(super) trait Collector<T>: Send + Sync {
     /// Takes a cell in whose outcome is decided. It comes back if nobody will ask for it any more.
-    fn collect(
-        &self,
-        cell: Arc<dyn ResultCell<T>>,
-        name: Option<Arc<str>>,
-    ) -> Result<(), Arc<dyn ResultCell<T>>>;
+    fn collect(&self, cell: Arc<dyn ResultCell<T>>, name: Option<Name>)
+    -> Result<(), Arc<dyn ResultCell<T>>>;
 }
 
 /// The news of a decided outcome on its way to the listener.
@@ -138,7 +141,7 @@ pub(super) enum Announcement<T> {
     Wake(Waker),
     Relay(Arc<dyn Relay<T>>, TaskResult<T>),
     Call(Callback<T>, TaskResult<T>),
-    Collect(Arc<dyn Collector<T>>, Option<Arc<str>>),
+    Collect(Arc<dyn Collector<T>>, Option<Name>),
 }
 
 /// What is left to do when those who wait have been let go: the user's code, which may take long.
@@ -151,12 +154,14 @@ pub(super) enum UserCode<T> {
 }
 
 impl<T> Announcement<T> {
-    /// Lets those who wait go, threads and asynchronous tasks. `cell` is what has been decided.
+    /// Lets those who wait go, threads and asynchronous tasks. `cell` is what has been decided. It is let go before: if
+    /// nobody else refers to it, the handle's owner needs no lock to take the result.
     pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> UserCode<T> {
         match self {
             Self::Nobody => UserCode::None,
             Self::Drop(result) => UserCode::Drop(result),
             Self::Wake(waker) => {
+                drop(cell);
                 wake(waker);
                 UserCode::None
             }

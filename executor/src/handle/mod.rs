@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `error` | how a task can end, and how waiting for it can |
 //! | `listener` | who hears of an outcome, and in which order |
+//! | `whereabouts` | the queue that a task is in, and what to tell it |
 //! | `cell` | the state that a task and its handle share, and every way in which it changes |
 //! | `future_task`, `task_handle`, `canceller` | the task with its handle, the handle, and what can only call the task off |
 //! | `shared`, `promise` | a handle for many readers; a handle without a task |
@@ -53,9 +54,26 @@
 //!
 //! # A lock, not an atomic state word
 //!
-//! State, result and listener change together, so they are behind one lock, which is held for a few instructions and
+//! State, body, result and listener change together, so they are behind one lock, which is held for a few instructions and
 //! hardly ever contended: only the two ends of one task meet there. A compare-exchange on a state word would save a
 //! part of that and cost a proof.
+//!
+//! Apart from it is what has nothing to do with the outcome: in which queue the task is (`whereabouts`). And the last owner
+//! of a cell needs no lock at all. A task that has ended lets go of the cell before it wakes the joiner, so the joiner
+//! finds its handle to be the only owner, and so does the drop of the handle.
+//!
+//! The locks of a submitted task in its life, in a busy pool with a [`FifoQueue`](crate::FifoQueue); a test counts them:
+//!
+//! | lock of | taken by | to |
+//! |---|---|---|
+//! | the pool's inbox | the submitter | leave the task there |
+//! | the task's place in the run | the worker | take the task |
+//! | the cell | the worker | begin, and take the body |
+//! | the cell | the worker | decide the outcome, and take the listener |
+//! | the cell | a joiner that comes before the end | leave its waker |
+//!
+//! A joiner that has lost its patience and sleeps takes one more, and so does the thread that wakes it: that of its parker.
+//! A [`Canceller`] that is kept makes the joiner one of two owners, who takes the lock once more.
 //!
 //! # What is visible to whom
 //!
@@ -71,6 +89,7 @@ mod listener;
 mod promise;
 mod shared;
 mod task_handle;
+mod whereabouts;
 
 pub(crate) use arrivals::{Arrivals, Expected};
 pub use canceller::Canceller;
@@ -103,4 +122,67 @@ fn debug_handle<C: HandleCell + ?Sized>(
         debug.field("panic", &message);
     }
     debug.finish()
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use std::sync::{Arc, Barrier};
+
+    use crate::sync::locks_taken;
+    use crate::{ExecutorExt, ThreadPoolExecutor};
+
+    const TASKS: usize = 1_000;
+
+    /// The worker is held while a round of tasks comes in, and the round ends with the task that holds it for the next one.
+    /// So the locks that it takes to find a round are few, and the rest are those of the tasks.
+    #[test]
+    fn a_submitted_task_takes_four_locks_in_its_life() {
+        let pool = ThreadPoolExecutor::single();
+        let barrier = Arc::new(Barrier::new(2));
+        let hold = || {
+            let (begun, end) = (Arc::clone(&barrier), Arc::clone(&barrier));
+            pool.execute(move || {
+                begun.wait();
+                end.wait();
+            })
+            .unwrap();
+        };
+        locks_taken::take_part();
+        pool.execute(locks_taken::take_part).unwrap();
+        hold();
+        barrier.wait();
+        let per_task = |round: &dyn Fn(&dyn Fn())| {
+            let run_them = || {
+                hold();
+                barrier.wait(); // the worker goes on
+                barrier.wait(); // and has done all of them
+            };
+            let taken = locks_taken::by(|| round(&run_them));
+            assert!(
+                taken % TASKS < TASKS / 2,
+                "{taken} locks: the pool's own are too many to tell them from the tasks'"
+            );
+            taken / TASKS
+        };
+        let submit = |n: usize| pool.submit(move || n).unwrap();
+        let joined = |run_them: &dyn Fn()| {
+            let handles: Vec<_> = (0..TASKS).map(submit).collect();
+            run_them();
+            let sum: usize = handles.into_iter().map(|handle| handle.join().unwrap()).sum();
+            assert_eq!(sum, TASKS * (TASKS - 1) / 2);
+        };
+        assert_eq!(per_task(&joined), 4);
+        let dropped_at_the_end = |run_them: &dyn Fn()| {
+            let handles: Vec<_> = (0..TASKS).map(submit).collect();
+            run_them();
+            drop(handles);
+        };
+        assert_eq!(per_task(&dropped_at_the_end), 4);
+        let dropped_at_once = |run_them: &dyn Fn()| {
+            (0..TASKS).for_each(|n| drop(submit(n)));
+            run_them();
+        };
+        assert_eq!(per_task(&dropped_at_once), 5, "and one to say that nobody listens");
+        barrier.wait();
+    }
 }

@@ -34,7 +34,8 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
-    pub fn shared(self) -> SharedHandle<T> {
+    pub fn shared(mut self) -> SharedHandle<T> {
+        self.released = true;
         let canceller = self.canceller();
         let cell = Arc::new(SharedCell {
             state: Mutex::new(SharedState {
@@ -316,6 +317,6 @@ impl<T> fmt::Debug for SharedHandle<T> {
             Some(Err(TaskError::Panicked(panic))) => Some(panic.message().to_owned()),
             _ => None,
         };
-        debug_handle(f, "SharedHandle", &*self.canceller.cell, self.canceller.name.as_deref(), message)
+        debug_handle(f, "SharedHandle", &*self.canceller.cell, self.canceller.name(), message)
     }
 }

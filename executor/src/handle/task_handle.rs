@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use super::error::{JoinError, JoinTimeoutError, TaskError, TryJoinError};
-use super::listener::{CancelBegun, ResultCell, mark_read};
+use super::listener::{CancelBegun, Name, ResultCell, TaskResult, mark_read};
 use super::{Canceller, debug_handle};
 use crate::error::{Cancelled, WaitError};
 use crate::panics::discard;
@@ -41,14 +41,39 @@ use crate::wait::{Deadline, wait, wait_untimed};
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
     /// Here and not in the cell, because few tasks have one.
-    pub(super) name: Option<Arc<str>>,
-    /// The cell need not hear when this handle is dropped: another has taken its place.
-    pub(super) replaced: bool,
+    pub(super) name: Option<Name>,
+    /// The cell need not hear when this handle is dropped: its result was taken, or another listener has its place.
+    pub(super) released: bool,
 }
 
 impl<T> TaskHandle<T> {
-    pub(super) fn new(cell: Arc<dyn ResultCell<T>>, name: Option<Arc<str>>) -> Self {
-        Self { cell, name, replaced: false }
+    pub(super) fn new(cell: Arc<dyn ResultCell<T>>, name: Option<Name>) -> Self {
+        Self { cell, name, released: false }
+    }
+
+    /// Whether nobody else refers to the cell. Then the task has ended, and no lock is needed.
+    fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.cell) == 1
+    }
+
+    /// Takes the result, if it is there.
+    fn take(&mut self) -> Option<TaskResult<T>> {
+        let taken = match Arc::get_mut(&mut self.cell) {
+            Some(cell) => cell.take_alone(),
+            None => self.cell.take(),
+        };
+        self.released |= taken.is_some();
+        taken
+    }
+
+    /// Takes the result, or leaves the waker with the task.
+    fn take_or_listen(&mut self, waker: &Waker) -> Option<TaskResult<T>> {
+        if self.is_alone() {
+            return self.take();
+        }
+        let taken = self.cell.take_or_listen(waker);
+        self.released |= taken.is_some();
+        taken
     }
 }
 
@@ -67,8 +92,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
     #[doc(alias = "get")]
-    pub fn join(self) -> Result<T, JoinError<T>> {
-        match wait_untimed(|waker| self.cell.take_or_listen(waker)) {
+    pub fn join(mut self) -> Result<T, JoinError<T>> {
+        match wait_untimed(|waker| self.take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinError::from),
             Err(Cancelled) => Err(JoinError::Interrupted(self)),
         }
@@ -100,8 +125,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Panics
     /// As [`join`](Self::join).
     #[doc(alias = "get")]
-    pub fn join_timeout(self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
-        match wait(Deadline::after(timeout), |waker| self.cell.take_or_listen(waker)) {
+    pub fn join_timeout(mut self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
+        match wait(Deadline::after(timeout), |waker| self.take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinTimeoutError::from),
             Err(WaitError::Interrupted) => Err(JoinTimeoutError::Interrupted(self)),
             Err(WaitError::TimedOut) => Err(JoinTimeoutError::TimedOut(self)),
@@ -162,8 +187,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// As [`join`](Self::join).
     #[doc(alias = "resultNow")]
     #[doc(alias = "exceptionNow")]
-    pub fn try_join(self) -> Result<T, TryJoinError<T>> {
-        match self.cell.take() {
+    pub fn try_join(mut self) -> Result<T, TryJoinError<T>> {
+        match self.take() {
             Some(result) => result.map_err(TryJoinError::from),
             None => Err(TryJoinError::NotFinished(self)),
         }
@@ -212,7 +237,7 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// The name, if [`FutureTask::named`](crate::FutureTask::named) has given one.
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.name.as_deref().map(String::as_str)
     }
 
     /// Takes the task out of the queue of the pool in which it waits, and gives it back. `None` if it is in none: it has
@@ -269,7 +294,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// As [`join`](Self::join).
     #[doc(alias = "done")]
     #[doc(alias = "whenComplete")]
-    pub fn on_done(self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
+    pub fn on_done(mut self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
+        self.released = true;
         self.cell.call_when_done(Box::new(|result| {
             mark_read(&result);
             callback(result);
@@ -305,13 +331,13 @@ impl<T: Send + 'static> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.cell.take_or_listen(context.waker()).map_or(Poll::Pending, Poll::Ready)
+        self.get_mut().take_or_listen(context.waker()).map_or(Poll::Pending, Poll::Ready)
     }
 }
 
 impl<T> Drop for TaskHandle<T> {
     fn drop(&mut self) {
-        if !self.replaced {
+        if !self.released && !self.is_alone() {
             let (result, listener) = self.cell.nobody_listens();
             discard(result);
             discard(listener);
@@ -321,6 +347,7 @@ impl<T> Drop for TaskHandle<T> {
 
 impl<T> fmt::Debug for TaskHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug_handle(f, "TaskHandle", &*self.cell, self.name.as_deref(), self.cell.panic_message())
+        let name = self.name.as_deref().map(String::as_str);
+        debug_handle(f, "TaskHandle", &*self.cell, name, self.cell.panic_message())
     }
 }

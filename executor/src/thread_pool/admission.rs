@@ -17,7 +17,7 @@ impl Shared {
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     #[inline] // all the way from `execute`: a task that is copied at each step costs more than the lock
     pub(super) fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
-        match self.inbox.offer(task, &self.me, &self.apart.tombstones) {
+        match self.inbox.offer(task, self.watch.id(), &self.apart.tombstones) {
             Ok(()) => Ok(()),
             Err(task) => self.decide(task),
         }
@@ -87,7 +87,7 @@ impl Shared {
         let id = task.id();
         let waiting = state.idle;
         // Before it is in the queue: the queue may drop it there and then.
-        if !task.enter_queue(&self.me) {
+        if !task.enter_queue(self.watch.id()) {
             self.apart.tombstones.fetch_add(1, Ordering::Relaxed); // it was cancelled before it could tell us
         }
         let offered = if !self.claims {

@@ -21,8 +21,8 @@
 
 use super::run::Slot;
 use crate::sync::atomic::{AtomicIsize, Ordering};
-use crate::sync::{Mutex, MutexGuard, Weak};
-use crate::task::{QueueWatcher, Task};
+use crate::sync::{Mutex, MutexGuard};
+use crate::task::{Task, WatcherId};
 
 pub(super) struct Inbox(Mutex<Tray>);
 
@@ -41,12 +41,7 @@ impl Inbox {
 
     /// Leaves a task here, or gives it back if the inbox is closed.
     #[inline]
-    pub(super) fn offer<W: QueueWatcher + 'static>(
-        &self,
-        task: Task,
-        watcher: &Weak<W>,
-        tombstones: &AtomicIsize,
-    ) -> Result<(), Task> {
+    pub(super) fn offer(&self, task: Task, watcher: WatcherId, tombstones: &AtomicIsize) -> Result<(), Task> {
         let mut tray = self.0.lock();
         if tray.room == 0 {
             return Err(task);

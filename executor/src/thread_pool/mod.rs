@@ -124,7 +124,7 @@ use crate::latch::Latch;
 use crate::panics::{PanicHandler, discard};
 use crate::queue::{HandOffQueue, WorkQueue};
 use crate::sync::{Arc, Condvar, Duration, Mutex, thread};
-use crate::task::{Task, TaskId};
+use crate::task::{Task, TaskId, Watch};
 use inbox::Inbox;
 use shared::Shared;
 use state::{Rest, Settings, State};
@@ -223,6 +223,7 @@ impl ThreadPoolExecutor {
             hooks,
             panic_handler,
             threads_first,
+            watch: Watch::new(me),
             me: me.clone(),
         });
         Self { shared, grows, on_drop }

@@ -6,7 +6,7 @@
 
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::task::{Task, TaskLabel};
+use crate::task::{Task, TaskId, TaskLabel};
 
 /// Counters that only go up. They outlive the worker: the next one in the seat counts on.
 #[repr(align(128))] // so that no two workers write to the same cache line, or to two that are fetched together
@@ -16,15 +16,20 @@ pub(super) struct Seat {
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
-    /// The task that was begun last. It runs if more are begun than completed.
-    task: Mutex<Option<TaskLabel>>,
+    /// The number of the task that was begun last. It runs if more are begun than completed.
+    task: AtomicU64,
+    /// What the task is called that was begun last of those with a name. Most have none, and need no lock.
+    named: Mutex<Option<TaskLabel>>,
 }
 
 impl Seat {
     /// The worker has taken a task and will run it.
     #[inline]
     pub(super) fn begin(&self, task: &Task) {
-        *self.task.lock() = Some(task.label());
+        if task.name().is_some() {
+            *self.named.lock() = Some(task.label());
+        }
+        self.task.store(task.id().number(), Ordering::Relaxed); // the count publishes it
         add_one(&self.begun);
     }
 
@@ -59,7 +64,12 @@ impl Seat {
 
     /// The task that runs, if one does.
     pub(super) fn running(&self) -> Option<TaskLabel> {
-        if self.begun() == self.completed() { None } else { self.task.lock().clone() }
+        if self.begun() == self.completed() {
+            return None;
+        }
+        let id = TaskId::from_number(self.task.load(Ordering::Relaxed));
+        let named = self.named.lock().clone().filter(|label| label.id() == id);
+        Some(named.unwrap_or_else(|| TaskLabel::unnamed(id)))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, Weak, thread};
-use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel};
+use crate::task::{Outcome, QueueWatcher, Task, TaskId, TaskLabel, Watch};
 
 /// For so many tasks, the memory is kept when they are done: a pool in its steady state asks for none.
 const KEPT: usize = 4096;
@@ -36,7 +36,8 @@ pub(super) struct Shared {
     pub(super) apart: Arc<Apart>,
     /// The queue is first in, first out, so that tasks may come through the inbox and be claimed from a run.
     pub(super) claims: bool,
-    /// This, for the tasks in the queue, which tell it when they are cancelled.
+    /// For the tasks in the queue, which tell this when they are cancelled.
+    pub(super) watch: Watch,
     pub(super) me: Weak<Shared>,
 }
 

@@ -178,9 +178,9 @@ fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_
         let canceller = task.handle.canceller();
         let other = thread::spawn(move || assert!(canceller.cancel()));
         let service = ExecutorCompletionService::new(Refuses);
-        let came_back = match service.submit(task) {
-            Ok(_) => None,
-            Err(refused) => Some(refused.handle),
+        let (came_back, _kept) = match service.submit(task) {
+            Ok(_) => (None, None),
+            Err(refused) => (Some(refused.handle), Some(refused.task)),
         };
         let came_out = service.take().unwrap(); // or loom reports a deadlock
         let handle = match (came_back, came_out) {
