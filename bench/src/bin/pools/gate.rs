@@ -56,6 +56,12 @@ pub(crate) fn report() {
     let lock = measure("a bare lock, with a push of 56 bytes", locks);
     let counter = measure("a bare counter, then a locked place", places);
     measure("a bare counter alone", additions);
+    let unshared = measure("a computation, nothing shared", computations);
+    if unshared[unshared.len() - 1] > 0.7 * unshared[0] && threads.len() > 1 {
+        println!(
+            "  THE THREADS HAD NO PROCESSOR EACH: the last column, and what follows from it, is not to be trusted."
+        );
+    }
     conclude(
         &threads,
         &[("pushes", push), ("claims", claim)],
@@ -259,6 +265,18 @@ fn additions(threads: usize) -> Batch {
         side_by_side(threads, |share| {
             for _ in 0..share {
                 hint::black_box(counter.fetch_add(1, Ordering::SeqCst));
+            }
+        })
+    })
+}
+
+/// What has nothing to fight for. If two threads do not halve this, they do not have two processors now, and the other
+/// numbers say nothing about threads.
+fn computations(threads: usize) -> Batch {
+    Box::new(move || {
+        side_by_side(threads, |share| {
+            for number in 0..share as u64 {
+                crate::load::compute(number, 20);
             }
         })
     })

@@ -62,15 +62,20 @@ const LONGER: u64 = 100;
 pub(crate) fn unequal(number: u64) {
     let is_long = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59 == 0;
     let steps = if is_long { STEPS * LONGER } else { STEPS };
+    compute(number, steps);
+    books::note(number);
+}
+
+/// Marsaglia's xorshift: no compiler makes one step of two.
+#[inline]
+pub(crate) fn compute(number: u64, steps: u64) {
     let mut x = number + 1;
     for _ in 0..steps {
-        // Marsaglia's xorshift: no compiler makes one step of two.
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
     }
     black_box(x);
-    books::note(number);
 }
 
 /// Measures a pool whose threads are there: from the first submission until all tasks have run and `finish` has ended the
