@@ -24,6 +24,24 @@ mod primitives {
     pub(crate) use std::thread_local;
     pub(crate) use std::time::Instant;
 
+    /// Memory that is accessed by a protocol and not under a lock. The models watch that no two accesses are at once.
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        #[inline]
+        pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        pub(crate) fn into_inner(self) -> T {
+            self.0.into_inner()
+        }
+    }
+
     /// How often a thread that has nothing to do gives way and looks again before it goes to sleep: long enough for the
     /// next task of a steady stream, and far less work than falling asleep and being woken.
     pub(crate) const PATIENCE: u32 = 10;
@@ -62,7 +80,9 @@ mod primitives;
 #[path = "../model/primitives/shuttle.rs"]
 mod primitives;
 
-pub(crate) use primitives::{Instant, MutexGuard, PATIENCE, atomic, spinning_helps, thread, thread_local};
+pub(crate) use primitives::{
+    Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, spinning_helps, thread, thread_local,
+};
 
 /// A mutual-exclusion lock that does not poison.
 #[derive(Debug, Default)]

@@ -1,5 +1,6 @@
 //! What `sync.rs` hands out when the crate is compiled for loom.
 
+pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use loom::{thread, thread_local};
 

@@ -32,6 +32,7 @@ mod sync {
 
         pub(crate) use crate::seq_cst::AtomicUsize;
     }
+    pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::thread;
 
     #[derive(Default)]
