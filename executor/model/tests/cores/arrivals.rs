@@ -63,7 +63,7 @@ fn a_taker_is_given_what_arrives_with_all_that_the_task_did_and_told_that_it_was
 
 #[test]
 fn of_two_takers_one_is_given_the_last_handle_and_the_other_told_that_there_is_no_more() {
-    model(|| {
+    model_bounded(3, || {
         let (service, [task]) = submitted([|| 7]);
         let other = thread::spawn({
             let service = Arc::clone(&service);
@@ -114,7 +114,7 @@ fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
 /// helps out if the first one's wake-up is lost.
 #[test]
 fn a_taker_that_is_cancelled_keeps_no_handle_from_the_other() {
-    model_bounded(4, || {
+    model_bounded(3, || {
         let (service, [first, second]) = submitted([|| 1, || 2]);
         let second = Arc::new(loom::sync::Mutex::new(Some(second)));
         let took = move |handle: TaskHandle<i32>| {
