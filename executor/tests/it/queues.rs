@@ -454,6 +454,10 @@ fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
             drop(busy);
             settle(&pool);
             assert_eq!(pool.queued(), 0);
+            let busy = occupy(&pool);
+            pool.execute(|| ()).unwrap();
+            assert_eq!(pool.queued(), 1, "the cancelled ones are counted off again");
+            drop(busy);
         }
     });
 }

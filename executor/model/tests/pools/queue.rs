@@ -49,6 +49,24 @@ fn a_task_is_either_taken_out_by_its_handle_or_run() {
     taken_out_or_run(|_, handle| handle.remove());
 }
 
+/// The one has the task and looks for its queue, the other has the queue and looks at its tasks.
+#[test]
+fn a_task_is_taken_out_by_its_handle_while_its_queue_is_looked_through() {
+    check(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let handles = [(); 3].map(|()| pool.submit(|| ()).unwrap());
+        let looks = {
+            let pool = Arc::clone(&pool);
+            shuttle::thread::spawn(move || pool.snapshot())
+        };
+        for task in handles.iter().filter_map(|handle| handle.remove()) {
+            task.run();
+        }
+        looks.join().unwrap();
+        pool.close();
+    });
+}
+
 fn taken_out_or_run(take_out: fn(&ThreadPoolExecutor, &TaskHandle<()>) -> Option<Task>) {
     check(move || {
         let pool = ThreadPoolExecutor::fixed(1);

@@ -135,6 +135,54 @@ fn what_is_recalled_keeps_its_place() {
     });
 }
 
+/// A pool whose worker is held, with room for so many tasks.
+fn held(room: usize) -> (Arc<ThreadPoolExecutor>, Arc<Latch>) {
+    let pool = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(room)).build().unwrap();
+    let (begun, go) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
+    let (tell, wait) = (Arc::clone(&begun), Arc::clone(&go));
+    pool.execute(move || {
+        tell.count_down();
+        wait.wait().unwrap();
+    })
+    .unwrap();
+    begun.wait().unwrap();
+    (Arc::new(pool), go)
+}
+
+/// Under the model a piece is full with two.
+#[test]
+fn full_pieces_of_the_inbox_count_and_keep_their_order() {
+    check(|| {
+        let (pool, go) = held(5);
+        let ran = Arc::new(Mutex::new(Vec::new()));
+        for n in 0..5 {
+            let ran = Arc::clone(&ran);
+            pool.execute(move || ran.lock().unwrap().push(n)).unwrap();
+        }
+        assert_eq!(pool.queued(), 5);
+        assert!(pool.execute(|| ()).is_err(), "there is room for five");
+        go.count_down();
+        pool.close();
+        assert_eq!(*ran.lock().unwrap(), [0, 1, 2, 3, 4]);
+    });
+}
+
+/// The worker takes the cancelled task while another thread asks how many wait.
+#[test]
+fn a_cancelled_task_never_seems_to_wait() {
+    check(|| {
+        let (pool, go) = held(5);
+        let cancelled = pool.submit(|| ()).unwrap();
+        assert!(cancelled.cancel());
+        let releases = thread::spawn(move || go.count_down());
+        for _ in 0..3 {
+            assert_eq!(pool.queued(), 0);
+        }
+        releases.join().unwrap();
+        pool.close();
+    });
+}
+
 struct TellsOfAnEnd(Arc<Latch>);
 
 impl Hooks for TellsOfAnEnd {

@@ -160,6 +160,18 @@ fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     });
 }
 
+/// A taker fetches all that lie ready, and leaves those that it does not need to the next one.
+#[test]
+fn what_was_fetched_comes_before_what_has_come_since() {
+    let service = ExecutorCompletionService::new(DirectExecutor);
+    service.submit(|| 0).unwrap();
+    service.submit(|| 1).unwrap();
+    assert_eq!(service.take().unwrap().unwrap().join().unwrap(), 0);
+    service.submit(|| 2).unwrap();
+    assert_eq!(service.try_take().unwrap().join().unwrap(), 1);
+    assert_eq!(service.take().unwrap().unwrap().join().unwrap(), 2);
+}
+
 /// CS-9
 #[test]
 fn recipe_all_results_that_are_worth_something() {
