@@ -57,9 +57,9 @@ fn a_task_is_taken_out_by_its_handle_while_its_queue_is_looked_through() {
         let handles = [(); 3].map(|()| pool.submit(|| ()).unwrap());
         let looks = {
             let pool = Arc::clone(&pool);
-            shuttle::thread::spawn(move || pool.snapshot())
+            thread::spawn(move || pool.snapshot())
         };
-        for task in handles.iter().filter_map(|handle| handle.remove()) {
+        for task in handles.iter().filter_map(TaskHandle::remove) {
             task.run();
         }
         looks.join().unwrap();
