@@ -149,7 +149,13 @@ fn hand_over(waits: Waits) -> (f64, f64) {
     thread::scope(|scope| {
         let taker = scope.spawn(take);
         for n in 1..=NUMBERS {
-            thread::sleep(Duration::from_micros(100)); // time to fall asleep
+            match waits {
+                Waits::Looking => {
+                    let end = nanos(clock) + 100_000;
+                    look_until(|| nanos(clock) >= end); // awake, so that each of the two has a core of its own
+                }
+                Waits::Asleep => thread::sleep(Duration::from_micros(100)), // time to fall asleep
+            }
             taken_at.store(0, Ordering::Relaxed);
             let begun = nanos(clock);
             given.store(n, Ordering::Release);
