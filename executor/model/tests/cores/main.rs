@@ -39,10 +39,6 @@ mod sync {
     pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
     impl<T> Mutex<T> {
-        pub(crate) fn new(value: T) -> Self {
-            Self(loom::sync::Mutex::new(value))
-        }
-
         pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
             self.0.lock().unwrap()
         }
@@ -52,22 +48,23 @@ mod sync {
 mod task {
     pub(crate) use executor_model::Task;
 
-    /// Stands for what a seat notes of a task, which no model looks at.
+    /// Stand for what a seat notes of a task, which no model looks at.
     #[derive(Clone)]
-    pub(crate) struct TaskLabel;
+    pub(crate) struct TaskLabel(TaskId);
 
-    #[derive(PartialEq)]
-    pub(crate) struct TaskId;
+    #[derive(Clone, Copy, PartialEq)]
+    pub(crate) struct TaskId(u64);
 
     impl TaskLabel {
-        pub(crate) fn unnamed(_: TaskId) -> Self {
-            Self
+        pub(crate) fn unnamed(id: TaskId) -> Self {
+            Self(id)
         }
 
         pub(crate) fn id(&self) -> TaskId {
-            TaskId
+            self.0
         }
 
+        #[expect(clippy::unused_self, reason = "as in the library, where some have a name")]
         pub(crate) fn name(&self) -> Option<&str> {
             None
         }
@@ -75,11 +72,11 @@ mod task {
 
     impl TaskId {
         pub(crate) fn number(self) -> u64 {
-            0
+            self.0
         }
 
-        pub(crate) fn from_number(_: u64) -> Self {
-            Self
+        pub(crate) fn from_number(number: u64) -> Self {
+            Self(number)
         }
     }
 }
