@@ -80,6 +80,7 @@ fn copy_sources(from: &Path, to: &Path) {
         let (path, name) = (entry.path(), entry.file_name());
         if name.to_string_lossy().starts_with('.')
             || path.join("CACHEDIR.TAG").exists()
+            || to.starts_with(&path) // a target directory that Cargo found, and did not make, has no tag
             || name == "progress.txt"
         {
             continue;
