@@ -18,9 +18,9 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 /// again for a millisecond, then two, then four, up to a second, as long as the pool has other threads.
 ///
 /// # Blocking
-/// A worker may be handed on and run later, but not much later. While the pool has no other thread, whoever submits a
-/// task that is to be queued waits until the worker has begun or was dropped, or until the pool is shut down: a task must
-/// not be accepted that nobody may come for.
+/// A worker may be handed on and run later, but not much later. While the pool has no other thread, a call
+/// that submits a task to be queued waits until the worker has begun or was dropped, or until the pool is shut down.
+/// Otherwise a task could be accepted that no thread will ever run.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
@@ -202,7 +202,7 @@ impl Drop for Life {
     }
 }
 
-/// What is said of threads. Whoever listens runs outside all locks: on the thread itself, or on that of the submitter.
+/// What is said of threads. Subscribers run outside all locks: on the thread itself, or on that of the submitter.
 #[cfg(feature = "tracing")]
 mod events {
     use std::io;

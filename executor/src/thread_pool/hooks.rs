@@ -27,8 +27,8 @@ pub trait Hooks: Send + Sync {
         let _ = task;
     }
 
-    /// The task's body has ended. Whoever waits for its result has not been told yet, so what this method does is
-    /// visible to them.
+    /// The task's body has ended. Threads that wait for its result have not been told yet, so what this method
+    /// does is visible to them.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let _ = (task, outcome);
     }

@@ -27,7 +27,7 @@
 //!
 //! # Invariants
 //!
-//! 1. The lock of the state comes before that of the inbox. Whoever opens, closes or empties the inbox holds both.
+//! 1. The lock of the state comes before that of the inbox. A thread that opens, closes or empties the inbox holds both.
 //! 2. While it is open, the pool is running, has all the threads that it starts before it queues, and either none of them
 //!    sleeps or one is searching. A worker looks here, and closes it, before it sleeps.
 //! 3. What is in it is younger than what is in the run and in the queue.
@@ -41,6 +41,7 @@ use crate::queue::WorkQueue;
 use crate::sync::{Arc, Mutex, MutexGuard};
 use crate::task::Task;
 
+#[repr(align(128))] // so that submitters do not take the cache lines away that workers read for each task
 pub(super) struct Inbox {
     /// The queue is first in, first out, so that tasks may come through the inbox and be claimed from a run.
     in_use: bool,

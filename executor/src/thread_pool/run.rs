@@ -83,9 +83,14 @@ impl Slot {
 #[derive(Default)]
 pub(super) struct Run {
     /// The place that is claimed next; from the number of places on, there is none.
-    next: AtomicUsize,
+    next: Counter,
     slots: Vec<Slot>,
 }
+
+/// What all workers write to, in a cache line without anything that they only read.
+#[derive(Default)]
+#[repr(align(128))]
+struct Counter(AtomicUsize);
 
 /// Where the counter of a frozen run stands. Each worker that looks adds one, so there is room above it.
 const FROZEN: usize = usize::MAX / 2;
@@ -97,7 +102,7 @@ impl Run {
     /// writes its own and then reads the other's.
     #[inline]
     pub(super) fn claim(&self) -> Option<Task> {
-        let place = self.next.fetch_add(1, Ordering::SeqCst);
+        let place = self.next.0.fetch_add(1, Ordering::SeqCst);
         let slot = self.slots.get(place)?;
         // SAFETY: the counter gives each place to one claim, and after a recall or a freeze none at all until it is put back
         // to where it was. So nobody else has this place.
@@ -107,7 +112,7 @@ impl Run {
     }
 
     fn claimed(&self) -> usize {
-        self.next.load(Ordering::SeqCst).min(self.slots.len())
+        self.next.0.load(Ordering::SeqCst).min(self.slots.len())
     }
 
     fn remaining(&self) -> usize {
@@ -116,11 +121,11 @@ impl Run {
 
     /// Ends all claims, and says how many there were.
     fn freeze(&self) -> usize {
-        self.next.swap(FROZEN, Ordering::SeqCst).min(self.slots.len())
+        self.next.0.swap(FROZEN, Ordering::SeqCst).min(self.slots.len())
     }
 
     fn thaw(&self, claimed: usize) {
-        self.next.swap(claimed, Ordering::SeqCst); // a swap, since loom takes a store for older than additions beside it
+        self.next.0.swap(claimed, Ordering::SeqCst); // a swap, since loom takes a store for older than additions beside it
     }
 }
 
@@ -152,7 +157,7 @@ impl Runs {
         let mut run = free.map_or_else(Arc::default, |place| self.spent.swap_remove(place));
         let filled = Arc::get_mut(&mut run).expect("no worker refers to it");
         filled.slots.clear();
-        filled.next = AtomicUsize::new(0);
+        filled.next = Counter::default();
         fill(&mut filled.slots);
         self.retire(run);
     }

@@ -5,7 +5,7 @@
 //!
 //! # How a change takes effect
 //!
-//! A setter changes the settings under the lock of the state. Whoever relied on the old ones must look again:
+//! A setter changes the settings under the lock of the state. The threads that relied on the old ones must look again:
 //!
 //! | who | relies on | so the setter |
 //! |---|---|---|

@@ -8,8 +8,8 @@ use crate::task::{Task, TaskId};
 
 /// A [`ThreadPoolExecutor`] whose settings can be read off but not changed.
 ///
-/// For handing a pool out: whoever relies on its tasks running one at a time ([`ThreadPoolExecutor::single`]) must be
-/// able to rely on nobody adding a thread.
+/// For handing a pool out: code that relies on its tasks running one at a time ([`ThreadPoolExecutor::single`])
+/// needs a pool to which no thread can be added.
 #[doc(alias = "unconfigurableExecutorService")]
 pub struct UnconfigurablePool(ThreadPoolExecutor);
 

@@ -242,7 +242,7 @@ fn locks(threads: usize) -> Batch {
     })
 }
 
-/// A run without a pool: whoever adds one to the counter takes what is in that place.
+/// A run without a pool: a thread that adds one to the counter takes what is in that place.
 fn places(threads: usize) -> Batch {
     let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
     Box::new(move || {

@@ -1,5 +1,8 @@
 //! Our side of each row.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
 use executor::{
     Block, CallerRuns, ExecutorCompletionService, ExecutorService, FifoQueue, PoolState, RejectionHandler,
 };
@@ -40,6 +43,31 @@ pub(crate) fn completion_order(load: &Load) -> Measured {
             handle.join().expect("the task returns its number")
         },
     )
+}
+
+/// The same tasks, whose handles are joined in the order of their submission.
+pub(crate) fn joined_in_turn(load: &Load) -> Measured {
+    let pool = started(load.workers);
+    let handles = RefCell::new(VecDeque::new());
+    completions(
+        load,
+        |n| handles.borrow_mut().push_back(pool.submit(move || n).expect("the pool accepts tasks")),
+        || {
+            let handle = handles.borrow_mut().pop_front().expect("more are to come");
+            handle.join().expect("the task returns its number")
+        },
+    )
+}
+
+/// The same tasks without handles: each sends its result.
+pub(crate) fn results_sent(load: &Load) -> Measured {
+    let pool = started(load.workers);
+    let (results, completed) = crossbeam_channel::unbounded();
+    let submit = |n| {
+        let results = results.clone();
+        pool.execute(move || results.send(n).expect("the caller receives")).expect("the pool accepts tasks");
+    };
+    completions(load, submit, || completed.recv().expect("more are to come"))
 }
 
 /// Starts as many threads as `load` has tasks, and ends them.

@@ -162,6 +162,8 @@ pub(crate) static ROWS: [Row; 10] = [
             here("crossbeam-channel pool", peers::crossbeam_results).goal(Goal::Time(0.8)),
             here("threadpool+mpsc", peers::threadpool_results),
             java("Java ExecutorCompletionService", "ecs"),
+            here("ours, joined in turn", ours::joined_in_turn),
+            here("ours, results sent through crossbeam-channel", ours::results_sent),
         ],
     },
     Row {
