@@ -1,12 +1,14 @@
 use crate::http::{Request, date};
+use crate::stderr::write_line;
 use std::fmt;
-use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A line on stderr for each answer: who, when, what, status, bytes of body, time, thread.
+/// A line on stderr for each answer: who, when, what, status, bytes of body that were sent, time, thread; and `cut off`
+/// if that is not the whole body.
 ///
-/// The thread's name is the one thing that web servers' logs don't have and that this course is about.
+/// The thread's name is the one thing that web servers' logs don't have and that this course is about. No answer waits
+/// for its line: one that finds no room on stderr is dropped, and counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessLog {
     /// A line per answer.
@@ -21,16 +23,17 @@ pub(crate) struct Entry<'a> {
     /// None if it could not be read.
     pub(crate) request: Option<&'a Request<'a>>,
     pub(crate) status: u16,
+    /// Of the body. The system took them; whether the client did is not known here.
     pub(crate) bytes: u64,
+    /// There was more to send.
+    pub(crate) is_cut: bool,
     pub(crate) took: Duration,
 }
 
 impl AccessLog {
     pub(crate) fn write(self, entry: &Entry<'_>) {
         if self == AccessLog::Stderr {
-            // One write per line keeps lines of different threads apart. A closed stderr is no reason to stop
-            // serving.
-            let _ = io::stderr().write_all(format!("{entry}\n").as_bytes());
+            write_line(&format!("{entry}\n"));
         }
     }
 }
@@ -54,6 +57,7 @@ impl fmt::Display for Entry<'_> {
             self.bytes,
             self.took.as_secs_f64() * 1000.0,
             thread.name().unwrap_or("-")
-        )
+        )?;
+        f.write_str(if self.is_cut { " cut off" } else { "" })
     }
 }

@@ -1,4 +1,4 @@
-use crate::connection::{Connection, Received};
+use crate::client::{Client, Received};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -43,12 +43,12 @@ impl Input {
     }
 
     /// Reads once, behind what is unread. There is room, or parsing would have found the head too large.
-    pub(crate) fn receive(&mut self, connection: &Connection) -> io::Result<Received> {
+    pub(crate) fn receive(&mut self, client: &Client) -> io::Result<Received> {
         let was_empty = self.is_empty();
         self.bytes.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        let received = connection.receive(&mut self.bytes[self.end..])?;
+        let received = client.receive(&mut self.bytes[self.end..])?;
         if let Received::Bytes(count) = received {
             self.end += count;
             if was_empty {

@@ -10,6 +10,12 @@ pub use listener::{Incoming, Listener};
 mod connection;
 pub use connection::Connection;
 
+mod leaving;
+pub use leaving::Leaving;
+
+mod client;
+mod writer;
+
 pub mod server;
 pub use server::Server;
 
@@ -33,3 +39,7 @@ pub use access_log::AccessLog;
 
 mod diagnostics;
 pub use diagnostics::{report, show_diagnostics};
+
+mod stderr;
+
+pub mod signals;

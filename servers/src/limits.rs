@@ -1,9 +1,10 @@
 //! What one client may take: bytes and time.
 //!
 //! A server reads what strangers send. Whatever they control the length or the duration of has a bound here,
-//! and each bound has a flag. Time bounds are deadlines for a whole step (the head, the body), not for one
-//! read: a client that sends a byte a second would renew a per-read time-out for ever.
+//! and each bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the answer), not for
+//! one read or write: a client that sends or takes a byte a second would renew such a time-out for ever.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// Bounds on what a client can make the server hold or wait for.
@@ -42,9 +43,22 @@ pub struct Limits {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub idle_timeout: Duration,
 
-    /// Time a client has to take each 64 KiB of a response
+    /// Time a client may take nothing of an answer
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub write_timeout: Duration,
+
+    /// Bytes of an answer that a client has to take in a second, beyond the write time-out
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().min_write_rate,
+          value_parser = bytes::<1, 1_073_741_824>)]
+    pub min_write_rate: usize,
+
+    /// Time a client whose request was refused may go on sending before the connection is reset
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    pub linger_timeout: Duration,
+
+    /// Most requests on one connection; the last answer says that it is the last [default: no limit]
+    #[arg(long, value_name = "COUNT")]
+    pub max_requests: Option<NonZeroUsize>,
 }
 
 impl Limits {
@@ -63,6 +77,9 @@ impl Default for Limits {
             body_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
+            min_write_rate: 64 * 1024,
+            linger_timeout: Duration::from_secs(5),
+            max_requests: None,
         }
     }
 }

@@ -1,9 +1,9 @@
 use crate::connection::Connection;
 use crate::diagnostics::report;
+use crate::leaving::{Leaving, is_ready_within};
 use executor::{CancelToken, Registration};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
-use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,11 +12,8 @@ use std::time::{Duration, Instant};
 /// `net.core.somaxconn`.) A burst that finds no room there is dropped and retried after a second by its clients.
 const BACKLOG: i32 = 1024;
 
-/// How long nobody has to have come before a listener that is closing is closed.
+/// How long no client has to have come before a listener that is closing is closed: some are half connected.
 const LAST_MOMENT: Duration = Duration::from_millis(50);
-
-/// How many of those who come too late are accepted before the first of them is answered.
-const MOST_AT_ONCE: usize = 100;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -28,6 +25,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub struct Listener {
     socket: TcpListener,
     local_addr: SocketAddr,
+    leaving: Leaving,
 }
 
 impl Listener {
@@ -46,7 +44,7 @@ impl Listener {
         socket.listen(BACKLOG)?;
         let socket = TcpListener::from(socket);
         let local_addr = socket.local_addr()?;
-        Ok(Listener { socket, local_addr })
+        Ok(Listener { socket, local_addr, leaving: Leaving::default() })
     }
 
     /// The address that clients connect to.
@@ -80,35 +78,45 @@ impl Listener {
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
     }
 
-    /// Ends listening. Clients that the system has already connected, and that no thread has accepted, are told 503
-    /// and reported. Just closed on them, they would see a reset in place of an answer.
+    /// Ends listening. Clients that the system has connected and that no thread has accepted are told 503. Just closed
+    /// on them, they would see a reset in place of an answer.
+    ///
+    /// What it gives back knows them, and the clients that are turned away from now on: their connections stay open
+    /// until they are [seen off](Leaving::see_off).
     ///
     /// # Blocking
     ///
-    /// For a second, and for as long as it takes to answer those who are left then.
-    pub fn close(self) {
-        let deadline = Instant::now() + LONGEST_PAUSE;
-        if self.socket.set_nonblocking(true).is_err() {
-            return;
-        }
-        // A client can be connected, as it sees it, a moment before the system shows it here.
-        let mut quiet = Instant::now();
-        loop {
-            let accept = || self.socket.accept().ok();
-            let late: Vec<_> = iter::from_fn(accept).take(MOST_AT_ONCE).collect();
-            let is_quiet = late.is_empty() && quiet.elapsed() >= LAST_MOMENT;
-            if is_quiet || Instant::now() >= deadline {
-                // First: some ask again as soon as they are answered, and would be reset as the next in the queue.
-                drop(self.socket);
-                return late.into_iter().for_each(turn_away);
+    /// Until no client has come for 50 ms, and for a second at most. On Linux no client can come from the beginning:
+    /// one that tries is not answered, tries again after a second, and finds that nobody listens. On other systems
+    /// a client that comes between the last look and the end is reset.
+    pub fn close(self) -> Leaving {
+        let Listener { socket, leaving, .. } = self;
+        stop_connecting(&socket);
+        if socket.set_nonblocking(true).is_ok() {
+            let mut late = Vec::new();
+            let deadline = Instant::now() + LONGEST_PAUSE;
+            loop {
+                match socket.accept() {
+                    Ok((stream, peer)) => late.push(Connection::new(stream, peer, leaving.clone())),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                        if Instant::now() >= deadline || !is_ready_within(&socket, LAST_MOMENT) {
+                            break;
+                        }
+                    }
+                    Err(error) if is_the_clients(&error) => {}
+                    Err(_) if Instant::now() >= deadline => break,
+                    // Out of descriptors: those that are here have to go for the others.
+                    Err(_) => {
+                        late.clear();
+                        leaving.see_off(Instant::now() + LAST_MOMENT);
+                        thread::sleep(FIRST_PAUSE);
+                    }
+                }
             }
-            if late.is_empty() {
-                thread::sleep(FIRST_PAUSE);
-            } else {
-                late.into_iter().for_each(turn_away);
-                quiet = Instant::now();
-            }
+            // Before they are answered: some ask again at once, and would be reset as the next in the queue.
+            drop(socket);
         }
+        leaving
     }
 }
 
@@ -125,21 +133,23 @@ impl Iterator for Incoming<'_> {
     type Item = Connection;
 
     fn next(&mut self) -> Option<Connection> {
+        let Listener { socket, local_addr, leaving } = self.listener;
         while !self.stop.is_cancelled() {
-            match self.listener.socket.accept() {
+            leaving.look_after_until(socket);
+            match socket.accept() {
                 Ok((stream, peer)) => {
                     self.pause = FIRST_PAUSE;
+                    let connection = Connection::new(stream, peer, leaving.clone());
                     if !self.stop.is_cancelled() {
-                        return Some(Connection::new(stream, peer));
+                        return Some(connection);
                     }
                     // This may have been the wake-up of another thread, whose own will not come: dropping our
                     // registration takes ours back. So each thread that was woken wakes the next.
-                    wake_one_accept(self.listener.local_addr);
-                    turn_away((stream, peer));
+                    wake_one_accept(*local_addr);
                 }
-                // The client gave up before we came to it; that says nothing about the next one.
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
+                Err(error) if is_the_clients(&error) => {}
+                // Descriptors have run out, and here are some.
+                Err(_) if leaving.hang_up() => {}
                 Err(error) => self.back_off(&error),
             }
         }
@@ -157,15 +167,28 @@ impl Incoming<'_> {
     }
 }
 
-/// Answers 503 to a client that came too late, and says so; but not of one that is gone at once, as our own wake-up is.
-fn turn_away((stream, peer): (TcpStream, SocketAddr)) {
-    // Some systems hand the listener's setting down.
-    let _ = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(FIRST_PAUSE)));
-    if !matches!(stream.peek(&mut [0]), Ok(0)) {
-        report(format_args!("{peer}: refused, the server is stopping"));
-        drop(Connection::new(stream, peer)); // answers
-    }
+/// Whether a client gave up before it was accepted, or a signal came. Neither says anything about the next `accept`.
+fn is_the_clients(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted)
 }
+
+/// Lets the system drop what would begin a new connection. Connections that have begun are completed.
+#[cfg(target_os = "linux")]
+fn stop_connecting(socket: &TcpListener) {
+    use socket2::{SockFilter, SockRef};
+    // A program for the system's packet filter: load the byte of TCP's flags; is SYN among them? Then drop the segment.
+    const NO_SYN: [SockFilter; 4] = [
+        SockFilter::new(0x30, 0, 0, 13),
+        SockFilter::new(0x45, 0, 1, 0x02),
+        SockFilter::new(0x06, 0, 0, 0),
+        SockFilter::new(0x06, 0, 0, u32::MAX),
+    ];
+    // Where that is forbidden, it is as on other systems.
+    let _ = SockRef::from(socket).attach_filter(&NO_SYN);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn stop_connecting(_: &TcpListener) {}
 
 /// Brings a thread that waits in `accept` back from it. Nothing portable does but a connection, so we make one.
 fn wake_one_accept(local_addr: SocketAddr) {

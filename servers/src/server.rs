@@ -7,7 +7,9 @@
 //! # How a connection ends
 //!
 //! - The client is done: it closes, or asked for `Connection: close`.
-//! - It is idle and its thread is wanted: see [`Server::keep_alive_while`].
+//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then are answered.
+//! - The stage has begun to stop: see [`Server::until`]. The same; and half a request head has a second to become whole.
+//! - It has had as many answers as [`Limits::max_requests`] allows.
 //! - It is idle for the idle time-out, or has sent nothing since it was opened for the header time-out.
 //!   Nobody is owed an answer then, so it is just closed.
 //! - A request cannot be read, or not in time: one [`Refusal`] is answered, then the connection is closed.
@@ -18,11 +20,13 @@
 //! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
 
 use crate::access_log::{AccessLog, Entry};
-use crate::connection::{Connection, Received};
+use crate::client::{Client, Received};
+use crate::connection::Connection;
 use crate::http::{Body, BodyDecoder, Refusal, Request, Response, Status, Version};
 use crate::input::Input;
 use crate::limits::Limits;
 use crate::site::Site;
+use executor::CancelToken;
 use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
@@ -31,9 +35,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a new connection may be silent before it counts as idle. Browsers open connections in advance and
-/// leave them silent, but the first bytes of one that means it need their time on the way.
-const FIRST_BYTE_GRACE: Duration = Duration::from_secs(1);
+/// How long a new connection may be silent before it counts as idle; and how long a request head may take that has
+/// begun to arrive when the stage stops. Browsers open connections in advance and leave them silent, but the bytes of
+/// a client that means it need their time on the way.
+const ON_THE_WAY: Duration = Duration::from_secs(1);
 
 /// All that serving a connection needs. One is shared by every connection of a stage.
 pub struct Server {
@@ -41,12 +46,13 @@ pub struct Server {
     limits: Limits,
     log: AccessLog,
     may_stay: Box<dyn Fn() -> bool + Send + Sync>,
+    stop: CancelToken,
 }
 
 /// Why a conversation is over.
 enum End {
-    /// The last answer has been given, and announced as the last.
-    Finished,
+    /// The last answer has been given, and announced as the last. Perhaps the client is still sending.
+    Finished { is_sending: bool },
     /// Idle for too long: no answer is owed.
     Idle,
     /// The request is no good.
@@ -70,10 +76,11 @@ impl From<io::Error> for End {
 impl Server {
     /// Serves `site` within `limits`. Idle connections stay open until the idle time-out.
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
-        Server { site, limits, log, may_stay: Box::new(|| true) }
+        Server { site, limits, log, may_stay: Box::new(|| true), stop: CancelToken::new() }
     }
 
-    /// Lets an idle connection stay open only while `may_stay` says so.
+    /// Lets a connection stay open only while `may_stay` says so. Once it says no, the requests that have arrived are
+    /// answered, as far as they have been read together, and then the connection is closed.
     ///
     /// A blocking stage gives a connection a thread. An idle connection does nothing with it, while somebody
     /// else may be waiting for one: with a single thread, one idle browser tab would shut everyone out.
@@ -87,39 +94,47 @@ impl Server {
         self
     }
 
+    /// Ends connections once `stop` is cancelled: idle ones are closed, half a request head is refused if it does not
+    /// become whole within a second of its first byte, and the others are closed as if their thread were wanted.
+    /// Requests in progress, and bodies that are on the way, are not hurried.
+    #[must_use]
+    pub fn until(mut self, stop: &CancelToken) -> Server {
+        self.stop = stop.clone();
+        self
+    }
+
     /// Serves one client until one side has enough.
     ///
     /// # Blocking
     ///
     /// Blocks while the client is slow, each time at most for the time-out that [`Limits`] sets.
-    pub fn serve(&self, mut connection: Connection) {
-        if connection.take(&self.limits).is_err() {
-            return;
-        }
-        let Err(end) = self.converse(&connection);
+    pub fn serve(&self, connection: Connection) {
+        let Ok(client) = connection.take(&self.limits) else { return };
+        let Err(end) = self.converse(&client);
         match end {
-            End::Finished => connection.finish(),
-            End::Refused(refusal) => self.refuse(&connection, refusal),
+            End::Finished { is_sending } => client.finish(is_sending),
+            End::Refused(refusal) => self.refuse(client, refusal),
             End::Idle | End::Lost => {}
         }
     }
 
     // ANCHOR: keep_alive
-    fn converse(&self, connection: &Connection) -> Result<Infallible, End> {
+    fn converse(&self, client: &Client) -> Result<Infallible, End> {
         let mut input = Input::new(self.limits.max_head);
         let mut output = Vec::new();
-        let mut is_new = true;
+        let mut answered = 0;
         loop {
             match Request::parse(input.unread(), &self.limits)? {
-                None => self.wait_for_more(connection, &mut input, is_new)?,
+                None => self.wait_for_more(client, &mut input, answered == 0)?,
                 Some((request, head)) => {
+                    answered += 1;
+                    let is_last = self.limits.max_requests.is_some_and(|most| answered >= most.get());
                     let after_head = &input.unread()[head..];
-                    let (body, beyond) = self.exchange(connection, request, after_head, &mut output)?;
+                    let (body, beyond) = self.exchange(client, request, after_head, is_last, &mut output)?;
                     input.consume(head + body);
                     if !beyond.is_empty() {
                         input.put_back(&beyond);
                     }
-                    is_new = false;
                 }
             }
         }
@@ -127,16 +142,16 @@ impl Server {
     // ANCHOR_END: keep_alive
 
     /// Waits until more of a request has arrived.
-    fn wait_for_more(&self, connection: &Connection, input: &mut Input, is_new: bool) -> Result<(), End> {
+    fn wait_for_more(&self, client: &Client, input: &mut Input, is_new: bool) -> Result<(), End> {
         if !is_new && input.is_empty() {
             // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
             // system than to fall asleep and be woken.
             thread::yield_now();
         }
         loop {
-            let received = input.receive(connection)?;
+            let received = input.receive(client)?;
             // Also when something came: byte by byte, a client could otherwise take for ever.
-            self.check_patience(connection, input, is_new)?;
+            self.check_patience(client, input, is_new)?;
             match received {
                 Received::Bytes(_) => return Ok(()),
                 Received::Nothing => {}
@@ -146,10 +161,11 @@ impl Server {
         }
     }
 
-    fn check_patience(&self, connection: &Connection, input: &Input, is_new: bool) -> Result<(), End> {
+    fn check_patience(&self, client: &Client, input: &Input, is_new: bool) -> Result<(), End> {
         let waited = input.age();
         if !input.is_empty() {
-            return match connection.is_cancelled() {
+            let is_stopping = self.stop.is_cancelled() && waited >= ON_THE_WAY;
+            return match client.is_cancelled() || is_stopping {
                 true => Err(Refusal::Overloaded.into()),
                 false if waited >= self.limits.header_timeout => Err(Refusal::HeadTimeout.into()),
                 false => Ok(()),
@@ -157,54 +173,74 @@ impl Server {
         }
         let longest = if is_new { self.limits.header_timeout } else { self.limits.idle_timeout };
         // A blocked read cannot be told that a thread is wanted, so the wait is in slices, and asks between them.
-        let may_stay = (is_new && waited < FIRST_BYTE_GRACE) || (self.may_stay)();
-        if waited < longest && may_stay && !connection.is_cancelled() { Ok(()) } else { Err(End::Idle) }
+        let may_wait = (is_new && waited < ON_THE_WAY) || self.may_stay();
+        if waited < longest && may_wait && !client.is_cancelled() { Ok(()) } else { Err(End::Idle) }
+    }
+
+    fn may_stay(&self) -> bool {
+        !self.stop.is_cancelled() && (self.may_stay)()
     }
 
     /// Reads the request's body and answers. Says how much of the body was in `after_head`, and what was read beyond
     /// the body.
     fn exchange(
         &self,
-        connection: &Connection,
+        client: &Client,
         mut request: Request<'_>,
         after_head: &[u8],
+        is_last: bool,
         output: &mut Vec<u8>,
     ) -> Result<(usize, Vec<u8>), End> {
         let mut body = BodyDecoder::new(request.framing, &self.limits);
         let used = body.decode(after_head)?;
         let is_here = body.is_complete();
-        let beyond = if is_here { Vec::new() } else { self.read_body(connection, &request, &mut body)? };
+        let beyond = if is_here { Vec::new() } else { self.read_body(client, &request, &mut body)? };
+        let next = if beyond.is_empty() { &after_head[used..] } else { &beyond };
+        let end = End::Finished { is_sending: !next.is_empty() };
         request.body = body.into_body();
-        request.peer = Some(connection.peer());
+        request.peer = Some(client.peer());
         let began = Instant::now();
         let Ok(response) = catch_unwind(AssertUnwindSafe(|| self.site.respond(&request))).map_err(forget)
         else {
             let sorry = Response::error(Status::InternalServerError, "the server made a mistake");
-            self.answer(connection, Some(&request), sorry, false, began, output)?;
-            return Err(End::Finished);
+            self.answer(client, Some(&request), sorry, false, began, output)?;
+            return Err(end);
         };
-        // Requests that are here already are answered even if the thread is wanted: closing would throw them away.
-        let next_is_here = after_head.len() > used || !beyond.is_empty();
-        let stays = request.wants_keep_alive() && (next_is_here || (self.may_stay)());
-        self.answer(connection, Some(&request), response, stays, began, output)?;
-        if stays { Ok((used, beyond)) } else { Err(End::Finished) }
+        // A whole request that is here already is answered even if the thread is wanted: closing would throw it away.
+        // To read on would be without an end, because a client can send as fast as it is answered.
+        let goes_on = !is_last && (self.may_stay() || self.is_answerable(next));
+        let stays = request.wants_keep_alive() && goes_on;
+        self.answer(client, Some(&request), response, stays, began, output)?;
+        if stays { Ok((used, beyond)) } else { Err(end) }
+    }
+
+    /// Whether `bytes` begin with a request that can be answered, or refused, without reading on.
+    fn is_answerable(&self, bytes: &[u8]) -> bool {
+        match Request::parse(bytes, &self.limits) {
+            Ok(None) => false,
+            Ok(Some((request, head))) => {
+                let mut body = BodyDecoder::new(request.framing, &self.limits);
+                body.decode(&bytes[head..]).is_err() || body.is_complete()
+            }
+            Err(_) => true,
+        }
     }
 
     /// Reads the part of the body that has not arrived yet, and gives back what came after it.
     fn read_body(
         &self,
-        connection: &Connection,
+        client: &Client,
         request: &Request<'_>,
         body: &mut BodyDecoder,
     ) -> Result<Vec<u8>, End> {
         if request.expects_continue {
-            connection.writer(self.limits.write_timeout).write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+            client.writer(&self.limits).write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
         let began = Instant::now();
         // No more than the input has room for: part of it may belong to the next request.
         let mut arrived = vec![0; self.limits.max_head];
         loop {
-            match connection.receive(&mut arrived)? {
+            match client.receive(&mut arrived)? {
                 Received::Bytes(count) => {
                     let used = body.decode(&arrived[..count])?;
                     if body.is_complete() {
@@ -214,7 +250,7 @@ impl Server {
                 Received::Nothing => {}
                 Received::End => return Err(Refusal::Malformed("the request ends in the middle").into()),
             }
-            if connection.is_cancelled() {
+            if client.is_cancelled() {
                 return Err(Refusal::Overloaded.into());
             }
             if began.elapsed() >= self.limits.body_timeout {
@@ -225,7 +261,7 @@ impl Server {
 
     fn answer(
         &self,
-        connection: &Connection,
+        client: &Client,
         request: Option<&Request<'_>>,
         mut response: Response,
         stays: bool,
@@ -243,26 +279,28 @@ impl Server {
         if request.is_some_and(|request| request.method == "HEAD") {
             response.body = Body::None;
         }
-        let status = response.status.code();
-        let sent = response.send(output, &mut connection.writer(self.limits.write_timeout));
+        let (status, head) = (response.status.code(), output.len() as u64);
+        let mut writer = client.writer(&self.limits);
+        let sent = response.send(output, &mut writer);
         self.log.write(&Entry {
-            peer: connection.peer(),
+            peer: client.peer(),
             request,
             status,
-            bytes: *sent.as_ref().unwrap_or(&0),
+            bytes: writer.taken().saturating_sub(head),
+            is_cut: sent.is_err(),
             took: began.elapsed(),
         });
         sent.map(drop)
     }
 
-    fn refuse(&self, connection: &Connection, refusal: Refusal) {
+    fn refuse(&self, client: Client, refusal: Refusal) {
         let response = refusal.response();
-        let sent = self.answer(connection, None, response, false, Instant::now(), &mut Vec::new());
+        let sent = self.answer(&client, None, response, false, Instant::now(), &mut Vec::new());
         match refusal {
             _ if sent.is_err() => {}
             // It has been waited for long enough.
-            Refusal::HeadTimeout | Refusal::BodyTimeout => connection.finish(),
-            _ => connection.linger(),
+            Refusal::HeadTimeout | Refusal::BodyTimeout => client.finish_late(),
+            _ => client.linger(self.limits.linger_timeout),
         }
     }
 }

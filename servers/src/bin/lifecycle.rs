@@ -1,9 +1,10 @@
 //! The pooled server with an end: SIGINT, SIGTERM and `POST /shutdown` stop it in order.
 //!
-//! In order means: no new connections; those accepted are served; those that come too late are told so, and logged.
-//! When `--grace` is over, requests in progress are cancelled and answered with 503. Another signal ends it at once.
+//! In order means: no new connections; clients that were accepted are served; clients that come too late are told so,
+//! and counted. When `--grace` is over, requests in progress are cancelled and answered with 503. Two seconds later
+//! the process ends, whatever its threads wait for. Another signal ends it at once.
 //!
-//! The exit status is 0 if everybody was answered, 3 if something was cut off, 130 or 143 after another SIGINT or
+//! The exit status is 0 if every client was answered, 3 if something was cut off, 130 or 143 after another SIGINT or
 //! SIGTERM. (It is 1 if the server could not start, 2 if the command line was wrong.)
 //!
 //! ```sh
@@ -20,25 +21,22 @@
 //! The book's chapter: Lifecycle and graceful stop.
 
 use clap::Parser;
-use executor::{CancelToken, ExecutorExt, ExecutorService, Registration, ThreadPoolExecutor};
+use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
 use servers::http::{Request, Response, Status};
-use servers::{Server, ServerArgs, control, limits, pool_stats, report};
-use signal_hook::{
-    consts::{SIGINT, SIGTERM},
-    flag,
-};
+use servers::{Leaving, Server, ServerArgs, control, limits, pool_stats, report, signals};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use std::{io, mem, thread};
 
-/// How often somebody who waits for the end is told what is being waited for.
+/// How often the operator is told what the end waits for.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// How long requests that were cancelled may take to say so to their clients.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// The exit status when something was cut off.
+const CUT_OFF: u8 = 3;
 
 /// A web server that can be stopped in order.
 #[derive(Parser)]
@@ -55,8 +53,10 @@ struct Args {
 fn main() -> anyhow::Result<ExitCode> {
     let Args { server: args, grace } = Args::parse();
     let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads.map_or(100, NonZeroUsize::get)));
+    // ANCHOR: stop
     let stop = CancelToken::new();
-    let _armed = stop_on_signal(&stop)?;
+    let _armed = signals::stop_on_signal(&stop, grace + LAST_WORDS, CUT_OFF.into())?;
+    // ANCHOR_END: stop
 
     // ANCHOR: control
     let (observed, asked) = (Arc::clone(&pool), stop.clone());
@@ -71,9 +71,10 @@ fn main() -> anyhow::Result<ExitCode> {
     let site = site.route("/shutdown", &["POST"], "stops the server; only this machine may", shutdown);
     // ANCHOR_END: control
     // ANCHOR: policy
-    let (waiting, stopping) = (Arc::clone(&pool), stop.clone());
-    let may_stay = move || waiting.stats().backlog() == 0 && !stopping.is_cancelled();
-    let server = Server::new(site, args.limits.clone(), args.log()).keep_alive_while(may_stay);
+    let waiting = Arc::clone(&pool);
+    let server = Server::new(site, args.limits.clone(), args.log())
+        .keep_alive_while(move || waiting.stats().backlog() == 0)
+        .until(&stop);
     // ANCHOR_END: policy
 
     let listener = args.bind()?;
@@ -83,24 +84,28 @@ fn main() -> anyhow::Result<ExitCode> {
     let accepting = Arc::clone(&pool);
     let _refuse_from_now_on = stop.on_cancel(move || accepting.shutdown());
     for connection in listener.incoming_until(&stop) {
-        let (server, peer) = (Arc::clone(&server), connection.peer());
-        let task = move || server.serve(connection);
-        pool.execute(task).unwrap_or_else(|refused| report(format_args!("{peer}: {refused}")));
+        let server = Arc::clone(&server);
+        // Refused, since the pool is shut down, the task is dropped here, and with it the connection, which answers 503.
+        let _ = pool.execute(move || server.serve(connection));
     }
-    listener.close();
+    let deadline = Instant::now() + grace;
+    let leaving = listener.close();
     // ANCHOR_END: accept_loop
-    Ok(finish(&pool, grace))
+    Ok(finish(&pool, &leaving, deadline))
 }
 
 // ANCHOR: finish
-/// Waits for the connections that were accepted; cuts off what takes longer than `grace`.
-fn finish(pool: &ThreadPoolExecutor, grace: Duration) -> ExitCode {
-    let deadline = Instant::now() + grace;
+/// Waits for the connections that were accepted; cuts off what is not done by the `deadline`.
+fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> ExitCode {
+    let late = leaving.see_off(deadline);
+    if late > 0 {
+        report(format_args!("stopping: {late} clients came too late, and were told so"));
+    }
     while !pool.is_terminated() {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            cut_off(pool);
-            return ExitCode::from(3);
+            cut_off(pool, leaving, deadline + LAST_WORDS);
+            return ExitCode::from(CUT_OFF);
         }
         let (stats, left_s) = (pool.stats(), left.as_secs_f64());
         report(format_args!(
@@ -113,37 +118,11 @@ fn finish(pool: &ThreadPoolExecutor, grace: Duration) -> ExitCode {
 }
 
 /// Cancels what runs and refuses what was not begun: dropped, such a connection answers 503.
-fn cut_off(pool: &ThreadPoolExecutor) {
+fn cut_off(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) {
     let never_begun = pool.shutdown_now();
     report(format_args!("out of time: cancelled what ran, refused {} that waited", never_begun.len()));
-    let deadline = Instant::now() + LAST_WORDS;
-    for task in never_begun {
-        // Each may take a moment. When there are too many, the end of the process has to do as an answer.
-        if Instant::now() < deadline { drop(task) } else { mem::forget(task) }
-    }
+    drop(never_begun);
+    leaving.see_off(deadline);
     pool.await_termination(deadline.saturating_duration_since(Instant::now()));
 }
 // ANCHOR_END: finish
-
-// ANCHOR: signals
-/// Cancels `stop` when the first signal arrives; one that arrives after `stop` was cancelled ends the process.
-fn stop_on_signal(stop: &CancelToken) -> io::Result<Registration> {
-    let asked = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // Run in this order: the first signal finds the flag down and raises it, the next finds it up.
-        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked))?;
-        flag::register(signal, Arc::clone(&asked))?;
-    }
-    let raise = Arc::clone(&asked);
-    let armed = stop.on_cancel(move || raise.store(true, Ordering::Relaxed));
-    // A signal handler may do next to nothing, and certainly not take a lock. So it raises a flag, and this looks.
-    let stop = stop.clone();
-    thread::Builder::new().name("signals".into()).spawn(move || {
-        while !asked.load(Ordering::Relaxed) {
-            thread::sleep(Duration::from_millis(20));
-        }
-        stop.cancel();
-    })?;
-    Ok(armed)
-}
-// ANCHOR_END: signals

@@ -34,7 +34,7 @@ struct Args {
 fn main() -> anyhow::Result<()> {
     let args = Args::parse().server;
     if args.threads.is_some() {
-        eprintln!("--threads has no effect here: this stage serves every connection on its one thread");
+        servers::report("--threads has no effect here: this stage serves every connection on its one thread");
     }
     // ANCHOR: policy
     // An idle connection would hold the only thread, so none may stay.

@@ -35,7 +35,7 @@ struct Args {
 fn main() -> anyhow::Result<()> {
     let args = Args::parse().server;
     if args.threads.is_some() {
-        eprintln!("--threads has no effect here: this stage starts a thread for each connection");
+        servers::report("--threads has no effect here: this stage starts a thread for each connection");
     }
     // ANCHOR: policy
     // Nobody waits for the thread of an idle connection, so it may stay as long as the idle time-out allows.

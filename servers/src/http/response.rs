@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// How much of a file is in memory at a time, and the unit of the write time-out.
+/// How much of a file is in memory at a time.
 const CHUNK: u64 = 64 * 1024;
 
 /// The statuses this server answers with.

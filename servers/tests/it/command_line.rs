@@ -57,6 +57,31 @@ fn every_stage_has_the_same_flags() {
     }
 }
 
+/// The flags that help lists as limits, each with its default.
+fn limits() -> Vec<(String, String)> {
+    let help = output_of(Command::new(SINGLE_THREADED).arg("-h")).stdout;
+    let help = String::from_utf8(help).unwrap();
+    // A line that is too long goes on in the next: a flag's text ends where another flag begins.
+    let (_, limits) = help.split_once("Limits:").unwrap();
+    let limit = |text: &str| {
+        let flag = text.split_whitespace().next().unwrap();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, default) = text.split_once("[default: ")?;
+        Some((format!("--{flag}"), default.split_once(']')?.0.to_owned()))
+    };
+    limits.split("\n      --").skip(1).filter_map(limit).collect()
+}
+
+#[test]
+fn the_readme_tells_every_limit() {
+    let readme = include_str!("../../README.md");
+    let rows = readme.lines().filter_map(|line| {
+        let (flag, rest) = line.strip_prefix("| `--")?.split_once("` | ")?;
+        Some((format!("--{flag}"), rest.split_once(" | ")?.0.to_owned()))
+    });
+    assert_eq!(rows.collect::<Vec<_>>(), limits());
+}
+
 #[test]
 fn answers_are_logged() {
     every_stage(&[], |stage| {

@@ -7,7 +7,7 @@ use servers::{AccessLog, Limits, Listener, Server, Site};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The accept loop of the pooled stage, on a thread of its own.
 struct Accepting {
@@ -216,9 +216,11 @@ fn a_panicking_handler_is_answered_with_500() {
 fn whoever_is_in_the_backlog_when_listening_ends_is_told_so() {
     let listener = listener("127.0.0.1:0");
     let mut clients: Vec<_> = (0..5).map(|_| Client::connect(listener.local_addr())).collect();
-    listener.close();
+    let leaving = listener.close();
     for client in &mut clients {
         assert_eq!(client.reply().status, 503);
-        client.assert_closed();
+        client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
     }
+    drop(clients);
+    assert_eq!(leaving.see_off(Instant::now() + DEADLINE), 5);
 }

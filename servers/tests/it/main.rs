@@ -3,6 +3,8 @@
 mod support;
 
 mod acceptance;
+mod bounds;
+mod closing;
 mod command_line;
 mod connections;
 mod files;
@@ -12,11 +14,15 @@ mod fuzz;
 mod library;
 #[cfg(unix)]
 mod lifecycle;
+#[cfg(unix)]
+mod log;
 mod policy;
 mod refusals;
 mod requests;
 mod rude;
 mod shared_accept;
+#[cfg(unix)]
+mod signals;
 #[cfg(target_os = "linux")]
 mod survival;
 #[cfg(target_os = "linux")]

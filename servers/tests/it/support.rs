@@ -1,6 +1,6 @@
 //! A stage as a process, and a client that sends exactly the bytes it is told to.
 
-use std::io::{BufRead, BufReader, ErrorKind, PipeWriter, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -67,6 +67,14 @@ impl Stage {
         let mut command = Command::new(binary);
         let command = command.env("RUST_LOG", "executor=debug"); // what writes is not only the access log
         Stage::start_logging_to(stderr, mpsc::channel().1, binary, command)
+    }
+
+    /// Starts a stage whose log is read by the test, or not at all.
+    pub(crate) fn start_with_unread_log(binary: &'static str, flags: &[&str]) -> (Stage, PipeReader) {
+        let (log, stderr) = std::io::pipe().unwrap();
+        let mut command = Command::new(binary);
+        let command = command.args(flags).env_remove("RUST_LOG").env("RUST_BACKTRACE", "0");
+        (Stage::start_logging_to(stderr, mpsc::channel().1, binary, command), log)
     }
 
     fn start_logging_to(
@@ -215,7 +223,7 @@ pub(crate) fn output_of(command: &mut Command) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> {
+pub(crate) fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
@@ -264,7 +272,11 @@ impl Reply {
 
 impl Client {
     pub(crate) fn connect(addr: SocketAddr) -> Client {
-        let stream = TcpStream::connect_timeout(&addr, DEADLINE).unwrap();
+        Client::over(TcpStream::connect_timeout(&addr, DEADLINE).unwrap())
+    }
+
+    /// A client with a connection that the test has made.
+    pub(crate) fn over(stream: TcpStream) -> Client {
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream.set_write_timeout(Some(DEADLINE)).unwrap();
         stream.set_nodelay(true).unwrap();

@@ -3,15 +3,19 @@
 //! `RECORD=1 cargo test -p servers --test it survival` writes the table; without it the test compares.
 
 use crate::acceptance::cases::{self, Kind};
+use crate::bounds::{pipeline_endlessly, read_slowly};
+use crate::closing::{MIB, Reads, upload};
+use crate::lifecycle::ask_alone;
 use crate::support::{
-    Client, SHARED_ACCEPT, SINGLE_THREADED, STAGES, Stage, eventually, output_of, recording,
+    Client, DEADLINE, SHARED_ACCEPT, SINGLE_THREADED, STAGES, Stage, eventually, output_of, recording,
 };
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::Command;
-use std::thread;
+use std::sync::mpsc;
 use std::time::Duration;
+use std::{iter, thread};
 
 /// Who has no answer by then waits for somebody else.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
@@ -32,12 +36,18 @@ const SCENARIOS: &[Scenario] = &[
         meanwhile(binary, THREADS, "GET /hello HTTP/1.1\r\n")
     }),
     ("four clients connect and are silent: they are", silent_clients),
+    ("four clients send one request after the other without end: somebody else is", pipelining_clients),
+    ("four clients read a large answer too slowly (`--write-timeout 1s`): somebody else is", slow_readers),
+    ("a client sends five times what is allowed, and only then reads: it sees", too_large),
+    ("nobody reads standard error: requests are", unread_log),
     ("a connection with nothing to do is", idle_connection),
     ("threads of the process once a hundred silent clients are there", threads_for_a_crowd),
     ("`/stats` knows who waits for a thread", counts_the_waiting),
     ("a handler panics, more often than there are threads: then", panics),
     ("the system gives only some twenty threads (`--threads 100`)", few_threads),
     ("SIGTERM during a request", terminated),
+    ("SIGTERM while half a request is there", terminated_in_a_head),
+    ("SIGTERM while 150 clients ask again and again: without an answer are", terminated_under_load),
     ("`POST /shutdown` from this machine", asked_to_stop),
 ];
 
@@ -164,6 +174,74 @@ fn terminated(binary: &'static str) -> String {
         (Ok(0) | Err(_), None) => "cut off".to_owned(),
         other => format!("{other:?}"),
     }
+}
+
+fn terminated_in_a_head(binary: &'static str) -> String {
+    let mut stage = start(binary);
+    let mut client = stage.connect();
+    // The answer to the first request says that the second has been read as far as it is there.
+    client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\n");
+    assert_eq!(client.reply().status, 200);
+    stage.signal("TERM");
+    let mut answer = String::new();
+    let _ = client.stream.read_to_string(&mut answer);
+    match (answer.get(..12), stage.exit_status()) {
+        (Some("HTTP/1.1 503"), Some(0)) => "503, then stops".to_owned(),
+        (None, None) => "cut off".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn terminated_under_load(binary: &'static str) -> String {
+    let stage = start(binary);
+    let addr = stage.addr;
+    let (tell, answered) = mpsc::channel();
+    let ask = |tell: mpsc::Sender<()>| {
+        let answers = iter::from_fn(move || ask_alone(addr));
+        move || answers.inspect(|_| tell.send(()).unwrap_or_default()).filter(String::is_empty).count()
+    };
+    let asking: Vec<_> = (0..150).map(|_| thread::spawn(ask(tell.clone()))).collect();
+    // By then most of them have had an answer, and ask for the next.
+    answered.iter().take(1_000).for_each(drop);
+    stage.signal("TERM");
+    let cut_off: usize = asking.into_iter().map(|client| client.join().unwrap()).sum();
+    if cut_off == 0 { "none" } else { "some" }.to_owned()
+}
+
+fn pipelining_clients(binary: &'static str) -> String {
+    let stage = start(binary);
+    let pipelining: Vec<_> = (0..THREADS).map(|_| pipeline_endlessly(&stage)).collect();
+    // Each has had an answer, and on four threads they all go on, if they can.
+    assert!(pipelining.iter().all(|answered| answered.recv().is_ok()));
+    served(stage.connect())
+}
+
+fn slow_readers(binary: &'static str) -> String {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
+    let root = root.path().to_str().unwrap();
+    let stage = Stage::start(binary, &["--quiet", "--threads", "4", "--write-timeout", "1s", "--root", root]);
+    let _slow: Vec<_> = (0..THREADS).map(|_| read_slowly(&stage)).collect();
+    served(stage.connect())
+}
+
+/// Whether a client is answered in the end, since those before it do not last.
+fn served(mut client: Client) -> String {
+    client.stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    if matches!(client.stream.peek(&mut [0]), Ok(1)) { "answered" } else { "left waiting" }.to_owned()
+}
+
+fn too_large(binary: &'static str) -> String {
+    let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", 5 * MIB);
+    upload(start(binary).addr, &head, 5 * MIB, Reads::Afterwards).to_string()
+}
+
+fn unread_log(binary: &'static str) -> String {
+    let (stage, _log) = Stage::start_with_unread_log(binary, &["--threads", "4"]);
+    // More than the lines of which fit a pipe.
+    (0..2_000).for_each(|_| stage.assert_alive());
+    "answered".to_owned()
 }
 
 fn asked_to_stop(binary: &'static str) -> String {

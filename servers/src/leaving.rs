@@ -1,0 +1,180 @@
+use crate::http::Refusal;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, ErrorKind, Read};
+use std::mem;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a client that was turned away may be silent before the connection is closed, and how long it may go on
+/// sending.
+const QUIET: Duration = Duration::from_millis(500);
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// How many are waited for at a time. Beyond that the one that was told first has to go.
+const MOST: usize = 1000;
+
+/// How much of what one client still sends is thrown away before the next one's turn.
+const TURN: usize = 1024 * 1024;
+
+/// The clients that were told 503 and have not hung up.
+///
+/// Just closed, a connection whose client is still sending is reset, and the client may never see the answer. To
+/// wait for one client after the other would make the last of some hundreds wait for seconds. So each is answered at
+/// once, and then all are waited for together, without a thread of their own: the accept loop does it while it waits
+/// for the next connection.
+#[derive(Debug, Clone, Default)]
+pub struct Leaving(Arc<Mutex<Vec<Leaver>>>);
+
+#[derive(Debug)]
+struct Leaver {
+    stream: TcpStream,
+    told: Instant,
+    heard: Instant,
+    has_spoken: bool,
+}
+
+/// What became of a client that was looked at.
+#[derive(PartialEq, Eq)]
+enum Fate {
+    Stays,
+    Closed,
+    /// The client has gone without having sent anything: it wanted nothing.
+    Silent,
+}
+
+impl Leaving {
+    /// Answers 503. Waits for nothing.
+    pub(crate) fn turn_away(&self, stream: TcpStream) {
+        // A client that is gone already needs no answer.
+        if tell(&stream).is_ok() {
+            let now = Instant::now();
+            let mut leavers = self.lock();
+            if leavers.len() >= MOST {
+                leavers.remove(0);
+            }
+            leavers.push(Leaver { stream, told: now, heard: now, has_spoken: false });
+        }
+    }
+
+    /// Waits for the clients that were turned away: until each has hung up, is silent for half a second or has gone on
+    /// sending for two, and at most until `deadline`. Says how many there were.
+    pub fn see_off(&self, deadline: Instant) -> usize {
+        let mut seen_off = 0;
+        loop {
+            let mut leavers = mem::take(&mut *self.lock());
+            let is_over = Instant::now() >= deadline;
+            if leavers.is_empty() || is_over {
+                return seen_off + leavers.len();
+            }
+            look_after(&mut leavers, None, deadline);
+            seen_off += sweep(&mut leavers);
+            self.put_back(leavers);
+        }
+    }
+
+    /// Looks after the clients that were turned away until `listener` has a connection, or no such client is left.
+    pub(crate) fn look_after_until(&self, listener: &TcpListener) {
+        loop {
+            let mut leavers = mem::take(&mut *self.lock());
+            if leavers.is_empty() {
+                return;
+            }
+            let is_ready = look_after(&mut leavers, Some(listener), Instant::now() + LONGEST);
+            sweep(&mut leavers);
+            self.put_back(leavers);
+            if is_ready {
+                return;
+            }
+        }
+    }
+
+    /// Waits for none of them any longer. Says whether there was one.
+    pub(crate) fn hang_up(&self) -> bool {
+        !mem::take(&mut *self.lock()).is_empty()
+    }
+
+    fn put_back(&self, mut leavers: Vec<Leaver>) {
+        let mut newer = self.lock();
+        leavers.append(&mut newer);
+        *newer = leavers;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Leaver>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes the answer, for which a new connection always has room.
+fn tell(mut stream: &TcpStream) -> io::Result<()> {
+    stream.set_nonblocking(true)?;
+    let mut answer = Vec::new();
+    let response = Refusal::Overloaded.response();
+    response.append_head(Some("close"), &mut answer);
+    response.send(&mut answer, &mut stream)?;
+    stream.shutdown(Shutdown::Write)
+}
+
+/// Waits until one of `leavers` has sent something or has to go, `listener` has a connection, or the `deadline` is
+/// there. Says whether `listener` has one.
+fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: Instant) -> bool {
+    let first = leavers.iter().map(Leaver::deadline).fold(deadline, Instant::min);
+    let mut watched: Vec<_> =
+        leavers.iter().map(|leaver| PollFd::new(&leaver.stream, PollFlags::IN)).collect();
+    watched.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
+    wait(&mut watched, first.saturating_duration_since(Instant::now()));
+    listener.is_some() && watched.last().is_some_and(|listener| !listener.revents().is_empty())
+}
+
+/// Waits until `listener` has a connection; false if it has none within `longest`.
+pub(crate) fn is_ready_within(listener: &TcpListener, longest: Duration) -> bool {
+    let mut watched = [PollFd::new(listener, PollFlags::IN)];
+    wait(&mut watched, longest);
+    !watched[0].revents().is_empty()
+}
+
+fn wait(watched: &mut [PollFd<'_>], longest: Duration) {
+    let longest = Timespec::try_from(longest).expect("some seconds");
+    // Interrupted by a signal or out of memory, it comes back early, and is called again.
+    let _ = poll(watched, Some(&longest));
+}
+
+/// Lets go of those that have hung up or were waited for long enough. Says how many; but not of those that wanted
+/// nothing, as the connection with which a stop wakes the accept loop.
+fn sweep(leavers: &mut Vec<Leaver>) -> usize {
+    let now = Instant::now();
+    let mut gone = 0;
+    leavers.retain_mut(|leaver| {
+        let fate = leaver.look(now);
+        gone += usize::from(fate == Fate::Closed);
+        fate == Fate::Stays
+    });
+    gone
+}
+
+impl Leaver {
+    fn deadline(&self) -> Instant {
+        (self.heard + QUIET).min(self.told + LONGEST)
+    }
+
+    /// Throws away what has arrived.
+    fn look(&mut self, now: Instant) -> Fate {
+        let mut discarded = [0; 16 * 1024];
+        let mut left = TURN;
+        loop {
+            match self.stream.read(&mut discarded) {
+                Ok(count @ 1..) => {
+                    (self.has_spoken, self.heard) = (true, now);
+                    left = left.saturating_sub(count);
+                    if left == 0 {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Ok(_) | Err(_) => return if self.has_spoken { Fate::Closed } else { Fate::Silent },
+            }
+        }
+        if now < self.deadline() { Fate::Stays } else { Fate::Closed }
+    }
+}

@@ -1,0 +1,109 @@
+//! Standard error, for which no thread waits.
+//!
+//! What reads it may be slow, stopped or stuck. A thread that waits for room there serves no client meanwhile, and all
+//! threads would wait in the end. So a line that finds no room is dropped and counted, and the next one that finds room
+//! is preceded by a line that says how many are missing.
+//!
+//! On Windows a line is written without asking for room, and may wait.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A pipe that has room at all has room for as much as this: POSIX asks for no more of the smallest pipe.
+const PIECE: usize = 512;
+
+static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
+
+/// What was written last. One at a time writes, so lines of different threads do not mix.
+struct Stderr {
+    /// How many lines were dropped since the last that was written.
+    lost: u64,
+    /// The last line was dropped after it was begun.
+    is_cut: bool,
+}
+
+/// Writes a line, which has to end as lines do; or drops and counts it.
+pub(crate) fn write_line(line: &str) {
+    lock().write_line(line.as_bytes());
+}
+
+/// For what wants to write by itself: each `write` is taken for a line.
+pub(crate) struct Lines;
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        lock().write_line(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn lock() -> MutexGuard<'static, Stderr> {
+    STDERR.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Stderr {
+    fn write_line(&mut self, line: &[u8]) {
+        if !self.say_what_is_missing() || !self.write(line) {
+            self.lost += 1;
+        }
+    }
+
+    fn say_what_is_missing(&mut self) -> bool {
+        if self.lost == 0 {
+            return true;
+        }
+        let end_of_line = if self.is_cut { "\n" } else { "" };
+        let note = format!("{end_of_line}{} lines are missing: standard error took no more\n", self.lost);
+        let is_said = self.write(note.as_bytes());
+        if is_said {
+            (self.lost, self.is_cut) = (0, false);
+        }
+        is_said
+    }
+
+    /// Whether all of it was written.
+    fn write(&mut self, bytes: &[u8]) -> bool {
+        let mut pieces = bytes.chunks(PIECE);
+        let is_begun = pieces.next().is_some_and(system::write_if_there_is_room);
+        let is_whole = is_begun && pieces.all(system::write_if_there_is_room);
+        self.is_cut |= is_begun && !is_whole;
+        is_whole
+    }
+}
+
+#[cfg(unix)]
+mod system {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::{io, stdio};
+
+    /// Past the lock of `std::io::stderr`, which another thread may hold while it waits for room.
+    pub(super) fn write_if_there_is_room(mut bytes: &[u8]) -> bool {
+        let stderr = stdio::stderr();
+        let mut watched = [PollFd::new(&stderr, PollFlags::OUT)];
+        // What cannot be asked is a file or a device, and does not wait for a reader.
+        if poll(&mut watched, Some(&Timespec::default())) == Ok(0) {
+            return false;
+        }
+        while !bytes.is_empty() {
+            match io::write(stderr, bytes) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(io::Errno::INTR) => {}
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::io::Write;
+
+    pub(super) fn write_if_there_is_room(bytes: &[u8]) -> bool {
+        std::io::stderr().write_all(bytes).is_ok()
+    }
+}

@@ -1,0 +1,165 @@
+//! What one client can take of a thread is bounded, also for a client that is never idle.
+
+use crate::support::{Client, KEEPING_STAGES, LIFECYCLE, POOLED, STAGES, Stage, every_stage};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// A buffer of 16 KiB never ends where one of these ends.
+const HELLO: &str = "GET /hello?a HTTP/1.1\r\nHost: h\r\n\r\n";
+
+/// A client that always has a request in the pipe, or at least the beginning of one, and takes every answer. It says
+/// when an answer has come.
+pub(crate) fn pipeline_endlessly(stage: &Stage) -> mpsc::Receiver<()> {
+    let client = stage.connect();
+    let (mut sender, mut receiver) = (client.stream.try_clone().unwrap(), client.stream);
+    let (tell, answered) = mpsc::channel();
+    thread::spawn(move || {
+        // Each write ends within a request, and the next begins with the rest of it.
+        let (begin, rest) = HELLO.split_at(7);
+        let requests = [rest, &HELLO.repeat(30_000), begin].concat();
+        let _ = sender.write_all(begin.as_bytes());
+        while sender.write_all(requests.as_bytes()).is_ok() {}
+    });
+    thread::spawn(move || {
+        let mut answers = vec![0; 64 * 1024];
+        while receiver.read(&mut answers).is_ok_and(|count| count > 0) {
+            let _ = tell.send(());
+        }
+    });
+    answered
+}
+
+#[test]
+fn a_client_that_pipelines_without_end_makes_way() {
+    for binary in STAGES {
+        let stage = Stage::start(binary, &["--quiet", "--threads", "1"]);
+        pipeline_endlessly(&stage).recv().unwrap();
+        stage.assert_alive();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_client_that_pipelines_without_end_does_not_delay_the_end() {
+    let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--grace", "5s"]);
+    pipeline_endlessly(&stage).recv().unwrap();
+    stage.signal("TERM");
+    // With what is in the buffer answered, and nothing cut off.
+    assert_eq!(stage.exit_status(), Some(0));
+}
+
+/// The stages that never keep an idle connection answer a row of requests that has arrived together.
+#[test]
+fn what_has_arrived_together_is_answered_also_when_the_thread_is_wanted() {
+    every_stage(&["--quiet"], |stage| {
+        let mut client = stage.connect();
+        let count = 300; // in a buffer of 16 KiB
+        client.send(HELLO.repeat(count) + "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhal");
+        for number in 1..=count {
+            let is_last = number == count && !KEEPING_STAGES.contains(&stage.binary);
+            assert_eq!(client.reply().header("Connection"), is_last.then_some("close"), "{number}");
+        }
+        client.stream.shutdown(Shutdown::Write).unwrap();
+        if KEEPING_STAGES.contains(&stage.binary) {
+            assert_eq!(client.reply().status, 400, "half a body");
+        }
+        client.assert_closed();
+    });
+}
+
+#[test]
+fn a_connection_has_so_many_requests() {
+    every_stage(&["--quiet", "--max-requests", "3"], |stage| {
+        let mut client = stage.connect();
+        client.send(HELLO.repeat(5));
+        for connection in [None, None, Some("close")] {
+            assert_eq!(client.reply().header("Connection"), connection);
+        }
+        client.assert_closed();
+    });
+}
+
+/// A client with a small window, so that it shows at the other end what it takes.
+fn connect_with_small_window(stage: &Stage) -> Client {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(32 * 1024).unwrap();
+    socket.connect(&stage.addr.into()).unwrap();
+    Client::over(TcpStream::from(socket))
+}
+
+/// A client that reads some 40 KiB a second of a large answer, of the 64 that are asked for. It ends when it is dropped.
+pub(crate) struct SlowReader {
+    stream: TcpStream,
+    reading: Option<thread::JoinHandle<()>>,
+}
+
+/// Comes back when the answer has begun to arrive.
+pub(crate) fn read_slowly(stage: &Stage) -> SlowReader {
+    let mut client = connect_with_small_window(stage);
+    client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut bytes = [0; 4 * 1024];
+    let mut stream = client.stream.try_clone().unwrap();
+    stream.read_exact(&mut bytes).unwrap();
+    let reading = thread::spawn(move || {
+        while stream.read(&mut bytes).is_ok_and(|count| count > 0) {
+            thread::sleep(Duration::from_millis(100)); // the pace of this client
+        }
+    });
+    SlowReader { stream: client.stream, reading: Some(reading) }
+}
+
+impl Drop for SlowReader {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+        let _ = self.reading.take().map(thread::JoinHandle::join);
+    }
+}
+
+/// Never idle for as long as the write time-out, and yet busy for hours with the same answer.
+#[test]
+fn a_client_that_reads_too_slowly_is_given_up() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
+    let flags =
+        ["--quiet", "--root", root.path().to_str().unwrap(), "--write-timeout", "3s", "--threads", "1"];
+    every_stage(&flags, |stage| {
+        let _slow = read_slowly(stage);
+        stage.assert_alive();
+    });
+}
+
+#[test]
+fn a_client_that_keeps_the_pace_gets_everything() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("file.bin"), vec![7; 6_000_000]).unwrap();
+    let flags =
+        ["--root", root.path().to_str().unwrap(), "--write-timeout", "1s", "--min-write-rate", "1000"];
+    let stage = Stage::start(POOLED, &flags);
+    let mut client = connect_with_small_window(&stage);
+    client.send("GET /file.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+    let (mut count, mut bytes) = (0, vec![0; 300_000]);
+    while count < 6_000_000 {
+        thread::sleep(Duration::from_millis(20)); // a pause is no idleness
+        match client.stream.read(&mut bytes).unwrap() {
+            0 => panic!("cut off after {count}"),
+            more => count += more,
+        }
+    }
+}
+
+#[test]
+fn a_client_that_sends_on_for_ever_after_a_refusal_is_reset() {
+    for binary in STAGES {
+        let stage = Stage::start(binary, &["--quiet", "--threads", "1", "--linger-timeout", "200ms"]);
+        let mut client = stage.connect();
+        client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000000000\r\n\r\n");
+        let mut stream = client.stream.try_clone().unwrap();
+        let sending = thread::spawn(move || while stream.write_all(&[0; 16 * 1024]).is_ok() {});
+        assert_eq!(client.reply().status, 413);
+        stage.assert_alive();
+        sending.join().unwrap();
+    }
+}

@@ -1,0 +1,137 @@
+//! The last answer reaches a client that is still sending, and closing holds up no other client.
+
+use crate::support::{Client, STAGES, Stage, every_stage};
+use executor::CancelToken;
+use servers::Listener;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(crate) const MIB: usize = 1024 * 1024;
+
+/// When a client that sends a large body looks for an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Reads {
+    /// Once it has sent everything.
+    Afterwards,
+    /// As soon as there is one, between two writes.
+    InBetween,
+}
+
+/// Sends as Node's `http` does: a write that fails is the end, whatever has been answered before.
+pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) -> u16 {
+    let piece = vec![b'a'; 64 * 1024];
+    let mut client = Client::connect(addr);
+    client.send(head);
+    for _ in 0..size / piece.len() {
+        client.send(&piece);
+        if reads == Reads::InBetween && has_answer(&client) {
+            break;
+        }
+    }
+    client.reply().status
+}
+
+fn has_answer(client: &Client) -> bool {
+    client.stream.set_nonblocking(true).unwrap();
+    let is_here = client.stream.peek(&mut [0]).is_ok();
+    client.stream.set_nonblocking(false).unwrap();
+    is_here
+}
+
+/// Uploads again and again, and each time sees the answer.
+fn assert_told(addr: SocketAddr, head: &str, size: usize, status: u16) {
+    for reads in [Reads::Afterwards, Reads::InBetween] {
+        for attempt in 0..12 {
+            assert_eq!(upload(addr, head, size, reads), status, "{head:?} {reads:?}, attempt {attempt}");
+        }
+    }
+}
+
+#[test]
+fn a_client_that_is_still_sending_sees_why_it_was_refused() {
+    every_stage(&["--quiet"], |stage| {
+        for size in [2 * MIB, 5 * MIB] {
+            let too_large = format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {size}\r\n\r\n");
+            assert_told(stage.addr, &too_large, size, 413);
+        }
+        let chunk =
+            format!("POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n", 5 * MIB);
+        assert_told(stage.addr, &chunk, 5 * MIB, 413);
+        assert_told(stage.addr, "POST /echo HTTP/1.1\r\n\r\n", 5 * MIB, 400);
+        let not_here =
+            format!("POST /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {MIB}\r\n\r\n");
+        assert_told(stage.addr, &not_here, MIB, 405);
+    });
+}
+
+/// An accept loop that turns every client away; it ends when the token is cancelled.
+fn turn_everyone_away() -> (SocketAddr, CancelToken) {
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let (addr, stop) = (listener.local_addr(), CancelToken::new());
+    let token = stop.clone();
+    thread::spawn(move || {
+        listener.incoming_until(&token).for_each(drop);
+        listener.close().see_off(Instant::now() + Duration::from_secs(1));
+    });
+    (addr, stop)
+}
+
+#[test]
+fn a_client_that_is_still_sending_sees_that_it_was_turned_away() {
+    let (addr, stop) = turn_everyone_away();
+    let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", 5 * MIB);
+    assert_told(addr, &head, 5 * MIB, 503);
+    stop.cancel();
+}
+
+/// Clients that keep their sockets, as most do that expect more answers. To wait a moment for each of them to hang up
+/// would take twice as long as this allows.
+#[test]
+fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
+    for binary in STAGES {
+        let stage = Stage::start(binary, &["--quiet", "--threads", "1"]);
+        let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
+        for client in &mut clients {
+            client.send("GET /hello HTTP/1.0\r\n\r\n");
+        }
+        let began = Instant::now();
+        for client in &mut clients {
+            assert_eq!(client.reply().status, 200);
+        }
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(3), "{binary}: {took:?}");
+    }
+}
+
+#[test]
+fn hundreds_that_are_turned_away_are_told_at_once() {
+    let (addr, stop) = turn_everyone_away();
+    let began = Instant::now();
+    let mut clients: Vec<_> = (0..300).map(|_| Client::connect(addr)).collect();
+    for client in &mut clients {
+        assert_eq!(client.reply().status, 503);
+    }
+    // A hundredth of a second for each would be three.
+    let took = began.elapsed();
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+    // They are still there, and one that sends something now is not reset.
+    for client in &mut clients[200..] {
+        client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
+    }
+    stop.cancel();
+}
+
+#[test]
+fn a_client_that_was_turned_away_and_stays_is_hung_up_on() {
+    let (addr, stop) = turn_everyone_away();
+    let mut client = Client::connect(addr);
+    assert_eq!(client.reply().status, 503);
+    client.assert_closed();
+    // What it sends is thrown away for a while, and then answered with a reset.
+    while client.stream.write_all(b"a").is_ok() {
+        thread::sleep(Duration::from_millis(10)); // the pace of the client
+    }
+    stop.cancel();
+}

@@ -1,0 +1,28 @@
+//! What no stage can show, because nothing in it blocks for ever.
+
+use crate::support::{DEADLINE, output_of};
+use executor::CancelToken;
+use servers::signals::stop_on_signal;
+use std::env;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+const LONGEST: Duration = Duration::from_millis(300);
+
+/// Not a test by itself: the process that the next one starts. It stops, and then waits for what never comes.
+#[test]
+#[ignore = "does not end as a test should"]
+fn a_process_that_hangs_while_it_stops() {
+    let stop = CancelToken::new();
+    let _armed = stop_on_signal(&stop, LONGEST, 3).unwrap();
+    stop.cancel();
+    thread::sleep(2 * DEADLINE);
+}
+
+#[test]
+fn a_stop_ends_whatever_blocks() {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", "--ignored", "signals::a_process_that_hangs_while_it_stops"]);
+    assert_eq!(output_of(&mut command).status.code(), Some(3));
+}
