@@ -14,6 +14,7 @@
 
 pub mod cli;
 pub mod workspace;
+pub mod copy;
 #[cfg(feature = "book")]
 pub mod book;
 pub mod serve;

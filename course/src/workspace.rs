@@ -8,6 +8,9 @@ use anyhow::{Context, ensure};
 use std::env;
 use std::path::{Path, PathBuf};
 
+/// The name of the file with a learner's progress.
+pub(crate) const PROGRESS: &str = "progress.txt";
+
 /// The project's root directory, and what is found from there.
 #[derive(Debug, Clone)]
 pub struct Workspace {
@@ -58,7 +61,7 @@ impl Workspace {
 
     /// Where a learner's progress is kept.
     pub fn progress(&self) -> PathBuf {
-        self.root.join("progress.txt")
+        self.root.join(PROGRESS)
     }
 
     /// `path` as somebody in the project's root would type it.
@@ -74,6 +77,13 @@ impl Workspace {
             _ => self.root.join("target"),
         }
     }
+}
+
+/// Whether what is in a directory was built. Cargo marks the directories that it makes, but not one that was there:
+/// `target` beside a manifest, with a copy of the project in it, say.
+pub(crate) fn was_built(dir: &Path) -> bool {
+    dir.join("CACHEDIR.TAG").exists()
+        || (dir.ends_with("target") && dir.with_file_name("Cargo.toml").is_file())
 }
 
 fn is_root(dir: &Path) -> bool {

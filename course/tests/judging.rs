@@ -22,17 +22,17 @@ use std::time::{Duration, Instant};
 /// One test at a time: they share a target directory, and whoever waits for Cargo's lock looks as if it hung.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A copy of the project whose exercises may be overwritten. Always at the same path, and what has not changed is left
-/// alone, so that no test compiles again what another has compiled.
-struct Copy(PathBuf, #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>);
+/// A copy of the project whose exercises may be overwritten. Always at the same path, so that no test compiles again what
+/// another has compiled.
+struct Copy(
+    course::copy::Copy,
+    #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>,
+);
 
 impl Copy {
     fn new() -> Self {
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let workspace = Workspace::find().unwrap();
-        let copy = Self(workspace.target().join("judging/workspace"), turn);
-        copy_sources(workspace.root(), &copy.0);
-        let _ = fs::remove_file(copy.0.join("progress.txt"));
+        let copy = Self(course::copy::Copy::of(&Workspace::find().unwrap(), "judging").unwrap(), turn);
         for exercise in copy.exercises() {
             fs::copy(exercise.stub(), exercise.answer()).unwrap();
         }
@@ -40,13 +40,17 @@ impl Copy {
     }
 
     fn exercises(&self) -> Vec<Exercise> {
-        catalogue::all(&Workspace::at(&self.0).unwrap()).unwrap()
+        catalogue::all(self.0.workspace()).unwrap()
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
         let target = Workspace::find().unwrap().target(); // where most of what it takes is built already
         let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
-        command.args(arguments).arg("--workspace").arg(&self.0).env("CARGO_TARGET_DIR", target);
+        command
+            .args(arguments)
+            .arg("--workspace")
+            .arg(self.0.workspace().root())
+            .env("CARGO_TARGET_DIR", target);
         command
     }
 
@@ -63,7 +67,7 @@ impl Copy {
     }
 
     fn is_solved(&self, exercise: &Exercise) -> bool {
-        let progress = fs::read_to_string(self.0.join("progress.txt")).unwrap_or_default();
+        let progress = fs::read_to_string(self.0.workspace().progress()).unwrap_or_default();
         progress.lines().any(|line| line == format!("solved {}", exercise.name))
     }
 }
@@ -71,26 +75,6 @@ impl Copy {
 /// Puts an answer in the learner's place.
 fn answer(exercise: &Exercise, path: &str) {
     fs::copy(exercise.folder().join(path), exercise.answer()).unwrap();
-}
-
-fn copy_sources(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let (path, name) = (entry.path(), entry.file_name());
-        if name.to_string_lossy().starts_with('.')
-            || path.join("CACHEDIR.TAG").exists()
-            || to.starts_with(&path) // a target directory that Cargo found, and did not make, has no tag
-            || name == "progress.txt"
-        {
-            continue;
-        }
-        if entry.file_type().unwrap().is_dir() {
-            copy_sources(&path, &to.join(name));
-        } else if fs::read(&path).ok() != fs::read(to.join(&name)).ok() {
-            fs::copy(path, to.join(name)).unwrap();
-        }
-    }
 }
 
 fn property<'a>(report: &'a Value, name: &str) -> &'a Value {

@@ -1,5 +1,6 @@
 //! The book's pages as text, line by line.
 
+use crate::workspace::was_built;
 use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,13 +80,6 @@ pub(super) fn files_below(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> anyhow:
     }
     found.sort();
     Ok(found)
-}
-
-/// Whether what is in a directory was built. Cargo marks the directories that it makes, but not one that was there:
-/// `target` beside a manifest, with a copy of the project in it, say.
-pub(super) fn was_built(dir: &Path) -> bool {
-    dir.join("CACHEDIR.TAG").exists()
-        || (dir.ends_with("target") && dir.with_file_name("Cargo.toml").is_file())
 }
 
 #[cfg(test)]

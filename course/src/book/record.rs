@@ -6,15 +6,15 @@
 //!
 //! Commands are run by a shell, as a reader would type them; this is a tool for those who write the book, on Unix.
 
-use crate::book::pages::was_built;
 use crate::book::recipes::{Equal, Picture, Recipes, Run, Server, Step};
+use crate::copy::Copy;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use regex::Regex;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -71,14 +71,12 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     fn record_run(&mut self, run: &Run) -> anyhow::Result<()> {
-        let place = match &run.answer {
-            Some(answer) => copy_with_answer(self.workspace, answer)?,
-            None => self.workspace.clone(),
-        };
-        build_for(&place, &run.command)?;
+        let copy = run.answer.as_ref().map(|answer| copy_with_answer(self.workspace, answer)).transpose()?;
+        let place = copy.as_ref().map_or(self.workspace, Copy::workspace);
+        build_for(place, &run.command)?;
         let target = format!("{}/", place.target().display());
         let command = run.command.replace(" target/", &format!(" {target}"));
-        let output = shell(&place, &command).stderr(Stdio::null()).output_within(DEADLINE)?;
+        let output = shell(place, &command).stderr(Stdio::null()).output_within(DEADLINE)?;
         let output = output.replace(&target, "target/");
         let output = output.replace(&format!("{}/", place.root().display()), "");
         let kept = match &run.file {
@@ -86,7 +84,7 @@ impl Recorder<'_> {
             None => None,
         };
         if let Some(picture) = &run.picture {
-            self.keep_picture(&place, picture, kept)?;
+            self.keep_picture(place, picture, kept)?;
         }
         Ok(())
     }
@@ -314,35 +312,13 @@ fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
 }
 
 /// A copy of the project in which an exercise has this answer, `exNN-name/wrong/m01_x.rs`, in place of the learner's.
-fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Workspace> {
-    let copy = workspace.target().join("record");
-    if copy.exists() {
-        fs::remove_dir_all(&copy).with_context(|| format!("cannot remove {}", copy.display()))?;
-    }
-    copy_sources(workspace.root(), &copy)?;
+fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Copy> {
+    let copy = Copy::of(workspace, "record")?;
     let exercise = answer.split('/').next().unwrap_or_default();
-    let exercises = copy.join("exercises");
+    let exercises = copy.workspace().exercises();
     let text = fs::read(exercises.join(answer)).with_context(|| format!("there is no answer {answer}"))?;
     fs::write(exercises.join(exercise).join("src/exercise.rs"), text)?;
-    Workspace::at(copy)
-}
-
-fn copy_sources(from: &Path, to: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (path, name) = (entry.path(), entry.file_name());
-        let hidden = name.to_string_lossy().starts_with('.');
-        if hidden || was_built(&path) || to.starts_with(&path) {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            copy_sources(&path, &to.join(&name))?;
-        } else {
-            fs::copy(&path, to.join(&name)).with_context(|| format!("cannot copy {}", path.display()))?;
-        }
-    }
-    Ok(())
+    Ok(copy)
 }
 
 #[cfg(test)]

@@ -90,6 +90,27 @@ fn any_of_them_can_cancel_and_all_waiters_are_released() {
 }
 
 #[test]
+fn any_of_them_can_cancel_and_leave_the_body_alone() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let (promise, token) = Promise::new();
+        let release = Signal::new();
+        let go_on = release.clone();
+        let body = move || {
+            promise.complete(CancelToken::current()).unwrap();
+            go_on.wait();
+        };
+        let handle = pool.submit(body).unwrap().shared();
+        let token = token.join().unwrap();
+        assert!(handle.clone().cancel_keep_running());
+        assert_matches!(handle.join(), Err(SharedJoinError::Cancelled));
+        assert!(!token.is_cancelled(), "the body goes on undisturbed");
+        assert!(!handle.cancel_keep_running(), "it is cancelled already");
+        release.set();
+    });
+}
+
+#[test]
 fn a_wait_that_times_out_or_is_interrupted_leaves_the_handle_as_it_was() {
     within_deadline(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 1);

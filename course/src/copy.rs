@@ -1,0 +1,113 @@
+//! A copy of the project for a moment, in which an exercise may have any answer.
+//!
+//! # Built in the project's own target directory
+//!
+//! There most of what a copy needs is built already. Cargo takes the packages of the copy for those of the project, since
+//! a package is known by its place in its workspace; and it takes for built what is not older than its files. Two things
+//! follow:
+//!
+//! * Files keep their times, so what is the same in both is not built again.
+//! * The copy is removed in the end. What was built from it then lacks its files, and Cargo builds it again. If the copy
+//!   stayed, Cargo would look at *its* files, and a change in the project would not be seen: the next test would run, and
+//!   pass or fail, on what was built from the copy.
+
+use crate::workspace::{PROGRESS, Workspace, was_built};
+use anyhow::Context;
+use std::fs::{self, File};
+use std::path::Path;
+
+/// A copy of a project's sources, which is removed when this is dropped.
+#[derive(Debug)]
+pub struct Copy {
+    workspace: Workspace,
+}
+
+impl Copy {
+    /// Copies the sources of `workspace` to the folder `name` in its target directory, without what is hidden or was built,
+    /// and without the learner's progress. What is there is removed first.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read or written.
+    pub fn of(workspace: &Workspace, name: &str) -> anyhow::Result<Self> {
+        let to = workspace.target().join(name);
+        if to.exists() {
+            fs::remove_dir_all(&to).with_context(|| format!("cannot remove {}", to.display()))?;
+        }
+        copy_sources(workspace.root(), &to)?;
+        Ok(Self { workspace: Workspace::at(to)? })
+    }
+
+    /// The copy as a project.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.workspace.root());
+    }
+}
+
+fn copy_sources(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let hidden = name.to_string_lossy().starts_with('.');
+        if hidden || was_built(&path) || to.starts_with(&path) || name == PROGRESS {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            copy_sources(&path, &to.join(&name))?;
+        } else {
+            copy_file(&path, &to.join(&name)).with_context(|| format!("cannot copy {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::copy(from, to)?;
+    File::options().append(true).open(to)?.set_modified(fs::metadata(from)?.modified()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn a_copy_has_the_sources_with_their_times_and_is_gone_in_the_end() {
+        let project = tempfile::tempdir().unwrap();
+        let write = |path: &str| {
+            let path = project.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "text").unwrap();
+        };
+        let sources = ["Cargo.toml", "course/Cargo.toml", "course/src/lib.rs"];
+        let others =
+            ["progress.txt", ".git/HEAD", "marked/CACHEDIR.TAG", "target/debug/a", "course/target/a"];
+        sources.iter().chain(&others).for_each(|path| write(path));
+        let old = SystemTime::now() - Duration::from_hours(1);
+        let source = project.path().join(sources[2]);
+        File::options().append(true).open(&source).unwrap().set_modified(old).unwrap();
+
+        let workspace = Workspace::at(project.path()).unwrap();
+        // Not where CARGO_TARGET_DIR may be: a target directory without a tag is found by the way to the copy.
+        let to = project.path().join("built/copy");
+        copy_sources(workspace.root(), &to).unwrap();
+        for path in sources {
+            assert_eq!(fs::read_to_string(to.join(path)).unwrap(), "text", "{path}");
+        }
+        for path in others {
+            assert!(!to.join(path).exists(), "{path}");
+        }
+        assert!(!to.join("built").exists());
+        let time = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+        assert_eq!(time(&to.join(sources[2])), time(&source));
+        drop(Copy { workspace: Workspace::at(&to).unwrap() });
+        assert!(!to.exists());
+    }
+}
