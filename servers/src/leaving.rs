@@ -32,6 +32,8 @@ struct Leaver {
     told: Instant,
     heard: Instant,
     has_spoken: bool,
+    /// Something has arrived, if only the end.
+    is_ready: bool,
 }
 
 /// What became of a client that was looked at.
@@ -53,7 +55,7 @@ impl Leaving {
             if leavers.len() >= MOST {
                 leavers.remove(0);
             }
-            leavers.push(Leaver { stream, told: now, heard: now, has_spoken: false });
+            leavers.push(Leaver { stream, told: now, heard: now, has_spoken: false, is_ready: false });
         }
     }
 
@@ -123,7 +125,11 @@ fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: 
         leavers.iter().map(|leaver| PollFd::new(&leaver.stream, PollFlags::IN)).collect();
     watched.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
     wait(&mut watched, first.saturating_duration_since(Instant::now()));
-    listener.is_some() && watched.last().is_some_and(|listener| !listener.revents().is_empty())
+    let ready: Vec<_> = watched.iter().map(|watched| !watched.revents().is_empty()).collect();
+    for (leaver, &is_ready) in leavers.iter_mut().zip(&ready) {
+        leaver.is_ready = is_ready;
+    }
+    listener.is_some() && ready.last() == Some(&true)
 }
 
 /// Waits until `listener` has a connection; false if it has none within `longest`.
@@ -161,7 +167,7 @@ impl Leaver {
     fn look(&mut self, now: Instant) -> Fate {
         let mut discarded = [0; 16 * 1024];
         let mut left = TURN;
-        loop {
+        while self.is_ready {
             match self.stream.read(&mut discarded) {
                 Ok(count @ 1..) => {
                     (self.has_spoken, self.heard) = (true, now);
