@@ -1,3 +1,4 @@
+use crate::client::{PAUSE, QUIET};
 use crate::http::Refusal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Read};
@@ -6,10 +7,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a client that was turned away may be silent before the connection is closed, and how long it may go on
-/// sending.
-const QUIET: Duration = Duration::from_millis(500);
-const LONGEST: Duration = Duration::from_secs(2);
+/// How long a client that was turned away may go on sending.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// How many are waited for at a time. Beyond that the one that was told first has to go.
 const MOST: usize = 1000;
@@ -59,8 +58,8 @@ impl Leaving {
         }
     }
 
-    /// Waits for the clients that were turned away: until each has hung up, is silent for half a second or has gone on
-    /// sending for two, and at most until `deadline`. Says how many there were.
+    /// Waits until the clients that were turned away have hung up, or are silent, and at most until `deadline`. Says how
+    /// many there were.
     pub fn see_off(&self, deadline: Instant) -> usize {
         let mut seen_off = 0;
         loop {
@@ -160,7 +159,8 @@ fn sweep(leavers: &mut Vec<Leaver>) -> usize {
 
 impl Leaver {
     fn deadline(&self) -> Instant {
-        (self.heard + QUIET).min(self.told + LONGEST)
+        let quiet = if self.has_spoken { PAUSE } else { QUIET };
+        (self.heard + quiet).min(self.told + LONGEST)
     }
 
     /// Throws away what has arrived.
