@@ -58,11 +58,11 @@ fn server(root: &Path, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken) -> an
     let files = Files::below(root).with_context(|| format!("cannot serve {}", root.display()))?;
     let measured = Arc::clone(pool);
     let site = Site::new(Some(files)).with_stats(move || pool_stats(&measured.stats()));
-    let (pool, stop) = (Arc::clone(pool), stop.clone());
+    let pool = Arc::clone(pool);
     // A browser keeps its connections open. They would hold their threads while others wait for one, and the
     // whole process when it should end.
-    let may_stay = move || pool.stats().backlog() == 0 && !stop.is_cancelled();
-    Ok(Server::new(site, Limits::default(), AccessLog::Quiet).keep_alive_while(may_stay))
+    let may_stay = move || pool.stats().backlog() == 0;
+    Ok(Server::new(site, Limits::default(), AccessLog::Quiet).keep_alive_while(may_stay).until(stop))
 }
 
 fn listen_on(addr: SocketAddr) -> anyhow::Result<Listener> {

@@ -19,7 +19,7 @@
 //! | to a request that was read whole, and nothing more has arrived | no | | |
 //! | to a request that was read whole, and more has arrived | yes | 50 ms | 500 ms |
 //! | 408: the client did not send in time | yes | 50 ms | 500 ms |
-//! | any other refusal | yes | 500 ms | `--linger-timeout` |
+//! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
 
 use crate::limits::Limits;
 use crate::writer::Writer;
@@ -32,8 +32,10 @@ use std::time::{Duration, Instant};
 /// cancelled, and whether the server would rather have its thread back.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// How long a client that was refused may pause before it is taken to have sent everything.
-const QUIET: Duration = Duration::from_millis(500);
+/// How long a client that was refused may be silent before it is taken to have sent everything; and how long it may
+/// pause if it has sent something since.
+pub(crate) const QUIET: Duration = Duration::from_millis(500);
+pub(crate) const PAUSE: Duration = Duration::from_secs(2);
 
 /// How long a client that has its answer, and nothing more to expect, may go on sending.
 const LAST_BYTES: Duration = Duration::from_millis(500);
@@ -102,19 +104,21 @@ impl Client {
     /// sending: `is_sending` says that the server has read part of it.
     pub(crate) fn finish(self, is_sending: bool) {
         if is_sending || self.has_unread() {
-            self.drain(SLICE, LAST_BYTES);
+            self.drain(SLICE, SLICE, LAST_BYTES);
         }
     }
 
     /// Closes after the client was told that its time is up.
     pub(crate) fn finish_late(self) {
-        self.drain(SLICE, LAST_BYTES);
+        self.drain(SLICE, SLICE, LAST_BYTES);
     }
 
     /// Closes after a request was refused that the client may still be sending. Without this it would, as often as
     /// not, find the connection reset, and never see why.
-    pub(crate) fn linger(self, longest: Duration) {
-        self.drain(QUIET, longest);
+    ///
+    /// `is_sending` says that the client has announced more than has arrived.
+    pub(crate) fn linger(self, is_sending: bool, longest: Duration) {
+        self.drain(if is_sending { PAUSE } else { QUIET }, PAUSE, longest);
     }
 
     fn has_unread(&self) -> bool {
@@ -124,9 +128,9 @@ impl Client {
             && self.stream.set_nonblocking(false).is_ok()
     }
 
-    /// Ends the sending side, then throws away what arrives, until the client ends its side, is silent for `quiet`, or
-    /// `longest` is over.
-    fn drain(&self, quiet: Duration, longest: Duration) {
+    /// Ends the sending side, then throws away what arrives, until the client ends its side or is silent for `quiet`;
+    /// for `pause`, once something has arrived; and until `longest` is over.
+    fn drain(&self, mut quiet: Duration, pause: Duration, longest: Duration) {
         if self.stream.shutdown(Shutdown::Write).is_err() {
             return;
         }
@@ -137,7 +141,7 @@ impl Client {
             let received = self.receive(&mut discarded);
             let now = Instant::now();
             match received {
-                Ok(Received::Bytes(_)) => heard = now,
+                Ok(Received::Bytes(_)) => (heard, quiet) = (now, pause),
                 Ok(Received::Nothing) if now - heard < quiet => {}
                 _ => return,
             }

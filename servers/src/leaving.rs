@@ -1,3 +1,4 @@
+use crate::client::{PAUSE, QUIET};
 use crate::http::Refusal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Read};
@@ -6,10 +7,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a client that was turned away may be silent before the connection is closed, and how long it may go on
-/// sending.
-const QUIET: Duration = Duration::from_millis(500);
-const LONGEST: Duration = Duration::from_secs(2);
+/// How long a client that was turned away may go on sending.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// How many are waited for at a time. Beyond that the one that was told first has to go.
 const MOST: usize = 1000;
@@ -32,6 +31,8 @@ struct Leaver {
     told: Instant,
     heard: Instant,
     has_spoken: bool,
+    /// Something has arrived, if only the end.
+    is_ready: bool,
 }
 
 /// What became of a client that was looked at.
@@ -53,12 +54,12 @@ impl Leaving {
             if leavers.len() >= MOST {
                 leavers.remove(0);
             }
-            leavers.push(Leaver { stream, told: now, heard: now, has_spoken: false });
+            leavers.push(Leaver { stream, told: now, heard: now, has_spoken: false, is_ready: false });
         }
     }
 
-    /// Waits for the clients that were turned away: until each has hung up, is silent for half a second or has gone on
-    /// sending for two, and at most until `deadline`. Says how many there were.
+    /// Waits until the clients that were turned away have hung up, or are silent, and at most until `deadline`. Says how
+    /// many there were.
     pub fn see_off(&self, deadline: Instant) -> usize {
         let mut seen_off = 0;
         loop {
@@ -123,7 +124,11 @@ fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: 
         leavers.iter().map(|leaver| PollFd::new(&leaver.stream, PollFlags::IN)).collect();
     watched.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
     wait(&mut watched, first.saturating_duration_since(Instant::now()));
-    listener.is_some() && watched.last().is_some_and(|listener| !listener.revents().is_empty())
+    let ready: Vec<_> = watched.iter().map(|watched| !watched.revents().is_empty()).collect();
+    for (leaver, &is_ready) in leavers.iter_mut().zip(&ready) {
+        leaver.is_ready = is_ready;
+    }
+    listener.is_some() && ready.last() == Some(&true)
 }
 
 /// Waits until `listener` has a connection; false if it has none within `longest`.
@@ -154,14 +159,15 @@ fn sweep(leavers: &mut Vec<Leaver>) -> usize {
 
 impl Leaver {
     fn deadline(&self) -> Instant {
-        (self.heard + QUIET).min(self.told + LONGEST)
+        let quiet = if self.has_spoken { PAUSE } else { QUIET };
+        (self.heard + quiet).min(self.told + LONGEST)
     }
 
     /// Throws away what has arrived.
     fn look(&mut self, now: Instant) -> Fate {
         let mut discarded = [0; 16 * 1024];
         let mut left = TURN;
-        loop {
+        while self.is_ready {
             match self.stream.read(&mut discarded) {
                 Ok(count @ 1..) => {
                     (self.has_spoken, self.heard) = (true, now);

@@ -300,7 +300,7 @@ impl Server {
             _ if sent.is_err() => {}
             // It has been waited for long enough.
             Refusal::HeadTimeout | Refusal::BodyTimeout => client.finish_late(),
-            _ => client.linger(self.limits.linger_timeout),
+            _ => client.linger(refusal == Refusal::BodyTooLarge, self.limits.linger_timeout),
         }
     }
 }

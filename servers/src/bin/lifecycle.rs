@@ -32,6 +32,9 @@ use std::time::{Duration, Instant};
 /// How often the operator is told what the end waits for.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
+/// How long clients that came too late have to take their answer.
+const LATE: Duration = Duration::from_secs(1);
+
 /// How long requests that were cancelled may take to say so to their clients.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -97,7 +100,7 @@ fn main() -> anyhow::Result<ExitCode> {
 // ANCHOR: finish
 /// Waits for the connections that were accepted; cuts off what is not done by the `deadline`.
 fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> ExitCode {
-    let late = leaving.see_off(deadline);
+    let late = leaving.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
         report(format_args!("stopping: {late} clients came too late, and were told so"));
     }

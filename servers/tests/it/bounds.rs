@@ -13,16 +13,14 @@ const HELLO: &str = "GET /hello?a HTTP/1.1\r\nHost: h\r\n\r\n";
 /// A client that always has a request in the pipe, or at least the beginning of one, and takes every answer. It says
 /// when an answer has come.
 pub(crate) fn pipeline_endlessly(stage: &Stage) -> mpsc::Receiver<()> {
-    let client = stage.connect();
+    // Each write ends within a request, and the next begins with the rest of it.
+    let (begin, rest) = HELLO.split_at(7);
+    let requests = [rest, &HELLO.repeat(30_000), begin].concat();
+    let mut client = stage.connect();
+    client.send(begin);
     let (mut sender, mut receiver) = (client.stream.try_clone().unwrap(), client.stream);
     let (tell, answered) = mpsc::channel();
-    thread::spawn(move || {
-        // Each write ends within a request, and the next begins with the rest of it.
-        let (begin, rest) = HELLO.split_at(7);
-        let requests = [rest, &HELLO.repeat(30_000), begin].concat();
-        let _ = sender.write_all(begin.as_bytes());
-        while sender.write_all(requests.as_bytes()).is_ok() {}
-    });
+    thread::spawn(move || while sender.write_all(requests.as_bytes()).is_ok() {});
     thread::spawn(move || {
         let mut answers = vec![0; 64 * 1024];
         while receiver.read(&mut answers).is_ok_and(|count| count > 0) {

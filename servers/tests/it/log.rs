@@ -3,6 +3,9 @@
 use crate::support::{Client, DEADLINE, LIFECYCLE, POOLED, STAGES, Stage, every_stage, lines};
 use std::io::Read;
 
+const HELLO: &str = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
+const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+
 /// More lines than any pipe holds.
 const MANY: usize = 2_000;
 
@@ -76,12 +79,20 @@ fn a_panic_is_told_of_and_waits_for_no_log_either() {
 
 #[test]
 fn a_stop_waits_for_no_log() {
-    let (mut stage, _log) = Stage::start_with_unread_log(LIFECYCLE, &[]);
-    for _ in 0..MANY {
-        stage.assert_alive();
+    for (request, status) in
+        [("", 0), ("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab", 3), (ENDLESS, 3)]
+    {
+        let (mut stage, _log) = Stage::start_with_unread_log(LIFECYCLE, &["--grace", "300ms"]);
+        for _ in 0..MANY {
+            stage.assert_alive();
+        }
+        let mut client = stage.connect();
+        client.send(HELLO);
+        client.send(request);
+        assert_eq!(client.reply().status, 200);
+        stage.signal("TERM");
+        assert_eq!(stage.exit_status(), Some(status), "{request}");
     }
-    stage.signal("TERM");
-    assert_eq!(stage.exit_status(), Some(0));
 }
 
 #[test]
