@@ -31,6 +31,10 @@ pub struct ServerArgs {
     #[arg(long, value_name = "DIRECTORY")]
     pub root: Option<PathBuf>,
 
+    /// Serve files and directories whose names begin with a dot, too (`/.well-known` needs no such word)
+    #[arg(long)]
+    pub dot_files: bool,
+
     /// No line on stderr for each answer
     #[arg(long)]
     pub quiet: bool,
@@ -71,7 +75,7 @@ impl ServerArgs {
             })
         };
         let files = self.root.as_ref().map(below).transpose()?;
-        Ok(Site::new(files))
+        Ok(Site::new(files.map(|files| files.with_dot_files(self.dot_files))))
     }
 
     /// Where answers are logged. From now on, the diagnostic events that `RUST_LOG` asks for are shown, too.

@@ -28,6 +28,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,8 @@ pub struct Server {
     limits: Limits,
     log: AccessLog,
     may_stay: Box<dyn Fn() -> bool + Send + Sync>,
+    /// How many connections are being served.
+    serving: AtomicUsize,
 }
 
 /// Why a conversation is over.
@@ -70,7 +73,7 @@ impl From<io::Error> for End {
 impl Server {
     /// Serves `site` within `limits`. Idle connections stay open until the idle time-out.
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
-        Server { site, limits, log, may_stay: Box::new(|| true) }
+        Server { site, limits, log, may_stay: Box::new(|| true), serving: AtomicUsize::new(0) }
     }
 
     /// Lets an idle connection stay open only while `may_stay` says so.
@@ -96,7 +99,9 @@ impl Server {
         if connection.take(&self.limits).is_err() {
             return;
         }
+        self.serving.fetch_add(1, Ordering::Relaxed);
         let Err(end) = self.converse(&connection);
+        self.serving.fetch_sub(1, Ordering::Relaxed);
         match end {
             End::Finished => connection.finish(),
             End::Refused(refusal) => self.refuse(&connection, refusal),
@@ -128,7 +133,8 @@ impl Server {
 
     /// Waits until more of a request has arrived.
     fn wait_for_more(&self, connection: &Connection, input: &mut Input, is_new: bool) -> Result<(), End> {
-        if !is_new && input.is_empty() {
+        // Relaxed: a count that is a moment old costs a system call or saves one.
+        if !is_new && input.is_empty() && self.serving.load(Ordering::Relaxed) > 1 {
             // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
             // system than to fall asleep and be woken.
             thread::yield_now();

@@ -200,20 +200,19 @@ impl Response {
     }
 }
 
+/// Reads each chunk into room that is made for it, in one system call, and writes the first one together with the head.
 fn send_file(file: &mut File, length: u64, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
-    let mut left = length;
+    let (mut left, mut start) = (length, out.len());
     loop {
-        let wanted = left.min(CHUNK);
-        let got = file.take(wanted).read_to_end(out)? as u64;
-        if got < wanted {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+        let chunk = left.min(CHUNK);
+        out.resize(start + chunk as usize, 0);
+        file.read_exact(&mut out[start..])?;
         to.write_all(out)?;
-        out.clear();
-        left -= got;
+        left -= chunk;
         if left == 0 {
             return Ok(());
         }
+        start = 0;
     }
 }
 

@@ -20,5 +20,7 @@ mod shared_accept;
 #[cfg(target_os = "linux")]
 mod survival;
 #[cfg(target_os = "linux")]
+mod system_calls;
+#[cfg(target_os = "linux")]
 mod thread_limit;
 mod timeouts;
