@@ -3,6 +3,7 @@
 use crate::access_log::AccessLog;
 use crate::diagnostics::show_diagnostics;
 use crate::files::Files;
+use crate::hosts::HostArgs;
 use crate::limits::Limits;
 use crate::listener::Listener;
 use crate::site::Site;
@@ -34,6 +35,10 @@ pub struct ServerArgs {
     /// Serve files and directories whose names begin with a dot, too (`/.well-known` needs no such word)
     #[arg(long)]
     pub dot_files: bool,
+
+    /// The hosts to answer for.
+    #[command(flatten)]
+    pub hosts: HostArgs,
 
     /// No line on stderr for each answer
     #[arg(long)]
@@ -75,7 +80,8 @@ impl ServerArgs {
             })
         };
         let files = self.root.as_ref().map(below).transpose()?;
-        Ok(Site::new(files.map(|files| files.with_dot_files(self.dot_files))))
+        let site = Site::new(files.map(|files| files.with_dot_files(self.dot_files)));
+        Ok(site.answering_for(self.hosts.on(self.addr.ip())))
     }
 
     /// Where answers are logged. From now on, the diagnostic events that `RUST_LOG` asks for are shown, too.

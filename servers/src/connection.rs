@@ -1,4 +1,4 @@
-use crate::http::Refusal;
+use crate::http::{Client, Refusal};
 use crate::limits::Limits;
 use executor::CancelToken;
 use std::io::{self, ErrorKind, Read, Write};
@@ -141,6 +141,20 @@ impl Connection {
         response.send(&mut answer, &mut &self.stream)?;
         self.end_and_drain(TURN_AWAY, TURN_AWAY);
         Ok(())
+    }
+}
+
+impl Client for Connection {
+    fn has_left(&self) -> bool {
+        let look = || {
+            self.stream.set_nonblocking(true)?; // with its time-out, the look would take a slice
+            let seen = self.stream.peek(&mut [0]);
+            self.stream.set_nonblocking(false).and(seen)
+        };
+        match look() {
+            Ok(count) => count == 0,
+            Err(error) => !is_nothing_yet(&error),
+        }
     }
 }
 

@@ -169,10 +169,10 @@ impl Server {
 
     /// Reads the request's body and answers. Says how much of the body was in `after_head`, and what was read beyond
     /// the body.
-    fn exchange(
+    fn exchange<'c>(
         &self,
-        connection: &Connection,
-        mut request: Request<'_>,
+        connection: &'c Connection,
+        mut request: Request<'c>,
         after_head: &[u8],
         output: &mut Vec<u8>,
     ) -> Result<(usize, Vec<u8>), End> {
@@ -182,6 +182,7 @@ impl Server {
         let beyond = if is_here { Vec::new() } else { self.read_body(connection, &request, &mut body)? };
         request.body = body.into_body();
         request.peer = Some(connection.peer());
+        request.client = Some(connection);
         let began = Instant::now();
         let Ok(response) = catch_unwind(AssertUnwindSafe(|| self.site.respond(&request))).map_err(forget)
         else {

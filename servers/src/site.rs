@@ -4,7 +4,8 @@
 //! requests, so that what differs between two stages is the execution policy alone.
 
 use crate::files::Files;
-use crate::http::{Body, Request, Response, Status};
+use crate::hosts::Hosts;
+use crate::http::{Body, Client, Request, Response, Status};
 use executor::{CancelToken, PoolStats};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -14,10 +15,16 @@ use std::time::{Duration, Instant};
 /// The longest piece of work that a client may ask for.
 const LONGEST_WORK: Duration = Duration::from_mins(1);
 
+const STOPPING: &str = "the server is stopping";
+
+/// How often a computation looks whether its client is still there. Shorter work is done without a look.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// Routes, and below them files.
 pub struct Site {
     routes: Vec<Route>,
     files: Option<Files>,
+    hosts: Hosts,
     stats: Box<dyn Fn() -> Value + Send + Sync>,
 }
 
@@ -31,10 +38,10 @@ struct Route {
 type Handler = Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>;
 
 impl Site {
-    /// The endpoints, and what is in `files` at every other path.
+    /// The endpoints, and what is in `files` at every other path, for requests to any host.
     pub fn new(files: Option<Files>) -> Site {
         let no_pool = || json!({ "pool": null, "note": "this stage has no thread pool, so there is no queue of its own to look at" });
-        Site { routes: Vec::new(), files, stats: Box::new(no_pool) }
+        Site { routes: Vec::new(), files, hosts: Hosts::Any, stats: Box::new(no_pool) }
             .route("/hello", &["GET"], "answers at once", |_| Response::text(Status::Ok, "Hello, world!"))
             .route("/cpu", &["GET"], "/cpu?ms=100 computes for 100 milliseconds", |request| {
                 work(request, spin)
@@ -46,6 +53,13 @@ impl Site {
             .route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
                 panic!("asked to, by a request")
             })
+    }
+
+    /// Answers only requests to these hosts, and others with 421.
+    #[must_use]
+    pub fn answering_for(mut self, hosts: Hosts) -> Site {
+        self.hosts = hosts;
+        self
     }
 
     /// Answers `/stats` with what `stats` says; the default says that there is no pool.
@@ -72,6 +86,11 @@ impl Site {
 
     /// The answer to a request whose body has been read. Runs the work that the request asks for.
     pub fn respond(&self, request: &Request<'_>) -> Response {
+        if !self.hosts.include(request) {
+            let what =
+                "this server does not answer for that host; its option --host names those that it does";
+            return Response::error(Status::MisdirectedRequest, what);
+        }
         if let Some(route) = self.routes.iter().find(|route| route.path == request.path) {
             return allowed(request, route.methods, || (route.handler)(request));
         }
@@ -144,17 +163,14 @@ fn echo(request: &Request<'_>) -> Response {
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 
-/// Does `how` for as many milliseconds as the request says.
-fn work(request: &Request<'_>, how: fn(Duration) -> bool) -> Response {
-    let wanted = request.query_value("ms").and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
+/// Does `how` for as many milliseconds as the request says, unless something makes an end of it.
+fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'static str>) -> Response {
+    let wanted = request.query_value("ms").and_then(whole_number).map(Duration::from_millis);
     match wanted {
-        Some(duration) if duration <= LONGEST_WORK => {
-            if how(duration) {
-                Response::text(Status::Ok, format!("{} ms\n", duration.as_millis()))
-            } else {
-                Response::error(Status::ServiceUnavailable, "the server is stopping")
-            }
-        }
+        Some(duration) if duration <= LONGEST_WORK => match how(request, duration) {
+            Ok(()) => Response::text(Status::Ok, format!("{} ms\n", duration.as_millis())),
+            Err(why) => Response::error(Status::ServiceUnavailable, why),
+        },
         _ => {
             let (path, most) = (request.path, LONGEST_WORK.as_millis());
             let what = format!("{path} takes ms, a whole number from 0 to {most}, as in {path}?ms=100");
@@ -163,20 +179,36 @@ fn work(request: &Request<'_>, how: fn(Duration) -> bool) -> Response {
     }
 }
 
-/// Keeps a core busy; false if told to stop before the time was over.
-fn spin(duration: Duration) -> bool {
+/// Digits alone: `parse` would also take `+5`.
+fn whole_number(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Keeps a core busy, unless told to stop before the time is over, or left by its client.
+fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     let token = CancelToken::current();
     let began = Instant::now();
-    while began.elapsed() < duration {
+    let mut next_look = LOOK;
+    loop {
+        let elapsed = began.elapsed();
+        if elapsed >= duration {
+            return Ok(());
+        }
         if token.is_cancelled() {
-            return false;
+            return Err(STOPPING);
+        }
+        if elapsed >= next_look {
+            if request.client.is_some_and(Client::has_left) {
+                return Err("given up: the client ended its side of the connection");
+            }
+            next_look = elapsed + LOOK;
         }
         std::hint::spin_loop();
     }
-    true
 }
 
-/// Keeps a thread, but no core; false if told to stop before the time was over.
-fn block(duration: Duration) -> bool {
-    CancelToken::current().sleep(duration).is_ok()
+/// Keeps a thread, but no core, unless told to stop before the time is over. It stands for a question to a database, say,
+/// which goes on when its asker has left.
+fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
+    CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

@@ -38,6 +38,15 @@ fn the_search_index_is_served() {
 }
 
 #[test]
+fn a_page_of_another_name_learns_nothing_unless_it_was_given() {
+    let flags = ["--addr", "127.0.0.1:0", "--host", "course.example"];
+    let course = Running::start(Project::new(), &flags);
+    for (host, status) in [("rebound.example", "421"), ("course.example", "200"), ("localhost", "200")] {
+        assert!(course.get_for(host, "/").starts_with(&format!("HTTP/1.1 {status} ")), "{host}");
+    }
+}
+
+#[test]
 fn without_an_address_a_taken_port_is_passed_over() {
     // Whoever has port 8000, this test or somebody else, the course has to find another.
     let _taken = TcpListener::bind("127.0.0.1:8000");

@@ -37,6 +37,11 @@ impl<'b> Authority<'b> {
         self.host.eq_ignore_ascii_case(other.host) && self.port_number() == other.port_number()
     }
 
+    /// Whether it is `name`, at whatever port.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.has_host() && self.host.eq_ignore_ascii_case(name)
+    }
+
     /// Whether the name is one that only this machine itself goes by.
     pub(crate) fn is_loopback(&self) -> bool {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');

@@ -18,6 +18,9 @@ pub use refusal::Refusal;
 mod authority;
 pub(crate) use authority::{Authority, has_valid_escapes};
 
+mod client;
+pub use client::Client;
+
 mod request;
 pub use request::{Request, Version};
 

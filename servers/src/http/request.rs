@@ -1,4 +1,4 @@
-use super::{Authority, Framing, Refusal};
+use super::{Authority, Client, Framing, Refusal};
 use crate::limits::Limits;
 use httparse::Header;
 use std::fmt;
@@ -43,8 +43,11 @@ pub struct Request<'b> {
     pub expects_continue: bool,
     /// The body, once it has been read.
     pub body: Vec<u8>,
-    /// Who sent it, if it came over a connection.
+    /// The address of who sent it, if it came over a connection.
     pub peer: Option<SocketAddr>,
+    /// Who waits for the answer, if it came over a connection.
+    pub client: Option<&'b dyn Client>,
+    authority: Option<Authority<'b>>,
     headers: Vec<Header<'b>>,
 }
 
@@ -99,7 +102,7 @@ impl<'b> Request<'b> {
         };
         let version = if version == 0 { Version::Http10 } else { Version::Http11 };
         let Target { path, query, authority } = parse_target(method, target)?;
-        check_host(parsed.headers, version, authority.as_ref())?;
+        let authority = check_host(parsed.headers, version, authority)?;
         let framing = framing(parsed.headers, version)?;
         if matches!(framing, Framing::Length(length) if length > limits.max_body) {
             return Err(Refusal::BodyTooLarge);
@@ -114,9 +117,16 @@ impl<'b> Request<'b> {
             expects_continue: expects_continue(parsed.headers, version)?,
             body: Vec::new(),
             peer: None,
+            client: None,
+            authority,
             headers: parsed.headers.to_vec(),
         };
         Ok(Some((request, head.len())))
+    }
+
+    /// The host that the request is for; none if it is of HTTP/1.0 and names none.
+    pub(crate) fn authority(&self) -> Option<Authority<'b>> {
+        self.authority
     }
 
     /// The values of every field called `name`, in order. Values that are not UTF-8 are left out.
@@ -237,15 +247,15 @@ fn split_scheme(target: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("http://").then_some(rest)
 }
 
-/// There is one `Host`, it is one, and it says the same as the target if that says anything.
-fn check_host(
-    headers: &[Header<'_>],
+/// There is one `Host`, it is one, and it says the same as the target if that says anything. What they say.
+fn check_host<'b>(
+    headers: &[Header<'b>],
     version: Version,
-    from_target: Option<&Authority<'_>>,
-) -> Result<(), Refusal> {
+    from_target: Option<Authority<'b>>,
+) -> Result<Option<Authority<'b>>, Refusal> {
     let mut hosts = values(headers, "Host");
     let host = match (hosts.next(), hosts.next()) {
-        (None, _) if version == Version::Http10 => return Ok(()),
+        (None, _) if version == Version::Http10 => return Ok(from_target),
         (None, _) => return Err(Refusal::Malformed("the Host field is missing")),
         (Some(_), Some(_)) => return Err(Refusal::Malformed("there is more than one Host field")),
         (Some(host), None) => host,
@@ -256,7 +266,7 @@ fn check_host(
     if from_target.is_some_and(|target| !target.is_same_as(&host)) {
         return Err(Refusal::Malformed("the Host field and the request target name different hosts"));
     }
-    Ok(())
+    Ok(Some(host))
 }
 
 /// How the body ends, from the only two fields that may say it. This is where requests get smuggled.

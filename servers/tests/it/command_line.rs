@@ -32,6 +32,7 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
             ("--idle-timeout", "5", "such as 500ms"),
             ("--max-body", "many", "from 0 to"),
             ("--max-headers", "0", "from 1 to"),
+            ("--host", "example.org:80", "a name without a port"),
         ] {
             assert_fails(binary, &[flag, value], expected);
         }

@@ -9,6 +9,7 @@ mod files;
 #[cfg(target_os = "linux")]
 mod floods;
 mod fuzz;
+mod hosts;
 mod library;
 #[cfg(unix)]
 mod lifecycle;
