@@ -40,6 +40,12 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
 }
 
 #[test]
+fn a_token_that_can_be_guessed_or_is_not_wanted_is_refused() {
+    assert_fails(LIFECYCLE, &["--shutdown-token=short"], "16 or more");
+    assert_fails(LIFECYCLE, &["--shutdown-token", "--no-shutdown"], "cannot be used with");
+}
+
+#[test]
 fn every_stage_has_the_same_flags() {
     let flags = |binary: &str| {
         let help = output_of(Command::new(binary).arg("--help")).stdout;
@@ -52,7 +58,8 @@ fn every_stage_has_the_same_flags() {
     for binary in STAGES {
         let mut flags = flags(binary);
         if binary == LIFECYCLE {
-            flags.retain(|flag| !flag.starts_with("--grace"));
+            let own = ["--grace", "--shutdown-token", "--no-shutdown"];
+            flags.retain(|flag| !own.iter().any(|own| flag.starts_with(own)));
         }
         assert_eq!(flags, everywhere, "{binary}");
     }

@@ -49,6 +49,7 @@ pub(crate) struct Stage {
     pub(crate) binary: &'static str,
     child: Child,
     pub(crate) addr: SocketAddr,
+    output: mpsc::Receiver<String>,
     log: mpsc::Receiver<String>,
 }
 
@@ -89,10 +90,11 @@ impl Stage {
     ) -> Stage {
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         command.stderr(Stdio::null()); // our copy of the writing end, or the log would never end
-        let first_line = lines(child.stdout.take().unwrap()).recv_timeout(DEADLINE).expect("the address");
+        let output = lines(child.stdout.take().unwrap());
+        let first_line = output.recv_timeout(DEADLINE).expect("the address");
         let addr = first_line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('/'));
         let addr = addr.and_then(|addr| addr.parse().ok()).unwrap_or_else(|| panic!("{first_line}"));
-        Stage { binary, child, addr, log }
+        Stage { binary, child, addr, output, log }
     }
 
     pub(crate) fn connect(&self) -> Client {
@@ -107,6 +109,12 @@ impl Stage {
     /// The stage still does what it is there for.
     pub(crate) fn assert_alive(&self) {
         assert_eq!(self.get("/hello").body, b"Hello, world!");
+    }
+
+    /// The next line on stdout, after that with the address.
+    #[cfg(unix)]
+    pub(crate) fn output_line(&self) -> String {
+        self.output.recv_timeout(DEADLINE).expect("a line of output")
     }
 
     /// The next line on stderr.
