@@ -193,7 +193,6 @@ mod tests {
         assert!(!may(None, "Host: localhost\r\n"));
         for fields in [
             "Host: example.org\r\n",
-            "Host: \r\n",
             "Host: localhost.example.org\r\n",
             "Host: localhost\r\nOrigin: http://example.org\r\n",
             "Host: localhost\r\nOrigin: http://localhost:9000\r\n",
@@ -202,6 +201,20 @@ mod tests {
             "Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://example.org\r\n",
         ] {
             assert!(!may(Some("127.0.0.1:9"), fields), "{fields}");
+        }
+    }
+
+    #[test]
+    fn a_target_with_a_host_has_to_name_this_machine_as_the_field_does() {
+        for (target, host, expected) in [
+            ("http://localhost/shutdown", "localhost", true),
+            ("http://example.org/shutdown", "localhost", false),
+            ("http://localhost/shutdown", "example.org", false),
+        ] {
+            let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            let (mut request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+            request.peer = Some("127.0.0.1:9".parse().unwrap());
+            assert_eq!(Control::ThisMachine.check(&request).is_ok(), expected, "{head}");
         }
     }
 

@@ -15,7 +15,7 @@
 
 mod root;
 
-use crate::http::{Body, Part, Request, Response, Status, Validators, has_valid_escapes};
+use crate::http::{Body, Part, Precondition, Request, Response, Status, Validators, has_valid_escapes};
 use percent_encoding::percent_decode_str;
 use root::{Found, Root};
 use std::ffi::OsStr;
@@ -103,11 +103,16 @@ fn respond_with(
     let length = metadata.len();
     let modified = metadata.modified().map_err(|error| status_of(&error))?;
     let validators = Validators::new(modified, length);
-    let response = if validators.client_is_current(request) {
-        Response::not_modified()
-    } else {
-        send_part(Part::requested_by(request, length, &validators), file, length, content_type(path))
-            .map_err(|error| status_of(&error))?
+    let response = match validators.precondition(request) {
+        Precondition::Failed => Response::error(
+            Status::PreconditionFailed,
+            "the file is in another state than the request is for",
+        ),
+        Precondition::NotModified => Response::not_modified(),
+        Precondition::Holds => {
+            let part = Part::requested_by(request, length, &validators);
+            send_part(part, file, length, content_type(path)).map_err(|error| status_of(&error))?
+        }
     };
     // Ask before using a copy again: the next build of a book is a minute away.
     let response = response.header("Cache-Control", "no-cache").header("ETag", validators.etag);

@@ -179,6 +179,14 @@ impl Server {
         let mut body = BodyDecoder::new(request.framing, &self.limits);
         let used = body.decode(after_head)?;
         let is_here = body.is_complete();
+        // A client that waits to be told to go on is told no, and may then send its body or not: so this is the end.
+        if !is_here
+            && request.expects_continue
+            && let Some(refusal) = self.site.refusal(&request)
+        {
+            self.answer(connection, Some(&request), refusal, false, Instant::now(), output)?;
+            return Err(End::Finished);
+        }
         let beyond = if is_here { Vec::new() } else { self.read_body(connection, &request, &mut body)? };
         request.body = body.into_body();
         request.peer = Some(connection.peer());

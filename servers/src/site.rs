@@ -84,21 +84,37 @@ impl Site {
         self
     }
 
-    /// The answer to a request whose body has been read. Runs the work that the request asks for.
-    pub fn respond(&self, request: &Request<'_>) -> Response {
+    /// The refusal of a request whose head alone decides that: it is for another host, or by a method that is not answered.
+    ///
+    /// A client that waits for *100 Continue* is told before it sends a body that nobody wants.
+    pub fn refusal(&self, request: &Request<'_>) -> Option<Response> {
         if !self.hosts.include(request) {
             let what =
                 "this server does not answer for that host; its option --host names those that it does";
-            return Response::error(Status::MisdirectedRequest, what);
+            return Some(Response::error(Status::MisdirectedRequest, what));
         }
-        if let Some(route) = self.routes.iter().find(|route| route.path == request.path) {
-            return allowed(request, route.methods, || (route.handler)(request));
+        let methods = self.methods(request.path);
+        let wanted = if request.method == "HEAD" { "GET" } else { request.method };
+        if wanted == "OPTIONS" || methods.contains(&wanted) {
+            return None;
         }
-        if request.path == "*" {
-            // About the server as a whole: what some path or other answers.
-            return Response::no_content().header("Allow", "GET, HEAD, POST, OPTIONS");
+        let allow = allow(methods);
+        let what = format!("{} answers {allow}", request.path);
+        Some(Response::error(Status::MethodNotAllowed, &what).header("Allow", allow))
+    }
+
+    /// The answer to a request whose body has been read. Runs the work that the request asks for.
+    pub fn respond(&self, request: &Request<'_>) -> Response {
+        if let Some(refusal) = self.refusal(request) {
+            return refusal;
         }
-        allowed(request, &["GET"], || match (request.path, &self.files) {
+        if request.method == "OPTIONS" {
+            return Response::no_content().header("Allow", allow(self.methods(request.path)));
+        }
+        if let Some(route) = self.at(request.path) {
+            return (route.handler)(request);
+        }
+        match (request.path, &self.files) {
             ("/stats", _) => Response::json(&(self.stats)()),
             (_, Some(files)) => match files.respond(request) {
                 response if request.path == "/" && response.status == Status::NotFound => self.list(),
@@ -106,7 +122,19 @@ impl Site {
             },
             ("/", None) => self.list(),
             _ => Response::error(Status::NotFound, "there is no such page; / lists what there is"),
-        })
+        }
+    }
+
+    fn at(&self, path: &str) -> Option<&Route> {
+        self.routes.iter().find(|route| route.path == path)
+    }
+
+    fn methods(&self, path: &str) -> &'static [&'static str] {
+        match path {
+            // The server as a whole: what some path or other answers.
+            "*" => &["GET", "POST"],
+            path => self.at(path).map_or(&["GET"], |route| route.methods),
+        }
     }
 
     /// A page that lists the endpoints, for a site that has no page of its own.
@@ -144,18 +172,9 @@ pub fn pool_stats(stats: &PoolStats) -> Value {
     } })
 }
 
-/// The answer, if the method is one of `methods`; else 405, which has to say which are, as does whoever is asked for it.
-fn allowed(request: &Request<'_>, methods: &[&str], answer: impl FnOnce() -> Response) -> Response {
-    let wanted = if request.method == "HEAD" { "GET" } else { request.method };
-    if methods.contains(&wanted) {
-        return answer();
-    }
-    let allow = methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS";
-    if request.method == "OPTIONS" {
-        return Response::no_content().header("Allow", allow);
-    }
-    Response::error(Status::MethodNotAllowed, &format!("{} answers {allow}", request.path))
-        .header("Allow", allow)
+/// The value of the `Allow` field: these methods, and those that any path has.
+fn allow(methods: &[&str]) -> String {
+    methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS"
 }
 
 fn echo(request: &Request<'_>) -> Response {

@@ -33,7 +33,7 @@ mod response;
 pub use response::{Body, Response, Status};
 
 mod validators;
-pub use validators::Validators;
+pub use validators::{Precondition, Validators};
 
 mod range;
 pub(crate) use range::Part;

@@ -102,7 +102,7 @@ impl<'b> Request<'b> {
         };
         let version = if version == 0 { Version::Http10 } else { Version::Http11 };
         let Target { path, query, authority } = parse_target(method, target)?;
-        let authority = check_host(parsed.headers, version, authority)?;
+        let authority = self::authority(parsed.headers, version, authority)?;
         let framing = framing(parsed.headers, version)?;
         if matches!(framing, Framing::Length(length) if length > limits.max_body) {
             return Err(Refusal::BodyTooLarge);
@@ -232,6 +232,7 @@ fn parse_target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Refusal
             (Some(authority), &after_scheme[end..])
         }
         None if target.starts_with('/') => (None, target),
+        None if has_scheme(target, "https://") => return Err(Refusal::Misdirected),
         None => return Err(Refusal::Malformed("the request target does not start with a slash")),
     };
     let (path, query) = match rest.split_once('?') {
@@ -243,12 +244,16 @@ fn parse_target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Refusal
 
 /// What follows `http://`, the only scheme that this server answers for.
 fn split_scheme(target: &str) -> Option<&str> {
-    let (scheme, rest) = target.split_at_checked("http://".len())?;
-    scheme.eq_ignore_ascii_case("http://").then_some(rest)
+    has_scheme(target, "http://").then(|| &target["http://".len()..])
 }
 
-/// There is one `Host`, it is one, and it says the same as the target if that says anything. What they say.
-fn check_host<'b>(
+fn has_scheme(target: &str, scheme: &str) -> bool {
+    target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+}
+
+/// The host that a request is for: the target's, or else that of the one `Host` field. The field has to be there and to be
+/// one in any case, though beside a target with a host what it says is ignored.
+fn authority<'b>(
     headers: &[Header<'b>],
     version: Version,
     from_target: Option<Authority<'b>>,
@@ -261,12 +266,11 @@ fn check_host<'b>(
         (Some(host), None) => host,
     };
     let host = std::str::from_utf8(host).ok().and_then(Authority::parse);
-    let host = host.ok_or(Refusal::Malformed("the Host field is malformed"))?;
-    // A proxy that goes by the one and a server that goes by the other would disagree about whose page this is.
-    if from_target.is_some_and(|target| !target.is_same_as(&host)) {
-        return Err(Refusal::Malformed("the Host field and the request target name different hosts"));
+    let host = from_target.or(host.ok_or(Refusal::Malformed("the Host field is malformed"))?.into());
+    match host {
+        Some(host) if !host.has_host() => Err(Refusal::Malformed("the Host field is empty")),
+        host => Ok(host),
     }
-    Ok(Some(host))
 }
 
 /// How the body ends, from the only two fields that may say it. This is where requests get smuggled.

@@ -283,6 +283,37 @@ fn a_current_copy_is_not_sent_again() {
 }
 
 #[test]
+fn a_client_may_ask_for_one_state_of_a_file_only() {
+    let (_outer, root) = site();
+    every_stage_serves(&root, |stage| {
+        let first = stage.get("/style.css");
+        let (etag, modified) = (first.header("ETag").unwrap(), first.header("Last-Modified").unwrap());
+        let long_ago = "Sat, 01 Jan 2000 00:00:00 GMT";
+        for (condition, expected) in [
+            (format!("If-Match: {etag}"), 200),
+            ("If-Match: *".to_owned(), 200),
+            ("If-Match: \"other\"".to_owned(), 412),
+            (format!("If-Match: W/{etag}"), 412),
+            (format!("If-Unmodified-Since: {modified}"), 200),
+            (format!("If-Unmodified-Since: {long_ago}"), 412),
+            (format!("If-Match: {etag}\r\nIf-Unmodified-Since: {long_ago}"), 200),
+            (format!("If-Match: \"other\"\r\nIf-None-Match: {etag}"), 412),
+            (format!("If-Match: {etag}\r\nIf-None-Match: {etag}"), 304),
+            (format!("If-Match: {etag}\r\nRange: bytes=0-0"), 206),
+            ("If-Match: \"other\"\r\nRange: bytes=0-0".to_owned(), 412),
+            (format!("If-None-Match: {etag}\r\nRange: bytes=99-"), 304),
+        ] {
+            let reply = get_if(stage, "/style.css", &condition);
+            assert_eq!((reply.status, reply.header("ETag")), (expected, Some(etag)), "{condition}");
+        }
+        // Conditions are about what is there.
+        for (path, expected) in [("/nothing", 404), ("/chapter", 301)] {
+            assert_eq!(get_if(stage, path, "If-Match: \"other\"").status, expected, "{path}");
+        }
+    });
+}
+
+#[test]
 fn a_changed_file_has_another_tag() {
     let (_outer, root) = site();
     let path = Path::new(&root).join("style.css");

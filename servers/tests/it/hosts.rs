@@ -84,6 +84,27 @@ fn on_other_addresses_any_name_will_do_until_one_is_given() {
     });
 }
 
+#[test]
+fn a_request_for_another_host_is_refused_before_its_body_is_sent() {
+    every_stage(&LOOPBACK, |stage| {
+        let head = "POST /echo HTTP/1.1\r\nHost: rebound.example\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
+        assert_eq!(stage.connect().send(head).reply().status, 421);
+    });
+}
+
+/// A proxy that passes an absolute target on may have left the field as it was.
+#[test]
+fn the_host_in_the_target_counts() {
+    every_stage(&LOOPBACK, |stage| {
+        for (target, field, expected) in [
+            ("http://localhost/hello", "other.example", 200),
+            ("http://other.example/hello", "localhost", 421),
+        ] {
+            assert_eq!(ask(&mut stage.connect(), "GET", target, field).status, expected, "{target}");
+        }
+    });
+}
+
 /// The page may be wrong about the server's name; the connection is as good as any.
 #[test]
 fn a_request_for_another_host_ends_no_connection() {
