@@ -81,7 +81,7 @@ impl ServerArgs {
         };
         let files = self.root.as_ref().map(below).transpose()?;
         let site = Site::new(files.map(|files| files.with_dot_files(self.dot_files)));
-        Ok(site.answering_for(self.hosts.on(self.addr.ip())))
+        Ok(site.with_panic().answering_for(self.hosts.on(self.addr.ip())))
     }
 
     /// Where answers are logged. From now on, the diagnostic events that `RUST_LOG` asks for are shown, too.

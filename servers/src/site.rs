@@ -50,9 +50,14 @@ impl Site {
                 work(request, block)
             })
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
-            .route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
-                panic!("asked to, by a request")
-            })
+    }
+
+    /// Panics at `/panic`: for a stage, of which one wants to know what becomes of the thread.
+    #[must_use]
+    pub fn with_panic(self) -> Site {
+        self.route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
+            panic!("asked to, by a request")
+        })
     }
 
     /// Answers only requests to these hosts, and others with 421.
@@ -146,7 +151,10 @@ impl Site {
         for Route { path, about, .. } in &self.routes {
             let _ = writeln!(page, "<li><a href=\"{path}\">{path}</a>: {about}</li>");
         }
-        page.push_str("</ul>\n<p>Start the server with <code>--root</code> to serve files.</p>\n</html>\n");
+        page.push_str(match self.files {
+            None => "</ul>\n<p>Start the server with <code>--root</code> to serve files.</p>\n</html>\n",
+            Some(_) => "</ul>\n<p>Files are served, too; there is no <code>index.html</code> among them.</p>\n</html>\n",
+        });
         Response::html(Status::Ok, page)
     }
 }

@@ -17,6 +17,7 @@ fn the_printed_address_serves_the_book() {
     let searcher = linked(&front, "searcher-", ".js");
     assert!(course.get(&searcher).starts_with("HTTP/1.1 200 "), "{searcher}");
     assert!(course.get("/no-such-page.html").starts_with("HTTP/1.1 404 "));
+    assert!(course.get("/panic").starts_with("HTTP/1.1 404 "), "that is for the stages");
 }
 
 /// The address of a file whose name mdBook has given a hash, as a page refers to it.

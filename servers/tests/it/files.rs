@@ -357,5 +357,6 @@ fn a_root_without_index_lists_the_endpoints() {
         let reply = stage.get("/");
         assert_eq!(reply.status, 200);
         assert!(reply.text().contains("/hello"));
+        assert!(reply.text().contains("index.html") && !reply.text().contains("--root"), "{}", reply.text());
     });
 }

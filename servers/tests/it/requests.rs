@@ -14,6 +14,7 @@ fn endpoints_answer() {
         for path in ["/hello", "/cpu", "/block", "/stats", "/echo", "/panic"] {
             assert!(index.text().contains(path), "{path}");
         }
+        assert!(index.text().contains("--root"), "there are no files");
         assert_eq!(stage.get("/nothing").status, 404);
         assert_eq!(stage.get("/hello/").status, 404);
     });
