@@ -198,7 +198,7 @@ fn a_file_that_becomes_a_link_meanwhile_leads_nowhere_else() {
     let stage = Stage::start(POOLED, &["--quiet", "--root", &root]);
     while_swapping(&Path::new(&root).join("flip.css"), [&inside, &outside], || {
         let mut client = stage.connect();
-        for _ in 0..20_000 {
+        for _ in 0..5_000 {
             let reply = client.get("/flip.css");
             assert!(matches!(reply.status, 200 | 404), "{}", reply.status);
             assert!(matches!(reply.text(), "p {}" | "<h1>lost</h1>"), "{}", reply.text());
@@ -218,7 +218,7 @@ fn a_file_that_becomes_a_pipe_meanwhile_holds_no_thread() {
     let stage = Stage::start(POOLED, &["--quiet", "--root", &root]);
     while_swapping(&Path::new(&root).join("flip.txt"), [&to_file, &to_pipe], || {
         let mut client = stage.connect();
-        for _ in 0..20_000 {
+        for _ in 0..5_000 {
             assert!(matches!(client.get("/flip.txt").status, 200 | 404));
         }
     });
