@@ -28,7 +28,6 @@ use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,8 +41,6 @@ pub struct Server {
     limits: Limits,
     log: AccessLog,
     may_stay: Box<dyn Fn() -> bool + Send + Sync>,
-    /// How many connections are being served.
-    serving: AtomicUsize,
 }
 
 /// Why a conversation is over.
@@ -73,7 +70,7 @@ impl From<io::Error> for End {
 impl Server {
     /// Serves `site` within `limits`. Idle connections stay open until the idle time-out.
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
-        Server { site, limits, log, may_stay: Box::new(|| true), serving: AtomicUsize::new(0) }
+        Server { site, limits, log, may_stay: Box::new(|| true) }
     }
 
     /// Lets an idle connection stay open only while `may_stay` says so.
@@ -99,9 +96,7 @@ impl Server {
         if connection.take(&self.limits).is_err() {
             return;
         }
-        self.serving.fetch_add(1, Ordering::Relaxed);
         let Err(end) = self.converse(&connection);
-        self.serving.fetch_sub(1, Ordering::Relaxed);
         match end {
             End::Finished => connection.finish(),
             End::Refused(refusal) => self.refuse(&connection, refusal),
@@ -133,12 +128,6 @@ impl Server {
 
     /// Waits until more of a request has arrived.
     fn wait_for_more(&self, connection: &Connection, input: &mut Input, is_new: bool) -> Result<(), End> {
-        // Relaxed: a count that is a moment old costs a system call or saves one.
-        if !is_new && input.is_empty() && self.serving.load(Ordering::Relaxed) > 1 {
-            // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
-            // system than to fall asleep and be woken.
-            thread::yield_now();
-        }
         loop {
             let received = input.receive(connection)?;
             // Also when something came: byte by byte, a client could otherwise take for ever.
@@ -201,8 +190,17 @@ impl Server {
         // Requests that are here already are answered even if the thread is wanted: closing would throw them away.
         let next_is_here = after_head.len() > used || !beyond.is_empty();
         let stays = request.wants_keep_alive() && (next_is_here || (self.may_stay)());
+        // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
+        // system than to fall asleep and be woken. Behind a file it is not yet: the client has that to take first.
+        let gives_way = !next_is_here && !matches!(response.body, Body::File { .. });
         self.answer(connection, Some(&request), response, stays, began, output)?;
-        if stays { Ok((used, beyond)) } else { Err(End::Finished) }
+        if !stays {
+            return Err(End::Finished);
+        }
+        if gives_way {
+            thread::yield_now();
+        }
+        Ok((used, beyond))
     }
 
     /// Reads the part of the body that has not arrived yet, and gives back what came after it.
