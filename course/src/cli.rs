@@ -4,6 +4,7 @@
 
 use crate::load::LoadArgs;
 use clap::{Args, Parser, Subcommand};
+use servers::HostArgs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -47,6 +48,9 @@ pub struct Serve {
     /// Where to listen; port 0 lets the system choose [default: the first free port of 127.0.0.1 from 8000]
     #[arg(long, value_name = "HOST:PORT", value_parser = address)]
     pub addr: Option<SocketAddr>,
+
+    #[command(flatten)]
+    pub hosts: HostArgs,
 
     /// How many threads serve connections, one connection at a time each
     #[arg(long, value_name = "COUNT", default_value = "100")]

@@ -34,8 +34,8 @@ fn run(course: Course) -> anyhow::Result<bool> {
         #[cfg(not(feature = "book"))]
         Command::Serve(_) | Command::Book(_) => anyhow::bail!("this program was built without the book"),
         #[cfg(feature = "book")]
-        Command::Serve(Serve { addr, threads }) => {
-            serve::serve(&book::build(&workspace)?, addr, threads).map(|()| true)
+        Command::Serve(Serve { addr, hosts, threads }) => {
+            serve::serve(&book::build(&workspace)?, addr, &hosts, threads).map(|()| true)
         }
         Command::Load(args) => load::run(&workspace, &args).map(|()| true),
         Command::Next => Ok(learner()?.next()),

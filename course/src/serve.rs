@@ -6,7 +6,7 @@
 
 use anyhow::{Context, anyhow, bail};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
-use servers::{AccessLog, Files, Limits, Listener, Server, Site, pool_stats};
+use servers::{AccessLog, Files, HostArgs, Hosts, Limits, Listener, Server, Site, pool_stats};
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -35,12 +35,18 @@ const PATIENCE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// If no such address can be listened on, or the files cannot be read.
-pub fn serve(root: &Path, addr: Option<SocketAddr>, threads: NonZeroUsize) -> anyhow::Result<()> {
+pub fn serve(
+    root: &Path,
+    addr: Option<SocketAddr>,
+    hosts: &HostArgs,
+    threads: NonZeroUsize,
+) -> anyhow::Result<()> {
     let listener = addr.map_or_else(listen_on_free_port, listen_on)?;
     let stop = CancelToken::new();
     stop_on_signal(&stop)?;
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads.get()));
-    let server = Arc::new(server(root, &pool, &stop)?);
+    let hosts = hosts.on(listener.local_addr().ip());
+    let server = Arc::new(server(root, hosts, &pool, &stop)?);
     announce(listener.local_addr());
 
     for connection in listener.incoming_until(&stop) {
@@ -54,10 +60,15 @@ pub fn serve(root: &Path, addr: Option<SocketAddr>, threads: NonZeroUsize) -> an
     Ok(())
 }
 
-fn server(root: &Path, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken) -> anyhow::Result<Server> {
+fn server(
+    root: &Path,
+    hosts: Hosts,
+    pool: &Arc<ThreadPoolExecutor>,
+    stop: &CancelToken,
+) -> anyhow::Result<Server> {
     let files = Files::below(root).with_context(|| format!("cannot serve {}", root.display()))?;
     let measured = Arc::clone(pool);
-    let site = Site::new(Some(files)).with_stats(move || pool_stats(&measured.stats()));
+    let site = Site::new(Some(files)).answering_for(hosts).with_stats(move || pool_stats(&measured.stats()));
     let pool = Arc::clone(pool);
     // A browser keeps its connections open. They would hold their threads while others wait for one, and the
     // whole process when it should end.

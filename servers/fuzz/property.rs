@@ -41,7 +41,7 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     check_cuts(bytes, [sum % (bytes.len() + 1), sum / 7 % (bytes.len() + 1)], limits);
     if let Some(refusal) = whole.refusal {
         let status = refusal.status().code();
-        assert!([400, 413, 414, 417, 431, 501, 505].contains(&status), "{refusal:?}");
+        assert!([400, 413, 414, 417, 421, 431, 501, 505].contains(&status), "{refusal:?}");
     }
     for exchange in &whole.requests {
         assert!(exchange.path.starts_with('/') || exchange.path == "*", "{exchange:?}");

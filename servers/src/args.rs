@@ -3,6 +3,7 @@
 use crate::access_log::AccessLog;
 use crate::diagnostics::show_diagnostics;
 use crate::files::Files;
+use crate::hosts::HostArgs;
 use crate::limits::Limits;
 use crate::listener::Listener;
 use crate::site::Site;
@@ -30,6 +31,14 @@ pub struct ServerArgs {
     /// Directory whose files are served; without it there are only the endpoints
     #[arg(long, value_name = "DIRECTORY")]
     pub root: Option<PathBuf>,
+
+    /// Serve files and directories whose names begin with a dot, too (`/.well-known` needs no such word)
+    #[arg(long)]
+    pub dot_files: bool,
+
+    /// The hosts to answer for.
+    #[command(flatten)]
+    pub hosts: HostArgs,
 
     /// No line on stderr for each answer
     #[arg(long)]
@@ -71,7 +80,8 @@ impl ServerArgs {
             })
         };
         let files = self.root.as_ref().map(below).transpose()?;
-        Ok(Site::new(files))
+        let site = Site::new(files.map(|files| files.with_dot_files(self.dot_files)));
+        Ok(site.with_panic().answering_for(self.hosts.on(self.addr.ip())))
     }
 
     /// Where answers are logged. From now on, the diagnostic events that `RUST_LOG` asks for are shown, too.

@@ -21,6 +21,7 @@
 //! | 408: the client did not send in time | yes | 50 ms | 500 ms |
 //! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
 
+use crate::http;
 use crate::limits::Limits;
 use crate::writer::Writer;
 use executor::CancelToken;
@@ -149,6 +150,20 @@ impl Client {
             if now - began >= longest {
                 return;
             }
+        }
+    }
+}
+
+impl http::Client for Client {
+    fn has_left(&self) -> bool {
+        let look = || {
+            self.stream.set_nonblocking(true)?; // with its time-out, the look would take a slice
+            let seen = self.stream.peek(&mut [0]);
+            self.stream.set_nonblocking(false).and(seen)
+        };
+        match look() {
+            Ok(count) => count == 0,
+            Err(error) => !is_nothing_yet(&error),
         }
     }
 }

@@ -1,39 +1,167 @@
-//! Who may change what a server does, rather than only read from it.
+//! Who may stop a server by a request, rather than only read from it.
 //!
 //! A server on this machine can be reached by more than its owner: by other machines, if it listens on more than the
 //! loopback address, and by every web page that the owner has open, since a browser sends requests wherever a page
-//! tells it to. So a request that changes something has to pass three checks, each against another way in:
+//! tells it to. So `POST /shutdown` has to pass three checks, each against another way in:
 //!
 //! | check | keeps out |
 //! |---|---|
 //! | the peer has a loopback address | other machines |
 //! | `Host` is a loopback name | pages whose own domain name was made to lead to this machine (DNS rebinding) |
 //! | `Origin`, which browsers add, is this very server | pages from anywhere else |
+//!
+//! # Behind a reverse proxy the checks prove nothing
+//!
+//! A proxy on this machine connects from a loopback address, and most put the name of the server that they pass a
+//! request to in the place of `Host`. So a stranger's request passes all three. **Start a server behind a proxy with
+//! `--no-shutdown` or with `--shutdown-token`**, and let the proxy not pass `/shutdown` on.
+//!
+//! With a token, the checks give way to it: whoever sends `Authorization: Bearer TOKEN` may stop the server, from wherever,
+//! and nobody else may, other users of this machine included. The token goes over the network as it is: across networks
+//! that are not yours, send it through a proxy that speaks TLS. A token that is given on the command line can be read by
+//! every user of the machine, with `ps`; one that is made up cannot.
 
 use crate::http::{Authority, Request, Response, Status};
+use crate::site::Site;
+use anyhow::Context;
+use executor::CancelToken;
+use std::io::{self, Write};
 
-/// Whether the request comes from this machine and from nobody's web page but our own.
-///
-/// # Errors
-///
-/// The answer to give instead: 403, and the reason.
-pub fn check(request: &Request<'_>) -> Result<(), Response> {
-    let refuse = |why| Err(Response::error(Status::Forbidden, why));
+/// The flags about `POST /shutdown`.
+#[derive(clap::Args)]
+pub struct ShutdownArgs {
+    /// `POST /shutdown` needs this secret as its bearer token, and may then come from anywhere; without TOKEN, one is made
+    /// up and printed as the second line of output [default: it needs none, and may come from this machine only]
+    #[arg(long, value_name = "TOKEN", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(value_parser = token)]
+    shutdown_token: Option<String>,
+
+    /// No `POST /shutdown`: only a signal stops the server. Choose this, or a token, behind a reverse proxy
+    #[arg(long, conflicts_with = "shutdown_token")]
+    no_shutdown: bool,
+}
+
+/// Who may stop a server by a request.
+#[derive(Clone)]
+pub enum Control {
+    /// No request does.
+    Nobody,
+    /// A request from this machine and from nobody's web page but our own.
+    ThisMachine,
+    /// A request that has this bearer token.
+    Token(String),
+}
+
+impl ShutdownArgs {
+    /// What the flags say. Makes up a token if one is wanted.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no random bytes.
+    pub fn control(&self) -> anyhow::Result<Control> {
+        Ok(match &self.shutdown_token {
+            None if self.no_shutdown => Control::Nobody,
+            None => Control::ThisMachine,
+            Some(token) if token.is_empty() => Control::Token(made_up()?),
+            Some(token) => Control::Token(token.clone()),
+        })
+    }
+}
+
+impl Control {
+    /// Adds `POST /shutdown` to the site, which cancels `stop` for those who may.
+    pub fn route(&self, site: Site, stop: CancelToken) -> Site {
+        let about = match self {
+            Control::Nobody => return site,
+            Control::ThisMachine => "stops the server; only this machine may",
+            Control::Token(_) => "stops the server; who has its token may",
+        };
+        let control = self.clone();
+        site.route("/shutdown", &["POST"], about, move |request| match control.check(request) {
+            Ok(()) => {
+                stop.cancel();
+                Response::text(Status::Accepted, "stopping\n")
+            }
+            Err(refusal) => refusal,
+        })
+    }
+
+    /// Prints the token, if there is one, as a line of output.
+    pub fn announce(&self) {
+        if let Control::Token(token) = self {
+            // As with the address: a server whose output nobody reads still serves.
+            let mut stdout = io::stdout();
+            let _ = writeln!(stdout, "shutdown token: {token}").and_then(|()| stdout.flush());
+        }
+    }
+
+    /// Whether the request may stop the server.
+    ///
+    /// # Errors
+    ///
+    /// The answer to give instead: 401 or 403, and the reason.
+    pub fn check(&self, request: &Request<'_>) -> Result<(), Response> {
+        match self {
+            Control::Nobody => Err(forbidden("no request may do that")),
+            Control::ThisMachine => check_origin(request),
+            Control::Token(token) if bears(request, token) => Ok(()),
+            Control::Token(_) => {
+                let what = "only a request with the token that the server was started with may do that";
+                Err(Response::error(Status::Unauthorized, what).header("WWW-Authenticate", "Bearer"))
+            }
+        }
+    }
+}
+
+fn forbidden(why: &str) -> Response {
+    Response::error(Status::Forbidden, why)
+}
+
+fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     // An IPv4 client of an IPv6 socket has its address wrapped into one of those.
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
-        return refuse("only this machine may do that");
+        return Err(forbidden("only this machine may do that"));
     }
+    // The field, also where the target names a host: both have to be this machine's.
     let host = request.header("Host").unwrap_or_default();
-    if !Authority::parse(host).is_some_and(|host| host.is_loopback()) {
-        return refuse("only requests to localhost, 127.0.0.1 or [::1] may do that");
+    let is_loopback = |host: Option<Authority<'_>>| host.is_some_and(|host| host.is_loopback());
+    if !is_loopback(Authority::parse(host)) || !is_loopback(request.authority()) {
+        return Err(forbidden("only requests to localhost, 127.0.0.1 or [::1] may do that"));
     }
     let is_own =
         |origin: &&str| origin.strip_prefix("http://").is_some_and(|own| own.eq_ignore_ascii_case(host));
     // Counted, because a value that is no text would not be among the headers.
     if request.headers("Origin").filter(is_own).count() != request.header_count("Origin") {
-        return refuse("pages of other sites may not do that");
+        return Err(forbidden("pages of other sites may not do that"));
     }
     Ok(())
+}
+
+fn bears(request: &Request<'_>, token: &str) -> bool {
+    let Some((scheme, sent)) = request.header("Authorization").and_then(|value| value.split_once(' ')) else {
+        return false;
+    };
+    // Every byte is compared, so how long it takes does not tell how many of them are right.
+    let differences = sent.bytes().zip(token.bytes()).fold(0, |differences, (a, b)| differences | (a ^ b));
+    let is_right = differences == 0 && sent.len() == token.len();
+    is_right && scheme.eq_ignore_ascii_case("Bearer") && request.header_count("Authorization") == 1
+}
+
+fn made_up() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).context("no token can be made up; give one with --shutdown-token=TOKEN")?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+/// What may stand in an `Authorization` field, and is too long to be guessed. Empty means: make one up.
+fn token(text: &str) -> Result<String, String> {
+    let may_be_in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    let is_good = text.is_empty() || (text.len() >= 16 && text.bytes().all(may_be_in_token));
+    if is_good {
+        Ok(text.to_owned())
+    } else {
+        Err("expected 16 or more of A-Z a-z 0-9 - . _ ~ + / =".to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -45,7 +173,7 @@ mod tests {
         let head = format!("POST /shutdown HTTP/1.1\r\n{fields}\r\n");
         let (mut request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
         request.peer = peer.map(|peer| peer.parse().unwrap());
-        check(&request).is_ok()
+        Control::ThisMachine.check(&request).is_ok()
     }
 
     #[test]
@@ -65,7 +193,6 @@ mod tests {
         assert!(!may(None, "Host: localhost\r\n"));
         for fields in [
             "Host: example.org\r\n",
-            "Host: \r\n",
             "Host: localhost.example.org\r\n",
             "Host: localhost\r\nOrigin: http://example.org\r\n",
             "Host: localhost\r\nOrigin: http://localhost:9000\r\n",
@@ -78,10 +205,61 @@ mod tests {
     }
 
     #[test]
+    fn a_target_with_a_host_has_to_name_this_machine_as_the_field_does() {
+        for (target, host, expected) in [
+            ("http://localhost/shutdown", "localhost", true),
+            ("http://example.org/shutdown", "localhost", false),
+            ("http://localhost/shutdown", "example.org", false),
+        ] {
+            let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            let (mut request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+            request.peer = Some("127.0.0.1:9".parse().unwrap());
+            assert_eq!(Control::ThisMachine.check(&request).is_ok(), expected, "{head}");
+        }
+    }
+
+    #[test]
     fn an_origin_that_is_no_text_is_foreign() {
         let head = b"POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: \xff\r\n\r\n";
         let (mut request, _) = Request::parse(head, &Limits::default()).unwrap().unwrap();
         request.peer = Some("127.0.0.1:9".parse().unwrap());
-        assert!(check(&request).is_err());
+        assert!(Control::ThisMachine.check(&request).is_err());
+    }
+
+    #[test]
+    fn who_has_the_token_may_from_wherever() {
+        let check = |fields: &str| {
+            let head = format!("POST /shutdown HTTP/1.1\r\nHost: example.org\r\n{fields}\r\n");
+            let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+            Control::Token("a-secret-of-length".to_owned()).check(&request).is_ok()
+        };
+        assert!(check("Authorization: Bearer a-secret-of-length\r\n"));
+        assert!(check("authorization: bearer a-secret-of-length\r\nOrigin: http://example.org\r\n"));
+        for wrong in [
+            "",
+            "Authorization: Bearer a-secret-of-lengtH\r\n",
+            "Authorization: Bearer a-secret-of-lengt\r\n",
+            "Authorization: Bearer a-secret-of-length2\r\n",
+            "Authorization: Bearer \r\n",
+            "Authorization: Basic a-secret-of-length\r\n",
+            "Authorization: a-secret-of-length\r\n",
+            "Authorization: Bearer a-secret-of-length\r\nAuthorization: Bearer b\r\n",
+        ] {
+            assert!(!check(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_made_up_anew_each_time() {
+        let (one, other) = (made_up().unwrap(), made_up().unwrap());
+        assert!(one != other && one.len() == 32 && token(&one).is_ok(), "{one} {other}");
+    }
+
+    #[test]
+    fn a_token_is_long_and_made_of_few_characters() {
+        assert!(token("0123456789abcdef").is_ok());
+        for wrong in ["a", "0123456789abcde", "0123456789 abcdef", "0123456789abcdef\u{e4}"] {
+            assert!(token(wrong).is_err(), "{wrong}");
+        }
     }
 }

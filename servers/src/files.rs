@@ -3,33 +3,48 @@
 //! # No way out
 //!
 //! A path is split at its slashes first and decoded then, and each part has to be one plain name. So `..`, a
-//! backslash, an encoded slash, a drive letter or NUL never reach the file system. What remains are symbolic
-//! links: the file that a path leads to is found first and then has to lie below the root. (Somebody who can
-//! change the directory at the right moment could still slip a link in between; they could as well put
-//! the file there.)
+//! backslash, an encoded slash, a drive letter or NUL never reach the file system. What remains are symbolic links and
+//! files that are none, such as named pipes: the page of the module `root` says how a file is opened without following
+//! the one out of the directory or waiting for the other.
+//!
+//! # Hidden
+//!
+//! A name that begins with a dot is not found: `.git` and `.env` lie in many a directory, and are meant for nobody who
+//! reads the pages. [`Files::with_dot_files`] serves them, too. `/.well-known` is no such name (RFC 8615 made it for
+//! clients to ask for), though a hidden file in it is.
 
-use crate::http::{Body, Part, Request, Response, Status, Validators, has_valid_escapes};
+mod root;
+
+use crate::http::{Body, Part, Precondition, Request, Response, Status, Validators, has_valid_escapes};
 use percent_encoding::percent_decode_str;
-use std::fs::{self, File};
+use root::{Found, Root};
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
 /// The files below a directory, by path.
 #[derive(Debug)]
 pub struct Files {
-    root: PathBuf,
+    root: Root,
+    with_dot_files: bool,
 }
 
 impl Files {
-    /// Serves what is below `root`.
+    /// Serves what is below `root`, but for names that begin with a dot.
     ///
     /// # Errors
     ///
     /// If `root` is not a directory that can be read.
     pub fn below(root: &Path) -> io::Result<Files> {
-        let root = root.canonicalize()?;
-        fs::read_dir(&root)?;
-        Ok(Files { root })
+        Ok(Files { root: Root::open(root)?, with_dot_files: false })
+    }
+
+    /// Serves names that begin with a dot, too, if `yes`.
+    #[must_use]
+    pub fn with_dot_files(mut self, yes: bool) -> Files {
+        self.with_dot_files = yes;
+        self
     }
 
     /// The file that the request asks for, or the error page.
@@ -37,53 +52,34 @@ impl Files {
     /// A directory stands for its `index.html`; asked for without its slash, it is a redirect, or the relative
     /// links of that page would lead elsewhere.
     pub fn respond(&self, request: &Request<'_>) -> Response {
-        let found = match decode(request.path) {
-            Ok(relative) => self.find(&relative, request),
-            Err(status) => Err(status),
-        };
-        found.unwrap_or_else(|status| self.error(status))
+        self.find(request).unwrap_or_else(|status| self.error(status))
     }
 
-    fn find(&self, relative: &Path, request: &Request<'_>) -> Result<Response, Status> {
-        let wants_directory = request.path.ends_with('/');
-        let mut path = self.resolve(relative)?;
-        if path.is_dir() {
-            if !wants_directory {
-                let query = request.query.map_or_else(String::new, |query| format!("?{query}"));
-                return Ok(Response::redirect(format!("{}/{query}", request.path)));
-            }
-            path = self.resolve(&relative.join("index.html"))?;
-        } else if wants_directory {
+    fn find(&self, request: &Request<'_>) -> Result<Response, Status> {
+        let mut relative = decode(request.path)?;
+        if !self.with_dot_files && is_hidden(&relative) {
             return Err(Status::NotFound);
         }
-        let (file, length, validators) = open(&path)?;
-        let response = if validators.client_is_current(request) {
-            Response::not_modified()
-        } else {
-            send_part(Part::requested_by(request, length, &validators), file, length, content_type(&path))
-                .map_err(|error| status_of(&error))?
-        };
-        // Ask before using a copy again: the next build of a book is a minute away.
-        let response = response.header("Cache-Control", "no-cache").header("ETag", validators.etag);
-        let response = response.header("Accept-Ranges", "bytes");
-        Ok(match validators.last_modified {
-            Some(date) => response.header("Last-Modified", date),
-            None => response,
-        })
-    }
-
-    /// Follows symbolic links, and finds nothing outside the root.
-    fn resolve(&self, relative: &Path) -> Result<PathBuf, Status> {
-        let path = self.root.join(relative).canonicalize().map_err(|error| status_of(&error))?;
-        if path.starts_with(&self.root) { Ok(path) } else { Err(Status::NotFound) }
+        let wants_directory = request.path.ends_with('/');
+        if wants_directory {
+            relative.push("index.html");
+        }
+        match self.root.find(&relative).map_err(|error| status_of(&error))? {
+            Found::File(file, metadata) => respond_with(request, file, &metadata, &relative),
+            Found::Directory if wants_directory => Err(Status::NotFound),
+            Found::Directory => {
+                let query = request.query.map_or_else(String::new, |query| format!("?{query}"));
+                Ok(Response::redirect(format!("{}/{query}", request.path)))
+            }
+        }
     }
 
     fn error(&self, status: Status) -> Response {
+        let page = Path::new("404.html");
         if status == Status::NotFound
-            && let Ok(path) = self.resolve(Path::new("404.html"))
-            && let Ok((file, length, _)) = open(&path)
+            && let Ok(Found::File(file, metadata)) = self.root.find(page)
         {
-            return Response::new(status, content_type(&path), Body::File { file, length });
+            return Response::new(status, content_type(page), Body::File { file, length: metadata.len() });
         }
         Response::error(
             status,
@@ -91,11 +87,40 @@ impl Files {
                 Status::NotFound => "there is no such page",
                 Status::Forbidden => "this file may not be read",
                 Status::BadRequest => "the path is not percent-encoded text",
-                Status::ServiceUnavailable => "too many files are open",
+                Status::ServiceUnavailable => "the file cannot be opened just now; try again later",
                 _ => "the file cannot be read",
             },
         )
     }
+}
+
+fn respond_with(
+    request: &Request<'_>,
+    file: File,
+    metadata: &Metadata,
+    path: &Path,
+) -> Result<Response, Status> {
+    let length = metadata.len();
+    let modified = metadata.modified().map_err(|error| status_of(&error))?;
+    let validators = Validators::new(modified, length);
+    let response = match validators.precondition(request) {
+        Precondition::Failed => Response::error(
+            Status::PreconditionFailed,
+            "the file is in another state than the request is for",
+        ),
+        Precondition::NotModified => Response::not_modified(),
+        Precondition::Holds => {
+            let part = Part::requested_by(request, length, &validators);
+            send_part(part, file, length, content_type(path)).map_err(|error| status_of(&error))?
+        }
+    };
+    // Ask before using a copy again: the next build of a book is a minute away.
+    let response = response.header("Cache-Control", "no-cache").header("ETag", validators.etag);
+    let response = response.header("Accept-Ranges", "bytes");
+    Ok(match validators.last_modified {
+        Some(date) => response.header("Last-Modified", date),
+        None => response,
+    })
 }
 
 fn send_part(part: Part, mut file: File, whole: u64, content_type: String) -> io::Result<Response> {
@@ -139,47 +164,46 @@ fn decode(path: &str) -> Result<PathBuf, Status> {
 fn is_plain_name(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let is_one_name = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
-    // `a/` and `a/.` are one component too. A colon names a stream or a drive on Windows, a backslash separates.
-    is_one_name && !name.contains(['/', '\\', '\0']) && !(cfg!(windows) && name.contains(':'))
+    // `a/` and `a/.` are one component too. On Windows a backslash separates, a colon names a stream or a drive, and
+    // `GIT~1` may be another name of `.git`.
+    is_one_name && !name.contains(['/', '\\', '\0']) && !(cfg!(windows) && name.contains([':', '~']))
 }
 
-/// Opens a regular file. Opening a named pipe would wait for its other end, so the kind is looked at first.
-fn open(path: &Path) -> Result<(File, u64, Validators), Status> {
-    let open = || -> io::Result<_> {
-        if !fs::metadata(path)?.is_file() {
-            return Err(ErrorKind::NotFound.into());
-        }
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        let validators = Validators::new(metadata.modified()?, metadata.len());
-        Ok((file, metadata.len(), validators))
-    };
-    open().map_err(|error| status_of(&error))
+fn is_hidden(relative: &Path) -> bool {
+    let begins_with_dot = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+    relative.strip_prefix(".well-known").unwrap_or(relative).iter().any(begins_with_dot)
 }
 
 fn status_of(error: &io::Error) -> Status {
     match error.kind() {
         ErrorKind::PermissionDenied => Status::Forbidden,
-        // Also a path whose names are too long, or that goes through a file or round a loop of links.
+        // Also a path whose names are too long, that goes through a file, or that leads out of the directory.
         ErrorKind::NotFound
         | ErrorKind::NotADirectory
         | ErrorKind::InvalidFilename
-        | ErrorKind::InvalidInput => Status::NotFound,
-        _ if is_loop(error) => Status::NotFound,
-        _ if is_out_of_descriptors(error) => Status::ServiceUnavailable,
+        | ErrorKind::InvalidInput
+        | ErrorKind::CrossesDevices => Status::NotFound,
+        // It is being renamed, or another program has a lease on it.
+        ErrorKind::WouldBlock => Status::ServiceUnavailable,
+        _ => status_of_unnamed(error),
+    }
+}
+
+/// The errors for which there is no stable `ErrorKind`.
+#[cfg(unix)]
+fn status_of_unnamed(error: &io::Error) -> Status {
+    use rustix::io::Errno;
+    match Errno::from_io_error(error) {
+        // A loop of links, or a link where none is followed; a socket.
+        Some(Errno::LOOP | Errno::NXIO) => Status::NotFound,
+        Some(Errno::MFILE | Errno::NFILE) => Status::ServiceUnavailable,
         _ => Status::InternalServerError,
     }
 }
 
-/// `ELOOP`, for which there is no stable `ErrorKind`.
-fn is_loop(error: &io::Error) -> bool {
-    let code = if cfg!(target_os = "macos") { 62 } else { 40 };
-    cfg!(unix) && error.raw_os_error() == Some(code)
-}
-
-/// `EMFILE` and `ENFILE`, for which there is no `ErrorKind`.
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
+#[cfg(not(unix))]
+fn status_of_unnamed(_: &io::Error) -> Status {
+    Status::InternalServerError
 }
 
 fn content_type(path: &Path) -> String {
@@ -224,6 +248,24 @@ mod tests {
         }
         for path in ["/%", "/%4", "/%zz", "/a%+1", "/%ff", "/%c3"] {
             assert_eq!(decode(path), Err(Status::BadRequest), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_that_begin_with_a_dot_are_hidden_but_for_the_well_known() {
+        for path in [
+            "/.git/config",
+            "/.env",
+            "/a/.b",
+            "/.well-known/.a",
+            "/a/.well-known/b",
+            "/..a",
+            "/.well-known-too",
+        ] {
+            assert!(is_hidden(&decode(path).unwrap()), "{path}");
+        }
+        for path in ["/", "/a.b/c.", "/.well-known", "/.well-known/security.txt"] {
+            assert!(!is_hidden(&decode(path).unwrap()), "{path}");
         }
     }
 

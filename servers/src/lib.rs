@@ -23,6 +23,9 @@ mod input;
 
 pub mod http;
 
+mod hosts;
+pub use hosts::{HostArgs, Hosts};
+
 pub mod site;
 pub use site::{Site, pool_stats};
 

@@ -143,11 +143,6 @@ impl Server {
 
     /// Waits until more of a request has arrived.
     fn wait_for_more(&self, client: &Client, input: &mut Input, is_new: bool) -> Result<(), End> {
-        if !is_new && input.is_empty() {
-            // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
-            // system than to fall asleep and be woken.
-            thread::yield_now();
-        }
         loop {
             let received = input.receive(client)?;
             // Also when something came: byte by byte, a client could otherwise take for ever.
@@ -183,10 +178,10 @@ impl Server {
 
     /// Reads the request's body and answers. Says how much of the body was in `after_head`, and what was read beyond
     /// the body.
-    fn exchange(
+    fn exchange<'c>(
         &self,
-        client: &Client,
-        mut request: Request<'_>,
+        client: &'c Client,
+        mut request: Request<'c>,
         after_head: &[u8],
         is_last: bool,
         output: &mut Vec<u8>,
@@ -194,11 +189,20 @@ impl Server {
         let mut body = BodyDecoder::new(request.framing, &self.limits);
         let used = body.decode(after_head)?;
         let is_here = body.is_complete();
+        // A client that waits to be told to go on is told no, and may then send its body or not: so this is the end.
+        if !is_here
+            && request.expects_continue
+            && let Some(refusal) = self.site.refusal(&request)
+        {
+            self.answer(client, Some(&request), refusal, false, Instant::now(), output)?;
+            return Err(End::Finished { is_sending: true });
+        }
         let beyond = if is_here { Vec::new() } else { self.read_body(client, &request, &mut body)? };
         let next = if beyond.is_empty() { &after_head[used..] } else { &beyond };
         let end = End::Finished { is_sending: !next.is_empty() };
         request.body = body.into_body();
         request.peer = Some(client.peer());
+        request.client = Some(client);
         let began = Instant::now();
         let Ok(response) = catch_unwind(AssertUnwindSafe(|| self.site.respond(&request))).map_err(forget)
         else {
@@ -210,8 +214,17 @@ impl Server {
         // To read on would be without an end, because a client can send as fast as it is answered.
         let goes_on = !is_last && (self.may_stay() || self.is_answerable(next));
         let stays = request.wants_keep_alive() && goes_on;
+        // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
+        // system than to fall asleep and be woken. Behind a file it is not yet: the client has that to take first.
+        let gives_way = next.is_empty() && !matches!(response.body, Body::File { .. });
         self.answer(client, Some(&request), response, stays, began, output)?;
-        if stays { Ok((used, beyond)) } else { Err(end) }
+        if !stays {
+            return Err(end);
+        }
+        if gives_way {
+            thread::yield_now();
+        }
+        Ok((used, beyond))
     }
 
     /// Whether `bytes` begin with a request that can be answered, or refused, without reading on.

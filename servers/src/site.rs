@@ -4,7 +4,8 @@
 //! requests, so that what differs between two stages is the execution policy alone.
 
 use crate::files::Files;
-use crate::http::{Body, Request, Response, Status};
+use crate::hosts::Hosts;
+use crate::http::{Body, Client, Request, Response, Status};
 use executor::{CancelToken, PoolStats};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -14,10 +15,16 @@ use std::time::{Duration, Instant};
 /// The longest piece of work that a client may ask for.
 const LONGEST_WORK: Duration = Duration::from_mins(1);
 
+const STOPPING: &str = "the server is stopping";
+
+/// How often a computation looks whether its client is still there. Shorter work is done without a look.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// Routes, and below them files.
 pub struct Site {
     routes: Vec<Route>,
     files: Option<Files>,
+    hosts: Hosts,
     stats: Box<dyn Fn() -> Value + Send + Sync>,
 }
 
@@ -31,10 +38,10 @@ struct Route {
 type Handler = Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>;
 
 impl Site {
-    /// The endpoints, and what is in `files` at every other path.
+    /// The endpoints, and what is in `files` at every other path, for requests to any host.
     pub fn new(files: Option<Files>) -> Site {
         let no_pool = || json!({ "pool": null, "note": "this stage has no thread pool, so there is no queue of its own to look at" });
-        Site { routes: Vec::new(), files, stats: Box::new(no_pool) }
+        Site { routes: Vec::new(), files, hosts: Hosts::Any, stats: Box::new(no_pool) }
             .route("/hello", &["GET"], "answers at once", |_| Response::text(Status::Ok, "Hello, world!"))
             .route("/cpu", &["GET"], "/cpu?ms=100 computes for 100 milliseconds", |request| {
                 work(request, spin)
@@ -43,9 +50,21 @@ impl Site {
                 work(request, block)
             })
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
-            .route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
-                panic!("asked to, by a request")
-            })
+    }
+
+    /// Panics at `/panic`: for a stage, of which one wants to know what becomes of the thread.
+    #[must_use]
+    pub fn with_panic(self) -> Site {
+        self.route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
+            panic!("asked to, by a request")
+        })
+    }
+
+    /// Answers only requests to these hosts, and others with 421.
+    #[must_use]
+    pub fn answering_for(mut self, hosts: Hosts) -> Site {
+        self.hosts = hosts;
+        self
     }
 
     /// Answers `/stats` with what `stats` says; the default says that there is no pool.
@@ -70,16 +89,37 @@ impl Site {
         self
     }
 
+    /// The refusal of a request whose head alone decides that: it is for another host, or by a method that is not answered.
+    ///
+    /// A client that waits for *100 Continue* is told before it sends a body that nobody wants.
+    pub fn refusal(&self, request: &Request<'_>) -> Option<Response> {
+        if !self.hosts.include(request) {
+            let what =
+                "this server does not answer for that host; its option --host names those that it does";
+            return Some(Response::error(Status::MisdirectedRequest, what));
+        }
+        let methods = self.methods(request.path);
+        let wanted = if request.method == "HEAD" { "GET" } else { request.method };
+        if wanted == "OPTIONS" || methods.contains(&wanted) {
+            return None;
+        }
+        let allow = allow(methods);
+        let what = format!("{} answers {allow}", request.path);
+        Some(Response::error(Status::MethodNotAllowed, &what).header("Allow", allow))
+    }
+
     /// The answer to a request whose body has been read. Runs the work that the request asks for.
     pub fn respond(&self, request: &Request<'_>) -> Response {
-        if let Some(route) = self.routes.iter().find(|route| route.path == request.path) {
-            return allowed(request, route.methods, || (route.handler)(request));
+        if let Some(refusal) = self.refusal(request) {
+            return refusal;
         }
-        if request.path == "*" {
-            // About the server as a whole: what some path or other answers.
-            return Response::no_content().header("Allow", "GET, HEAD, POST, OPTIONS");
+        if request.method == "OPTIONS" {
+            return Response::no_content().header("Allow", allow(self.methods(request.path)));
         }
-        allowed(request, &["GET"], || match (request.path, &self.files) {
+        if let Some(route) = self.at(request.path) {
+            return (route.handler)(request);
+        }
+        match (request.path, &self.files) {
             ("/stats", _) => Response::json(&(self.stats)()),
             (_, Some(files)) => match files.respond(request) {
                 response if request.path == "/" && response.status == Status::NotFound => self.list(),
@@ -87,7 +127,19 @@ impl Site {
             },
             ("/", None) => self.list(),
             _ => Response::error(Status::NotFound, "there is no such page; / lists what there is"),
-        })
+        }
+    }
+
+    fn at(&self, path: &str) -> Option<&Route> {
+        self.routes.iter().find(|route| route.path == path)
+    }
+
+    fn methods(&self, path: &str) -> &'static [&'static str] {
+        match path {
+            // The server as a whole: what some path or other answers.
+            "*" => &["GET", "POST"],
+            path => self.at(path).map_or(&["GET"], |route| route.methods),
+        }
     }
 
     /// A page that lists the endpoints, for a site that has no page of its own.
@@ -99,7 +151,10 @@ impl Site {
         for Route { path, about, .. } in &self.routes {
             let _ = writeln!(page, "<li><a href=\"{path}\">{path}</a>: {about}</li>");
         }
-        page.push_str("</ul>\n<p>Start the server with <code>--root</code> to serve files.</p>\n</html>\n");
+        page.push_str(match self.files {
+            None => "</ul>\n<p>Start the server with <code>--root</code> to serve files.</p>\n</html>\n",
+            Some(_) => "</ul>\n<p>Files are served, too; there is no <code>index.html</code> among them.</p>\n</html>\n",
+        });
         Response::html(Status::Ok, page)
     }
 }
@@ -125,18 +180,9 @@ pub fn pool_stats(stats: &PoolStats) -> Value {
     } })
 }
 
-/// The answer, if the method is one of `methods`; else 405, which has to say which are, as does whoever is asked for it.
-fn allowed(request: &Request<'_>, methods: &[&str], answer: impl FnOnce() -> Response) -> Response {
-    let wanted = if request.method == "HEAD" { "GET" } else { request.method };
-    if methods.contains(&wanted) {
-        return answer();
-    }
-    let allow = methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS";
-    if request.method == "OPTIONS" {
-        return Response::no_content().header("Allow", allow);
-    }
-    Response::error(Status::MethodNotAllowed, &format!("{} answers {allow}", request.path))
-        .header("Allow", allow)
+/// The value of the `Allow` field: these methods, and those that any path has.
+fn allow(methods: &[&str]) -> String {
+    methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS"
 }
 
 fn echo(request: &Request<'_>) -> Response {
@@ -144,17 +190,14 @@ fn echo(request: &Request<'_>) -> Response {
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 
-/// Does `how` for as many milliseconds as the request says.
-fn work(request: &Request<'_>, how: fn(Duration) -> bool) -> Response {
-    let wanted = request.query_value("ms").and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
+/// Does `how` for as many milliseconds as the request says, unless something makes an end of it.
+fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'static str>) -> Response {
+    let wanted = request.query_value("ms").and_then(whole_number).map(Duration::from_millis);
     match wanted {
-        Some(duration) if duration <= LONGEST_WORK => {
-            if how(duration) {
-                Response::text(Status::Ok, format!("{} ms\n", duration.as_millis()))
-            } else {
-                Response::error(Status::ServiceUnavailable, "the server is stopping")
-            }
-        }
+        Some(duration) if duration <= LONGEST_WORK => match how(request, duration) {
+            Ok(()) => Response::text(Status::Ok, format!("{} ms\n", duration.as_millis())),
+            Err(why) => Response::error(Status::ServiceUnavailable, why),
+        },
         _ => {
             let (path, most) = (request.path, LONGEST_WORK.as_millis());
             let what = format!("{path} takes ms, a whole number from 0 to {most}, as in {path}?ms=100");
@@ -163,20 +206,36 @@ fn work(request: &Request<'_>, how: fn(Duration) -> bool) -> Response {
     }
 }
 
-/// Keeps a core busy; false if told to stop before the time was over.
-fn spin(duration: Duration) -> bool {
+/// Digits alone: `parse` would also take `+5`.
+fn whole_number(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Keeps a core busy, unless told to stop before the time is over, or left by its client.
+fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     let token = CancelToken::current();
     let began = Instant::now();
-    while began.elapsed() < duration {
+    let mut next_look = LOOK;
+    loop {
+        let elapsed = began.elapsed();
+        if elapsed >= duration {
+            return Ok(());
+        }
         if token.is_cancelled() {
-            return false;
+            return Err(STOPPING);
+        }
+        if elapsed >= next_look {
+            if request.client.is_some_and(Client::has_left) {
+                return Err("given up: the client ended its side of the connection");
+            }
+            next_look = elapsed + LOOK;
         }
         std::hint::spin_loop();
     }
-    true
 }
 
-/// Keeps a thread, but no core; false if told to stop before the time was over.
-fn block(duration: Duration) -> bool {
-    CancelToken::current().sleep(duration).is_ok()
+/// Keeps a thread, but no core, unless told to stop before the time is over. It stands for a question to a database, say,
+/// which goes on when its asker has left.
+fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
+    CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

@@ -57,9 +57,13 @@ impl Running {
     }
 
     fn send(&self, path: &str, fields: &str) -> TcpStream {
+        self.send_for(&self.addr.to_string(), path, fields)
+    }
+
+    fn send_for(&self, host: &str, path: &str, fields: &str) -> TcpStream {
         let mut stream = TcpStream::connect_timeout(&self.addr, DEADLINE).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n", self.addr).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n").unwrap();
         stream
     }
 
@@ -72,6 +76,11 @@ impl Running {
 
     pub(crate) fn get(&self, path: &str) -> String {
         Self::answer(self.start_get(path))
+    }
+
+    /// The answer to a page that has another name for this machine.
+    pub(crate) fn get_for(&self, host: &str, path: &str) -> String {
+        Self::answer(self.send_for(host, path, "Connection: close\r\n"))
     }
 
     /// Waits until so many connections are being served at once, the one that asks included.

@@ -17,6 +17,7 @@ fn the_printed_address_serves_the_book() {
     let searcher = linked(&front, "searcher-", ".js");
     assert!(course.get(&searcher).starts_with("HTTP/1.1 200 "), "{searcher}");
     assert!(course.get("/no-such-page.html").starts_with("HTTP/1.1 404 "));
+    assert!(course.get("/panic").starts_with("HTTP/1.1 404 "), "that is for the stages");
 }
 
 /// The address of a file whose name mdBook has given a hash, as a page refers to it.
@@ -35,6 +36,15 @@ fn the_search_index_is_served() {
         .find(|name| name.starts_with("searchindex"))
         .unwrap();
     assert!(course.get(&format!("/{index}")).contains("second.html"));
+}
+
+#[test]
+fn a_page_of_another_name_learns_nothing_unless_it_was_given() {
+    let flags = ["--addr", "127.0.0.1:0", "--host", "course.example"];
+    let course = Running::start(Project::new(), &flags);
+    for (host, status) in [("rebound.example", "421"), ("course.example", "200"), ("localhost", "200")] {
+        assert!(course.get_for(host, "/").starts_with(&format!("HTTP/1.1 {status} ")), "{host}");
+    }
 }
 
 #[test]

@@ -22,8 +22,8 @@
 
 use clap::Parser;
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
-use servers::http::{Request, Response, Status};
-use servers::{Leaving, Server, ServerArgs, control, limits, pool_stats, report, signals};
+use servers::control::ShutdownArgs;
+use servers::{Leaving, Server, ServerArgs, limits, pool_stats, report, signals};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -51,10 +51,13 @@ struct Args {
     /// Time that requests in progress have to finish when the server is told to stop
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = limits::duration)]
     grace: Duration,
+
+    #[command(flatten)]
+    shutdown: ShutdownArgs,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    let Args { server: args, grace } = Args::parse();
+    let Args { server: args, grace, shutdown } = Args::parse();
     let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads.map_or(100, NonZeroUsize::get)));
     // ANCHOR: stop
     let stop = CancelToken::new();
@@ -62,16 +65,10 @@ fn main() -> anyhow::Result<ExitCode> {
     // ANCHOR_END: stop
 
     // ANCHOR: control
-    let (observed, asked) = (Arc::clone(&pool), stop.clone());
-    let shutdown = move |request: &Request<'_>| match control::check(request) {
-        Ok(()) => {
-            asked.cancel();
-            Response::text(Status::Accepted, "stopping\n")
-        }
-        Err(refusal) => refusal,
-    };
+    let observed = Arc::clone(&pool);
     let site = args.site()?.with_stats(move || pool_stats(&observed.stats()));
-    let site = site.route("/shutdown", &["POST"], "stops the server; only this machine may", shutdown);
+    let control = shutdown.control()?;
+    let site = control.route(site, stop.clone());
     // ANCHOR_END: control
     // ANCHOR: policy
     let waiting = Arc::clone(&pool);
@@ -82,6 +79,7 @@ fn main() -> anyhow::Result<ExitCode> {
 
     let listener = args.bind()?;
     listener.announce();
+    control.announce();
     let server = Arc::new(server);
     // ANCHOR: accept_loop
     let accepting = Arc::clone(&pool);

@@ -1,11 +1,11 @@
 use std::net::{IpAddr, Ipv6Addr};
 
-/// A host, and the port behind it if there is one: what the `Host` field and an absolute target hold.
+/// A host: what the `Host` field and an absolute target hold. There may be a port behind it, which is of no account: a
+/// forwarded one has another number here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Authority<'b> {
     /// As sent; an IPv6 address has its brackets.
     host: &'b str,
-    port: &'b str,
 }
 
 impl<'b> Authority<'b> {
@@ -25,16 +25,16 @@ impl<'b> Authority<'b> {
         let port = if port.is_empty() { port } else { port.strip_prefix(':')? };
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
         let is_in_range = port.is_empty() || port.parse::<u16>().is_ok();
-        (is_name && is_somebody && is_port && is_in_range).then_some(Authority { host, port })
+        (is_name && is_somebody && is_port && is_in_range).then_some(Authority { host })
     }
 
     pub(crate) fn has_host(&self) -> bool {
         !self.host.is_empty()
     }
 
-    /// Whether both name the same server; 80 is the port of whoever names none.
-    pub(crate) fn is_same_as(&self, other: &Authority<'_>) -> bool {
-        self.host.eq_ignore_ascii_case(other.host) && self.port_number() == other.port_number()
+    /// Whether it is `name`, at whatever port.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.has_host() && self.host.eq_ignore_ascii_case(name)
     }
 
     /// Whether the name is one that only this machine itself goes by.
@@ -42,10 +42,6 @@ impl<'b> Authority<'b> {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
         self.host.eq_ignore_ascii_case("localhost")
             || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
-    }
-
-    fn port_number(&self) -> u16 {
-        self.port.parse().unwrap_or(80)
     }
 }
 
@@ -112,12 +108,5 @@ mod tests {
         {
             assert!(!Authority::parse(text).unwrap().is_loopback(), "{text}");
         }
-    }
-
-    #[test]
-    fn eighty_is_the_port_that_need_not_be_said() {
-        let same = |a, b| Authority::parse(a).unwrap().is_same_as(&Authority::parse(b).unwrap());
-        assert!(same("h", "H:80") && same("h:", "h") && same("h:8080", "h:8080"));
-        assert!(!same("h", "h:8080") && !same("h", "g"));
     }
 }

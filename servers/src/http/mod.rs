@@ -18,6 +18,9 @@ pub use refusal::Refusal;
 mod authority;
 pub(crate) use authority::{Authority, has_valid_escapes};
 
+mod client;
+pub use client::Client;
+
 mod request;
 pub use request::{Request, Version};
 
@@ -30,7 +33,7 @@ mod response;
 pub use response::{Body, Response, Status};
 
 mod validators;
-pub use validators::Validators;
+pub use validators::{Precondition, Validators};
 
 mod range;
 pub(crate) use range::Part;

@@ -16,6 +16,8 @@ pub enum Refusal {
     HeadTooLarge,
     /// The request's body is longer than the limit.
     BodyTooLarge,
+    /// The request is for another server: one that speaks TLS.
+    Misdirected,
     /// The request is to be carried out only if the server does something that it does not know.
     ExpectationFailed,
     /// The body is encoded in a way this server does not know.
@@ -38,6 +40,7 @@ impl Refusal {
             Refusal::RequestLineTooLong => Status::UriTooLong,
             Refusal::HeadTooLarge => Status::HeaderFieldsTooLarge,
             Refusal::BodyTooLarge => Status::ContentTooLarge,
+            Refusal::Misdirected => Status::MisdirectedRequest,
             Refusal::ExpectationFailed => Status::ExpectationFailed,
             Refusal::UnknownTransferCoding => Status::NotImplemented,
             Refusal::VersionNotSupported => Status::VersionNotSupported,
@@ -63,6 +66,7 @@ impl fmt::Display for Refusal {
             Refusal::RequestLineTooLong => "the request line is longer than this server accepts",
             Refusal::HeadTooLarge => "the request head is larger than this server accepts",
             Refusal::BodyTooLarge => "the request body is larger than this server accepts",
+            Refusal::Misdirected => "this server answers for http alone, not for https",
             Refusal::ExpectationFailed => "the only expectation this server meets is 100-continue",
             Refusal::UnknownTransferCoding => "this Transfer-Encoding is not supported",
             Refusal::VersionNotSupported => "this server speaks HTTP/1.1 and HTTP/1.0",

@@ -1,4 +1,4 @@
-use super::{Authority, Framing, Refusal};
+use super::{Authority, Client, Framing, Refusal};
 use crate::limits::Limits;
 use httparse::Header;
 use std::fmt;
@@ -43,8 +43,11 @@ pub struct Request<'b> {
     pub expects_continue: bool,
     /// The body, once it has been read.
     pub body: Vec<u8>,
-    /// Who sent it, if it came over a connection.
+    /// The address of who sent it, if it came over a connection.
     pub peer: Option<SocketAddr>,
+    /// Who waits for the answer, if it came over a connection.
+    pub client: Option<&'b dyn Client>,
+    authority: Option<Authority<'b>>,
     headers: Vec<Header<'b>>,
 }
 
@@ -99,7 +102,7 @@ impl<'b> Request<'b> {
         };
         let version = if version == 0 { Version::Http10 } else { Version::Http11 };
         let Target { path, query, authority } = parse_target(method, target)?;
-        check_host(parsed.headers, version, authority.as_ref())?;
+        let authority = self::authority(parsed.headers, version, authority)?;
         let framing = framing(parsed.headers, version)?;
         if matches!(framing, Framing::Length(length) if length > limits.max_body) {
             return Err(Refusal::BodyTooLarge);
@@ -114,9 +117,16 @@ impl<'b> Request<'b> {
             expects_continue: expects_continue(parsed.headers, version)?,
             body: Vec::new(),
             peer: None,
+            client: None,
+            authority,
             headers: parsed.headers.to_vec(),
         };
         Ok(Some((request, head.len())))
+    }
+
+    /// The host that the request is for; none if it is of HTTP/1.0 and names none.
+    pub(crate) fn authority(&self) -> Option<Authority<'b>> {
+        self.authority
     }
 
     /// The values of every field called `name`, in order. Values that are not UTF-8 are left out.
@@ -222,6 +232,7 @@ fn parse_target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Refusal
             (Some(authority), &after_scheme[end..])
         }
         None if target.starts_with('/') => (None, target),
+        None if has_scheme(target, "https://") => return Err(Refusal::Misdirected),
         None => return Err(Refusal::Malformed("the request target does not start with a slash")),
     };
     let (path, query) = match rest.split_once('?') {
@@ -233,30 +244,33 @@ fn parse_target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Refusal
 
 /// What follows `http://`, the only scheme that this server answers for.
 fn split_scheme(target: &str) -> Option<&str> {
-    let (scheme, rest) = target.split_at_checked("http://".len())?;
-    scheme.eq_ignore_ascii_case("http://").then_some(rest)
+    has_scheme(target, "http://").then(|| &target["http://".len()..])
 }
 
-/// There is one `Host`, it is one, and it says the same as the target if that says anything.
-fn check_host(
-    headers: &[Header<'_>],
+fn has_scheme(target: &str, scheme: &str) -> bool {
+    target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+}
+
+/// The host that a request is for: the target's, or else that of the one `Host` field. The field has to be there and to be
+/// one in any case, though beside a target with a host what it says is ignored.
+fn authority<'b>(
+    headers: &[Header<'b>],
     version: Version,
-    from_target: Option<&Authority<'_>>,
-) -> Result<(), Refusal> {
+    from_target: Option<Authority<'b>>,
+) -> Result<Option<Authority<'b>>, Refusal> {
     let mut hosts = values(headers, "Host");
     let host = match (hosts.next(), hosts.next()) {
-        (None, _) if version == Version::Http10 => return Ok(()),
+        (None, _) if version == Version::Http10 => return Ok(from_target),
         (None, _) => return Err(Refusal::Malformed("the Host field is missing")),
         (Some(_), Some(_)) => return Err(Refusal::Malformed("there is more than one Host field")),
         (Some(host), None) => host,
     };
     let host = std::str::from_utf8(host).ok().and_then(Authority::parse);
-    let host = host.ok_or(Refusal::Malformed("the Host field is malformed"))?;
-    // A proxy that goes by the one and a server that goes by the other would disagree about whose page this is.
-    if from_target.is_some_and(|target| !target.is_same_as(&host)) {
-        return Err(Refusal::Malformed("the Host field and the request target name different hosts"));
+    let host = from_target.or(host.ok_or(Refusal::Malformed("the Host field is malformed"))?.into());
+    match host {
+        Some(host) if !host.has_host() => Err(Refusal::Malformed("the Host field is empty")),
+        host => Ok(host),
     }
-    Ok(())
 }
 
 /// How the body ends, from the only two fields that may say it. This is where requests get smuggled.

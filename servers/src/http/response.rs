@@ -18,14 +18,17 @@ pub enum Status {
     MovedPermanently = 301,
     NotModified = 304,
     BadRequest = 400,
+    Unauthorized = 401,
     Forbidden = 403,
     NotFound = 404,
     MethodNotAllowed = 405,
     RequestTimeout = 408,
+    PreconditionFailed = 412,
     ContentTooLarge = 413,
     UriTooLong = 414,
     RangeNotSatisfiable = 416,
     ExpectationFailed = 417,
+    MisdirectedRequest = 421,
     HeaderFieldsTooLarge = 431,
     InternalServerError = 500,
     NotImplemented = 501,
@@ -49,14 +52,17 @@ impl Status {
             Status::MovedPermanently => "Moved Permanently",
             Status::NotModified => "Not Modified",
             Status::BadRequest => "Bad Request",
+            Status::Unauthorized => "Unauthorized",
             Status::Forbidden => "Forbidden",
             Status::NotFound => "Not Found",
             Status::MethodNotAllowed => "Method Not Allowed",
             Status::RequestTimeout => "Request Timeout",
+            Status::PreconditionFailed => "Precondition Failed",
             Status::ContentTooLarge => "Content Too Large",
             Status::UriTooLong => "URI Too Long",
             Status::RangeNotSatisfiable => "Range Not Satisfiable",
             Status::ExpectationFailed => "Expectation Failed",
+            Status::MisdirectedRequest => "Misdirected Request",
             Status::HeaderFieldsTooLarge => "Request Header Fields Too Large",
             Status::InternalServerError => "Internal Server Error",
             Status::NotImplemented => "Not Implemented",
@@ -200,20 +206,19 @@ impl Response {
     }
 }
 
+/// Reads each chunk into room that is made for it, in one system call, and writes the first one together with the head.
 fn send_file(file: &mut File, length: u64, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
-    let mut left = length;
+    let (mut left, mut start) = (length, out.len());
     loop {
-        let wanted = left.min(CHUNK);
-        let got = file.take(wanted).read_to_end(out)? as u64;
-        if got < wanted {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+        let chunk = left.min(CHUNK);
+        out.resize(start + chunk as usize, 0);
+        file.read_exact(&mut out[start..])?;
         to.write_all(out)?;
-        out.clear();
-        left -= got;
+        left -= chunk;
         if left == 0 {
             return Ok(());
         }
+        start = 0;
     }
 }
 

@@ -27,17 +27,49 @@ impl Validators {
         }
     }
 
-    /// Whether the request is conditional and the client's copy is still good: the answer is then 304.
+    /// What the conditions of a GET or HEAD request come to, in the order of RFC 9110, 13.2.2.
     ///
-    /// `If-None-Match` counts where both fields are sent: a date cannot tell two changes in one second apart.
-    pub fn client_is_current(&self, request: &Request<'_>) -> bool {
-        let mut tags = request.headers("If-None-Match").flat_map(|value| value.split(',')).peekable();
-        if tags.peek().is_some() {
-            return tags.map(str::trim).any(|tag| tag == "*" || tag.trim_start_matches("W/") == self.etag);
+    /// Of a tag and a date the tag counts where both are sent: a date cannot tell two changes in one second apart. A
+    /// date that is none, or that the file has none to compare with, is no condition.
+    pub fn precondition(&self, request: &Request<'_>) -> Precondition {
+        let sent = |name| request.header_count(name) > 0;
+        let is_as_expected = if sent("If-Match") {
+            self.is_among(request, "If-Match", |tag| tag)
+        } else {
+            self.is_unmodified_since(request, "If-Unmodified-Since").unwrap_or(true)
+        };
+        if !is_as_expected {
+            return Precondition::Failed;
         }
-        let since = request.header("If-Modified-Since").and_then(|date| httpdate::parse_http_date(date).ok());
-        matches!((self.modified_second, since), (Some(modified), Some(since)) if modified <= since)
+        let is_known = if sent("If-None-Match") {
+            self.is_among(request, "If-None-Match", |tag| tag.trim_start_matches("W/"))
+        } else {
+            self.is_unmodified_since(request, "If-Modified-Since").unwrap_or(false)
+        };
+        if is_known { Precondition::NotModified } else { Precondition::Holds }
     }
+
+    /// Whether the field lists our tag, as `compared`, or any that there may be.
+    fn is_among(&self, request: &Request<'_>, field: &str, compared: fn(&str) -> &str) -> bool {
+        let tags = request.headers(field).flat_map(|value| value.split(',')).map(str::trim);
+        tags.into_iter().any(|tag| tag == "*" || compared(tag) == self.etag)
+    }
+
+    fn is_unmodified_since(&self, request: &Request<'_>, field: &str) -> Option<bool> {
+        let date = httpdate::parse_http_date(request.header(field)?).ok()?;
+        Some(self.modified_second? <= date)
+    }
+}
+
+/// What the conditions of a request come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precondition {
+    /// All hold, or there are none.
+    Holds,
+    /// The client has what it asks for: 304.
+    NotModified,
+    /// The file is not in the state that the client thinks: 412.
+    Failed,
 }
 
 #[cfg(test)]
@@ -45,10 +77,14 @@ mod tests {
     use super::*;
     use crate::limits::Limits;
 
-    fn is_current(validators: &Validators, fields: &str) -> bool {
+    fn judged(validators: &Validators, fields: &str) -> Precondition {
         let head = format!("GET / HTTP/1.1\r\nHost: h\r\n{fields}\r\n");
         let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
-        validators.client_is_current(&request)
+        validators.precondition(&request)
+    }
+
+    fn is_current(validators: &Validators, fields: &str) -> bool {
+        judged(validators, fields) == Precondition::NotModified
     }
 
     #[test]
@@ -66,6 +102,41 @@ mod tests {
         assert!(!is_current(&file, &format!("If-Modified-Since: {earlier}\r\n")));
         assert!(!is_current(&file, &format!("If-None-Match: \"other\"\r\nIf-Modified-Since: {date}\r\n")));
         assert!(!is_current(&file, "If-Modified-Since: yesterday\r\n"));
+    }
+
+    #[test]
+    fn the_client_may_ask_for_one_state_only() {
+        let file = Validators::new(UNIX_EPOCH + Duration::from_millis(1_000_000_500), 7);
+        let (tag, date) = (&file.etag, file.last_modified.as_ref().unwrap());
+        let earlier = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(999_999));
+        for holds in [
+            format!("If-Match: {tag}\r\n"),
+            "If-Match: *\r\n".to_owned(),
+            format!("If-Match: \"other\", {tag}\r\n"),
+            format!("If-Match: \"other\"\r\nIf-Match: {tag}\r\n"),
+            format!("If-Unmodified-Since: {date}\r\n"),
+            "If-Unmodified-Since: yesterday\r\n".to_owned(),
+            // The tag counts, not the date.
+            format!("If-Match: {tag}\r\nIf-Unmodified-Since: {earlier}\r\n"),
+            format!("If-Match: {tag}\r\nIf-None-Match: \"other\"\r\n"),
+        ] {
+            assert_eq!(judged(&file, &holds), Precondition::Holds, "{holds}");
+        }
+        for failed in [
+            "If-Match: \"other\"\r\n".to_owned(),
+            "If-Match:\r\n".to_owned(),
+            format!("If-Match: W/{tag}\r\n"),
+            format!("If-Unmodified-Since: {earlier}\r\n"),
+            format!("If-Match: \"other\"\r\nIf-Unmodified-Since: {date}\r\n"),
+            // It comes before the question whether the client has it already.
+            format!("If-Match: \"other\"\r\nIf-None-Match: {tag}\r\n"),
+            format!("If-Unmodified-Since: {earlier}\r\nIf-Modified-Since: {date}\r\n"),
+        ] {
+            assert_eq!(judged(&file, &failed), Precondition::Failed, "{failed}");
+        }
+        assert!(is_current(&file, &format!("If-Match: {tag}\r\nIf-None-Match: {tag}\r\n")));
+        let undated = Validators::new(UNIX_EPOCH, 7);
+        assert_eq!(judged(&undated, &format!("If-Unmodified-Since: {earlier}\r\n")), Precondition::Holds);
     }
 
     #[test]

@@ -32,10 +32,17 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
             ("--idle-timeout", "5", "such as 500ms"),
             ("--max-body", "many", "from 0 to"),
             ("--max-headers", "0", "from 1 to"),
+            ("--host", "example.org:80", "a name without a port"),
         ] {
             assert_fails(binary, &[flag, value], expected);
         }
     }
+}
+
+#[test]
+fn a_token_that_can_be_guessed_or_is_not_wanted_is_refused() {
+    assert_fails(LIFECYCLE, &["--shutdown-token=short"], "16 or more");
+    assert_fails(LIFECYCLE, &["--shutdown-token", "--no-shutdown"], "cannot be used with");
 }
 
 #[test]
@@ -51,7 +58,8 @@ fn every_stage_has_the_same_flags() {
     for binary in STAGES {
         let mut flags = flags(binary);
         if binary == LIFECYCLE {
-            flags.retain(|flag| !flag.starts_with("--grace"));
+            let own = ["--grace", "--shutdown-token", "--no-shutdown"];
+            flags.retain(|flag| !own.iter().any(|own| flag.starts_with(own)));
         }
         assert_eq!(flags, everywhere, "{binary}");
     }

@@ -1,6 +1,8 @@
-use crate::support::{Reply, STAGES, Stage, every_stage};
+use crate::support::{POOLED, Reply, STAGES, Stage, every_stage};
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
@@ -150,7 +152,107 @@ fn links_may_lead_within_the_root_only() {
             let reply = stage.get(path);
             assert_eq!((reply.status, reply.text()), (404, "<h1>lost</h1>"), "{path}");
         }
-        assert_eq!(stage.get("/in.css").text(), "p {}");
+        // Where no system call keeps links below the root, none is followed.
+        if cfg!(target_os = "linux") {
+            assert_eq!(stage.get("/in.css").text(), "p {}");
+        }
+    });
+}
+
+/// Runs `test` while `path` is now the one thing, now the other: each is made beside it and put in its place.
+#[cfg(unix)]
+fn while_swapping(path: &Path, makers: [&(dyn Fn(&Path) + Sync); 2], test: impl FnOnce()) {
+    struct OnDrop<'a>(&'a AtomicBool);
+    impl Drop for OnDrop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let is_over = AtomicBool::new(false);
+    let beside = path.with_extension("beside");
+    let swap = |make: &(dyn Fn(&Path) + Sync)| {
+        make(&beside);
+        fs::rename(&beside, path).unwrap();
+    };
+    swap(makers[0]);
+    thread::scope(|scope| {
+        let _over = OnDrop(&is_over); // also when the test fails
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                makers.into_iter().rev().for_each(swap);
+            }
+        });
+        test();
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_becomes_a_link_meanwhile_leads_nowhere_else() {
+    use std::os::unix::fs::symlink;
+    let (outer, root) = site();
+    let secret = outer.path().join("secret.txt");
+    let style = Path::new(&root).join("style.css");
+    let inside = |path: &Path| fs::hard_link(&style, path).unwrap();
+    let outside = |path: &Path| symlink(&secret, path).unwrap();
+    let stage = Stage::start(POOLED, &["--quiet", "--root", &root]);
+    while_swapping(&Path::new(&root).join("flip.css"), [&inside, &outside], || {
+        let mut client = stage.connect();
+        for _ in 0..5_000 {
+            let reply = client.get("/flip.css");
+            assert!(matches!(reply.status, 200 | 404), "{}", reply.status);
+            assert!(matches!(reply.text(), "p {}" | "<h1>lost</h1>"), "{}", reply.text());
+        }
+    });
+}
+
+/// A thread that opens a pipe waits for its other end, without an end of its own.
+#[cfg(unix)]
+#[test]
+fn a_file_that_becomes_a_pipe_meanwhile_holds_no_thread() {
+    let (outer, root) = site();
+    let (pipe, file) = (outer.path().join("pipe"), outer.path().join("secret.txt"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let to_file = |path: &Path| fs::hard_link(&file, path).unwrap();
+    let to_pipe = |path: &Path| fs::hard_link(&pipe, path).unwrap();
+    let stage = Stage::start(POOLED, &["--quiet", "--root", &root]);
+    while_swapping(&Path::new(&root).join("flip.txt"), [&to_file, &to_pipe], || {
+        let mut client = stage.connect();
+        for _ in 0..5_000 {
+            assert!(matches!(client.get("/flip.txt").status, 200 | 404));
+        }
+    });
+}
+
+#[test]
+fn names_that_begin_with_a_dot_are_served_if_asked_for() {
+    let (_outer, root) = site();
+    for name in [".git/config", ".env", "chapter/.draft.txt", ".well-known/security.txt", ".well-known/.a"] {
+        let path = Path::new(&root).join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+    }
+    let hidden = [
+        "/.git/config",
+        "/%2egit/config",
+        "/.git/",
+        "/.git",
+        "/.env",
+        "/chapter/.draft.txt",
+        "/.well-known/.a",
+    ];
+    every_stage_serves(&root, |stage| {
+        for path in hidden {
+            let reply = stage.get(path);
+            assert_eq!((reply.status, reply.text()), (404, "<h1>lost</h1>"), "{path}");
+        }
+        assert_eq!(stage.get("/.well-known/security.txt").text(), ".well-known/security.txt");
+    });
+    every_stage(&["--dot-files", "--root", &root], |stage| {
+        for path in ["/.git/config", "/.env", "/chapter/.draft.txt", "/.well-known/.a"] {
+            assert_eq!(stage.get(path).text(), &path[1..]);
+        }
+        assert_eq!(stage.get("/.git").header("Location"), Some("/.git/"));
     });
 }
 
@@ -176,6 +278,37 @@ fn a_current_copy_is_not_sent_again() {
         }
         for condition in ["If-None-Match: \"x\"", "If-Modified-Since: Sat, 01 Jan 2000 00:00:00 GMT"] {
             assert_eq!(get_if(stage, "/style.css", condition).text(), "p {}", "{condition}");
+        }
+    });
+}
+
+#[test]
+fn a_client_may_ask_for_one_state_of_a_file_only() {
+    let (_outer, root) = site();
+    every_stage_serves(&root, |stage| {
+        let first = stage.get("/style.css");
+        let (etag, modified) = (first.header("ETag").unwrap(), first.header("Last-Modified").unwrap());
+        let long_ago = "Sat, 01 Jan 2000 00:00:00 GMT";
+        for (condition, expected) in [
+            (format!("If-Match: {etag}"), 200),
+            ("If-Match: *".to_owned(), 200),
+            ("If-Match: \"other\"".to_owned(), 412),
+            (format!("If-Match: W/{etag}"), 412),
+            (format!("If-Unmodified-Since: {modified}"), 200),
+            (format!("If-Unmodified-Since: {long_ago}"), 412),
+            (format!("If-Match: {etag}\r\nIf-Unmodified-Since: {long_ago}"), 200),
+            (format!("If-Match: \"other\"\r\nIf-None-Match: {etag}"), 412),
+            (format!("If-Match: {etag}\r\nIf-None-Match: {etag}"), 304),
+            (format!("If-Match: {etag}\r\nRange: bytes=0-0"), 206),
+            ("If-Match: \"other\"\r\nRange: bytes=0-0".to_owned(), 412),
+            (format!("If-None-Match: {etag}\r\nRange: bytes=99-"), 304),
+        ] {
+            let reply = get_if(stage, "/style.css", &condition);
+            assert_eq!((reply.status, reply.header("ETag")), (expected, Some(etag)), "{condition}");
+        }
+        // Conditions are about what is there.
+        for (path, expected) in [("/nothing", 404), ("/chapter", 301)] {
+            assert_eq!(get_if(stage, path, "If-Match: \"other\"").status, expected, "{path}");
         }
     });
 }
@@ -224,5 +357,6 @@ fn a_root_without_index_lists_the_endpoints() {
         let reply = stage.get("/");
         assert_eq!(reply.status, 200);
         assert!(reply.text().contains("/hello"));
+        assert!(reply.text().contains("index.html") && !reply.text().contains("--root"), "{}", reply.text());
     });
 }

@@ -258,6 +258,55 @@ fn strangers_cannot_stop_it() {
     stage.assert_alive();
 }
 
+/// What a reverse proxy on this machine makes of a stranger's request: its own address, the server's name.
+fn through_a_proxy(stage: &Stage, fields: &str) -> Reply {
+    let head = format!("POST /shutdown HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", stage.addr);
+    stage
+        .connect()
+        .send(format!("{head}X-Forwarded-For: 203.0.113.9\r\n{fields}Content-Length: 0\r\n\r\n"))
+        .reply()
+}
+
+#[test]
+fn with_a_token_nobody_without_it_stops_it() {
+    let token = "not-to-be-guessed";
+    let mut stage = Stage::start(LIFECYCLE, &["--quiet", &format!("--shutdown-token={token}")]);
+    assert_eq!(stage.output_line(), format!("shutdown token: {token}"));
+    for fields in [
+        "",
+        "Authorization: Bearer not-to-be-guesseD\r\n",
+        "Authorization: Bearer\r\n",
+        "Authorization: Basic bm90LXRvLWJlLWd1ZXNzZWQ=\r\n",
+    ] {
+        let reply = through_a_proxy(&stage, fields);
+        assert_eq!((reply.status, reply.header("WWW-Authenticate")), (401, Some("Bearer")), "{fields}");
+    }
+    assert_eq!(stage.connect().send(SHUTDOWN).reply().status, 401, "this machine alone is not enough");
+    stage.assert_alive();
+    assert_eq!(through_a_proxy(&stage, &format!("Authorization: Bearer {token}\r\n")).status, 202);
+    assert_eq!(stage.exit_status(), Some(0));
+}
+
+#[test]
+fn a_token_is_made_up_and_printed() {
+    let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--shutdown-token"]);
+    let line = stage.output_line();
+    let token = line.strip_prefix("shutdown token: ").unwrap();
+    assert!(token.len() >= 32, "{token}");
+    assert_eq!(through_a_proxy(&stage, &format!("Authorization: Bearer {token}\r\n")).status, 202);
+    assert_eq!(stage.exit_status(), Some(0));
+}
+
+#[test]
+fn without_shutdown_only_a_signal_stops_it() {
+    let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--no-shutdown"]);
+    assert_eq!(stage.connect().send(SHUTDOWN).reply().status, 405);
+    assert_eq!(through_a_proxy(&stage, "").status, 405);
+    assert!(!stage.get("/").text().contains("shutdown"));
+    stop_by("TERM", &stage);
+    assert_eq!(stage.exit_status(), Some(0));
+}
+
 #[test]
 fn no_signal_is_lost_however_early() {
     // The first line of output is a promise: from then on a signal means an orderly stop.

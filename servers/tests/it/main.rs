@@ -11,6 +11,7 @@ mod files;
 #[cfg(target_os = "linux")]
 mod floods;
 mod fuzz;
+mod hosts;
 mod library;
 #[cfg(unix)]
 mod lifecycle;
@@ -25,6 +26,8 @@ mod shared_accept;
 mod signals;
 #[cfg(target_os = "linux")]
 mod survival;
+#[cfg(target_os = "linux")]
+mod system_calls;
 #[cfg(target_os = "linux")]
 mod thread_limit;
 mod timeouts;

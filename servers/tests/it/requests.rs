@@ -14,6 +14,7 @@ fn endpoints_answer() {
         for path in ["/hello", "/cpu", "/block", "/stats", "/echo", "/panic"] {
             assert!(index.text().contains(path), "{path}");
         }
+        assert!(index.text().contains("--root"), "there are no files");
         assert_eq!(stage.get("/nothing").status, 404);
         assert_eq!(stage.get("/hello/").status, 404);
     });
@@ -43,13 +44,50 @@ fn work_takes_the_time_asked_for() {
 #[test]
 fn work_of_a_strange_length_is_refused() {
     every_stage(&[], |stage| {
-        for query in
-            ["", "?", "?ms", "?ms=", "?ms=x", "?ms=-1", "?ms=1.5", "?ms=60001", "?ms=99999999999999999999"]
-        {
-            let reply = stage.get(&format!("/block{query}"));
-            assert_eq!(reply.status, 400, "{query}");
-            assert!(reply.text().contains("from 0 to 60000"), "{}", reply.text());
+        for query in [
+            "",
+            "?",
+            "?ms",
+            "?ms=",
+            "?ms=x",
+            "?ms=+5",
+            "?ms=-1",
+            "?ms=1.5",
+            "?ms=60001",
+            "?ms=99999999999999999999",
+        ] {
+            for path in ["/block", "/cpu"] {
+                let reply = stage.get(&format!("{path}{query}"));
+                assert_eq!(reply.status, 400, "{query}");
+                assert!(reply.text().contains("from 0 to 60000"), "{}", reply.text());
+            }
         }
+    });
+}
+
+/// The time asked for is longer than a test waits: the next client is answered because the computation was given up.
+#[test]
+fn a_computation_ends_when_its_client_leaves() {
+    let endless = "GET /cpu?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+    every_stage(&["--threads", "1"], |stage| {
+        let mut client = stage.connect();
+        client.send(endless);
+        drop(client);
+        let line = loop {
+            match stage.log_line() {
+                line if line.starts_with("--threads has no effect") => {}
+                line => break line,
+            }
+        };
+        assert!(line.contains("\"GET /cpu?ms=60000 HTTP/1.1\" 503 "), "{line}");
+        stage.assert_alive();
+
+        let mut client = stage.connect();
+        client.send(endless);
+        let socket = socket2::Socket::from(client.stream);
+        socket.set_linger(Some(Duration::ZERO)).unwrap(); // its end is a reset
+        drop(socket);
+        stage.assert_alive();
     });
 }
 

@@ -23,6 +23,9 @@ pub(crate) const STAGES: [&str; 5] = [SINGLE_THREADED, THREAD_PER_TASK, SHARED_A
 /// Those whose connections stay open between requests.
 pub(crate) const KEEPING_STAGES: [&str; 3] = [THREAD_PER_TASK, POOLED, LIFECYCLE];
 
+/// Added to each command. The tests call the server by many names; those of `hosts.rs` start one that minds.
+const USUAL: [&str; 4] = ["--addr", "127.0.0.1:0", "--host", "*"];
+
 /// Whether to write the files that tests compare with, in place of comparing.
 pub(crate) fn recording() -> bool {
     std::env::var_os("RECORD").is_some()
@@ -46,6 +49,7 @@ pub(crate) struct Stage {
     pub(crate) binary: &'static str,
     child: Child,
     pub(crate) addr: SocketAddr,
+    output: mpsc::Receiver<String>,
     log: mpsc::Receiver<String>,
 }
 
@@ -56,6 +60,15 @@ impl Stage {
 
     /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell alone.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
+        Stage::start_as_it_is(binary, command.args(USUAL))
+    }
+
+    /// Starts a stage with these flags and no others.
+    pub(crate) fn start_with_only(binary: &'static str, flags: &[&str]) -> Stage {
+        Stage::start_as_it_is(binary, Command::new(binary).args(flags).env_remove("RUST_LOG"))
+    }
+
+    fn start_as_it_is(binary: &'static str, command: &mut Command) -> Stage {
         let (log, stderr) = std::io::pipe().unwrap();
         Stage::start_logging_to(stderr, lines(log), binary, command)
     }
@@ -65,7 +78,7 @@ impl Stage {
         let (log, stderr) = std::io::pipe().unwrap();
         drop(log);
         let mut command = Command::new(binary);
-        let command = command.env("RUST_LOG", "executor=debug"); // what writes is not only the access log
+        let command = command.args(USUAL).env("RUST_LOG", "executor=debug"); // what writes is not only the access log
         Stage::start_logging_to(stderr, mpsc::channel().1, binary, command)
     }
 
@@ -73,7 +86,7 @@ impl Stage {
     pub(crate) fn start_with_unread_log(binary: &'static str, flags: &[&str]) -> (Stage, PipeReader) {
         let (log, stderr) = std::io::pipe().unwrap();
         let mut command = Command::new(binary);
-        let command = command.args(flags).env_remove("RUST_LOG").env("RUST_BACKTRACE", "0");
+        let command = command.args(USUAL).args(flags).env_remove("RUST_LOG").env("RUST_BACKTRACE", "0");
         (Stage::start_logging_to(stderr, mpsc::channel().1, binary, command), log)
     }
 
@@ -83,13 +96,13 @@ impl Stage {
         binary: &'static str,
         command: &mut Command,
     ) -> Stage {
-        let command = command.args(["--addr", "127.0.0.1:0"]).stdout(Stdio::piped());
-        let mut child = command.stderr(stderr).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         command.stderr(Stdio::null()); // our copy of the writing end, or the log would never end
-        let first_line = lines(child.stdout.take().unwrap()).recv_timeout(DEADLINE).expect("the address");
+        let output = lines(child.stdout.take().unwrap());
+        let first_line = output.recv_timeout(DEADLINE).expect("the address");
         let addr = first_line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('/'));
         let addr = addr.and_then(|addr| addr.parse().ok()).unwrap_or_else(|| panic!("{first_line}"));
-        Stage { binary, child, addr, log }
+        Stage { binary, child, addr, output, log }
     }
 
     pub(crate) fn connect(&self) -> Client {
@@ -104,6 +117,12 @@ impl Stage {
     /// The stage still does what it is there for.
     pub(crate) fn assert_alive(&self) {
         assert_eq!(self.get("/hello").body, b"Hello, world!");
+    }
+
+    /// The next line on stdout, after that with the address.
+    #[cfg(unix)]
+    pub(crate) fn output_line(&self) -> String {
+        self.output.recv_timeout(DEADLINE).expect("a line of output")
     }
 
     /// The next line on stderr.

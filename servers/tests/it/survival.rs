@@ -43,6 +43,8 @@ const SCENARIOS: &[Scenario] = &[
     ("a connection with nothing to do is", idle_connection),
     ("threads of the process once a hundred silent clients are there", threads_for_a_crowd),
     ("`/stats` knows who waits for a thread", counts_the_waiting),
+    ("a page of another name asks (`Host: rebound.example`): it is answered with", rebound),
+    ("a client leaves during a computation of a minute: that is", left_alone),
     ("a handler panics, more often than there are threads: then", panics),
     ("the system gives only some twenty threads (`--threads 100`)", few_threads),
     ("SIGTERM during a request", terminated),
@@ -119,6 +121,19 @@ fn threads_for_a_crowd(binary: &'static str) -> String {
 fn counts_the_waiting(binary: &'static str) -> String {
     let stats: serde_json::Value = serde_json::from_slice(&start(binary).get("/stats").body).unwrap();
     if stats["pool"]["queued"].is_u64() { "yes" } else { "no" }.to_owned()
+}
+
+fn rebound(binary: &'static str) -> String {
+    let stage = Stage::start_with_only(binary, &["--quiet", "--addr", "127.0.0.1:0"]);
+    let request = "GET /stats HTTP/1.1\r\nHost: rebound.example\r\n\r\n";
+    stage.connect().send(request).reply().status.to_string()
+}
+
+fn left_alone(binary: &'static str) -> String {
+    let stage = Stage::start(binary, &[]);
+    stage.connect().send("GET /cpu?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n"); // and drops the connection
+    let line = stage.log_line();
+    if line.contains("\"GET /cpu?ms=60000 HTTP/1.1\" 503 ") { "given up" } else { "finished" }.to_owned()
 }
 
 fn panics(binary: &'static str) -> String {

@@ -147,6 +147,35 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
     });
 }
 
+/// It would otherwise be told to send a body that nobody wants, and be refused then.
+#[test]
+fn who_waits_for_100_continue_is_refused_at_once() {
+    every_stage(&["--quiet"], |stage| {
+        for (target, framing, status) in [
+            ("/hello", "Content-Length: 3", 405),
+            ("/hello", "Transfer-Encoding: chunked", 405),
+            ("/no-such-page", "Content-Length: 1000000", 405),
+        ] {
+            let head =
+                format!("POST {target} HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n{framing}\r\n\r\n");
+            let mut client = stage.connect();
+            let reply = client.send(&head).reply();
+            assert_eq!(
+                (reply.status, reply.header("Connection")),
+                (status, Some("close")),
+                "{target} {framing}"
+            );
+            client.assert_closed();
+        }
+        // Whose body is here already is told nothing of the kind.
+        let whole = "POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc";
+        let mut client = stage.connect();
+        client.send([whole.as_bytes(), FOLLOWER].concat());
+        assert_eq!(client.reply().status, 405);
+        assert_eq!(client.reply().text(), "Hello, world!");
+    });
+}
+
 #[test]
 fn options_are_named() {
     every_stage(&["--quiet"], |stage| {

@@ -1,0 +1,92 @@
+//! How many system calls a request takes, as `strace` counts them; where there is none, nothing is counted.
+
+use crate::support::{POOLED, SINGLE_THREADED, Stage, eventually};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Two runs are compared, so that what a process does once does not count.
+const REQUESTS: [u64; 2] = [100, 600];
+
+type Calls = BTreeMap<String, u64>;
+
+/// All but those by which the standard library checks, in a debug build, that what it closes is open.
+fn total(calls: &Calls) -> u64 {
+    let checks = if cfg!(debug_assertions) { calls.get("fcntl").copied().unwrap_or(0) } else { 0 };
+    calls["total"] - checks
+}
+
+fn can_trace() -> bool {
+    let mut command = Command::new("strace");
+    let traced = command.args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
+    let can = traced.is_ok_and(|status| status.success());
+    if !can {
+        eprintln!("not counted: there is no strace here, or it may not trace");
+    }
+    can
+}
+
+/// What the stage calls while `requests` runs, from its start to its end.
+fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> Calls {
+    let summary = root.with_extension("calls");
+    // With -D the stage is our child and strace is not, so ending the stage ends both.
+    let mut command = Command::new("strace");
+    command.args(["-D", "-f", "-c", "-o"]).arg(&summary).args([binary, "--quiet", "--root"]).arg(root);
+    let stage = Stage::start_command(binary, &mut command);
+    requests(&stage);
+    stage.stop();
+    let mut table = String::new();
+    eventually("strace says nothing", || {
+        table = fs::read_to_string(&summary).unwrap_or_default();
+        table.trim_end().ends_with("total")
+    });
+    fs::remove_file(summary).unwrap();
+    // "% time  seconds  usecs/call  calls  errors  syscall", of which the errors may be missing.
+    let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect()
+}
+
+/// The calls that one more request takes. What happens in some requests only, such as a time-out, is rounded away.
+fn per_request(binary: &'static str, root: &Path, requests: impl Fn(&Stage, u64)) -> Calls {
+    let [few, many] = REQUESTS.map(|count| traced(binary, root, |stage| requests(stage, count)));
+    let more = REQUESTS[1] - REQUESTS[0];
+    let each = |(name, calls): (String, u64)| {
+        let before = few.get(&name).copied().unwrap_or(0);
+        let each = (calls.saturating_sub(before) + more / 2) / more;
+        (each > 0).then_some((name, each))
+    };
+    many.into_iter().filter_map(each).collect()
+}
+
+#[test]
+fn a_small_file_takes_few_system_calls() {
+    if !can_trace() {
+        return;
+    }
+    let outer = tempfile::tempdir().unwrap();
+    let root = outer.path().join("root");
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("small.bin"), vec![7; 16 * 1024]).unwrap();
+    let kept = per_request(POOLED, &root, |stage, count| {
+        let mut client = stage.connect();
+        for _ in 0..count {
+            assert_eq!(client.get("/small.bin").body.len(), 16 * 1024);
+        }
+    });
+    assert!(total(&kept) <= 6, "{kept:?}");
+    // On a connection of its own it adds as many to what a connection costs. One thread alone, since it depends on chance
+    // how often the threads of a pool wake each other.
+    let alone = |path: &'static str| {
+        per_request(SINGLE_THREADED, &root, move |stage, count| {
+            for _ in 0..count {
+                let mut client = stage.connect();
+                client.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+                assert_eq!(client.reply().status, 200);
+                client.assert_closed();
+            }
+        })
+    };
+    let (file, hello) = (alone("/small.bin"), alone("/hello"));
+    assert!(total(&file) <= total(&hello) + 4, "{file:?}, and without a file {hello:?}");
+}
