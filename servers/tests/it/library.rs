@@ -4,10 +4,10 @@ use crate::support::{Client, DEADLINE, eventually};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
 use servers::http::{Body, Response, Status};
 use servers::{AccessLog, Limits, Listener, Server, Site};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{iter, thread};
 
 /// The accept loop of the pooled stage, on a thread of its own.
 struct Accepting {
@@ -223,4 +223,31 @@ fn whoever_is_in_the_backlog_when_listening_ends_is_told_so() {
     }
     drop(clients);
     assert_eq!(leaving.see_off(Instant::now() + DEADLINE), 5);
+}
+
+/// Without the filter, the listener would wait for a second in vain for the moment in which no client comes.
+#[cfg(target_os = "linux")]
+#[test]
+fn clients_that_come_without_end_do_not_keep_a_listener_open() {
+    let listener = listener("127.0.0.1:0");
+    let addr = listener.local_addr();
+    let (tell, told) = mpsc::channel();
+    let coming = thread::spawn(move || {
+        let connect = || TcpStream::connect(addr).ok();
+        let clients = iter::from_fn(connect).inspect(|_| {
+            let _ = tell.send(());
+            thread::sleep(Duration::from_millis(1)); // their pace
+        });
+        clients.map(Client::over).collect::<Vec<_>>()
+    });
+    told.iter().take(20).for_each(drop);
+    let began = Instant::now();
+    let leaving = listener.close();
+    let took = began.elapsed();
+    let clients = coming.join().unwrap();
+    for mut client in clients {
+        assert_eq!(client.reply().status, 503);
+    }
+    assert!(took < Duration::from_millis(900), "{took:?}");
+    drop(leaving);
 }
