@@ -162,6 +162,7 @@ scenarios! {
     pools::every_queue,
     pools::dropped_on_its_own_thread,
     pools::handed_back,
+    pools::bursts_in_a_pool_that_stays,
     pools::workers_that_time_out,
     pools::workers_in_surplus,
     pools::threads_that_do_not_come,

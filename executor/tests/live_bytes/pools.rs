@@ -1,8 +1,7 @@
 //! Pools and their threads.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use executor::{
     ThreadPoolExecutor, Worker, prelude::*,
 };
 
-use crate::support::{Signal, large, large_task, occupy, until};
+use crate::support::{Signal, all_others_sleep, large, large_task, occupy, until};
 
 pub(crate) fn never_used() -> impl Fn() + Sync {
     || {
@@ -80,6 +79,21 @@ pub(crate) fn handed_back() -> impl Fn() + Sync {
 }
 
 /// If they kept their seats, there would be more of them each time.
+/// Each burst is larger than the one before. When the pool is idle again, its memory is what it was.
+pub(crate) fn bursts_in_a_pool_that_stays() -> impl Fn() + Sync {
+    let pool = ThreadPoolExecutor::builder().threads(1).prestart().build().unwrap();
+    let tasks = AtomicUsize::new(10_000);
+    move || {
+        let busy = occupy(&pool);
+        for _ in 0..tasks.fetch_add(1_000, Ordering::Relaxed) {
+            pool.execute(|| ()).unwrap();
+        }
+        drop(busy);
+        until("the burst is over", || pool.stats().queued == 0 && pool.stats().active == 0);
+        until("the worker sleeps", all_others_sleep);
+    }
+}
+
 pub(crate) fn workers_that_time_out() -> impl Fn() + Sync {
     let pool = ThreadPoolExecutor::builder().core_threads(0).maximum_threads(3).keep_alive(Duration::ZERO);
     let pool = pool.queue(HandOffQueue::new()).build().unwrap();

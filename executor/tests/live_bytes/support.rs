@@ -23,6 +23,16 @@ pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Whether the caller is the only thread of the process that runs or could.
+pub(crate) fn all_others_sleep() -> bool {
+    let running = std::fs::read_dir("/proc/self/task").unwrap().filter(|thread| {
+        let stat = std::fs::read_to_string(thread.as_ref().unwrap().path().join("stat"));
+        // After the name, which may have spaces and parentheses in it, comes the state. A thread that has ended has none.
+        stat.is_ok_and(|stat| !stat.rsplit(") ").next().unwrap().starts_with('S'))
+    });
+    running.count() == 1
+}
+
 /// A one-way switch, and the thread that waits for it.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
