@@ -559,10 +559,11 @@ mod tests {
                 queue.push(task(name, 0), 0).unwrap();
             }
             let removed = queue.remove_if(&mut |task| matches!(task.name(), Some("a" | "c")));
-            assert_eq!((removed.len(), queue.len()), (2, 2));
+            assert_eq!((removed.len(), queue.len(), queue.is_empty()), (2, 2, false));
             let left: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
             let left: Vec<_> = left.iter().map(|task| task.name().unwrap()).collect();
             assert!(left == ["b", "d"] || left == ["d", "b"], "{left:?}");
+            assert!(queue.is_empty());
         }
     }
 }

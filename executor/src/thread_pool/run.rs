@@ -196,9 +196,10 @@ impl Runs {
         self.current.thaw(frozen.claimed);
     }
 
-    /// Gives back the memory that a burst needed.
+    /// Gives back the memory that a burst needed. Nothing waits, so the current run is used up.
     pub(super) fn shrink(&mut self, kept: usize) {
-        if self.remaining() == 0 && self.current.slots.capacity() > kept {
+        debug_assert_eq!(self.remaining(), 0);
+        if self.current.slots.capacity() > kept {
             self.retire(Arc::default());
         }
         self.spent.retain(|run| run.slots.capacity() <= kept);

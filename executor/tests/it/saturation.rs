@@ -342,6 +342,10 @@ struct Swap(Record<String>);
 
 impl RejectionHandler for Swap {
     fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
+        assert_eq!(
+            format!("{pool:?}"),
+            format!("RefusingPool {{ is_shutdown: {}, .. }}", pool.is_shutdown())
+        );
         self.0.add(format!("{:?}, shut down: {}", refused.reason, pool.is_shutdown()));
         let again = pool.try_execute(refused.task).unwrap_err();
         let Some(next) = pool.take_next() else { return Err(again) };
