@@ -18,7 +18,7 @@
 //! |---|---|---|---|
 //! | to a request that was read whole, and nothing more has arrived | no | | |
 //! | to a request that was read whole, and more has arrived | yes | 50 ms | 500 ms |
-//! | 408: the client did not send in time | yes | 50 ms | 500 ms |
+//! | 408: the client did not send in time | yes | 50 ms, or less if the time for a head is less | 500 ms |
 //! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
 
 use crate::http;
@@ -109,9 +109,10 @@ impl Client {
         }
     }
 
-    /// Closes after the client was told that its time is up.
+    /// Closes after the client was told that its time is up. Most of them send nothing more, and many of them may stand
+    /// in line for this thread, so the first read that brings nothing is the last.
     pub(crate) fn finish_late(self) {
-        self.drain(SLICE, SLICE, LAST_BYTES);
+        self.drain(Duration::ZERO, SLICE, LAST_BYTES);
     }
 
     /// Closes after a request was refused that the client may still be sending. Without this it would, as often as
