@@ -143,7 +143,7 @@ fn nothing_wakes_while_there_is_nothing_to_do() {
     let stage = Stage::start(LIFECYCLE, &["--quiet"]);
     let wakes_within_a_second = || {
         let before = stage.voluntary_context_switches();
-        thread::sleep(Duration::from_secs(1));
+        thread::sleep(Duration::from_secs(1)); // not a wait for something: the time in which wake-ups are counted
         stage.voluntary_context_switches() - before
     };
     // In the first, threads that were just started may still go to sleep.
