@@ -114,18 +114,19 @@ pub enum Command {
     Solution { exercise: String },
     /// Show which property catches which typical mistake, once you have solved the exercise
     ///
-    /// With the name of a mistake, at any time: runs that wrong answer many times on real threads and under the model,
-    /// and counts how often each property catches it.
+    /// With the name of a mistake: how it differs from the solution, line by line. With --runs, at any time: runs that
+    /// wrong answer so often on real threads and under the model, and counts how often each property catches it.
     Wrong {
         exercise: String,
-        /// The name of a wrong answer, such as `m01_if_for_while`
+        /// The name of a wrong answer, such as `m01_if_for_while`, or its beginning, `m01`
         mistake: Option<String>,
         /// Only this property [default: each; those that hang on real threads take a while]
+        #[arg(requires = "runs")]
         property: Option<String>,
-        /// How often to run each property
-        #[arg(long, value_name = "COUNT", default_value = "20", requires = "mistake")]
+        /// Count how often each property catches it, in so many runs
+        #[arg(long, value_name = "COUNT", requires = "mistake")]
         #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
-        runs: u32,
+        runs: Option<u32>,
     },
     /// Show the schedule on which an answer failed, and write it as a picture (SVG)
     Explain {

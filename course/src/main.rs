@@ -48,7 +48,10 @@ fn run(course: Course) -> anyhow::Result<bool> {
         Command::Reset { exercise } => learner()?.reset(&exercise),
         Command::Solution { exercise } => learner()?.solution(&exercise),
         Command::Wrong { exercise, mistake: None, .. } => learner()?.wrong(&exercise),
-        Command::Wrong { exercise, mistake: Some(mistake), property, runs } => {
+        Command::Wrong { exercise, mistake: Some(mistake), runs: None, .. } => {
+            learner()?.show_mistake(&exercise, &mistake)
+        }
+        Command::Wrong { exercise, mistake: Some(mistake), property, runs: Some(runs) } => {
             learner()?.try_mistake(&exercise, &mistake, property.as_deref(), runs)
         }
         Command::Explain { exercise, property } => learner()?.explain(&exercise, property.as_deref()),

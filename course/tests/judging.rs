@@ -8,12 +8,13 @@
 //! cargo test -p course --features end-to-end --test judging
 //! ```
 
-use course::exercises::{Exercise, Mistake, catalogue};
+use course::exercises::catalogue;
 use course::workspace::Workspace;
+use exercises_protocol::{Exercise, Wrong};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
@@ -89,16 +90,7 @@ fn message(state: &Value) -> String {
     )
 }
 
-/// The words that `exercise.toml` promises for a mistake.
-fn promised(exercise: &Exercise, mistake: &str) -> String {
-    let text = fs::read_to_string(exercise.folder().join("exercise.toml")).unwrap();
-    let description: toml::Value = toml::from_str(&text).unwrap();
-    let wrong = description["wrong"].as_array().unwrap();
-    let entry = wrong.iter().find(|entry| entry["file"].as_str() == Some(mistake)).unwrap();
-    entry["message"].as_str().unwrap().to_owned()
-}
-
-fn tried(mistakes: &[Mistake]) -> impl Iterator<Item = &Mistake> {
+fn tried(mistakes: &[Wrong]) -> impl Iterator<Item = &Wrong> {
     let all = std::env::var("JUDGING").is_ok_and(|which| which == "all");
     mistakes.iter().take(if all { usize::MAX } else { 1 })
 }
@@ -113,13 +105,12 @@ fn answers_get_the_right_verdict() {
             assert!(message(&property["model"]).contains("still to do"), "{property}");
         }
 
-        for mistake in tried(&exercise.mistakes) {
-            answer(&exercise, &format!("wrong/{}.rs", mistake.name));
+        for mistake in tried(&exercise.wrong) {
+            answer(&exercise, &format!("wrong/{}.rs", mistake.file));
             let (code, report) = copy.check(&exercise);
             let state = &property(&report, &mistake.property)["model"];
-            assert_eq!((code, &state["verdict"]), (1, &"failed".into()), "{}: {report:#}", mistake.name);
-            let promised = promised(&exercise, &mistake.name);
-            assert!(message(state).contains(&promised), "{}: {}", mistake.name, message(state));
+            assert_eq!((code, &state["verdict"]), (1, &"failed".into()), "{}: {report:#}", mistake.file);
+            assert!(message(state).contains(&mistake.message), "{}: {}", mistake.file, message(state));
         }
         assert!(!copy.is_solved(&exercise));
 

@@ -4,9 +4,9 @@
 //! test program that is stuck as a whole. It counts from the last sign of life, and only while tests run, so neither a
 //! slow build nor a slow machine uses it up.
 
-use crate::exercises::Exercise;
 use crate::workspace::Workspace;
 use anyhow::{Context, ensure};
+use exercises_protocol::{Exercise, TRACE};
 use serde::Deserialize;
 use std::env;
 use std::ffi::OsString;
@@ -20,9 +20,6 @@ use std::time::Duration;
 /// How long a test program may be silent. A property that hangs is ended by the tests after much less; what takes longer
 /// may also be a machine with too much to do.
 const SILENCE: Duration = Duration::from_mins(1);
-
-/// In a test program: the directory that each failure is written to, as `<property>.json`.
-const TRACE: &str = "EXERCISE_TRACE";
 
 /// The compiler's messages go to the terminal, or are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,64 +1,13 @@
 //! `check`: do the properties of an exercise hold?
 
 use crate::exercises::cargo::{self, Built, Messages, Ran};
-use crate::exercises::schedule::Schedule;
-use crate::exercises::{Exercise, Property};
 use crate::workspace::Workspace;
 use anyhow::Context;
-use serde::{Deserialize, Serialize};
+use exercises_protocol::schedule::Schedule;
+use exercises_protocol::{Exercise, Failure, Mode, Property};
+use serde::Serialize;
 use std::fs;
 use std::path::Path;
-
-/// Where a property is checked, in the order in which it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// On thousands of schedules that the test decides.
-    Model,
-    /// On real threads.
-    Real,
-}
-
-impl Mode {
-    /// The name of the test program.
-    pub(super) fn program(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Real => "real",
-        }
-    }
-
-    pub(super) fn place(self) -> &'static str {
-        match self {
-            Self::Model => "under the model",
-            Self::Real => "on real threads",
-        }
-    }
-}
-
-/// Why a property does not hold, as its test writes it down.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Failure {
-    /// What was promised.
-    pub promise: String,
-    /// What was seen instead.
-    pub seen: String,
-    /// The likely cause.
-    pub cause: String,
-    /// Who did what until then.
-    pub schedule: Schedule,
-    /// What the learner's code printed.
-    pub output: String,
-    /// It was ended because it did not end.
-    pub hung: bool,
-}
-
-impl Failure {
-    /// Whether enough happened for a picture. A single step is the failure itself.
-    pub(super) fn can_be_drawn(&self) -> bool {
-        self.schedule.events.len() > 1
-    }
-}
 
 /// How a property fared in one mode.
 #[derive(Debug, Clone, Serialize)]
@@ -209,12 +158,7 @@ fn without_a_reason(property: &Property, ran: &Ran) -> Failure {
     } else {
         ("there is no such test", "the exercise's files have changed; `git status` shows how")
     };
-    Failure {
-        promise: property.promise.clone(),
-        seen: seen.into(),
-        cause: cause.into(),
-        schedule: Schedule::default(),
-        output: String::new(),
-        hung: ran.stuck,
-    }
+    let mut failure = Failure::new(&property.promise, seen, cause, Schedule::default());
+    failure.hung = ran.stuck;
+    failure
 }

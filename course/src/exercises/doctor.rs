@@ -1,7 +1,8 @@
 //! `doctor`: is everything there that the course needs, and if not, what is to be done?
 
-use crate::exercises::{Exercise, Style, catalogue, say};
+use crate::exercises::{Style, catalogue, say};
 use crate::workspace::Workspace;
+use exercises_protocol::Exercise;
 use std::fs::{self, OpenOptions};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;

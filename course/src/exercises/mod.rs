@@ -14,6 +14,7 @@
 mod cargo;
 pub mod catalogue;
 pub mod check;
+mod difference;
 mod doctor;
 mod explain;
 pub mod progress;
@@ -23,17 +24,12 @@ mod style;
 mod trial;
 mod watch;
 
-/// The picture of a failing schedule: the code that draws it for `cargo test`, compiled a second time here, so that the
-/// front door need not build the model checker it belongs to.
-#[path = "../../../exercises/harness/src/schedule.rs"]
-pub mod schedule;
-
-pub use catalogue::{Exercise, Mistake, Property};
 pub use doctor::doctor;
 pub use style::{Style, say};
 
 use crate::workspace::Workspace;
 use check::{Report, Verdict};
+use exercises_protocol::Exercise;
 use progress::Progress;
 use serde::Serialize;
 use std::time::SystemTime;

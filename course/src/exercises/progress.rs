@@ -11,9 +11,9 @@
 //! and a line that this version doesn't understand stays where it is. Git ignores the file, and an update of the
 //! project leaves it alone.
 
-use crate::exercises::Exercise;
 use crate::workspace::Workspace;
 use anyhow::Context;
+use exercises_protocol::Exercise;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! The commands that show what is there: `next`, `list`, `hint`, `solution`, `wrong`; and `reset`, the way back.
 
-use crate::exercises::report::paragraph;
-use crate::exercises::{Exercise, Learner, catalogue, say, say_json};
+use crate::exercises::{Learner, catalogue, say, say_json};
 use anyhow::{Context, bail};
+use exercises_protocol::{Exercise, paragraph};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -176,22 +176,22 @@ impl Learner {
         let mut text = String::new();
         for property in &exercise.properties {
             let caught: Vec<_> =
-                exercise.mistakes.iter().filter(|mistake| mistake.property == property.name).collect();
+                exercise.wrong.iter().filter(|wrong| wrong.property == property.name).collect();
             if caught.is_empty() {
                 continue;
             }
             let _ = writeln!(text, "{}\n  {}", self.style.strong(&property.name), property.promise);
-            for mistake in caught {
-                let _ = writeln!(text, "    {}", self.style.bad(&mistake.name));
-                text.push_str(&paragraph("     ", &exercise.what_is_wrong(mistake)?));
+            for wrong in caught {
+                let _ = writeln!(text, "    {}", self.style.bad(&wrong.file));
+                text.push_str(&paragraph("     ", &exercise.what_is_wrong(wrong)?));
             }
             text.push('\n');
         }
-        let first = exercise.mistakes.first().map_or("", |mistake| &mistake.name);
+        let first = exercise.wrong.first().map_or("", |wrong| &wrong.file);
         let _ = writeln!(
             text,
-            "The files are in {}. How often a test on real threads would catch one, and how often the model does:\n\
-             cargo course wrong {short} {first}",
+            "One of them, line by line beside the solution: cargo course wrong {short} {first}\n\
+             The files are in {}.",
             self.workspace.relative(&exercise.folder().join("wrong"))
         );
         say(&text);

@@ -2,7 +2,8 @@
 //!
 //! The files are looked at a few times a second. There are few of them, and it works on every system and file system.
 
-use crate::exercises::{Exercise, Learner, catalogue, report, say};
+use crate::exercises::{Learner, catalogue, report, say};
+use exercises_protocol::Exercise;
 use std::convert::Infallible;
 use std::thread;
 use std::time::{Duration, SystemTime};

@@ -125,6 +125,21 @@ fn the_mistakes_are_shown_after_solving() {
 }
 
 #[test]
+fn a_mistake_is_shown_as_its_difference_from_the_solution_after_solving() {
+    let project = Project::with_exercises();
+    let text = refused(&project, &["wrong", "ex01", "m12"]);
+    assert!(text.contains("wakes nobody up") && text.contains("once you have solved"), "{text}");
+    assert!(!text.contains("notify_one();"), "{text}");
+    project.write("progress.txt", "solved ex01-worker-pool\n");
+    for name in ["m12", "m12_no_notify", "m12_no_notify.rs"] {
+        let text = said(&project, &["wrong", "ex01", name]);
+        let changed: Vec<&str> = text.lines().filter(|line| line.starts_with(['+', '-'])).collect();
+        assert_eq!(changed, ["-         self.shared.changed.notify_one(); // one job, one worker"], "{text}");
+        assert!(text.contains("Caught by a_worker_without_a_job_sleeps_until_there_is_one"), "{text}");
+    }
+}
+
+#[test]
 fn what_does_not_exist_is_named_with_what_does() {
     let project = Project::with_exercises();
     for arguments in

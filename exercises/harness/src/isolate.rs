@@ -5,8 +5,6 @@
 //! leaves behind (threads that wait for each other, destructors that would hang, a panic within a panic) can hide what
 //! went wrong, and a child that does not end is ended.
 
-use std::any::type_name_of_val;
-use std::fmt::Write as _;
 use std::io::{IsTerminal, Read, Write};
 use std::panic;
 use std::path::Path;
@@ -18,17 +16,10 @@ use std::thread;
 use std::time::Duration;
 
 use cpu_time::ProcessTime;
-use serde::{Deserialize, Serialize};
+use exercises_protocol::schedule::Schedule;
+use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, TRACE, Verdict};
 
-use crate::schedule::Schedule;
 use crate::{recorder, source};
-
-/// In the child: the property to run here.
-pub const PROPERTY: &str = "EXERCISE_PROPERTY";
-/// Which seeds the model takes; 0 unless the proof asks for others.
-pub const ROUND: &str = "EXERCISE_ROUND";
-/// A directory: each failure is also written there, as `<property>.json`.
-pub const TRACE: &str = "EXERCISE_TRACE";
 
 const REPORT: &str = "\u{1e}exercise-report ";
 /// What a child writes from time to time, so that its parent knows that it watches over itself.
@@ -42,91 +33,12 @@ const TICK: Duration = Duration::from_millis(500);
 /// What the parent grants a child that is silent on top of its deadline, to report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How a property went: how often it held, or why it did not.
-pub type Verdict = Result<usize, Box<Failure>>;
-
-/// A property does not hold.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Failure {
-    /// What the property promises.
-    pub promise: String,
-    /// What was seen instead.
-    pub seen: String,
-    /// The likely cause.
-    pub cause: String,
-    /// Who did what until then.
-    pub schedule: Schedule,
-    /// What the learner's code printed.
-    pub output: String,
-    /// It was ended because it did not end.
-    pub hung: bool,
-}
-
-impl Failure {
-    pub(crate) fn new(promise: &str, seen: &str, cause: &str, schedule: Schedule) -> Self {
-        Self {
-            promise: promise.into(),
-            seen: seen.into(),
-            cause: cause.into(),
-            schedule,
-            output: String::new(),
-            hung: false,
-        }
-    }
-
-    /// What a learner reads. `mode` is where it ran: "the model", "real threads".
-    pub fn message(&self, property: &str, mode: &str, colour: bool) -> String {
-        let mut text = format!("\nproperty  {property} ({mode})\n");
-        let mut paragraph = |title: &str, body: &str| {
-            for (n, line) in body.lines().flat_map(|line| wrap(line, 100)).enumerate() {
-                let title = if n == 0 { title } else { "" };
-                let _ = writeln!(text, "{title:10}{line}");
-            }
-        };
-        paragraph("promise", &self.promise);
-        paragraph("seen", &self.seen);
-        paragraph("cause", &self.cause);
-        if self.schedule.events.len() > 1 {
-            text.push_str("\nWho did what, in this order, top to bottom:\n\n");
-            text.push_str(&self.schedule.text(colour));
-        }
-        if !self.output.is_empty() {
-            let _ = writeln!(text, "\nWhat your code printed last:\n{}", self.output);
-        }
-        text
-    }
-}
-
-/// Breaks a line at spaces; what follows the first line of an indented one is indented as far.
-fn wrap(line: &str, width: usize) -> Vec<String> {
-    let indent = line.len() - line.trim_start().len();
-    let mut lines = vec![" ".repeat(indent)];
-    for word in line.split_whitespace() {
-        let last = lines.last_mut().expect("there is at least one");
-        if last.len() > indent && last.len() + 1 + word.len() > width {
-            lines.push(format!("{}{word}", " ".repeat(indent)));
-        } else {
-            if last.len() > indent {
-                last.push(' ');
-            }
-            last.push_str(word);
-        }
-    }
-    lines
-}
-
-/// The name of a property is the name of its function, and of its test.
-pub(crate) fn name_of<F>(property: &F) -> &'static str {
-    let path = type_name_of_val(property);
-    path.rsplit("::").next().unwrap_or(path)
-}
-
 // ----- the parent -----
 
 /// Set when a property did not end: those after it are not tried, or the learner waits for one deadline after the other.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
-pub(crate) fn check(name: &str, mode: &str, deadline: Duration, run_here: impl FnOnce()) {
+pub(crate) fn check(name: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
     if std::env::var(PROPERTY).is_ok_and(|asked| asked == name) {
         run_here();
     }
@@ -148,20 +60,18 @@ pub(crate) fn check(name: &str, mode: &str, deadline: Duration, run_here: impl F
         *HUNG.lock().unwrap_or_else(PoisonError::into_inner) = hung;
     }
     if let Some(directory) = std::env::var_os(TRACE) {
-        failure.write(Path::new(&directory), name);
+        write(&failure, Path::new(&directory), name);
     }
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     print!("{}", failure.message(name, mode, colour));
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
 
-impl Failure {
-    fn write(&self, directory: &Path, name: &str) {
-        let path = directory.join(format!("{name}.json"));
-        let json = serde_json::to_vec_pretty(self).expect("strings and numbers");
-        if let Err(error) = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, json)) {
-            println!("{TRACE}: cannot write {}: {error}", path.display());
-        }
+fn write(failure: &Failure, directory: &Path, name: &str) {
+    let path = directory.join(format!("{name}.json"));
+    let json = serde_json::to_vec_pretty(failure).expect("strings and numbers");
+    if let Err(error) = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, json)) {
+        println!("{TRACE}: cannot write {}: {error}", path.display());
     }
 }
 

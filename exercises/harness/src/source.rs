@@ -3,8 +3,8 @@
 //! A `std::sync::Mutex` under the model is not the model's: a thread that waits for it blocks all of them, for ever.
 //! What the model says then is obscure, so the file is read first.
 
-use crate::isolate::Failure;
-use crate::schedule::Schedule;
+use exercises_protocol::Failure;
+use exercises_protocol::schedule::Schedule;
 
 /// What goes past the door, and what to write instead; the first that fits counts.
 const FORBIDDEN: [(&str, &str); 6] = [
