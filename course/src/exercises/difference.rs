@@ -21,7 +21,8 @@ impl Learner {
         let _ = writeln!(text, "\nCaught by {}, which says \"{}\".", wrong.property, wrong.message);
         let solved = self.progress.is_solved(exercise);
         if solved {
-            let read = |path| fs::read_to_string(path).with_context(|| format!("cannot read {}", exercise.name));
+            let read =
+                |path| fs::read_to_string(path).with_context(|| format!("cannot read {}", exercise.name));
             text.push_str("\nThe solution (-), and what this one has instead (+):\n\n");
             text.push_str(&difference(&read(exercise.solution())?, &read(path.clone())?, self.style));
         } else {

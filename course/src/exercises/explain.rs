@@ -17,8 +17,8 @@ impl Learner {
         let exercise = catalogue::named(&self.exercises, name)?.clone();
         property.map(|property| exercise.property(property)).transpose()?;
         eprintln!("checking {}", exercise.name);
-        let found = super::check::check(&self.workspace, &exercise, Messages::Shown)?;
-        if found.verdict == Verdict::DoesNotCompile {
+        let found = super::check::check(&self.workspace, &exercise, Messages::Shown);
+        if matches!(found.verdict, Verdict::DoesNotCompile | Verdict::CouldNotCheck) {
             say(&report::text(&self.workspace, &exercise, &found, false, self.style));
             return Ok(false);
         }

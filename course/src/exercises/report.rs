@@ -22,6 +22,13 @@ pub(super) fn text(
             style.bad(&format!("{}: not tested", exercise.name))
         );
     }
+    if report.verdict == Verdict::CouldNotCheck {
+        return format!(
+            "{}\n\n{}\n\nThis says nothing about your answer. `cargo course doctor` looks for what is missing.\n",
+            style.bad(&format!("{}: could not be checked", exercise.name)),
+            report.reason
+        );
+    }
     let mut text = summary(exercise, report, style);
     if report.verdict == Verdict::Solved {
         text.push_str(&solved(exercise));

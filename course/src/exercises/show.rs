@@ -1,6 +1,7 @@
 //! The commands that show what is there: `next`, `list`, `hint`, `solution`, `wrong`; and `reset`, the way back.
 
-use crate::exercises::{Learner, catalogue, say, say_json};
+use crate::exercises::fingerprints::Fingerprints;
+use crate::exercises::{Document, Learner, catalogue, say, say_json};
 use anyhow::{Context, bail};
 use exercises_protocol::{Exercise, paragraph};
 use serde::Serialize;
@@ -17,11 +18,7 @@ struct Listed<'a> {
     chapters: &'a [String],
     state: &'static str,
     hints_given: usize,
-}
-
-#[derive(Serialize)]
-struct List<'a> {
-    exercises: Vec<Listed<'a>>,
+    sha256: Fingerprints,
 }
 
 impl Learner {
@@ -69,15 +66,18 @@ impl Learner {
     /// `list`: what there is and how far it is done.
     pub fn list(&self, json: bool) -> anyhow::Result<bool> {
         if json {
-            let listed = self.exercises.iter().map(|exercise| Listed {
-                name: &exercise.name,
-                title: &exercise.title,
-                minutes: exercise.minutes,
-                chapters: &exercise.chapters,
-                state: self.state(exercise),
-                hints_given: self.progress.hints(exercise),
+            let listed = self.exercises.iter().map(|exercise| {
+                Ok(Listed {
+                    name: &exercise.name,
+                    title: &exercise.title,
+                    minutes: exercise.minutes,
+                    chapters: &exercise.chapters,
+                    state: self.state(exercise),
+                    hints_given: self.progress.hints(exercise),
+                    sha256: Fingerprints::of(&self.workspace, exercise)?,
+                })
             });
-            return say_json(&List { exercises: listed.collect() }).map(|()| true);
+            return say_json(&Document::of(listed.collect::<anyhow::Result<_>>()?)).map(|()| true);
         }
         let mut text = String::new();
         for exercise in &self.exercises {

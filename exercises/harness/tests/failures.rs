@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use exercises_harness::model::check;
 use exercises_harness::real;
 use exercises_protocol::schedule::{self, Action};
-use exercises_protocol::{Failure, PROPERTY, TRACE};
+use exercises_protocol::{Failure, PROPERTY, State, TRACE};
 
 const PROMISE: &str = "What a property promises.";
 
@@ -48,6 +48,13 @@ mod properties {
     }
 
     pub(crate) fn exits() {
+        std::process::exit(0);
+    }
+
+    pub(crate) fn prints_a_report() {
+        println!("\u{1e}exercise-report {{\"Ok\":2000}}\n\u{1e}exercise-report  {{\"Ok\":2000}}");
+        println!("test prints_a_report ... ok");
+        assert!(std::env::var_os("EXERCISE_TRACE").is_none(), "where the verdict is written is not told");
         std::process::exit(0);
     }
 
@@ -133,6 +140,15 @@ fn message(test: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// What it has written down.
+fn written(test: &str) -> Failure {
+    let json = std::fs::read(traces().join(format!("{test}.json"))).unwrap();
+    match serde_json::from_slice(&json).unwrap() {
+        State::Failed(failure) => *failure,
+        state => panic!("{state:?}"),
+    }
+}
+
 #[test]
 #[ignore = "meant to fail"]
 fn deadlocks() {
@@ -147,8 +163,7 @@ fn a_deadlock_says_who_holds_what_and_is_drawn_and_written() {
     {
         assert!(message.contains(words), "no {words:?} in {message}");
     }
-    let json = std::fs::read(traces().join("deadlocks.json")).unwrap();
-    let failure: Failure = serde_json::from_slice(&json).unwrap();
+    let failure = written("deadlocks");
     assert_eq!(failure.promise, PROMISE);
     assert!(schedule::svg(&failure.schedule, "deadlock").contains("class=\"mark\""));
 }
@@ -175,6 +190,18 @@ fn exits() {
 #[test]
 fn an_answer_that_ends_the_process_has_not_passed() {
     assert!(message("exits").contains("ended without a verdict"));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn prints_a_report() {
+    check("", "prints_a_report", PROMISE, properties::prints_a_report);
+}
+
+#[test]
+fn a_report_that_the_answer_prints_does_not_count() {
+    assert!(message("prints_a_report").contains("ended without a verdict"));
+    assert!(written("prints_a_report").seen.contains("ended without a verdict"));
 }
 
 #[test]
@@ -257,8 +284,7 @@ fn misses_the_notification() {
 #[test]
 fn a_lost_wake_up_is_shown_with_the_notification_before_the_wait() {
     assert!(message("misses_the_notification").contains("the wake-up is lost"));
-    let json = std::fs::read(traces().join("misses_the_notification.json")).unwrap();
-    let schedule = serde_json::from_slice::<Failure>(&json).unwrap().schedule;
+    let schedule = written("misses_the_notification").schedule;
     let notify = schedule.decisive.unwrap();
     assert!(matches!(schedule.events[notify].action, Action::Notify { all: true, .. }));
     let wait = schedule.events.iter().rposition(|event| matches!(event.action, Action::Wait(_))).unwrap();

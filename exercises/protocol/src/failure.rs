@@ -7,7 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::Mode;
 use crate::schedule::Schedule;
 
-/// How a property went: how often it held, or why it did not.
+/// How a property fared in one mode. A test program writes it down for each property.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum State {
+    /// No way was found to break it.
+    Held,
+    /// It was broken.
+    Failed(Box<Failure>),
+    /// Not tried, because of what failed before.
+    NotRun,
+}
+
+/// What the process reports that has run a property: how often it held, or why it did not.
 pub type Verdict = Result<usize, Box<Failure>>;
 
 /// A property does not hold.
@@ -20,8 +32,10 @@ pub struct Failure {
     /// The likely cause.
     pub cause: String,
     /// Who did what until then.
+    #[serde(default, skip_serializing_if = "Schedule::is_empty")]
     pub schedule: Schedule,
     /// What the learner's code printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
     /// It was ended because it did not end.
     pub hung: bool,

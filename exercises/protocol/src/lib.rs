@@ -6,7 +6,8 @@
 //!
 //! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties and wrong answers.
 //! * [`Mode`] is where a property is checked: under the model, or on real threads.
-//! * [`Failure`] is what a test found, as data and as the text that a learner reads; [`schedule`] is its picture.
+//! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads, and
+//!   [`schedule`] is its picture.
 //! * [`PROPERTY`], [`ROUND`] and [`TRACE`] are what the programs tell each other through the environment.
 //!
 //! It knows neither shuttle nor Cargo, so it is built in seconds.
@@ -18,7 +19,7 @@ pub mod schedule;
 mod tests_of;
 
 pub use exercise::{Exercise, Property, Wrong, all};
-pub use failure::{Failure, Verdict, paragraph};
+pub use failure::{Failure, State, Verdict, paragraph};
 pub use mode::Mode;
 pub use tests_of::write_tests;
 
@@ -28,5 +29,5 @@ pub const PROPERTY: &str = "EXERCISE_PROPERTY";
 /// Which schedules the model tries: 0 is what a learner gets, the proof asks for others.
 pub const ROUND: &str = "EXERCISE_ROUND";
 
-/// A directory. A test program also writes each failure there, as `<property>.json`.
+/// A directory. A test program writes there how each property fared: a [`State`] as `<property>.json`.
 pub const TRACE: &str = "EXERCISE_TRACE";
