@@ -21,7 +21,7 @@
 //! | 408: the client did not send in time | yes | 50 ms, or less if the time for a head is less | 500 ms |
 //! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
 
-use crate::http;
+use crate::http::Presence;
 use crate::limits::Limits;
 use crate::writer::Writer;
 use executor::CancelToken;
@@ -155,10 +155,10 @@ impl Client {
     }
 }
 
-impl http::Client for Client {
+impl Presence for Client {
     fn has_left(&self) -> bool {
         let look = || {
-            self.stream.set_nonblocking(true)?; // with its time-out, the look would take a slice
+            self.stream.set_nonblocking(true)?;
             let seen = self.stream.peek(&mut [0]);
             self.stream.set_nonblocking(false).and(seen)
         };

@@ -16,10 +16,10 @@
 //! request to in the place of `Host`. So a stranger's request passes all three. **Start a server behind a proxy with
 //! `--no-shutdown` or with `--shutdown-token`**, and let the proxy not pass `/shutdown` on.
 //!
-//! With a token, the checks give way to it: whoever sends `Authorization: Bearer TOKEN` may stop the server, from wherever,
-//! and nobody else may, other users of this machine included. The token goes over the network as it is: across networks
-//! that are not yours, send it through a proxy that speaks TLS. A token that is given on the command line can be read by
-//! every user of the machine, with `ps`; one that is made up cannot.
+//! With a token, the checks are not made: a request with `Authorization: Bearer TOKEN` stops the server, wherever it comes
+//! from, and no other request does. That keeps out other users of this machine, too. The token is sent as it is: across
+//! a network that is not yours, send it through a proxy that speaks TLS. Every user of this machine can read a token that
+//! was given on the command line (with `ps`), but not one that was made up.
 
 use crate::http::{Authority, Request, Response, Status};
 use crate::site::Site;
@@ -46,7 +46,7 @@ pub struct ShutdownArgs {
 pub enum Control {
     /// No request does.
     Nobody,
-    /// A request from this machine and from nobody's web page but our own.
+    /// A request from this machine that no page of another site has sent.
     ThisMachine,
     /// A request that has this bearer token.
     Token(String),
@@ -74,7 +74,7 @@ impl Control {
         let about = match self {
             Control::Nobody => return site,
             Control::ThisMachine => "stops the server; only this machine may",
-            Control::Token(_) => "stops the server; who has its token may",
+            Control::Token(_) => "stops the server; needs its token",
         };
         let control = self.clone();
         site.route("/shutdown", &["POST"], about, move |request| match control.check(request) {

@@ -57,6 +57,8 @@ enum End {
     Idle,
     /// The request is no good.
     Refused(Refusal),
+    /// The request was answered before its body, which the client may be sending all the same.
+    Declined,
     /// The client is gone, or does not take its answer.
     Lost,
 }
@@ -114,6 +116,7 @@ impl Server {
         match end {
             End::Finished { is_sending } => client.finish(is_sending),
             End::Refused(refusal) => self.refuse(client, refusal),
+            End::Declined => client.linger(false, self.limits.linger_timeout),
             End::Idle | End::Lost => {}
         }
     }
@@ -195,7 +198,7 @@ impl Server {
             && let Some(refusal) = self.site.refusal(&request)
         {
             self.answer(client, Some(&request), refusal, false, Instant::now(), output)?;
-            return Err(End::Finished { is_sending: true });
+            return Err(End::Declined);
         }
         let beyond = if is_here { Vec::new() } else { self.read_body(client, &request, &mut body)? };
         let next = if beyond.is_empty() { &after_head[used..] } else { &beyond };

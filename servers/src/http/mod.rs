@@ -18,8 +18,8 @@ pub use refusal::Refusal;
 mod authority;
 pub(crate) use authority::{Authority, has_valid_escapes};
 
-mod client;
-pub use client::Client;
+mod presence;
+pub use presence::Presence;
 
 mod request;
 pub use request::{Request, Version};

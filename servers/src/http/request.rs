@@ -1,4 +1,4 @@
-use super::{Authority, Client, Framing, Refusal};
+use super::{Authority, Framing, Presence, Refusal};
 use crate::limits::Limits;
 use httparse::Header;
 use std::fmt;
@@ -43,10 +43,10 @@ pub struct Request<'b> {
     pub expects_continue: bool,
     /// The body, once it has been read.
     pub body: Vec<u8>,
-    /// The address of who sent it, if it came over a connection.
+    /// The client's address, if the request came over a connection.
     pub peer: Option<SocketAddr>,
-    /// Who waits for the answer, if it came over a connection.
-    pub client: Option<&'b dyn Client>,
+    /// The client that waits for the answer, if the request came over a connection.
+    pub client: Option<&'b dyn Presence>,
     authority: Option<Authority<'b>>,
     headers: Vec<Header<'b>>,
 }
@@ -124,7 +124,7 @@ impl<'b> Request<'b> {
         Ok(Some((request, head.len())))
     }
 
-    /// The host that the request is for; none if it is of HTTP/1.0 and names none.
+    /// The host that the request is for; `None` for a request of HTTP/1.0 that names no host.
     pub(crate) fn authority(&self) -> Option<Authority<'b>> {
         self.authority
     }

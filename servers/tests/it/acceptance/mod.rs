@@ -12,6 +12,7 @@ use servers::Limits;
 use servers::http::Request;
 use std::net::Shutdown;
 use std::thread;
+use std::time::Duration;
 
 const FOLLOWER: &[u8] = b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
 
@@ -173,6 +174,22 @@ fn who_waits_for_100_continue_is_refused_at_once() {
         client.send([whole.as_bytes(), FOLLOWER].concat());
         assert_eq!(client.reply().status, 405);
         assert_eq!(client.reply().text(), "Hello, world!");
+    });
+}
+
+/// It may send its body all the same (RFC 9110, 10.1.1), and read when it has done so.
+#[test]
+fn who_expects_100_continue_and_does_not_wait_reads_the_refusal() {
+    every_stage(&["--quiet"], |stage| {
+        let mut client = stage.connect();
+        client.send("POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
+        for _ in 0..100 {
+            // For a second in all: the client is slow, and nothing is waited for.
+            thread::sleep(Duration::from_millis(10));
+            client.send("a");
+        }
+        assert_eq!(client.reply().status, 405);
+        client.assert_closed();
     });
 }
 
