@@ -167,11 +167,12 @@ fn token(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::http::Conversation;
 
     fn may(peer: Option<&str>, fields: &str) -> bool {
         let head = format!("POST /shutdown HTTP/1.1\r\n{fields}\r\n");
-        let (mut request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+        let conversation = Conversation::of(head.as_bytes());
+        let mut request = conversation.request();
         request.peer = peer.map(|peer| peer.parse().unwrap());
         Control::ThisMachine.check(&request).is_ok()
     }
@@ -212,7 +213,8 @@ mod tests {
             ("http://localhost/shutdown", "example.org", false),
         ] {
             let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\n\r\n");
-            let (mut request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+            let conversation = Conversation::of(head.as_bytes());
+            let mut request = conversation.request();
             request.peer = Some("127.0.0.1:9".parse().unwrap());
             assert_eq!(Control::ThisMachine.check(&request).is_ok(), expected, "{head}");
         }
@@ -221,7 +223,8 @@ mod tests {
     #[test]
     fn an_origin_that_is_no_text_is_foreign() {
         let head = b"POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: \xff\r\n\r\n";
-        let (mut request, _) = Request::parse(head, &Limits::default()).unwrap().unwrap();
+        let conversation = Conversation::of(head);
+        let mut request = conversation.request();
         request.peer = Some("127.0.0.1:9".parse().unwrap());
         assert!(Control::ThisMachine.check(&request).is_err());
     }
@@ -230,7 +233,8 @@ mod tests {
     fn who_has_the_token_may_from_wherever() {
         let check = |fields: &str| {
             let head = format!("POST /shutdown HTTP/1.1\r\nHost: example.org\r\n{fields}\r\n");
-            let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+            let conversation = Conversation::of(head.as_bytes());
+            let request = conversation.request();
             Control::Token("a-secret-of-length".to_owned()).check(&request).is_ok()
         };
         assert!(check("Authorization: Bearer a-secret-of-length\r\n"));

@@ -74,11 +74,11 @@ impl Hosts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::http::Conversation;
 
     fn includes(hosts: &Hosts, head: &str) -> bool {
-        let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
-        hosts.include(&request)
+        let conversation = Conversation::of(head.as_bytes());
+        hosts.include(&conversation.request())
     }
 
     fn on(bound: &str, names: &[&str]) -> Hosts {

@@ -120,7 +120,7 @@ fn tell(mut stream: &TcpStream) -> io::Result<()> {
     let mut answer = Vec::new();
     let response = Refusal::Overloaded.response();
     response.append_head(Some("close"), &mut answer);
-    response.send(&mut answer, &mut stream)?;
+    response.body.send(&mut answer, &mut stream)?;
     stream.shutdown(Shutdown::Write)
 }
 

@@ -186,7 +186,7 @@ fn allow(methods: &[&str]) -> String {
 }
 
 fn echo(request: &Request<'_>) -> Response {
-    let body = Body::Bytes(Cow::Owned(request.body.clone()));
+    let body = Body::Bytes(Cow::Owned(request.body.to_vec()));
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 

@@ -75,12 +75,12 @@ pub enum Precondition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::http::Conversation;
 
     fn judged(validators: &Validators, fields: &str) -> Precondition {
         let head = format!("GET / HTTP/1.1\r\nHost: h\r\n{fields}\r\n");
-        let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
-        validators.precondition(&request)
+        let conversation = Conversation::of(head.as_bytes());
+        validators.precondition(&conversation.request())
     }
 
     fn is_current(validators: &Validators, fields: &str) -> bool {
