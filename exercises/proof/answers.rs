@@ -28,23 +28,23 @@ fn main() {
             let arms: String = exercise
                 .properties
                 .iter()
-                .map(|Property { name, promise }| {
+                .map(|Property { name, promise, .. }| {
                     format!(
-                        "        {name:?} => crate::mode::run_here(include_str!({path:?}), {promise:?}, suite::{name}),\n"
+                        "        {name:?} => crate::mode::run_here(include_str!({path:?}), {promise:?}, runs, suite::{name}),\n"
                     )
                 })
                 .collect();
             let _ = write!(
                 modules,
                 "mod {module} {{\n    #[path = {path:?}]\n    pub mod exercise;\n    #[path = {suite:?}]\n    pub mod suite;\n    \
-                 pub fn run(property: &str) {{\n        match property {{\n{arms}            _ => {{}}\n        }}\n    }}\n}}\n"
+                 pub fn run(property: &str, runs: usize) -> bool {{\n        match property {{\n{arms}            _ => return false,\n        }}\n        true\n    }}\n}}\n"
             );
             let _ = writeln!(table, "    ({name:?}, {answer:?}, {module}::run),");
         }
     }
     let table = format!(
-        "/// Exercise, answer, and what runs a property of it (and does not come back, unless there is no such property).\n\
-         pub const ANSWERS: &[(&str, &str, fn(&str))] = &[\n{table}];\n"
+        "/// Exercise, answer, and what runs a property of it so many times. If it fails, that does not come back; if there is no such\n         /// property, it says so.\n\
+         pub const ANSWERS: &[(&str, &str, fn(&str, usize) -> bool)] = &[\n{table}];\n"
     );
     fs::write(PathBuf::from(env::var("OUT_DIR").unwrap()).join("answers.rs"), modules + &table).unwrap();
 }

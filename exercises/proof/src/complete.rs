@@ -55,6 +55,9 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
     require(hints.first().is_some_and(|hint| hint.contains('?')), "the first hint is a question");
     require(afterwards.contains('?'), "the question for afterwards is a question");
     require(!exercise.chapters.is_empty(), "a chapter");
+    let promises: BTreeSet<&str> =
+        exercise.properties.iter().map(|property| property.promise.as_str()).collect();
+    require(promises.len() == exercise.properties.len(), "two properties that promise the same");
     require(exercise.wrong.len() >= 6, "at least six wrong answers");
     mistakes
 }

@@ -45,6 +45,9 @@ pub struct Property {
     pub name: String,
     /// The promise, in a sentence.
     pub promise: String,
+    /// Above 0 for a property that many mistakes break: what it says is shown after what those of a lower rank say.
+    #[serde(default)]
+    pub rank: u8,
 }
 
 /// A typical wrong answer, and what has to catch it.
