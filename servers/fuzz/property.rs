@@ -5,11 +5,12 @@
 //! 3. A refusal is one with a status that tells the client what it did, and never more is held than the limits allow.
 
 use servers::Limits;
-use servers::http::{BodyDecoder, Refusal, Request};
+use servers::http::{Body, Conversation, Refusal, Response, Status, Step};
+use std::time::Instant;
 
 /// What a server makes of the bytes on a connection.
 #[derive(Debug, PartialEq, Eq, Default)]
-struct Conversation {
+struct Heard {
     requests: Vec<Exchange>,
     /// Why it ended, if it did before the bytes did.
     refusal: Option<Refusal>,
@@ -20,6 +21,7 @@ struct Exchange {
     method: String,
     target: String,
     path: String,
+    query: Option<String>,
     keep_alive: bool,
     body: Vec<u8>,
 }
@@ -64,49 +66,52 @@ pub(crate) fn check_cuts(bytes: &[u8], cuts: impl IntoIterator<Item = usize>, li
     }
 }
 
-/// Reads requests and their bodies from pieces as they arrive, the way the server does.
-fn converse<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Conversation {
-    let mut conversation = Conversation::default();
-    let (mut input, mut current) = (Vec::new(), None);
+/// Reads requests and their bodies from pieces as they arrive, and answers them, the way a server does.
+fn converse<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {
+    let (mut heard, now) = (Heard::default(), Instant::now());
+    let mut conversation = Conversation::new(limits, now);
     for piece in pieces {
-        input.extend_from_slice(piece);
-        if let Err(refusal) = advance(&mut input, &mut current, &mut conversation.requests, limits) {
-            conversation.refusal = Some(refusal);
-            break;
+        conversation.arrived(piece, now);
+        if let Err(refusal) = advance(&mut conversation, &mut heard.requests, now) {
+            heard.refusal = Some(refusal);
+            return heard;
         }
     }
-    conversation
+    // What was too little to be looked at is looked at now. Half a request is none.
+    conversation.ended();
+    heard.refusal = advance(&mut conversation, &mut heard.requests, now).err();
+    heard
 }
 
-/// Goes as far as the input reaches. `current` is a request whose body is on its way.
+/// Goes as far as what has arrived reaches.
 fn advance(
-    input: &mut Vec<u8>,
-    current: &mut Option<(Exchange, BodyDecoder)>,
+    conversation: &mut Conversation,
     requests: &mut Vec<Exchange>,
-    limits: &Limits,
+    now: Instant,
 ) -> Result<(), Refusal> {
     loop {
-        if let Some((_, decoder)) = current {
-            let used = decoder.decode(input)?;
-            input.drain(..used);
-            if !decoder.is_complete() {
-                return Ok(());
+        match conversation.step()? {
+            Step::Read | Step::Over => return Ok(()),
+            Step::Expectation => drop(conversation.go_ahead()),
+            Step::Request => {
+                requests.push(exchange(conversation));
+                conversation.answered(now);
             }
         }
-        if let Some((exchange, decoder)) = current.take() {
-            requests.push(Exchange { body: decoder.into_body(), ..exchange });
-        }
-        // A server has no more than so many bytes of a head at a time.
-        let window = &input[..input.len().min(limits.max_head)];
-        let Some((request, head)) = Request::parse(window, limits)? else { return Ok(()) };
-        let exchange = Exchange {
-            method: request.method.to_owned(),
-            target: request.target.to_owned(),
-            path: request.path.to_owned(),
-            keep_alive: request.wants_keep_alive(),
-            body: Vec::new(),
-        };
-        *current = Some((exchange, BodyDecoder::new(request.framing, limits)));
-        input.drain(..head);
+    }
+}
+
+fn exchange(conversation: &Conversation) -> Exchange {
+    let request = conversation.request();
+    let mut answer = Vec::new();
+    let body = conversation.answer(Response::text(Status::Ok, "a"), true, &mut answer);
+    assert_eq!(matches!(body, Body::None), request.method == "HEAD");
+    Exchange {
+        method: request.method.to_owned(),
+        target: request.target.to_owned(),
+        path: request.path.to_owned(),
+        query: request.query.map(str::to_owned),
+        keep_alive: request.wants_keep_alive(),
+        body: request.body.to_vec(),
     }
 }

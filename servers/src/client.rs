@@ -21,11 +21,12 @@
 //! | 408: the client did not send in time | yes | 50 ms, or less if the time for a head is less | 500 ms |
 //! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
 
-use crate::http;
+use crate::http::Presence;
 use crate::limits::Limits;
 use crate::writer::Writer;
 use executor::CancelToken;
-use std::io::{self, ErrorKind, Read};
+use std::cell::Cell;
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -47,10 +48,31 @@ pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    pub(crate) stream: TcpStream,
+    stream: TcpStream,
     peer: SocketAddr,
     /// The token of the task that serves it.
     task: CancelToken,
+    reads: Waits,
+    writes: Waits,
+}
+
+/// How long one read, or one write, waits. The system is told before the first that has to wait, and not before: many
+/// a connection has one request, which is there, and one answer, for which there is room.
+#[derive(Debug)]
+struct Waits {
+    longest: Duration,
+    is_set: Cell<bool>,
+}
+
+/// Whether a client that has its answer sends more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StillSending {
+    /// It has announced that it will not.
+    No,
+    /// It does if something is waiting to be read.
+    Perhaps,
+    /// Part of it has been read.
+    Yes,
 }
 
 /// What one read brought.
@@ -66,14 +88,20 @@ pub(crate) enum Received {
 
 impl Client {
     pub(crate) fn new(stream: TcpStream, peer: SocketAddr, limits: &Limits) -> io::Result<Client> {
-        // Responses leave in as few writes as they can, so waiting to merge small ones only delays them.
-        stream.set_nodelay(true)?;
-        // Once per connection: a time-out set before each read would cost a system call each.
-        stream.set_read_timeout(Some(SLICE.min(limits.header_timeout)))?;
+        // Linux has it from the listener.
+        if !cfg!(target_os = "linux") {
+            stream.set_nodelay(true)?;
+        }
+        let waits = |longest| Waits { longest, is_set: Cell::new(false) };
         // On Windows nobody knows how much a write sent that timed out, so it cannot be carried on with there.
         let write_slice = if cfg!(windows) { limits.write_timeout } else { SLICE.min(limits.write_timeout) };
-        stream.set_write_timeout(Some(write_slice))?;
-        Ok(Client { stream, peer, task: CancelToken::current() })
+        Ok(Client {
+            stream,
+            peer,
+            task: CancelToken::current(),
+            reads: waits(SLICE.min(limits.header_timeout)),
+            writes: waits(write_slice),
+        })
     }
 
     /// The client's address.
@@ -88,7 +116,7 @@ impl Client {
 
     /// Reads once into `bytes`, which must not be empty.
     pub(crate) fn receive(&self, bytes: &mut [u8]) -> io::Result<Received> {
-        match (&self.stream).read(bytes) {
+        match self.read(bytes) {
             Ok(0) => Ok(Received::End),
             Ok(count) => Ok(Received::Bytes(count)),
             Err(error) if is_nothing_yet(&error) => Ok(Received::Nothing),
@@ -96,15 +124,45 @@ impl Client {
         }
     }
 
+    fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        if !self.reads.is_set.get() {
+            match at_once::read(&self.stream, bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+            self.stream.set_read_timeout(Some(self.reads.longest))?;
+            self.reads.is_set.set(true);
+        }
+        (&self.stream).read(bytes)
+    }
+
+    /// Writes once; waits for room for a slice at most.
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.writes.is_set.get() {
+            match at_once::write(&self.stream, bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+            self.stream.set_write_timeout(Some(self.writes.longest))?;
+            self.writes.is_set.set(true);
+        }
+        (&self.stream).write(bytes)
+    }
+
     /// Writes one answer, at the pace that `limits` ask for.
     pub(crate) fn writer(&self, limits: &Limits) -> Writer<'_> {
         Writer::new(self, limits)
     }
 
-    /// Closes after the last answer to a client whose requests were read whole. Waits only if the client has gone on
-    /// sending: `is_sending` says that the server has read part of it.
-    pub(crate) fn finish(self, is_sending: bool) {
-        if is_sending || self.has_unread() {
+    /// Closes after the last answer to a client whose requests were read whole. Waits only if the client goes on
+    /// sending.
+    pub(crate) fn finish(self, still_sending: StillSending) {
+        let has_more = match still_sending {
+            StillSending::No => false,
+            StillSending::Perhaps => matches!(at_once::look(&self.stream), Ok(1..)),
+            StillSending::Yes => true,
+        };
+        if has_more {
             self.drain(SLICE, SLICE, LAST_BYTES);
         }
     }
@@ -121,13 +179,6 @@ impl Client {
     /// `is_sending` says that the client has announced more than has arrived.
     pub(crate) fn linger(self, is_sending: bool, longest: Duration) {
         self.drain(if is_sending { PAUSE } else { QUIET }, PAUSE, longest);
-    }
-
-    fn has_unread(&self) -> bool {
-        // Not blocking for this one look; the portable way to say so.
-        self.stream.set_nonblocking(true).is_ok()
-            && matches!(self.stream.peek(&mut [0]), Ok(1))
-            && self.stream.set_nonblocking(false).is_ok()
     }
 
     /// Ends the sending side, then throws away what arrives, until the client ends its side or is silent for `quiet`;
@@ -155,14 +206,9 @@ impl Client {
     }
 }
 
-impl http::Client for Client {
+impl Presence for Client {
     fn has_left(&self) -> bool {
-        let look = || {
-            self.stream.set_nonblocking(true)?; // with its time-out, the look would take a slice
-            let seen = self.stream.peek(&mut [0]);
-            self.stream.set_nonblocking(false).and(seen)
-        };
-        match look() {
+        match at_once::look(&self.stream) {
             Ok(count) => count == 0,
             Err(error) => !is_nothing_yet(&error),
         }
@@ -175,18 +221,82 @@ pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
+/// Reads and writes that do not wait.
+#[cfg(unix)]
+mod at_once {
+    use rustix::net::{RecvFlags, SendFlags, recv, send};
+    use std::io;
+    use std::net::TcpStream;
+
+    pub(super) fn read(stream: &TcpStream, bytes: &mut [u8]) -> io::Result<usize> {
+        let (count, _) = recv(stream, bytes, RecvFlags::DONTWAIT)?;
+        Ok(count)
+    }
+
+    pub(super) fn write(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+        Ok(send(stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
+    }
+
+    /// How many bytes there are to read, but not more than one; 0 is the end.
+    pub(super) fn look(stream: &TcpStream) -> io::Result<usize> {
+        let (count, _) = recv(stream, &mut [0], RecvFlags::DONTWAIT | RecvFlags::PEEK)?;
+        Ok(count)
+    }
+}
+
+/// Where a single call cannot be told not to wait, the socket is told for the time of the call.
+#[cfg(not(unix))]
+mod at_once {
+    use std::io::{self, Read, Write};
+    use std::net::TcpStream;
+
+    pub(super) fn read(mut stream: &TcpStream, bytes: &mut [u8]) -> io::Result<usize> {
+        without_waiting(stream, || stream.read(bytes))
+    }
+
+    pub(super) fn write(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+        without_waiting(stream, || stream.write(bytes))
+    }
+
+    pub(super) fn look(stream: &TcpStream) -> io::Result<usize> {
+        without_waiting(stream, || stream.peek(&mut [0]))
+    }
+
+    fn without_waiting(stream: &TcpStream, call: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
+        stream.set_nonblocking(true)?;
+        let result = call();
+        stream.set_nonblocking(false).and(result)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
+    use crate::listener::Listener;
 
     #[test]
     fn small_answers_are_not_held_back() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (stream, peer) = listener.accept().unwrap();
-        assert!(!stream.nodelay().unwrap(), "what the system does unless told otherwise");
-        let client = Client::new(stream, peer, &Limits::default()).unwrap();
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let _client = TcpStream::connect(listener.local_addr()).unwrap();
+        let connection = listener.incoming().next().unwrap();
+        let client = connection.take(&Limits::default()).unwrap();
         assert!(client.stream.nodelay().unwrap());
+    }
+
+    #[test]
+    fn the_system_is_told_of_a_time_out_before_the_first_wait() {
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr()).unwrap();
+        peer.write_all(b"here already").unwrap();
+        let client = listener.incoming().next().unwrap().take(&Limits::default()).unwrap();
+        let mut bytes = [0; 100];
+        // It may not have got through the network yet; then the first read waits.
+        let has_waited = client.receive(&mut bytes).unwrap() == Received::Nothing;
+        assert_eq!(client.stream.read_timeout().unwrap().is_some(), has_waited || client.reads.is_set.get());
+        assert_eq!(client.receive(&mut bytes).unwrap(), Received::Nothing);
+        assert!(client.stream.read_timeout().unwrap() >= Some(SLICE));
+        assert!(client.stream.write_timeout().unwrap().is_none());
+        while client.write(&[0; 16_384]).is_ok() {}
+        assert!(client.stream.write_timeout().unwrap() >= Some(SLICE));
     }
 }

@@ -16,10 +16,10 @@
 //! request to in the place of `Host`. So a stranger's request passes all three. **Start a server behind a proxy with
 //! `--no-shutdown` or with `--shutdown-token`**, and let the proxy not pass `/shutdown` on.
 //!
-//! With a token, the checks give way to it: whoever sends `Authorization: Bearer TOKEN` may stop the server, from wherever,
-//! and nobody else may, other users of this machine included. The token goes over the network as it is: across networks
-//! that are not yours, send it through a proxy that speaks TLS. A token that is given on the command line can be read by
-//! every user of the machine, with `ps`; one that is made up cannot.
+//! With a token, the checks are not made: a request with `Authorization: Bearer TOKEN` stops the server, wherever it comes
+//! from, and no other request does. That keeps out other users of this machine, too. The token is sent as it is: across
+//! a network that is not yours, send it through a proxy that speaks TLS. Every user of this machine can read a token that
+//! was given on the command line (with `ps`), but not one that was made up.
 
 use crate::http::{Authority, Request, Response, Status};
 use crate::site::Site;
@@ -46,7 +46,7 @@ pub struct ShutdownArgs {
 pub enum Control {
     /// No request does.
     Nobody,
-    /// A request from this machine and from nobody's web page but our own.
+    /// A request from this machine that no page of another site has sent.
     ThisMachine,
     /// A request that has this bearer token.
     Token(String),
@@ -74,7 +74,7 @@ impl Control {
         let about = match self {
             Control::Nobody => return site,
             Control::ThisMachine => "stops the server; only this machine may",
-            Control::Token(_) => "stops the server; who has its token may",
+            Control::Token(_) => "stops the server; needs its token",
         };
         let control = self.clone();
         site.route("/shutdown", &["POST"], about, move |request| match control.check(request) {
@@ -167,11 +167,12 @@ fn token(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::http::Conversation;
 
     fn may(peer: Option<&str>, fields: &str) -> bool {
         let head = format!("POST /shutdown HTTP/1.1\r\n{fields}\r\n");
-        let (mut request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+        let conversation = Conversation::of(head.as_bytes());
+        let mut request = conversation.request();
         request.peer = peer.map(|peer| peer.parse().unwrap());
         Control::ThisMachine.check(&request).is_ok()
     }
@@ -212,7 +213,8 @@ mod tests {
             ("http://localhost/shutdown", "example.org", false),
         ] {
             let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\n\r\n");
-            let (mut request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+            let conversation = Conversation::of(head.as_bytes());
+            let mut request = conversation.request();
             request.peer = Some("127.0.0.1:9".parse().unwrap());
             assert_eq!(Control::ThisMachine.check(&request).is_ok(), expected, "{head}");
         }
@@ -221,7 +223,8 @@ mod tests {
     #[test]
     fn an_origin_that_is_no_text_is_foreign() {
         let head = b"POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: \xff\r\n\r\n";
-        let (mut request, _) = Request::parse(head, &Limits::default()).unwrap().unwrap();
+        let conversation = Conversation::of(head);
+        let mut request = conversation.request();
         request.peer = Some("127.0.0.1:9".parse().unwrap());
         assert!(Control::ThisMachine.check(&request).is_err());
     }
@@ -230,7 +233,8 @@ mod tests {
     fn who_has_the_token_may_from_wherever() {
         let check = |fields: &str| {
             let head = format!("POST /shutdown HTTP/1.1\r\nHost: example.org\r\n{fields}\r\n");
-            let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
+            let conversation = Conversation::of(head.as_bytes());
+            let request = conversation.request();
             Control::Token("a-secret-of-length".to_owned()).check(&request).is_ok()
         };
         assert!(check("Authorization: Bearer a-secret-of-length\r\n"));

@@ -3,15 +3,15 @@
 //! # No way out
 //!
 //! A path is split at its slashes first and decoded then, and each part has to be one plain name. So `..`, a
-//! backslash, an encoded slash, a drive letter or NUL never reach the file system. What remains are symbolic links and
-//! files that are none, such as named pipes: the page of the module `root` says how a file is opened without following
-//! the one out of the directory or waiting for the other.
+//! backslash, an encoded slash, a drive letter or NUL never reach the file system. Two dangers remain: symbolic links that
+//! lead out of the directory, and named pipes, whose opening waits. The page of the module `root` says how a file is
+//! opened without either.
 //!
 //! # Hidden
 //!
-//! A name that begins with a dot is not found: `.git` and `.env` lie in many a directory, and are meant for nobody who
-//! reads the pages. [`Files::with_dot_files`] serves them, too. `/.well-known` is no such name (RFC 8615 made it for
-//! clients to ask for), though a hidden file in it is.
+//! A name that begins with a dot is not found: directories such as `.git` and files such as `.env` often lie beside the
+//! pages and are not meant for their readers. [`Files::with_dot_files`] serves them, too. `/.well-known` is always served,
+//! because RFC 8615 made it for clients to ask for; a hidden file in it is not.
 
 mod root;
 

@@ -1,9 +1,9 @@
 //! The names that a server answers for.
 //!
-//! A server that listens on the loopback address serves this machine alone, so it seems. But a page that the owner's
-//! browser shows may come from a domain name that its owner points at 127.0.0.1 a minute later (DNS rebinding). To the
-//! browser the server's answers then belong to that page, which may read them all. What gives such a request away is
-//! its host: the domain's name and not `localhost`.
+//! A server that listens on the loopback address seems to serve this machine alone. But a browser on this machine shows
+//! pages of strangers. A stranger can point the domain name of such a page at 127.0.0.1 (DNS rebinding); to the browser
+//! the server's answers then belong to the page, which may read them all. The request gives itself away by its host,
+//! which is the stranger's domain name and not `localhost`.
 //!
 //! | the server listens on | it answers for |
 //! |---|---|
@@ -74,11 +74,11 @@ impl Hosts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::http::Conversation;
 
     fn includes(hosts: &Hosts, head: &str) -> bool {
-        let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
-        hosts.include(&request)
+        let conversation = Conversation::of(head.as_bytes());
+        hosts.include(&conversation.request())
     }
 
     fn on(bound: &str, names: &[&str]) -> Hosts {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// How many are waited for at a time. Beyond that the one that was told first has to go.
-const MOST: usize = 1000;
+const MOST: usize = 2000;
 
 /// How much of what one client still sends is thrown away before the next one's turn.
 const TURN: usize = 1024 * 1024;
@@ -33,6 +33,14 @@ struct Leaver {
     has_spoken: bool,
     /// Something has arrived, if only the end.
     is_ready: bool,
+}
+
+impl Drop for Leaver {
+    /// Closed with unread bytes, the connection would be reset.
+    fn drop(&mut self) {
+        self.is_ready = true;
+        self.look(Instant::now());
+    }
 }
 
 /// What became of a client that was looked at.
@@ -112,7 +120,7 @@ fn tell(mut stream: &TcpStream) -> io::Result<()> {
     let mut answer = Vec::new();
     let response = Refusal::Overloaded.response();
     response.append_head(Some("close"), &mut answer);
-    response.send(&mut answer, &mut stream)?;
+    response.body.send(&mut answer, &mut stream)?;
     stream.shutdown(Shutdown::Write)
 }
 

@@ -19,8 +19,6 @@ mod writer;
 pub mod server;
 pub use server::Server;
 
-mod input;
-
 pub mod http;
 
 mod hosts;

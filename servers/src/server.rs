@@ -20,10 +20,9 @@
 //! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
 
 use crate::access_log::{AccessLog, Entry};
-use crate::client::{Client, Received};
+use crate::client::{Client, Received, StillSending};
 use crate::connection::Connection;
-use crate::http::{Body, BodyDecoder, Refusal, Request, Response, Status, Version};
-use crate::input::Input;
+use crate::http::{Body, Conversation, Phase, Refusal, Request, Response, Status, Step};
 use crate::limits::Limits;
 use crate::site::Site;
 use executor::CancelToken;
@@ -40,6 +39,9 @@ use std::time::{Duration, Instant};
 /// a client that means it need their time on the way.
 const ON_THE_WAY: Duration = Duration::from_secs(1);
 
+/// How many bytes one read can bring. A client whose thread is wanted gets answers to the requests among them.
+const READ: usize = 16 * 1024;
+
 /// All that serving a connection needs. One is shared by every connection of a stage.
 pub struct Server {
     site: Site,
@@ -51,12 +53,14 @@ pub struct Server {
 
 /// Why a conversation is over.
 enum End {
-    /// The last answer has been given, and announced as the last. Perhaps the client is still sending.
-    Finished { is_sending: bool },
-    /// Idle for too long: no answer is owed.
-    Idle,
+    /// The last answer has been given, and announced as the last.
+    Finished(StillSending),
+    /// The client is done, or was silent for too long: no answer is owed.
+    Silent,
     /// The request is no good.
     Refused(Refusal),
+    /// The request was answered before its body, which the client may be sending all the same.
+    Declined,
     /// The client is gone, or does not take its answer.
     Lost,
 }
@@ -112,209 +116,164 @@ impl Server {
         let Ok(client) = connection.take(&self.limits) else { return };
         let Err(end) = self.converse(&client);
         match end {
-            End::Finished { is_sending } => client.finish(is_sending),
+            End::Finished(still_sending) => client.finish(still_sending),
             End::Refused(refusal) => self.refuse(client, refusal),
-            End::Idle | End::Lost => {}
+            End::Declined => client.linger(false, self.limits.linger_timeout),
+            End::Silent | End::Lost => {}
         }
     }
 
     // ANCHOR: keep_alive
     fn converse(&self, client: &Client) -> Result<Infallible, End> {
-        let mut input = Input::new(self.limits.max_head);
-        let mut output = Vec::new();
-        let mut answered = 0;
+        let mut conversation = Conversation::new(&self.limits, Instant::now());
+        let (mut arrived, mut output) = ([0; READ], Vec::new());
         loop {
-            match Request::parse(input.unread(), &self.limits)? {
-                None => self.wait_for_more(client, &mut input, answered == 0)?,
-                Some((request, head)) => {
-                    answered += 1;
-                    let is_last = self.limits.max_requests.is_some_and(|most| answered >= most.get());
-                    let after_head = &input.unread()[head..];
-                    let (body, beyond) = self.exchange(client, request, after_head, is_last, &mut output)?;
-                    input.consume(head + body);
-                    if !beyond.is_empty() {
-                        input.put_back(&beyond);
-                    }
-                }
+            match conversation.step()? {
+                Step::Read => self.read(client, &mut conversation, &mut arrived)?,
+                Step::Expectation => self.go_ahead(client, &mut conversation, &mut output)?,
+                Step::Request => self.exchange(client, &mut conversation, &mut output)?,
+                Step::Over => return Err(End::Silent),
             }
         }
     }
     // ANCHOR_END: keep_alive
 
-    /// Waits until more of a request has arrived.
-    fn wait_for_more(&self, client: &Client, input: &mut Input, is_new: bool) -> Result<(), End> {
-        loop {
-            let received = input.receive(client)?;
-            // Also when something came: byte by byte, a client could otherwise take for ever.
-            self.check_patience(client, input, is_new)?;
-            match received {
-                Received::Bytes(_) => return Ok(()),
-                Received::Nothing => {}
-                Received::End if input.is_empty() => return Err(End::Idle),
-                Received::End => return Err(Refusal::Malformed("the request ends in the middle").into()),
-            }
+    /// Reads once; waits for a slice of time at most.
+    fn read(&self, client: &Client, conversation: &mut Conversation, arrived: &mut [u8]) -> Result<(), End> {
+        let received = client.receive(arrived)?;
+        let now = Instant::now();
+        match received {
+            Received::Bytes(count) => conversation.arrived(&arrived[..count], now),
+            Received::Nothing => {}
+            Received::End => conversation.ended(),
+        }
+        // Also when something came: byte by byte, a client could otherwise take for ever.
+        match conversation.step()? {
+            Step::Read => self.check_patience(client, conversation, now),
+            _ => Ok(()),
         }
     }
 
-    fn check_patience(&self, client: &Client, input: &Input, is_new: bool) -> Result<(), End> {
-        let waited = input.age();
-        if !input.is_empty() {
-            let is_stopping = self.stop.is_cancelled() && waited >= ON_THE_WAY;
-            return match client.is_cancelled() || is_stopping {
-                true => Err(Refusal::Overloaded.into()),
-                false if waited >= self.limits.header_timeout => Err(Refusal::HeadTimeout.into()),
-                false => Ok(()),
-            };
+    fn check_patience(&self, client: &Client, conversation: &Conversation, now: Instant) -> Result<(), End> {
+        let waited = now - conversation.since();
+        let (is_cancelled, is_stopping) = (client.is_cancelled(), self.stop.is_cancelled());
+        let is_hurried = match conversation.phase() {
+            Phase::New => is_cancelled || (waited >= ON_THE_WAY && !self.may_stay()),
+            // A blocked read cannot be told that a thread is wanted, so the wait is in slices, and asks between them.
+            Phase::Idle => is_cancelled || !self.may_stay(),
+            Phase::Head => is_cancelled || (is_stopping && waited >= ON_THE_WAY),
+            Phase::Body | Phase::Request => is_cancelled,
+        };
+        match conversation.phase() {
+            Phase::New | Phase::Idle if is_hurried => Err(End::Silent),
+            _ if is_hurried => Err(Refusal::Overloaded.into()),
+            _ if conversation.deadline().is_none_or(|deadline| now < deadline) => Ok(()),
+            _ => Err(conversation.too_late().map_or(End::Silent, End::Refused)),
         }
-        let longest = if is_new { self.limits.header_timeout } else { self.limits.idle_timeout };
-        // A blocked read cannot be told that a thread is wanted, so the wait is in slices, and asks between them.
-        let may_wait = (is_new && waited < ON_THE_WAY) || self.may_stay();
-        if waited < longest && may_wait && !client.is_cancelled() { Ok(()) } else { Err(End::Idle) }
     }
 
     fn may_stay(&self) -> bool {
         !self.stop.is_cancelled() && (self.may_stay)()
     }
 
-    /// Reads the request's body and answers. Says how much of the body was in `after_head`, and what was read beyond
-    /// the body.
-    fn exchange<'c>(
+    /// Tells a client that waits for it to send its body; or that it need not.
+    fn go_ahead(
         &self,
-        client: &'c Client,
-        mut request: Request<'c>,
-        after_head: &[u8],
-        is_last: bool,
+        client: &Client,
+        conversation: &mut Conversation,
         output: &mut Vec<u8>,
-    ) -> Result<(usize, Vec<u8>), End> {
-        let mut body = BodyDecoder::new(request.framing, &self.limits);
-        let used = body.decode(after_head)?;
-        let is_here = body.is_complete();
-        // A client that waits to be told to go on is told no, and may then send its body or not: so this is the end.
-        if !is_here
-            && request.expects_continue
-            && let Some(refusal) = self.site.refusal(&request)
-        {
-            self.answer(client, Some(&request), refusal, false, Instant::now(), output)?;
-            return Err(End::Finished { is_sending: true });
+    ) -> Result<(), End> {
+        let request = conversation.request();
+        if let Some(refusal) = self.site.refusal(&request) {
+            let (began, status) = (Instant::now(), refusal.status);
+            let body = conversation.answer(refusal, false, output);
+            self.send(client, Some(&request), status, body, output, began)?;
+            // It may send its body all the same.
+            return Err(End::Declined);
         }
-        let beyond = if is_here { Vec::new() } else { self.read_body(client, &request, &mut body)? };
-        let next = if beyond.is_empty() { &after_head[used..] } else { &beyond };
-        let end = End::Finished { is_sending: !next.is_empty() };
-        request.body = body.into_body();
+        Ok(client.writer(&self.limits).write_all(conversation.go_ahead())?)
+    }
+
+    /// Answers a request.
+    fn exchange(
+        &self,
+        client: &Client,
+        conversation: &mut Conversation,
+        output: &mut Vec<u8>,
+    ) -> Result<(), End> {
+        let mut request = conversation.request();
         request.peer = Some(client.peer());
         request.client = Some(client);
         let began = Instant::now();
-        let Ok(response) = catch_unwind(AssertUnwindSafe(|| self.site.respond(&request))).map_err(forget)
-        else {
-            let sorry = Response::error(Status::InternalServerError, "the server made a mistake");
-            self.answer(client, Some(&request), sorry, false, began, output)?;
-            return Err(end);
-        };
+        let responded = catch_unwind(AssertUnwindSafe(|| self.site.respond(&request))).map_err(forget);
         // A whole request that is here already is answered even if the thread is wanted: closing would throw it away.
         // To read on would be without an end, because a client can send as fast as it is answered.
-        let goes_on = !is_last && (self.may_stay() || self.is_answerable(next));
-        let stays = request.wants_keep_alive() && goes_on;
+        let stays =
+            responded.is_ok() && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
+        let sorry = || Response::error(Status::InternalServerError, "the server made a mistake");
+        let response = responded.unwrap_or_else(|()| sorry());
         // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
         // system than to fall asleep and be woken. Behind a file it is not yet: the client has that to take first.
-        let gives_way = next.is_empty() && !matches!(response.body, Body::File { .. });
-        self.answer(client, Some(&request), response, stays, began, output)?;
+        let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
+        let status = response.status;
+        let body = conversation.answer(response, stays, output);
+        self.send(client, Some(&request), status, body, output, began)?;
         if !stays {
-            return Err(end);
+            return Err(End::Finished(still_sending(conversation, &request)));
         }
+        conversation.answered(Instant::now());
         if gives_way {
             thread::yield_now();
         }
-        Ok((used, beyond))
+        Ok(())
     }
 
-    /// Whether `bytes` begin with a request that can be answered, or refused, without reading on.
-    fn is_answerable(&self, bytes: &[u8]) -> bool {
-        match Request::parse(bytes, &self.limits) {
-            Ok(None) => false,
-            Ok(Some((request, head))) => {
-                let mut body = BodyDecoder::new(request.framing, &self.limits);
-                body.decode(&bytes[head..]).is_err() || body.is_complete()
-            }
-            Err(_) => true,
-        }
-    }
-
-    /// Reads the part of the body that has not arrived yet, and gives back what came after it.
-    fn read_body(
-        &self,
-        client: &Client,
-        request: &Request<'_>,
-        body: &mut BodyDecoder,
-    ) -> Result<Vec<u8>, End> {
-        if request.expects_continue {
-            client.writer(&self.limits).write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
-        }
-        let began = Instant::now();
-        // No more than the input has room for: part of it may belong to the next request.
-        let mut arrived = vec![0; self.limits.max_head];
-        loop {
-            match client.receive(&mut arrived)? {
-                Received::Bytes(count) => {
-                    let used = body.decode(&arrived[..count])?;
-                    if body.is_complete() {
-                        return Ok(arrived[used..count].to_vec());
-                    }
-                }
-                Received::Nothing => {}
-                Received::End => return Err(Refusal::Malformed("the request ends in the middle").into()),
-            }
-            if client.is_cancelled() {
-                return Err(Refusal::Overloaded.into());
-            }
-            if began.elapsed() >= self.limits.body_timeout {
-                return Err(Refusal::BodyTimeout.into());
-            }
-        }
-    }
-
-    fn answer(
+    /// Sends a head that has been put into `output`, then the body.
+    fn send(
         &self,
         client: &Client,
         request: Option<&Request<'_>>,
-        mut response: Response,
-        stays: bool,
-        began: Instant,
+        status: Status,
+        body: Body,
         output: &mut Vec<u8>,
+        began: Instant,
     ) -> io::Result<()> {
-        let is_old = request.is_some_and(|request| request.version == Version::Http10);
-        let connection_field = match (stays, is_old) {
-            (false, _) => Some("close"),
-            (true, true) => Some("keep-alive"),
-            (true, false) => None,
-        };
-        output.clear();
-        response.append_head(connection_field, output);
-        if request.is_some_and(|request| request.method == "HEAD") {
-            response.body = Body::None;
-        }
-        let (status, head) = (response.status.code(), output.len() as u64);
+        let head = output.len() as u64;
         let mut writer = client.writer(&self.limits);
-        let sent = response.send(output, &mut writer);
+        let sent = body.send(output, &mut writer);
         self.log.write(&Entry {
             peer: client.peer(),
             request,
-            status,
+            status: status.code(),
             bytes: writer.taken().saturating_sub(head),
             is_cut: sent.is_err(),
             took: began.elapsed(),
         });
-        sent.map(drop)
+        output.clear();
+        sent
     }
 
     fn refuse(&self, client: Client, refusal: Refusal) {
-        let response = refusal.response();
-        let sent = self.answer(&client, None, response, false, Instant::now(), &mut Vec::new());
+        let (response, mut output) = (refusal.response(), Vec::new());
+        response.append_head(Some("close"), &mut output);
+        let sent = self.send(&client, None, response.status, response.body, &mut output, Instant::now());
         match refusal {
             _ if sent.is_err() => {}
             // It has been waited for long enough.
             Refusal::HeadTimeout | Refusal::BodyTimeout => client.finish_late(),
             _ => client.linger(refusal == Refusal::BodyTooLarge, self.limits.linger_timeout),
         }
+    }
+}
+
+/// Whether a client may still be sending whose last request has been answered.
+fn still_sending(conversation: &Conversation, request: &Request<'_>) -> StillSending {
+    match conversation.has_unread() {
+        true => StillSending::Yes,
+        // The client has asked for the end itself, and must not send more then (RFC 9112, 9.6). Behind a body some send
+        // an empty line all the same.
+        false if !request.wants_keep_alive() && request.body.is_empty() => StillSending::No,
+        false => StillSending::Perhaps,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::files::Files;
 use crate::hosts::Hosts;
-use crate::http::{Body, Client, Request, Response, Status};
+use crate::http::{Body, Presence, Request, Response, Status};
 use executor::{CancelToken, PoolStats};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -91,7 +91,7 @@ impl Site {
 
     /// The refusal of a request whose head alone decides that: it is for another host, or by a method that is not answered.
     ///
-    /// A client that waits for *100 Continue* is told before it sends a body that nobody wants.
+    /// Asked before the body is read, so that a client that waits for *100 Continue* need not send it.
     pub fn refusal(&self, request: &Request<'_>) -> Option<Response> {
         if !self.hosts.include(request) {
             let what =
@@ -186,7 +186,7 @@ fn allow(methods: &[&str]) -> String {
 }
 
 fn echo(request: &Request<'_>) -> Response {
-    let body = Body::Bytes(Cow::Owned(request.body.clone()));
+    let body = Body::Bytes(Cow::Owned(request.body.to_vec()));
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 
@@ -225,7 +225,7 @@ fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
             return Err(STOPPING);
         }
         if elapsed >= next_look {
-            if request.client.is_some_and(Client::has_left) {
+            if request.client.is_some_and(Presence::has_left) {
                 return Err("given up: the client ended its side of the connection");
             }
             next_look = elapsed + LOOK;

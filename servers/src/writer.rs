@@ -57,7 +57,7 @@ impl<'c> Writer<'c> {
 
 impl Write for Writer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = (&self.client.stream).write(bytes)?;
+        let count = self.client.write(bytes)?;
         self.earn(count);
         Ok(count)
     }

@@ -1,8 +1,8 @@
 //! A directory, and what is found below it.
 //!
-//! A path is not looked at first and opened then: between the two, somebody who may write to the directory could
-//! put a link in its place, or a named pipe, whose opening waits for its other end. So a file is opened at once, in a
-//! way that can neither leave the directory nor wait, and what it is comes from the descriptor.
+//! A path must not be looked at first and opened afterwards. Between the two, another program could put a link in its
+//! place, or a named pipe, whose opening waits for its other end. So a file is opened at once, in a way that can neither
+//! leave the directory nor wait, and its kind is read from the descriptor.
 //!
 //! | system | how a path is opened | links |
 //! |---|---|---|

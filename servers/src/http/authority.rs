@@ -28,6 +28,15 @@ impl<'b> Authority<'b> {
         (is_name && is_somebody && is_port && is_in_range).then_some(Authority { host })
     }
 
+    /// An authority whose host was found good before.
+    pub(super) fn of_host(host: &'b str) -> Authority<'b> {
+        Authority { host }
+    }
+
+    pub(super) fn host(&self) -> &'b str {
+        self.host
+    }
+
     pub(crate) fn has_host(&self) -> bool {
         !self.host.is_empty()
     }

@@ -22,16 +22,23 @@ use extension::Extension;
 
 /// How the end of a request's body is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Framing {
+pub(super) enum Framing {
     /// It has this many bytes.
     Length(usize),
     /// It comes in chunks; the last is empty.
     Chunked,
 }
 
+impl Default for Framing {
+    /// There is no body.
+    fn default() -> Framing {
+        Framing::Length(0)
+    }
+}
+
 /// Takes a body out of the bytes that arrive.
 #[derive(Debug)]
-pub struct BodyDecoder {
+pub(super) struct BodyDecoder {
     state: State,
     body: Vec<u8>,
     max_body: usize,
@@ -70,7 +77,7 @@ const FRAMING_OF_A_CHUNK: usize = 2 * size_of::<usize>() + 4;
 
 impl BodyDecoder {
     /// Expects a body that ends as `framing` says.
-    pub fn new(framing: Framing, limits: &Limits) -> BodyDecoder {
+    pub(super) fn new(framing: Framing, limits: &Limits) -> BodyDecoder {
         let state = match framing {
             Framing::Length(0) => State::Complete,
             Framing::Length(length) => State::Last(length),
@@ -85,7 +92,7 @@ impl BodyDecoder {
     /// # Errors
     ///
     /// A [`Refusal`] once it can be told that the body is malformed or too large.
-    pub fn decode(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+    pub(super) fn decode(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
         let mut used = 0;
         while used < bytes.len() && !self.is_complete() {
             used += self.take_some(&bytes[used..])?;
@@ -94,13 +101,13 @@ impl BodyDecoder {
     }
 
     /// Whether nothing more belongs to the body.
-    pub fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.state == State::Complete
     }
 
-    /// The data.
-    pub fn into_body(self) -> Vec<u8> {
-        self.body
+    /// The data, as far as it has arrived.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
     }
 
     /// Takes data as one piece, and anything else byte by byte.
@@ -182,7 +189,7 @@ mod tests {
         let limits = Limits { max_body: 300, max_head: 100, ..Limits::default() };
         let mut decoder = BodyDecoder::new(framing, &limits);
         let used = decoder.decode(bytes)?;
-        Ok(decoder.is_complete().then(|| (decoder.into_body(), used)))
+        Ok(decoder.is_complete().then(|| (decoder.body().to_vec(), used)))
     }
 
     fn chunked(bytes: &str) -> Result<Option<(Vec<u8>, usize)>, Refusal> {

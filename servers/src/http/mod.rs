@@ -1,9 +1,8 @@
 //! HTTP/1.1 between bytes and values, without a socket in sight.
 //!
-//! [`Request::parse`] looks at the bytes that have arrived so far and says one of three things: here is a
-//! request and this many bytes were its head; not yet, read more; or a [`Refusal`]. [`BodyDecoder`] does the same
-//! for the body that follows. [`Response`] turns into bytes. Nothing here reads, waits or knows what a thread is, so a
-//! stage that blocks and a stage that reacts to readiness share it.
+//! A [`Conversation`] takes the bytes that arrive on a connection and gives [`Request`]s, or a [`Refusal`]; it takes
+//! [`Response`]s and gives the bytes to send. Nothing here reads, waits or knows what a thread is, so a stage that blocks
+//! and a stage that reacts to readiness share it.
 //!
 //! # What is refused
 //!
@@ -18,14 +17,19 @@ pub use refusal::Refusal;
 mod authority;
 pub(crate) use authority::{Authority, has_valid_escapes};
 
-mod client;
-pub use client::Client;
+mod presence;
+pub use presence::Presence;
+
+mod body;
+use body::{BodyDecoder, Framing};
 
 mod request;
 pub use request::{Request, Version};
 
-mod body;
-pub use body::{BodyDecoder, Framing};
+mod head;
+
+mod conversation;
+pub use conversation::{Conversation, Phase, Step};
 
 pub(crate) mod date;
 

@@ -59,13 +59,13 @@ fn number(digits: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::http::Conversation;
     use std::time::SystemTime;
 
     fn of_ten(method: &str, fields: &str) -> Part {
         let head = format!("{method} / HTTP/1.1\r\nHost: h\r\n{fields}\r\n");
-        let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
-        Part::requested_by(&request, 10, &Validators::new(SystemTime::UNIX_EPOCH, 10))
+        let conversation = Conversation::of(head.as_bytes());
+        Part::requested_by(&conversation.request(), 10, &Validators::new(SystemTime::UNIX_EPOCH, 10))
     }
 
     fn range(range: &str) -> Part {

@@ -29,8 +29,8 @@ impl Validators {
 
     /// What the conditions of a GET or HEAD request come to, in the order of RFC 9110, 13.2.2.
     ///
-    /// Of a tag and a date the tag counts where both are sent: a date cannot tell two changes in one second apart. A
-    /// date that is none, or that the file has none to compare with, is no condition.
+    /// Where both a tag and a date are sent, the tag counts: a date cannot tell two changes in one second apart. A date that
+    /// cannot be read is no condition, nor is any date if the file has none that HTTP can express.
     pub fn precondition(&self, request: &Request<'_>) -> Precondition {
         let sent = |name| request.header_count(name) > 0;
         let is_as_expected = if sent("If-Match") {
@@ -75,12 +75,12 @@ pub enum Precondition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::http::Conversation;
 
     fn judged(validators: &Validators, fields: &str) -> Precondition {
         let head = format!("GET / HTTP/1.1\r\nHost: h\r\n{fields}\r\n");
-        let (request, _) = Request::parse(head.as_bytes(), &Limits::default()).unwrap().unwrap();
-        validators.precondition(&request)
+        let conversation = Conversation::of(head.as_bytes());
+        validators.precondition(&conversation.request())
     }
 
     fn is_current(validators: &Validators, fields: &str) -> bool {

@@ -9,9 +9,11 @@ pub(crate) mod cases;
 use crate::support::{Client, Reply, STAGES, Stage, every_stage};
 use cases::{Case, Kind};
 use servers::Limits;
-use servers::http::Request;
+use servers::http::{Conversation, Step};
 use std::net::Shutdown;
 use std::thread;
+use std::time::Duration;
+use std::time::Instant;
 
 const FOLLOWER: &[u8] = b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
 
@@ -31,6 +33,15 @@ fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
         client.assert_closed();
     }
     last.expect("each case has an answer")
+}
+
+/// What the first of these requests says about its connection.
+fn wants_keep_alive(bytes: &[u8]) -> bool {
+    let now = Instant::now();
+    let mut conversation = Conversation::new(&Limits::default(), now);
+    conversation.arrived(bytes, now);
+    assert_ne!(conversation.step(), Ok(Step::Read));
+    conversation.request().wants_keep_alive()
 }
 
 #[test]
@@ -58,8 +69,7 @@ fn every_case_is_answered_when_it_arrives_whole() {
             }
             let last = assert_answered(&case, &mut client, "whole");
             if case.kind == Kind::Valid {
-                let (request, _) = Request::parse(&case.bytes, &Limits::default()).unwrap().unwrap();
-                let stays = request.wants_keep_alive() && last.status != 500;
+                let stays = wants_keep_alive(&case.bytes) && last.status != 500;
                 assert_eq!(last.header("Connection") != Some("close"), stays, "{} whole", case.name);
                 if stays {
                     assert_eq!(client.reply().text(), "Hello, world!", "{} whole", case.name);
@@ -173,6 +183,22 @@ fn who_waits_for_100_continue_is_refused_at_once() {
         client.send([whole.as_bytes(), FOLLOWER].concat());
         assert_eq!(client.reply().status, 405);
         assert_eq!(client.reply().text(), "Hello, world!");
+    });
+}
+
+/// It may send its body all the same (RFC 9110, 10.1.1), and read when it has done so.
+#[test]
+fn who_expects_100_continue_and_does_not_wait_reads_the_refusal() {
+    every_stage(&["--quiet"], |stage| {
+        let mut client = stage.connect();
+        client.send("POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
+        for _ in 0..100 {
+            // For a second in all: the client is slow, and nothing is waited for.
+            thread::sleep(Duration::from_millis(10));
+            client.send("a");
+        }
+        assert_eq!(client.reply().status, 405);
+        client.assert_closed();
     });
 }
 

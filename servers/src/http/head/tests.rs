@@ -1,7 +1,25 @@
 use super::*;
 
-fn parse(head: &str) -> Result<Option<(Request<'_>, usize)>, Refusal> {
-    Request::parse(head.as_bytes(), &Limits::default())
+/// A head that was read, and the bytes it was read from.
+struct Whole<'b>(Head, &'b [u8]);
+
+impl Whole<'_> {
+    fn request(&self) -> Request<'_> {
+        self.0.request(self.1, &[])
+    }
+}
+
+fn parse_bytes(bytes: &[u8]) -> Result<Option<Whole<'_>>, Refusal> {
+    let mut head = Head::default();
+    let is_whole = head.read(bytes, &Limits::default(), false)?;
+    Ok(is_whole.then(|| {
+        let bytes = &bytes[..head.length()];
+        Whole(head, bytes)
+    }))
+}
+
+fn parse(head: &str) -> Result<Option<Whole<'_>>, Refusal> {
+    parse_bytes(head.as_bytes())
 }
 
 /// A request with these fields after its request line.
@@ -10,7 +28,7 @@ fn get(fields: &str) -> String {
 }
 
 fn status_of(head: &str) -> u16 {
-    parse(head).expect_err(head).status().code()
+    parse(head).map(|head| head.is_some()).expect_err(head).status().code()
 }
 
 #[test]
@@ -18,11 +36,12 @@ fn a_request_has_its_parts() {
     let head =
         "POST /a%20b?ms=7&x=1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nAccept: *\r\naccept: b\r\n\r\n";
     let bytes = format!("{head}abcGET");
-    let (request, length) = parse(&bytes).unwrap().unwrap();
-    assert_eq!(length, head.len());
+    let parsed = parse(&bytes).unwrap().unwrap();
+    let request = parsed.request();
+    assert_eq!(parsed.0.length(), head.len());
     assert_eq!((request.method, request.path, request.version), ("POST", "/a%20b", Version::Http11));
     assert_eq!((request.query_value("ms"), request.query_value("m")), (Some("7"), None));
-    assert_eq!(request.framing, Framing::Length(3));
+    assert_eq!(parsed.0.framing(), Framing::Length(3));
     assert_eq!(request.headers("ACCEPT").collect::<Vec<_>>(), ["*", "b"]);
 }
 
@@ -39,7 +58,7 @@ fn a_prefix_of_a_request_is_neither_a_request_nor_refused() {
 fn keep_alive_depends_on_version_and_connection() {
     let wants = |version: &str, fields: &str| {
         let head = format!("GET / HTTP/{version}\r\nHost: h\r\n{fields}\r\n");
-        parse(&head).unwrap().unwrap().0.wants_keep_alive()
+        parse(&head).unwrap().unwrap().request().wants_keep_alive()
     };
     assert!(wants("1.1", ""));
     assert!(!wants("1.1", "Connection: Close\r\n"));
@@ -69,7 +88,7 @@ fn bodies_have_one_length() {
     assert_eq!(status_of(&get("Host: h\r\nContent-Length: 99999999999999999999999\r\n")), 413);
     for coding in ["chunked", "Chunked", " chunked "] {
         let head = get(&format!("Host: h\r\nTransfer-Encoding: {coding}\r\n"));
-        assert_eq!(parse(&head).unwrap().unwrap().0.framing, Framing::Chunked, "{coding}");
+        assert_eq!(parse(&head).unwrap().unwrap().0.framing(), Framing::Chunked, "{coding}");
     }
     for (coding, status) in [
         ("gzip, chunked", 501),
@@ -171,7 +190,8 @@ fn a_target_may_name_its_host() {
         ("http://h/a?http://g/", "/a", Some("http://g/")),
     ] {
         let head = format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n");
-        let (request, _) = parse(&head).unwrap().unwrap();
+        let parsed = parse(&head).unwrap().unwrap();
+        let request = parsed.request();
         assert_eq!((request.path, request.query), (path, query), "{target}");
     }
     for target in [
@@ -194,7 +214,7 @@ fn a_target_may_name_its_host() {
     assert_eq!(status_of("GET http://h/ HTTP/1.1\r\n\r\n"), 400, "Host is still needed");
     assert_eq!(status_of("GET http://h/ HTTP/1.1\r\nHost: a b\r\n\r\n"), 400, "and has to be one");
     assert_eq!(status_of("CONNECT h:80 HTTP/1.1\r\nHost: h:80\r\n\r\n"), 400);
-    assert_eq!(parse("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n").unwrap().unwrap().0.path, "*");
+    assert_eq!(parse("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n").unwrap().unwrap().request().path, "*");
 }
 
 #[test]
@@ -205,10 +225,11 @@ fn a_host_in_the_target_counts_and_the_field_does_not() {
         ("http://target:81/", "", "target"),
     ] {
         let head = format!("GET {target} HTTP/1.1\r\nHost: {field}\r\n\r\n");
-        let (request, _) = parse(&head).unwrap().unwrap();
+        let parsed = parse(&head).unwrap().unwrap();
+        let request = parsed.request();
         assert!(request.authority().unwrap().is_named(expected), "{head}");
     }
-    assert!(parse("GET / HTTP/1.0\r\n\r\n").unwrap().unwrap().0.authority().is_none());
+    assert!(parse("GET / HTTP/1.0\r\n\r\n").unwrap().unwrap().request().authority().is_none());
 }
 
 #[test]
@@ -218,7 +239,7 @@ fn each_byte_has_its_places() {
     for byte in 0..=255 {
         let accepts = |before: &str, after: &str| {
             let head = [before.as_bytes(), &[byte], after.as_bytes()].concat();
-            matches!(Request::parse(&head, &Limits::default()), Ok(Some((_, length))) if length == head.len())
+            matches!(parse_bytes(&head), Ok(Some(Whole(parsed, _))) if parsed.length() == head.len())
         };
         let rest = " / HTTP/1.1\r\nHost: h\r\n\r\n";
         assert_eq!(accepts("G", &format!("T{rest}")), is_token(byte), "method: {byte:#x}");
@@ -235,7 +256,7 @@ fn each_byte_has_its_places() {
 
 #[test]
 fn one_expectation_is_met() {
-    let expects = |head: &str| parse(head).unwrap().unwrap().0.expects_continue;
+    let expects = |head: &str| parse(head).unwrap().unwrap().0.expects_continue();
     assert!(expects(&get("Host: h\r\nExpect: 100-Continue\r\n")));
     assert!(!expects(&get("Host: h\r\n")));
     assert!(!expects("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n"));
@@ -243,5 +264,46 @@ fn one_expectation_is_met() {
         ["Expect: tea\r\n", "Expect: 100-continue, tea\r\n", "Expect: 100-continue\r\nExpect: tea\r\n"]
     {
         assert_eq!(status_of(&get(&format!("Host: h\r\n{fields}"))), 417, "{fields}");
+    }
+}
+
+/// Reads a head that arrives byte by byte. Says after how many bytes it was refused, or whole, and how many bytes
+/// parsing has gone over.
+fn read_byte_by_byte(bytes: &[u8]) -> (Result<(), Refusal>, usize, usize) {
+    let mut head = Head::default();
+    for end in 1..=bytes.len() {
+        match head.read(&bytes[..end], &Limits::default(), false) {
+            Ok(false) => {}
+            Ok(true) => return (Ok(()), end, head.sight.parsed),
+            Err(refusal) => return (Err(refusal), end, head.sight.parsed),
+        }
+    }
+    panic!("neither a head nor refused: {}", bytes.escape_ascii())
+}
+
+#[test]
+fn a_head_that_comes_byte_by_byte_is_not_parsed_for_each() {
+    let heads = [
+        get(&format!("Host: h\r\nA: {}\r\n", "a".repeat(15_000))),
+        get(&format!("Host: h\r\n{}", "A: b\r\n".repeat(99))),
+        format!("{}{}", "\r\n".repeat(7_000), get("Host: h\r\n")),
+    ];
+    for head in heads {
+        let (verdict, length, parsed) = read_byte_by_byte(head.as_bytes());
+        assert_eq!((verdict, length), (Ok(()), head.len()));
+        assert!(parsed <= (WORTH + 2) * head.len(), "{parsed} for {}", head.len());
+    }
+}
+
+#[test]
+fn nonsense_is_refused_before_its_end_has_come() {
+    let nonsense = [b"\x16\x03\x01\x02\0".as_slice(), b"GET / HTTP/1.1\r\nHost: h\r\nA b: c"];
+    for bytes in nonsense {
+        assert!(parse_bytes(bytes).is_err(), "{}", bytes.escape_ascii());
+    }
+    // In crumbs it takes some more of them.
+    for bytes in nonsense {
+        let (verdict, seen, _) = read_byte_by_byte(&[bytes, &[b'a'; 100]].concat());
+        assert!(verdict == parse_bytes(bytes).map(|_| ()) && seen <= bytes.len() + 16, "{seen}");
     }
 }

@@ -1,0 +1,258 @@
+//! What is said on one connection, as a state machine: bytes in, requests; responses, bytes out.
+//!
+//! ```text
+//!            a byte                head whole                  body whole
+//!   New ──────────────▶ Head ──────────────────▶ Body ─────────────────────▶ Request
+//!                        ▲                         (at once, if there is none)    │
+//!                        │ a byte, or there are some already                      │ answered
+//!                        └─────────────────────── Idle ◀──────────────────────────┘
+//! ```
+//!
+//! It has no socket and no clock, and waits for nothing. A *driver* has these: it reads bytes and [hands them
+//! in](Conversation::arrived), asks for [the next step](Conversation::step), and sends what it is given. The blocking
+//! driver is [`Server`](crate::Server), whose thread waits between two steps; an event loop takes the step that a
+//! connection is ready for and turns to the next connection. How long a client may take is known here
+//! ([`Conversation::deadline`]); the driver waits until then, and looks after who else ends a wait.
+//!
+//! # Invariants
+//!
+//! - The input begins with the head of the current request. Bytes of its body are taken out as they are decoded, so
+//!   behind the head is what has not been looked at: more of the body, or the next request.
+//! - A request stays here until it is [answered](Conversation::answered). Until then a step says the same again, so a
+//!   conversation can be moved to another thread between a step and its answer.
+//! - Where and in how many pieces the bytes arrive changes no request and no refusal.
+
+use super::head::Head;
+use super::{Body, BodyDecoder, Refusal, Request, Response, Version};
+use crate::limits::Limits;
+use std::time::Instant;
+
+/// One side of the exchange of requests and answers on one connection: the server's.
+#[derive(Debug)]
+pub struct Conversation {
+    limits: Limits,
+    input: Vec<u8>,
+    /// Where in the input the current request begins. Before it is what has been answered.
+    start: usize,
+    head: Head,
+    /// Of the current request, once its head is whole.
+    body: Option<BodyDecoder>,
+    /// The client waits for "100 Continue", and has not been told it.
+    is_waiting: bool,
+    has_ended: bool,
+    answered: usize,
+    /// When the phase began.
+    since: Instant,
+    /// The latest time that the driver has told.
+    now: Instant,
+}
+
+/// What a driver can do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Read on: nothing can be done with what has arrived.
+    Read,
+    /// Send [`Conversation::go_ahead`], or answer the request without its body. It has arrived in part at most, and the
+    /// client waits to be told that it is wanted.
+    Expectation,
+    /// Answer the request. It is whole.
+    Request,
+    /// Close: the client has ended its side, and no answer is owed.
+    Over,
+}
+
+/// What a conversation waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The first byte of the first request.
+    New,
+    /// The first byte of another request.
+    Idle,
+    /// The rest of a head.
+    Head,
+    /// The rest of a body.
+    Body,
+    /// The answer.
+    Request,
+}
+
+const CUT_SHORT: Refusal = Refusal::Malformed("the request ends in the middle");
+
+impl Conversation {
+    /// A connection that was opened at the time `now`.
+    pub fn new(limits: &Limits, now: Instant) -> Conversation {
+        Conversation {
+            limits: limits.clone(),
+            input: Vec::new(),
+            start: 0,
+            head: Head::default(),
+            body: None,
+            is_waiting: false,
+            has_ended: false,
+            answered: 0,
+            since: now,
+            now,
+        }
+    }
+
+    /// Takes bytes that have arrived at the time `now`.
+    pub fn arrived(&mut self, bytes: &[u8], now: Instant) {
+        self.now = now;
+        if matches!(self.phase(), Phase::New | Phase::Idle) {
+            self.since = now;
+        }
+        self.input.drain(..self.start);
+        self.start = 0;
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// The client has ended its side: no more bytes will arrive.
+    pub fn ended(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// Goes as far as what has arrived reaches.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] to answer, after which the connection has to be closed.
+    pub fn step(&mut self) -> Result<Step, Refusal> {
+        if self.body.is_none() {
+            if !self.head.read(&self.input[self.start..], &self.limits, self.has_ended)? {
+                return match self.has_ended {
+                    false => Ok(Step::Read),
+                    true if self.has_unread() => Err(CUT_SHORT),
+                    true => Ok(Step::Over),
+                };
+            }
+            self.body = Some(BodyDecoder::new(self.head.framing(), &self.limits));
+            self.is_waiting = self.head.expects_continue();
+            self.since = self.now;
+        }
+        let behind_head = self.start + self.head.length();
+        let body = self.body.as_mut().expect("it was just made");
+        let used = body.decode(&self.input[behind_head..])?;
+        self.input.drain(behind_head..behind_head + used);
+        match body.is_complete() {
+            true => Ok(Step::Request),
+            false if self.is_waiting => Ok(Step::Expectation),
+            false if self.has_ended => Err(CUT_SHORT),
+            false => Ok(Step::Read),
+        }
+    }
+
+    /// The request that the last step was about; its body is there as far as it has arrived.
+    ///
+    /// # Panics
+    ///
+    /// If the last step said neither [`Step::Expectation`] nor [`Step::Request`].
+    pub fn request(&self) -> Request<'_> {
+        let body = self.body.as_ref().expect("a step has found a request").body();
+        self.head.request(&self.input[self.start..self.start + self.head.length()], body)
+    }
+
+    /// Tells the client that its body is wanted: what to send.
+    pub fn go_ahead(&mut self) -> &'static [u8] {
+        self.is_waiting = false;
+        b"HTTP/1.1 100 Continue\r\n\r\n"
+    }
+
+    /// Whether the connection may stay open once the current request is answered: its client wants that, and it has
+    /// not had as many answers as the limit allows.
+    pub fn may_go_on(&self) -> bool {
+        self.limits.max_requests.is_none_or(|most| self.answered + 1 < most.get())
+            && self.request().wants_keep_alive()
+    }
+
+    /// Whether behind the current request another one has arrived that can be answered, or refused, without reading on.
+    pub fn next_is_here(&self) -> bool {
+        let next = &self.input[self.start + self.head.length()..];
+        let mut head = Head::default();
+        match head.read(next, &self.limits, true) {
+            Ok(false) => false,
+            Ok(true) => {
+                let mut body = BodyDecoder::new(head.framing(), &self.limits);
+                body.decode(&next[head.length()..]).is_err() || body.is_complete()
+            }
+            Err(_) => true,
+        }
+    }
+
+    /// Whether there are bytes that belong to no request that was found so far.
+    pub fn has_unread(&self) -> bool {
+        self.start + self.head.length() < self.input.len()
+    }
+
+    /// Appends the head of the answer to the current request to `out`, and gives the body that follows it. The head tells
+    /// the client whether the connection `stays` open.
+    pub fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
+        let request = self.request();
+        let connection = match (stays, request.version) {
+            (false, _) => Some("close"),
+            (true, Version::Http10) => Some("keep-alive"),
+            (true, Version::Http11) => None,
+        };
+        response.append_head(connection, out);
+        if request.method == "HEAD" { Body::None } else { response.body }
+    }
+
+    /// The current request has its answer: the next one is looked for. It is `now`.
+    pub fn answered(&mut self, now: Instant) {
+        self.start += self.head.length();
+        self.head.clear();
+        self.body = None;
+        self.answered += 1;
+        (self.since, self.now) = (now, now);
+    }
+
+    /// What is waited for.
+    pub fn phase(&self) -> Phase {
+        match &self.body {
+            Some(body) if body.is_complete() => Phase::Request,
+            Some(_) => Phase::Body,
+            None if self.has_unread() => Phase::Head,
+            None if self.answered == 0 => Phase::New,
+            None => Phase::Idle,
+        }
+    }
+
+    /// Since when it is waited for.
+    pub fn since(&self) -> Instant {
+        self.since
+    }
+
+    /// Until when the client may take its time with it; `None` if it is not the client's turn.
+    pub fn deadline(&self) -> Option<Instant> {
+        let longest = match self.phase() {
+            // A connection that says nothing from the beginning is one of those who want to hold a thread.
+            Phase::New | Phase::Head => self.limits.header_timeout,
+            Phase::Idle => self.limits.idle_timeout,
+            Phase::Body => self.limits.body_timeout,
+            Phase::Request => return None,
+        };
+        Some(self.since + longest)
+    }
+
+    /// What the client is told whose [deadline](Conversation::deadline) has passed; `None` if no answer is owed.
+    pub fn too_late(&self) -> Option<Refusal> {
+        match self.phase() {
+            Phase::New | Phase::Idle | Phase::Request => None,
+            Phase::Head => Some(Refusal::HeadTimeout),
+            Phase::Body => Some(Refusal::BodyTimeout),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Conversation {
+    /// One that has come to a whole request, for tests of what is made of it.
+    pub(crate) fn of(bytes: &[u8]) -> Conversation {
+        let mut conversation = Conversation::new(&Limits::default(), Instant::now());
+        conversation.arrived(bytes, Instant::now());
+        assert_eq!(conversation.step(), Ok(Step::Request), "{}", bytes.escape_ascii());
+        conversation
+    }
+}
+
+#[cfg(test)]
+mod tests;

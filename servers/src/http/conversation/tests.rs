@@ -1,0 +1,195 @@
+use super::*;
+use crate::http::Status;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+
+fn second(number: u64) -> Instant {
+    use std::sync::LazyLock;
+    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    *BEGIN + Duration::from_secs(number)
+}
+
+fn new() -> Conversation {
+    Conversation::new(&Limits::default(), second(0))
+}
+
+fn answer(conversation: &mut Conversation, stays: bool) -> String {
+    let mut out = Vec::new();
+    let Body::Bytes(body) = conversation.answer(Response::text(Status::Ok, "hello"), stays, &mut out) else {
+        panic!("a text has bytes")
+    };
+    out.extend_from_slice(&body);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn requests_come_in_their_order_and_bytes_in_any_pieces() {
+    let bytes = [GET, b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", GET].concat();
+    for size in 1..bytes.len() {
+        let (mut conversation, mut seen) = (new(), Vec::new());
+        for piece in bytes.chunks(size) {
+            conversation.arrived(piece, second(1));
+            while conversation.step() == Ok(Step::Request) {
+                let request = conversation.request();
+                seen.push((request.method.to_owned(), request.body.to_vec()));
+                conversation.answered(second(1));
+            }
+        }
+        let get = ("GET".to_owned(), Vec::new());
+        assert_eq!(seen, [get.clone(), ("POST".to_owned(), b"abc".to_vec()), get], "{size}");
+        assert!(!conversation.has_unread());
+    }
+}
+
+#[test]
+fn a_request_stays_until_it_is_answered() {
+    let mut conversation = new();
+    conversation.arrived(&[GET, b"HEAD / HTTP/1.1\r\nHost: h\r\n\r\n"].concat(), second(1));
+    for _ in 0..2 {
+        assert_eq!((conversation.step(), conversation.request().method), (Ok(Step::Request), "GET"));
+    }
+    conversation.arrived(GET, second(2));
+    assert_eq!((conversation.step(), conversation.request().method), (Ok(Step::Request), "GET"));
+    conversation.answered(second(3));
+    assert_eq!((conversation.step(), conversation.request().method), (Ok(Step::Request), "HEAD"));
+}
+
+#[test]
+fn a_conversation_may_go_to_another_thread() {
+    fn check<T: Send + Sync>(_: &T) {}
+    check(&new());
+}
+
+#[test]
+fn each_phase_has_its_time() {
+    let limits = Limits {
+        header_timeout: Duration::from_secs(1),
+        body_timeout: Duration::from_secs(10),
+        idle_timeout: Duration::from_secs(100),
+        ..Limits::default()
+    };
+    let mut conversation = Conversation::new(&limits, second(0));
+    let waits = |conversation: &Conversation| {
+        (conversation.phase(), conversation.deadline(), conversation.too_late())
+    };
+    assert_eq!(waits(&conversation), (Phase::New, Some(second(1)), None));
+    let request = b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc";
+    for (at, byte) in request.iter().enumerate() {
+        assert_ne!(conversation.step(), Ok(Step::Request));
+        conversation.arrived(&[*byte], second(1000 + at as u64));
+        let _ = conversation.step();
+        let expected = match request.len() - at {
+            1 => (Phase::Request, None, None),
+            // The head was whole when its last byte came.
+            2..=4 => {
+                (Phase::Body, Some(second(1000 + request.len() as u64 - 4 + 10)), Some(Refusal::BodyTimeout))
+            }
+            // It began with its first.
+            _ => (Phase::Head, Some(second(1001)), Some(Refusal::HeadTimeout)),
+        };
+        assert_eq!(waits(&conversation), expected, "{at}");
+    }
+    conversation.answered(second(2000));
+    assert_eq!(waits(&conversation), (Phase::Idle, Some(second(2100)), None));
+    conversation.arrived(b"G", second(2050));
+    assert_eq!(waits(&conversation), (Phase::Head, Some(second(2051)), Some(Refusal::HeadTimeout)));
+}
+
+/// Half a head that has arrived together with a request has its time from the answer on, however long that took.
+#[test]
+fn time_in_which_the_client_has_to_wait_is_not_its_own() {
+    let mut conversation = new();
+    conversation
+        .arrived(&[GET, b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"].concat(), second(1));
+    assert_eq!(conversation.step(), Ok(Step::Request));
+    conversation.answered(second(500));
+    assert_eq!(conversation.step(), Ok(Step::Read));
+    assert_eq!(conversation.deadline(), Some(second(500) + Limits::default().body_timeout));
+}
+
+#[test]
+fn a_client_that_waits_is_told_once() {
+    let mut conversation = new();
+    let head = b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+    conversation.arrived(head, second(0));
+    assert_eq!((conversation.step(), conversation.step()), (Ok(Step::Expectation), Ok(Step::Expectation)));
+    assert_eq!(conversation.request().path, "/echo");
+    assert!(conversation.go_ahead().starts_with(b"HTTP/1.1 100 "));
+    assert_eq!(conversation.step(), Ok(Step::Read));
+    conversation.arrived(b"abc", second(0));
+    assert_eq!(conversation.step(), Ok(Step::Request));
+    assert_eq!(conversation.request().body, b"abc");
+    // One that has not waited need not be told.
+    conversation.answered(second(0));
+    conversation.arrived(&[head.as_slice(), b"abc"].concat(), second(0));
+    assert_eq!(conversation.step(), Ok(Step::Request));
+}
+
+#[test]
+fn the_end_is_in_order_between_two_requests_only() {
+    let end = |bytes: &[u8]| {
+        let mut conversation = new();
+        conversation.arrived(bytes, second(0));
+        conversation.ended();
+        if conversation.step() == Ok(Step::Request) {
+            conversation.answered(second(0));
+        }
+        conversation.step()
+    };
+    assert_eq!((end(b""), end(GET)), (Ok(Step::Over), Ok(Step::Over)));
+    let cut =
+        [&GET[..5], b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\na", &[GET, b"\r\nG"].concat()];
+    for bytes in cut {
+        assert_eq!(end(bytes), Err(CUT_SHORT), "{}", bytes.escape_ascii());
+    }
+    // What is wrong comes first.
+    let Err(refusal) = end(b"GET\0") else { panic!("that is no request") };
+    assert_ne!(refusal, CUT_SHORT);
+}
+
+#[test]
+fn the_head_of_the_answer_fits_the_request() {
+    let to = |request: &[u8], stays| {
+        let mut conversation = Conversation::of(request);
+        answer(&mut conversation, stays)
+    };
+    let (http11, http10) = (GET, b"GET / HTTP/1.0\r\n\r\n".as_slice());
+    assert!(!to(http11, true).contains("Connection:"));
+    assert!(to(http11, false).contains("\r\nConnection: close\r\n"));
+    assert!(to(http10, true).contains("\r\nConnection: keep-alive\r\n"));
+    assert!(to(http10, false).ends_with("Connection: close\r\n\r\nhello"));
+    let head = Conversation::of(b"HEAD / HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut out = Vec::new();
+    assert!(matches!(head.answer(Response::text(Status::Ok, "hello"), true, &mut out), Body::None));
+    assert!(String::from_utf8(out).unwrap().contains("Content-Length: 5\r\n"));
+}
+
+#[test]
+fn the_limit_of_requests_is_kept() {
+    let limits = Limits { max_requests: NonZeroUsize::new(2), ..Limits::default() };
+    let mut conversation = Conversation::new(&limits, second(0));
+    for may_go_on in [true, false] {
+        conversation.arrived(GET, second(0));
+        assert_eq!(conversation.step(), Ok(Step::Request));
+        assert_eq!(conversation.may_go_on(), may_go_on);
+        conversation.answered(second(0));
+    }
+}
+
+#[test]
+fn what_is_behind_a_request_is_looked_at() {
+    for (next, is_here) in [
+        (GET, true),
+        (b"", false),
+        (&GET[..7], false),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab", true),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\na", false),
+        (b"nonsense\0", true),
+    ] {
+        let conversation = Conversation::of(&[GET, next].concat());
+        assert_eq!(conversation.next_is_here(), is_here, "{}", next.escape_ascii());
+        assert_eq!(conversation.has_unread(), !next.is_empty());
+    }
+}

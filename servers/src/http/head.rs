@@ -1,0 +1,265 @@
+//! The head of a request: which of its bytes mean what.
+//!
+//! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` has what that crate leaves to its user. What
+//! is kept are *places* in the bytes and not the bytes themselves, so a head costs no allocation but for the list of its
+//! fields, and that is used again for the next head of the connection.
+//!
+//! # Bytes that come in pieces
+//!
+//! To parse what has arrived each time that a piece comes would cost the square of the head's length if it came byte by
+//! byte. So the line ends alone are looked for in each piece, from where the last look ended. Parsing follows when
+//! the head is whole, when it can only be refused, and otherwise as long as all parsing has gone over no more than
+//! [`WORTH`] times the bytes that there are. Hence nonsense is refused before its end has come, unless it comes in crumbs;
+//! then the refusal may be some bytes late. What it says does not depend on the pieces: see [`parse`].
+
+mod meaning;
+
+use super::{Authority, Framing, Refusal, Request, Version};
+use crate::limits::Limits;
+use httparse::Header;
+use std::mem::MaybeUninit;
+
+/// How often each byte may be parsed, on average, while the head is not whole.
+const WORTH: usize = 16;
+
+/// A place in the bytes of a head.
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    /// Where `part`, which lies in `whole`, does so.
+    fn of(part: &[u8], whole: &[u8]) -> Span {
+        let start = part.as_ptr().addr() - whole.as_ptr().addr();
+        Span { start, end: start + part.len() }
+    }
+
+    fn bytes(self, whole: &[u8]) -> &[u8] {
+        &whole[self.start..self.end]
+    }
+
+    fn text(self, whole: &[u8]) -> &str {
+        std::str::from_utf8(self.bytes(whole)).expect("it was text when it was parsed")
+    }
+}
+
+/// One header field.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    name: Span,
+    value: Span,
+}
+
+impl Field {
+    pub(super) fn is_called(self, name: &str, head: &[u8]) -> bool {
+        self.name.bytes(head).eq_ignore_ascii_case(name.as_bytes())
+    }
+
+    pub(super) fn value(self, head: &[u8]) -> &[u8] {
+        self.value.bytes(head)
+    }
+}
+
+/// A head that is being read, and then one that was.
+#[derive(Debug, Default)]
+pub(super) struct Head {
+    sight: Sight,
+    /// How many bytes it has; 0 until it is whole.
+    length: usize,
+    parts: Parts,
+    fields: Vec<Field>,
+}
+
+/// What a head says, but for its fields.
+#[derive(Debug, Default)]
+struct Parts {
+    method: Span,
+    target: Span,
+    /// `None` is `/`, for a target that ends behind its host.
+    path: Option<Span>,
+    query: Option<Span>,
+    host: Option<Span>,
+    version: Version,
+    framing: Framing,
+    expects_continue: bool,
+}
+
+impl Head {
+    /// Looks for a whole head at the start of `bytes`: all that have arrived, also those of earlier calls. Says whether
+    /// there is one. `is_end`: no more bytes will come.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] if no bytes that could follow would make it a head.
+    pub(super) fn read(&mut self, bytes: &[u8], limits: &Limits, is_end: bool) -> Result<bool, Refusal> {
+        if self.sight.is_worth_parsing(bytes, limits) || is_end {
+            self.sight.parsed += bytes.len();
+            self.length = parse(bytes, limits, &mut self.parts, &mut self.fields)?.unwrap_or(0);
+        }
+        Ok(self.is_whole())
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.length > 0
+    }
+
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    pub(super) fn framing(&self) -> Framing {
+        self.parts.framing
+    }
+
+    /// Whether the client waits for "100 Continue" before it sends the body.
+    pub(super) fn expects_continue(&self) -> bool {
+        self.parts.expects_continue
+    }
+
+    /// Makes ready for the next head.
+    pub(super) fn clear(&mut self) {
+        (self.sight, self.length) = (Sight::default(), 0);
+    }
+
+    /// The request that this is the head of; `bytes` are those that were read.
+    pub(super) fn request<'b>(&'b self, bytes: &'b [u8], body: &'b [u8]) -> Request<'b> {
+        debug_assert!(self.is_whole(), "half a head is no request");
+        let Parts { method, target, path, query, host, version, .. } = &self.parts;
+        Request {
+            method: method.text(bytes),
+            target: target.text(bytes),
+            path: path.map_or("/", |path| path.text(bytes)),
+            query: query.map(|query| query.text(bytes)),
+            version: *version,
+            body,
+            peer: None,
+            client: None,
+            authority: host.map(|host| Authority::of_host(host.text(bytes))),
+            head: bytes,
+            fields: &self.fields,
+        }
+    }
+}
+
+/// How far the line ends of a head have been looked for.
+#[derive(Debug, Default)]
+struct Sight {
+    /// Before this there is no line end that has not been seen.
+    looked: usize,
+    line_start: usize,
+    /// There was a line that is not empty. (Empty lines before the first are skipped.)
+    has_line: bool,
+    /// How many bytes parsing has gone over, all calls taken together.
+    parsed: usize,
+}
+
+impl Sight {
+    fn is_worth_parsing(&mut self, bytes: &[u8], limits: &Limits) -> bool {
+        let is_new = bytes.len() > self.looked;
+        is_new
+            && (self.has_end(bytes) || bytes.len() >= limits.max_head || self.parsed <= WORTH * bytes.len())
+    }
+
+    /// Whether the head is whole, or has a line that ends in LF alone, which is refused.
+    fn has_end(&mut self, bytes: &[u8]) -> bool {
+        while let Some(distance) = memchr::memchr(b'\n', &bytes[self.looked..]) {
+            let end = self.looked + distance;
+            match &bytes[self.line_start..end] {
+                [b'\r'] if self.has_line => return true,
+                [b'\r'] => {}
+                [.., b'\r'] => self.has_line = true,
+                _ => return true,
+            }
+            (self.looked, self.line_start) = (end + 1, end + 1);
+        }
+        self.looked = bytes.len();
+        false
+    }
+}
+
+/// Parses a head from the start of `bytes`: gives its length, or `None` if what is there may still become one.
+///
+/// The verdict does not depend on how the bytes arrived: of several things that are wrong, the one counts that shows
+/// first. What is refused stays so when more follows, so the shortest beginning that is refused can be searched for.
+fn parse(
+    bytes: &[u8],
+    limits: &Limits,
+    parts: &mut Parts,
+    fields: &mut Vec<Field>,
+) -> Result<Option<usize>, Refusal> {
+    parse_arrived(bytes, limits, parts, fields).map_err(|refusal| {
+        let (mut accepted, mut refused, mut earliest) = (0, bytes.len(), refusal);
+        while refused - accepted > 1 {
+            let middle = usize::midpoint(accepted, refused);
+            match parse_arrived(&bytes[..middle], limits, parts, fields) {
+                Ok(_) => accepted = middle,
+                Err(refusal) => (refused, earliest) = (middle, refusal),
+            }
+        }
+        earliest
+    })
+}
+
+fn parse_arrived(
+    bytes: &[u8],
+    limits: &Limits,
+    parts: &mut Parts,
+    fields: &mut Vec<Field>,
+) -> Result<Option<usize>, Refusal> {
+    let mut headers = [const { MaybeUninit::uninit() }; Limits::MOST_HEADERS];
+    let mut parsed = httparse::Request::new(&mut []);
+    let status = match parsed.parse_with_uninit_headers(bytes, &mut headers[..limits.max_headers]) {
+        Err(httparse::Error::Version) if meaning::may_become_a_version(bytes) => httparse::Status::Partial,
+        result => result.map_err(|error| meaning::refusal(error, bytes))?,
+    };
+    let head = match status {
+        httparse::Status::Complete(length) => &bytes[..length],
+        httparse::Status::Partial => bytes,
+    };
+    // One reader ends a line at LF, another only at CR LF: between them, a smuggled header.
+    if has_bare_line_feed(head) {
+        return Err(Refusal::Malformed("a line ends in LF alone instead of CR LF"));
+    }
+    if meaning::request_line(head).0.len() > limits.max_request_line {
+        return Err(Refusal::RequestLineTooLong);
+    }
+    if head.len() > limits.max_head || (status.is_partial() && head.len() == limits.max_head) {
+        return Err(Refusal::HeadTooLarge);
+    }
+    let (Some(method), Some(target), Some(version), true) =
+        (parsed.method, parsed.path, parsed.version, status.is_complete())
+    else {
+        return Ok(None);
+    };
+    let version = if version == 0 { Version::Http10 } else { Version::Http11 };
+    let meant = meaning::target(method, target)?;
+    let host = meaning::host(parsed.headers, version, meant.authority)?;
+    let framing = meaning::framing(parsed.headers, version)?;
+    if matches!(framing, Framing::Length(length) if length > limits.max_body) {
+        return Err(Refusal::BodyTooLarge);
+    }
+    let span = |part: &[u8]| Span::of(part, bytes);
+    *parts = Parts {
+        method: span(method.as_bytes()),
+        target: span(target.as_bytes()),
+        path: meant.path.map(|path| span(path.as_bytes())),
+        query: meant.query.map(|query| span(query.as_bytes())),
+        host: host.map(|host| span(host.host().as_bytes())),
+        version,
+        framing,
+        expects_continue: meaning::expects_continue(parsed.headers, version)?,
+    };
+    fields.clear();
+    let place = |header: &Header<'_>| Field { name: span(header.name.as_bytes()), value: span(header.value) };
+    fields.extend(parsed.headers.iter().map(place));
+    Ok(Some(head.len()))
+}
+
+fn has_bare_line_feed(head: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', head).any(|at| at == 0 || head[at - 1] != b'\r')
+}
+
+#[cfg(test)]
+mod tests;
