@@ -96,6 +96,17 @@ fn pool_steps_shows_what_goes_wrong_without_each_step() {
     assert!(!run("pool_steps", "such a trial").status.success());
 }
 
+/// The trials of `locks_and_waiting,` one by one, as the book runs them.
+#[test]
+fn locks_and_waiting_forces_the_schedules_that_decide() {
+    for trial in ["lost", "thief", "gates"] {
+        let output = run("locks_and_waiting", trial);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        is_in_the_book(&output, &format!("locks_and_waiting_{trial}"));
+    }
+    assert!(!run("locks_and_waiting", "such a trial").status.success());
+}
+
 /// Its jobs hang, so the watchdog of `private_batch,` has it fail.
 #[test]
 fn private_batch_is_ended_by_its_watchdog() {

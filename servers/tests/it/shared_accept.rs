@@ -70,7 +70,7 @@ fn the_order_is_the_systems() {
     let waiting: Vec<_> = (0..20)
         .map(|number| {
             let mut client = stage.connect();
-            client.send(&format!("GET /hello?{number} HTTP/1.1\r\nHost: h\r\n\r\n"));
+            client.send(format!("GET /hello?{number} HTTP/1.1\r\nHost: h\r\n\r\n"));
             client
         })
         .collect();
