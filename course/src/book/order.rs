@@ -47,10 +47,10 @@ fn needs(page: &Page) -> Vec<(usize, String)> {
     let facts = Regex::new(r#"(?s)<p class="facts">.*?</p>"#).expect("a valid expression");
     let link = Regex::new(r##"href="([^"#]+)\.html"##).expect("a valid expression");
     let Some(facts) = facts.find(&page.text) else { return Vec::new() };
-    let line = |at: usize| page.text[..facts.start() + at].matches('\n').count() + 1;
+    let number = |at: usize| page.text[..facts.start() + at].matches('\n').count() + 1;
     link.captures_iter(facts.as_str())
         .map(|captures| captures.get(1).expect("one group"))
-        .map(|name| (line(name.start()), format!("{}.md", name.as_str())))
+        .map(|name| (number(name.start()), format!("{}.md", name.as_str())))
         .collect()
 }
 
