@@ -48,7 +48,7 @@ fn a_lost_wake_up() {
     match reader.recv_timeout(PATIENCE) {
         Ok(letter) => println!("  the reader has {letter}"),
         Err(_) => {
-            println!("  after {PATIENCE:?} the reader still sleeps; letters in the box: {}", post.len())
+            println!("  after {PATIENCE:?} the reader still sleeps; letters in the box: {}", post.len());
         }
     }
 
