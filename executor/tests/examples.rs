@@ -145,6 +145,15 @@ fn where_time_goes_prints_a_figure_for_each_part() {
     assert!(figure("ThreadPoolExecutor") > 0.0);
 }
 
+/// How often `memory_order,` sees two steps swapped is for the processor to say, and with `SeqCst` for nobody.
+#[test]
+fn memory_order_never_misses_both_flags_with_seq_cst() {
+    let output = run("memory_order", "1000");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("SeqCst: in 0 of 1000 rounds both saw nothing"), "{printed}");
+}
+
 /// The numbers of `unequal_tasks,` are measured, too; what its page says of them has to hold. A measurement is disturbed
 /// when the machine has other things to do for a twentieth of a second, so this one may be repeated.
 #[test]
