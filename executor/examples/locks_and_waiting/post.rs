@@ -66,7 +66,8 @@ impl Post {
     }
 
     // ANCHOR: thief
-    /// Puts a letter in, notifies, and takes the letter out before the lock is free: a second reader that is quicker.
+    /// Puts a letter in, notifies, and takes the letter out before the lock is free, as a second reader would that is
+    /// quicker.
     pub fn put_for_a_thief(&self, letter: Letter) {
         let mut letters = self.letters.lock().unwrap();
         letters.push_back(letter);
