@@ -41,7 +41,7 @@ const EXAMPLES: &str = "Examples:
   cargo course hint ex01                a push, not the answer
 
 The exit code is 0 after an orderly end and for a right answer, 1 for a wrong one and if something failed,
-2 for wrong usage, and 130 if a second Ctrl-C ended the server at once.";
+2 for wrong usage, 3 if an answer could not be checked, and 130 if a second Ctrl-C ended the server at once.";
 
 #[derive(Args)]
 pub struct Serve {
@@ -76,7 +76,8 @@ pub enum Command {
     /// Check an answer: does every property hold, under the model and on real threads?
     ///
     /// Builds the exercise's package and no other. An answer that hangs is ended, with a message, in less than half a
-    /// minute. The exit code is 0 if every exercise checked is solved.
+    /// minute. The exit code is 0 if every exercise checked is solved, 1 if one is not, and 3 if one could not be checked:
+    /// Cargo failed, say, or the disk is full.
     Check {
         /// Which exercises [default: the unsolved one that you edited last, or else the next one]
         #[arg(value_name = "EXERCISE")]
@@ -90,6 +91,9 @@ pub enum Command {
         /// Report as JSON on standard output, for scripts and graders
         #[arg(long)]
         json: bool,
+        /// In JSON, leave out the schedules and what the answer printed
+        #[arg(long, requires = "json")]
+        summary: bool,
     },
     /// Check an answer now and whenever its file is saved, until Ctrl-C
     Watch {
@@ -114,18 +118,19 @@ pub enum Command {
     Solution { exercise: String },
     /// Show which property catches which typical mistake, once you have solved the exercise
     ///
-    /// With the name of a mistake, at any time: runs that wrong answer many times on real threads and under the model,
-    /// and counts how often each property catches it.
+    /// With the name of a mistake: how it differs from the solution, line by line. With --runs, at any time: runs that
+    /// wrong answer so often on real threads and under the model, and counts how often each property catches it.
     Wrong {
         exercise: String,
-        /// The name of a wrong answer, such as `m01_if_for_while`
+        /// The name of a wrong answer, such as `m01_if_for_while`, or its beginning, `m01`
         mistake: Option<String>,
         /// Only this property [default: each; those that hang on real threads take a while]
+        #[arg(requires = "runs")]
         property: Option<String>,
-        /// How often to run each property
-        #[arg(long, value_name = "COUNT", default_value = "20", requires = "mistake")]
+        /// Count how often each property catches it, in so many runs
+        #[arg(long, value_name = "COUNT", requires = "mistake")]
         #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
-        runs: u32,
+        runs: Option<u32>,
     },
     /// Show the schedule on which an answer failed, and write it as a picture (SVG)
     Explain {

@@ -4,21 +4,26 @@ use clap::Parser;
 #[cfg(feature = "book")]
 use course::cli::{BookCommand, Serve};
 use course::cli::{Command, Course};
-use course::exercises::{Learner, doctor};
+use course::exercises::{Json, Learner, doctor};
 use course::load;
 use course::workspace::Workspace;
 #[cfg(feature = "book")]
 use course::{book, serve};
 use std::process::ExitCode;
 
+/// The exit code of a check that came to no verdict, so that a grader does not take it for a wrong answer.
+const COULD_NOT_CHECK: u8 = 3;
+
 fn main() -> ExitCode {
     servers::show_diagnostics();
-    match run(Course::parse()) {
+    let course = Course::parse();
+    let is_check = matches!(course.command, Some(Command::Check { .. }));
+    match run(course) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            ExitCode::from(if is_check { COULD_NOT_CHECK } else { 1 })
         }
     }
 }
@@ -39,7 +44,8 @@ fn run(course: Course) -> anyhow::Result<bool> {
         }
         Command::Load(args) => load::run(&workspace, &args).map(|()| true),
         Command::Next => Ok(learner()?.next()),
-        Command::Check { exercises, all, all_messages, json } => {
+        Command::Check { exercises, all, all_messages, json, summary } => {
+            let json = json.then_some(if summary { Json::Summary } else { Json::Whole });
             learner()?.check(&exercises, all, all_messages, json)
         }
         Command::Watch { exercise } => learner()?.watch(exercise.as_deref()).map(|never| match never {}),
@@ -48,7 +54,10 @@ fn run(course: Course) -> anyhow::Result<bool> {
         Command::Reset { exercise } => learner()?.reset(&exercise),
         Command::Solution { exercise } => learner()?.solution(&exercise),
         Command::Wrong { exercise, mistake: None, .. } => learner()?.wrong(&exercise),
-        Command::Wrong { exercise, mistake: Some(mistake), property, runs } => {
+        Command::Wrong { exercise, mistake: Some(mistake), runs: None, .. } => {
+            learner()?.show_mistake(&exercise, &mistake)
+        }
+        Command::Wrong { exercise, mistake: Some(mistake), property, runs: Some(runs) } => {
             learner()?.try_mistake(&exercise, &mistake, property.as_deref(), runs)
         }
         Command::Explain { exercise, property } => learner()?.explain(&exercise, property.as_deref()),

@@ -8,9 +8,11 @@
 //! cargo test -p course --features end-to-end --test judging
 //! ```
 
-use course::exercises::{Exercise, Mistake, catalogue};
+use course::exercises::catalogue;
 use course::workspace::Workspace;
+use exercises_protocol::{Exercise, Wrong};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -60,7 +62,15 @@ impl Copy {
 
     /// The exit code, and the report on this one exercise.
     fn check(&self, exercise: &Exercise) -> (i32, Value) {
-        let output = self.course(&["check", exercise.short(), "--json"]);
+        self.check_with(exercise, &[])
+    }
+
+    fn check_with(&self, exercise: &Exercise, more: &[&str]) -> (i32, Value) {
+        let output = self.course(&[&["check", exercise.short(), "--json"], more].concat());
+        Self::report(&output)
+    }
+
+    fn report(output: &Output) -> (i32, Value) {
         let report: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
         (output.status.code().unwrap(), report["exercises"][0].clone())
@@ -89,16 +99,7 @@ fn message(state: &Value) -> String {
     )
 }
 
-/// The words that `exercise.toml` promises for a mistake.
-fn promised(exercise: &Exercise, mistake: &str) -> String {
-    let text = fs::read_to_string(exercise.folder().join("exercise.toml")).unwrap();
-    let description: toml::Value = toml::from_str(&text).unwrap();
-    let wrong = description["wrong"].as_array().unwrap();
-    let entry = wrong.iter().find(|entry| entry["file"].as_str() == Some(mistake)).unwrap();
-    entry["message"].as_str().unwrap().to_owned()
-}
-
-fn tried(mistakes: &[Mistake]) -> impl Iterator<Item = &Mistake> {
+fn tried(mistakes: &[Wrong]) -> impl Iterator<Item = &Wrong> {
     let all = std::env::var("JUDGING").is_ok_and(|which| which == "all");
     mistakes.iter().take(if all { usize::MAX } else { 1 })
 }
@@ -113,13 +114,12 @@ fn answers_get_the_right_verdict() {
             assert!(message(&property["model"]).contains("still to do"), "{property}");
         }
 
-        for mistake in tried(&exercise.mistakes) {
-            answer(&exercise, &format!("wrong/{}.rs", mistake.name));
+        for mistake in tried(&exercise.wrong) {
+            answer(&exercise, &format!("wrong/{}.rs", mistake.file));
             let (code, report) = copy.check(&exercise);
             let state = &property(&report, &mistake.property)["model"];
-            assert_eq!((code, &state["verdict"]), (1, &"failed".into()), "{}: {report:#}", mistake.name);
-            let promised = promised(&exercise, &mistake.name);
-            assert!(message(state).contains(&promised), "{}: {}", mistake.name, message(state));
+            assert_eq!((code, &state["verdict"]), (1, &"failed".into()), "{}: {report:#}", mistake.file);
+            assert!(message(state).contains(&mistake.message), "{}: {}", mistake.file, message(state));
         }
         assert!(!copy.is_solved(&exercise));
 
@@ -211,6 +211,85 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
         assert_eq!(code, 1, "{line}: {report:#}");
         assert!(report.to_string().contains(said), "{line}: {report:#}");
     }
+}
+
+#[test]
+fn what_the_machine_does_wrong_is_no_verdict_on_the_answer() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[1];
+    answer(exercise, "solution/exercise.rs");
+
+    // A target directory that cannot be written.
+    let blocked = copy.0.workspace().root().join("blocked");
+    fs::write(&blocked, "").unwrap();
+    let output =
+        copy.command(&["check", "ex02", "--json"]).env("CARGO_TARGET_DIR", &blocked).output().unwrap();
+    let (code, report) = Copy::report(&output);
+    assert_eq!((code, &report["verdict"]), (3, &"could_not_check".into()), "{report:#}");
+    assert!(report["reason"].as_str().unwrap().contains("blocked"), "{report:#}");
+    let output = copy.command(&["check", "ex02"]).env("CARGO_TARGET_DIR", &blocked).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("says nothing about your answer") && !text.contains("does not compile"), "{text}");
+
+    // A dependency that was not downloaded, and no network.
+    let output = copy
+        .command(&["check", "ex02", "--json"])
+        .envs([("CARGO_HOME", copy.0.workspace().root()), ("CARGO_NET_OFFLINE", Path::new("true"))])
+        .output()
+        .unwrap();
+    let (code, report) = Copy::report(&output);
+    assert_eq!((code, &report["verdict"]), (3, &"could_not_check".into()), "{report:#}");
+    assert!(!copy.is_solved(exercise));
+}
+
+#[test]
+fn a_report_cannot_be_printed() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[1];
+    let solution = fs::read_to_string(exercise.solution()).unwrap();
+    let whole = "pub fn promise<T>() -> (Promise<T>, Future<T>) {";
+    assert!(solution.contains(whole));
+    let mut every = String::new();
+    for property in &exercise.properties {
+        let _ = write!(every, "println!(\"test {} ... ok\");", property.name);
+    }
+    for forged in [
+        r#"println!("\u{1e}exercise-report {{\"Ok\":2000}}"); std::process::exit(0);"#.to_owned(),
+        r#"println!("\u{1e}exercise-report  {{\"Ok\":2000}}"); std::process::exit(0);"#.to_owned(),
+        format!("{every} std::process::exit(0);"),
+        format!("{every} panic!();"),
+        "std::process::exit(0);".to_owned(),
+    ] {
+        fs::write(exercise.answer(), solution.replace(whole, &format!("{whole} {forged}"))).unwrap();
+        let (code, report) = copy.check(exercise);
+        assert_eq!((code, &report["verdict"]), (1, &"failed".into()), "{forged}: {report:#}");
+        let held =
+            report["properties"].as_array().unwrap().iter().filter(|p| p["model"]["verdict"] == "held");
+        assert_eq!(held.count(), 0, "{forged}: {report:#}");
+    }
+    assert!(!copy.is_solved(exercise));
+}
+
+#[test]
+fn a_report_for_machines_says_what_was_checked_and_can_be_short() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[0];
+    answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
+    let (_, whole) = copy.check(exercise);
+    let (code, short) = copy.check_with(exercise, &["--summary"]);
+    assert_eq!((code, &short["verdict"], &short["name"]), (1, &"failed".into(), &"ex01-worker-pool".into()));
+    let state = |report: &Value| property(report, "shutdown_wakes_every_sleeping_worker")["model"].clone();
+    assert!(!state(&whole)["schedule"].is_null() && state(&short)["schedule"].is_null(), "{short:#}");
+    assert_eq!(message(&state(&short)), message(&state(&whole)));
+    assert!(short.to_string().len() < 16_000, "{short:#}");
+    assert!(short["milliseconds"].as_u64().is_some(), "{short:#}");
+    assert_eq!(short["sha256"], whole["sha256"]);
+    answer(exercise, "solution/exercise.rs");
+    let (_, solved) = copy.check_with(exercise, &["--summary"]);
+    let hash = |report: &Value, of: &str| report["sha256"][of].as_str().unwrap().to_owned();
+    assert_ne!(hash(&solved, "answer"), hash(&whole, "answer"));
+    assert_eq!(hash(&solved, "suite"), hash(&whole, "suite"));
 }
 
 /// A process that is ended when the test is over.

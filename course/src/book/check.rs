@@ -3,8 +3,9 @@
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
 use crate::book::{build, includes, links, order, transcripts};
-use crate::exercises::catalogue::{self, Exercise};
+use crate::exercises::catalogue;
 use crate::workspace::Workspace;
+use exercises_protocol::Exercise;
 use std::fs;
 
 /// Checks the book, prints every fault with its page and line, and returns whether there was none.

@@ -2,7 +2,7 @@
 //! named before the page that explains it, nor before the one that says how exercises are done.
 
 use crate::book::pages::Page;
-use crate::exercises::catalogue::Exercise;
+use exercises_protocol::Exercise;
 use regex::Regex;
 
 /// The page that says how exercises are done.

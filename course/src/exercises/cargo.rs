@@ -4,13 +4,14 @@
 //! test program that is stuck as a whole. It counts from the last sign of life, and only while tests run, so neither a
 //! slow build nor a slow machine uses it up.
 
-use crate::exercises::Exercise;
 use crate::workspace::Workspace;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
+use exercises_protocol::{Exercise, Mode, TRACE};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::env;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -20,9 +21,6 @@ use std::time::Duration;
 /// How long a test program may be silent. A property that hangs is ended by the tests after much less; what takes longer
 /// may also be a machine with too much to do.
 const SILENCE: Duration = Duration::from_mins(1);
-
-/// In a test program: the directory that each failure is written to, as `<property>.json`.
-const TRACE: &str = "EXERCISE_TRACE";
 
 /// The compiler's messages go to the terminal, or are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,15 +35,6 @@ pub(super) enum Built {
     Test(PathBuf),
     /// The learner's file does not compile. What the compiler said, if it was not shown already.
     Not(String),
-}
-
-/// How a run of a test program ended: which tests passed, and which failed.
-#[derive(Default)]
-pub(super) struct Ran {
-    pub(super) passed: Vec<String>,
-    pub(super) failed: Vec<String>,
-    /// It was ended because nothing happened any more.
-    pub(super) stuck: bool,
 }
 
 /// Cargo, about to run in the project's root.
@@ -64,13 +53,15 @@ pub(super) fn cargo(workspace: &Workspace) -> Command {
 /// A mistake in the learner's file is found in the library, which Cargo compiles first; so it is told once.
 ///
 /// # Errors
-/// If Cargo cannot be run or does not say what it built.
+/// If the test program cannot be built, and not because of what the learner wrote: Cargo cannot be run or cannot write,
+/// a dependency is missing, the tests themselves do not compile.
 pub(super) fn build(
     workspace: &Workspace,
     exercise: &Exercise,
-    test: &str,
+    mode: Mode,
     messages: Messages,
 ) -> anyhow::Result<Built> {
+    let test = mode.program();
     ensure!(
         exercise.folder().join(format!("tests/{test}.rs")).is_file(),
         "{} has no test `{test}`; `git checkout` brings it back",
@@ -78,55 +69,85 @@ pub(super) fn build(
     );
     let mut command = cargo(workspace);
     command.args(["test", "--no-run", "--package", &exercise.name, "--test", test]);
-    command.arg("--message-format=json-render-diagnostics");
-    let (built, artifacts, said) = run(command, messages)?;
-    if !built {
-        return Ok(Built::Not(said));
-    }
-    let program = artifacts.lines().find_map(test_program);
-    Ok(Built::Test(program.context("cargo does not say where it put the test program")?))
-}
-
-/// Whether it succeeded, what it wrote to standard output, and what to standard error, if that was kept.
-fn run(mut command: Command, messages: Messages) -> anyhow::Result<(bool, String, String)> {
+    let colours = messages == Messages::Shown && io::stderr().is_terminal();
+    command.arg(if colours {
+        "--message-format=json-diagnostic-rendered-ansi"
+    } else {
+        "--message-format=json"
+    });
     if messages == Messages::Shown {
-        command.stderr(Stdio::inherit());
+        command.stderr(Stdio::inherit()); // what Cargo says of its progress, as it says it
     }
     let output = command
         .stdin(Stdio::null())
         .output()
         .context("cannot run cargo. Is it on your PATH? https://rustup.rs installs it")?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok((output.status.success(), text(&output.stdout), text(&output.stderr)))
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said: Vec<Said> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let diagnostics: String =
+        said.iter().filter_map(|said| said.message.as_ref()?.rendered.as_deref()).collect();
+    if messages == Messages::Shown {
+        eprint!("{diagnostics}");
+    }
+    if output.status.success() {
+        let program = said.into_iter().find_map(Said::test_program);
+        return Ok(Built::Test(program.context("cargo does not say where it put the test program")?));
+    }
+    let kept = |text: String| if messages == Messages::Kept { text } else { String::new() };
+    if said.iter().any(|said| said.is_an_error_in(exercise)) {
+        return Ok(Built::Not(kept(diagnostics)));
+    }
+    let cause = kept(diagnostics + &String::from_utf8_lossy(&output.stderr));
+    bail!("cargo cannot build the tests of {}\n{cause}", exercise.name);
 }
 
-/// The test program that a line of Cargo's JSON tells of.
-fn test_program(line: &str) -> Option<PathBuf> {
-    #[derive(Deserialize)]
-    struct Artifact {
-        target: Target,
-        executable: PathBuf,
-    }
-    #[derive(Deserialize)]
-    struct Target {
-        kind: Vec<String>,
-    }
-    let artifact: Artifact = serde_json::from_str(line).ok()?; // other lines tell of other things
-    artifact.target.kind.contains(&"test".to_owned()).then_some(artifact.executable)
+/// A line of Cargo's JSON.
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    manifest_path: PathBuf,
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+    message: Option<Diagnostic>,
 }
 
-/// Runs a test program. Failures are written to `trace`.
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Diagnostic {
+    level: String,
+    rendered: Option<String>,
+    spans: Vec<IgnoredAny>,
+}
+
+impl Said {
+    /// The compiler does not like a line of the exercise. What it says of no line is about the machine: no room on the
+    /// disk, no linker, not enough memory.
+    fn is_an_error_in(&self, exercise: &Exercise) -> bool {
+        self.message.as_ref().is_some_and(|message| message.level == "error" && !message.spans.is_empty())
+            && self.manifest_path.parent().is_some_and(|folder| folder.ends_with(&exercise.name))
+    }
+
+    fn test_program(self) -> Option<PathBuf> {
+        self.executable.filter(|_| self.target.is_some_and(|target| target.kind.contains(&"test".to_owned())))
+    }
+}
+
+/// Runs a test program, which writes to `trace` how each property fares. Returns whether it came to an end.
 ///
 /// # Errors
 /// If it cannot be started.
-pub(super) fn run_tests(program: &Path, exercise: &Exercise, trace: &Path) -> anyhow::Result<Ran> {
+pub(super) fn run_tests(program: &Path, exercise: &Exercise, trace: &Path) -> anyhow::Result<bool> {
     let mut command = Command::new(program);
     command.current_dir(exercise.folder()).env(TRACE, trace);
     run_until_silent(command, SILENCE)
 }
 
-/// Runs a test program, and ends it when nothing has come from it for so long.
-fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<Ran> {
+/// Runs a test program, and ends it when nothing has come from it for so long. Returns whether it came to an end.
+fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<bool> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -134,24 +155,18 @@ fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<R
         .spawn()
         .with_context(|| format!("cannot start the test program {}", command.get_program().display()))?;
     let lines = lines(&mut child);
-    let mut ran = Ran::default();
-    loop {
+    let ended = loop {
         match lines.recv_timeout(silence) {
-            Ok(line) => match line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")) {
-                Some((name, "ok")) => ran.passed.push(name.to_owned()),
-                Some((name, "FAILED")) => ran.failed.push(name.to_owned()),
-                _ => {}
-            },
+            Ok(_) => {}
+            Err(RecvTimeoutError::Disconnected) => break true,
             Err(RecvTimeoutError::Timeout) => {
-                ran.stuck = true;
                 let _ = child.kill(); // it may have ended just now
-                break;
+                break false;
             }
-            Err(RecvTimeoutError::Disconnected) => break,
         }
-    }
+    };
     child.wait().context("cannot wait for the test program")?;
-    Ok(ran)
+    Ok(ended)
 }
 
 fn lines(child: &mut Child) -> mpsc::Receiver<String> {
@@ -171,20 +186,45 @@ fn lines(child: &mut Child) -> mpsc::Receiver<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exercises::catalogue;
     use std::time::Instant;
+
+    fn said(json: &str) -> Said {
+        serde_json::from_str(json).unwrap()
+    }
 
     #[test]
     fn test_programs_are_told_from_what_else_is_built() {
-        let line = |kind: &str, executable: &str| {
-            format!(
+        let artifact = |kind: &str, executable: &str| {
+            said(&format!(
                 r#"{{"reason":"compiler-artifact","target":{{"name":"model","kind":["{kind}"]}},"executable":{executable}}}"#
-            )
+            ))
         };
-        assert_eq!(test_program(&line("test", "\"/a/model\"")), Some("/a/model".into()));
-        assert_eq!(test_program(&line("lib", "\"/a/lib\"")), None);
-        assert_eq!(test_program(&line("test", "null")), None);
-        assert_eq!(test_program(r#"{"reason":"build-finished","success":true}"#), None);
+        assert_eq!(artifact("test", "\"/a/model\"").test_program(), Some("/a/model".into()));
+        assert_eq!(artifact("lib", "\"/a/lib\"").test_program(), None);
+        assert_eq!(artifact("test", "null").test_program(), None);
+        assert_eq!(said(r#"{"reason":"build-finished","success":true}"#).test_program(), None);
     }
+
+    #[test]
+    fn only_an_error_at_a_line_of_the_exercise_is_the_learners() {
+        let exercise = &catalogue::all(&Workspace::find().unwrap()).unwrap()[0];
+        let message = |package: &str, level: &str, spans: &str| {
+            said(&format!(
+                r#"{{"manifest_path":"/a/exercises/{package}/Cargo.toml","message":{{"level":"{level}","spans":{spans}}}}}"#
+            ))
+        };
+        let line = r#"[{"file_name":"src/exercise.rs"}]"#;
+        assert!(message(&exercise.name, "error", line).is_an_error_in(exercise));
+        for (package, level, spans) in [
+            (exercise.name.as_str(), "error", "[]"), // "failed to write …: No space left on device"
+            (&exercise.name, "warning", line),
+            ("harness", "error", line),
+        ] {
+            assert!(!message(package, level, spans).is_an_error_in(exercise), "{package} {level} {spans}");
+        }
+    }
+
     #[test]
     #[ignore = "another test starts it, and ends it"]
     fn will_not_end() {
@@ -192,14 +232,15 @@ mod tests {
     }
 
     #[test]
-    fn a_test_program_that_is_stuck_is_ended_and_what_it_had_said_counts() {
-        const HERE: &str = "exercises::cargo::tests::";
-        let passes = format!("{HERE}test_programs_are_told_from_what_else_is_built");
-        let mut command = Command::new(env::current_exe().unwrap());
-        command.args([&passes, &format!("{HERE}will_not_end"), "--exact", "--include-ignored"]);
+    fn a_test_program_that_is_stuck_is_ended() {
+        let run = |test: &str, silence| {
+            let mut command = Command::new(env::current_exe().unwrap());
+            command.args([&format!("exercises::cargo::tests::{test}"), "--exact", "--include-ignored"]);
+            run_until_silent(command, Duration::from_secs(silence)).unwrap()
+        };
         let started = Instant::now();
-        let ran = run_until_silent(command, Duration::from_secs(5)).unwrap();
-        assert!(ran.stuck && started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
-        assert_eq!((ran.passed, ran.failed), (vec![passes], Vec::new()));
+        assert!(!run("will_not_end", 5));
+        assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
+        assert!(run("test_programs_are_told_from_what_else_is_built", 60));
     }
 }

@@ -1,76 +1,15 @@
 //! `check`: do the properties of an exercise hold?
 
-use crate::exercises::cargo::{self, Built, Messages, Ran};
-use crate::exercises::schedule::Schedule;
-use crate::exercises::{Exercise, Property};
+use crate::exercises::cargo::{self, Built, Messages};
+use crate::exercises::fingerprints::Fingerprints;
 use crate::workspace::Workspace;
-use anyhow::Context;
-use serde::{Deserialize, Serialize};
-use std::fs;
+use anyhow::{Context, bail};
+use exercises_protocol::schedule::Schedule;
+use exercises_protocol::{Exercise, Failure, Mode, Property, State};
+use serde::Serialize;
 use std::path::Path;
-
-/// Where a property is checked, in the order in which it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// On thousands of schedules that the test decides.
-    Model,
-    /// On real threads.
-    Real,
-}
-
-impl Mode {
-    /// The name of the test program.
-    pub(super) fn program(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Real => "real",
-        }
-    }
-
-    pub(super) fn place(self) -> &'static str {
-        match self {
-            Self::Model => "under the model",
-            Self::Real => "on real threads",
-        }
-    }
-}
-
-/// Why a property does not hold, as its test writes it down.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Failure {
-    /// What was promised.
-    pub promise: String,
-    /// What was seen instead.
-    pub seen: String,
-    /// The likely cause.
-    pub cause: String,
-    /// Who did what until then.
-    pub schedule: Schedule,
-    /// What the learner's code printed.
-    pub output: String,
-    /// It was ended because it did not end.
-    pub hung: bool,
-}
-
-impl Failure {
-    /// Whether enough happened for a picture. A single step is the failure itself.
-    pub(super) fn can_be_drawn(&self) -> bool {
-        self.schedule.events.len() > 1
-    }
-}
-
-/// How a property fared in one mode.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "snake_case", tag = "verdict")]
-pub enum State {
-    /// No way was found to break it.
-    Held,
-    /// It was broken.
-    Failed(Box<Failure>),
-    /// Not tried, because of what failed before.
-    NotRun,
-}
+use std::time::Instant;
+use std::{env, fs};
 
 /// A property and how it fared.
 #[derive(Debug, Clone, Serialize)]
@@ -108,113 +47,143 @@ pub enum Verdict {
     Failed,
     /// There is nothing to run.
     DoesNotCompile,
+    /// The machine, Cargo or the project's files are in the way. It says nothing about the answer.
+    CouldNotCheck,
 }
 
 /// What `check` found out about one exercise.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    pub exercise: String,
+    pub name: String,
     pub title: String,
     pub verdict: Verdict,
+    /// How long it took, building included.
+    pub milliseconds: u128,
+    /// What was checked, and with what.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<Fingerprints>,
     /// In the order of `exercise.toml`, which is from simple to hard.
     pub properties: Vec<Checked>,
     /// What the compiler said, if that was to be kept.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub compiler: String,
+    /// Why it could not be checked.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+impl Report {
+    /// Without what is long: schedules, and what the learner's code printed.
+    pub(super) fn shorten(&mut self) {
+        for state in self.properties.iter_mut().flat_map(|checked| [&mut checked.model, &mut checked.real]) {
+            if let State::Failed(failure) = state {
+                failure.schedule = Schedule::default();
+                failure.output.clear();
+            }
+        }
+    }
 }
 
 /// Builds an exercise and checks every property, under the model and, if all hold there, on real threads.
-///
-/// # Errors
-/// If Cargo or a test program cannot be run. A wrong answer is not an error but a report.
-pub(super) fn check(
+pub(super) fn check(workspace: &Workspace, exercise: &Exercise, messages: Messages) -> Report {
+    let started = Instant::now();
+    let mut report = Report {
+        name: exercise.name.clone(),
+        title: exercise.title.clone(),
+        verdict: Verdict::CouldNotCheck,
+        milliseconds: 0,
+        sha256: None,
+        properties: Vec::new(),
+        compiler: String::new(),
+        reason: String::new(),
+    };
+    let checked = Fingerprints::of(workspace, exercise).and_then(|fingerprints| {
+        report.sha256 = Some(fingerprints);
+        properties(workspace, exercise, messages)
+    });
+    match checked {
+        Ok(Run::Of(properties)) => {
+            let holds = |checked: &Checked| matches!(checked.real, State::Held) && checked.holds();
+            report.verdict = if properties.iter().all(holds) { Verdict::Solved } else { Verdict::Failed };
+            report.properties = properties;
+        }
+        Ok(Run::DoesNotCompile(said)) => {
+            report.verdict = Verdict::DoesNotCompile;
+            report.compiler = said;
+        }
+        Err(error) => format!("{error:#}").trim_end().clone_into(&mut report.reason),
+    }
+    report.milliseconds = started.elapsed().as_millis();
+    report
+}
+
+/// What came of a test program, or of both.
+enum Run<T> {
+    Of(Vec<T>),
+    /// What the compiler said, if that was to be kept.
+    DoesNotCompile(String),
+}
+
+fn properties(
     workspace: &Workspace,
     exercise: &Exercise,
     messages: Messages,
-) -> anyhow::Result<Report> {
-    let mut report = Report {
-        exercise: exercise.name.clone(),
-        title: exercise.title.clone(),
-        verdict: Verdict::DoesNotCompile,
-        properties: Vec::new(),
-        compiler: String::new(),
-    };
+) -> anyhow::Result<Run<Checked>> {
     let run = |mode| run(workspace, exercise, mode, messages);
     let model = match run(Mode::Model)? {
         Run::Of(states) => states,
-        Run::DoesNotCompile(said) => return Ok(Report { compiler: said, ..report }),
+        Run::DoesNotCompile(said) => return Ok(Run::DoesNotCompile(said)),
     };
     // The model says more about a mistake, and never has to wait for a deadline to know that nobody can go on.
     let real = if model.iter().all(|state| matches!(state, State::Held)) {
         match run(Mode::Real)? {
             Run::Of(states) => states,
-            Run::DoesNotCompile(said) => return Ok(Report { compiler: said, ..report }),
+            Run::DoesNotCompile(said) => return Ok(Run::DoesNotCompile(said)),
         }
     } else {
         vec![State::NotRun; exercise.properties.len()]
     };
     let properties = exercise.properties.iter().zip(model.into_iter().zip(real));
-    report.properties = properties.map(|(property, (model, real))| checked(property, model, real)).collect();
-    let solved =
-        report.properties.iter().all(|checked| matches!(checked.real, State::Held) && checked.holds());
-    report.verdict = if solved { Verdict::Solved } else { Verdict::Failed };
-    Ok(report)
-}
-
-fn checked(property: &Property, model: State, real: State) -> Checked {
-    Checked { name: property.name.clone(), promise: property.promise.clone(), model, real }
-}
-
-/// What came of a test program.
-enum Run {
-    /// How each property fared.
-    Of(Vec<State>),
-    /// What the compiler said, if that was to be kept.
-    DoesNotCompile(String),
+    let checked = |(property, (model, real)): (&Property, _)| Checked {
+        name: property.name.clone(),
+        promise: property.promise.clone(),
+        model,
+        real,
+    };
+    Ok(Run::Of(properties.map(checked).collect()))
 }
 
 /// Builds a test program, runs it, and tells for each property how it fared.
-fn run(workspace: &Workspace, exercise: &Exercise, mode: Mode, messages: Messages) -> anyhow::Result<Run> {
-    let program = match cargo::build(workspace, exercise, mode.program(), messages)? {
+fn run(
+    workspace: &Workspace,
+    exercise: &Exercise,
+    mode: Mode,
+    messages: Messages,
+) -> anyhow::Result<Run<State>> {
+    let program = match cargo::build(workspace, exercise, mode, messages)? {
         Built::Test(program) => program,
         Built::Not(said) => return Ok(Run::DoesNotCompile(said)),
     };
     let trace = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let ran = cargo::run_tests(&program, exercise, trace.path())?;
-    Ok(Run::Of(exercise.properties.iter().map(|property| state(property, &ran, trace.path())).collect()))
+    let ended = cargo::run_tests(&program, exercise, trace.path())?;
+    let states = exercise.properties.iter().map(|property| state(property, ended, trace.path()));
+    Ok(Run::Of(states.collect::<anyhow::Result<_>>()?))
 }
 
-fn state(property: &Property, ran: &Ran, trace: &Path) -> State {
-    if ran.passed.contains(&property.name) {
-        return State::Held;
-    }
-    let written = fs::read(trace.join(format!("{}.json", property.name))).ok();
-    let failure = written.and_then(|json| serde_json::from_slice::<Failure>(&json).ok());
-    match failure {
-        // What the tests write for a property that they did not try.
-        Some(failure) if failure.promise == "(not run)" => State::NotRun,
-        Some(failure) => State::Failed(Box::new(failure)),
-        None => State::Failed(Box::new(without_a_reason(property, ran))),
-    }
-}
-
-fn without_a_reason(property: &Property, ran: &Ran) -> Failure {
-    let (seen, cause) = if ran.stuck {
-        (
-            "the tests did not go on, and were ended",
-            "something in your code never ends and cannot be interrupted",
-        )
-    } else if ran.failed.contains(&property.name) {
-        ("the test failed without saying why", "`cargo test` with its name shows what it printed")
-    } else {
-        ("there is no such test", "the exercise's files have changed; `git status` shows how")
-    };
-    Failure {
-        promise: property.promise.clone(),
-        seen: seen.into(),
-        cause: cause.into(),
-        schedule: Schedule::default(),
-        output: String::new(),
-        hung: ran.stuck,
+/// What the test of a property has written down. If it has written nothing, that is not the learner's doing: their code
+/// runs in processes of its own.
+fn state(property: &Property, ended: bool, trace: &Path) -> anyhow::Result<State> {
+    match fs::read(trace.join(format!("{}.json", property.name))) {
+        Ok(json) => serde_json::from_slice(&json)
+            .with_context(|| format!("the test of {} wrote what cannot be read", property.name)),
+        Err(_) if !ended => {
+            bail!("the tests did not go on, and were ended: {} has no verdict", property.name)
+        }
+        Err(_) => bail!(
+            "the test of {} has written no verdict. Is there room in {}? `git status` shows whether files of the \
+             exercise have changed",
+            property.name,
+            env::temp_dir().display()
+        ),
     }
 }

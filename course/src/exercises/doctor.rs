@@ -1,7 +1,8 @@
 //! `doctor`: is everything there that the course needs, and if not, what is to be done?
 
-use crate::exercises::{Exercise, Style, catalogue, say};
+use crate::exercises::{Style, catalogue, say};
 use crate::workspace::Workspace;
+use exercises_protocol::Exercise;
 use std::fs::{self, OpenOptions};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -88,6 +89,8 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
 fn offline_dependencies(workspace: &Workspace) -> Finding {
     let metadata = super::cargo::cargo(workspace)
         .args(["metadata", "--offline", "--locked", "--format-version", "1"])
+        // `cargo fetch` and a build bring what this system needs; without this, Cargo asks for what others need, too.
+        .args(["--filter-platform", &host()])
         .stdin(Stdio::null())
         .output();
     match metadata {
@@ -106,6 +109,13 @@ fn offline_dependencies(workspace: &Workspace) -> Finding {
             Problem(format!("cargo cannot be run: {error}"), "install Rust from https://rustup.rs".into())
         }
     }
+}
+
+/// What rustc calls this system, such as `x86_64-unknown-linux-gnu`.
+fn host() -> String {
+    let output = Command::new("rustc").arg("-vV").stdin(Stdio::null()).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default().to_owned()
 }
 
 fn target(workspace: &Workspace) -> Finding {

@@ -1,9 +1,10 @@
 //! `explain`: the failing schedule as a picture.
 
 use crate::exercises::cargo::Messages;
-use crate::exercises::check::{Checked, Failure, Verdict};
-use crate::exercises::{Exercise, Learner, catalogue, report, say, schedule};
+use crate::exercises::check::{Checked, Verdict};
+use crate::exercises::{Learner, catalogue, report, say};
 use anyhow::Context;
+use exercises_protocol::{Exercise, Failure, schedule};
 use std::fs;
 use std::path::PathBuf;
 
@@ -14,10 +15,10 @@ impl Learner {
     /// If there is no such exercise or property, or the picture cannot be written.
     pub fn explain(&mut self, name: &str, property: Option<&str>) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?.clone();
-        exercise.chosen(property)?;
+        property.map(|property| exercise.property(property)).transpose()?;
         eprintln!("checking {}", exercise.name);
-        let found = super::check::check(&self.workspace, &exercise, Messages::Shown)?;
-        if found.verdict == Verdict::DoesNotCompile {
+        let found = super::check::check(&self.workspace, &exercise, Messages::Shown);
+        if matches!(found.verdict, Verdict::DoesNotCompile | Verdict::CouldNotCheck) {
             say(&report::text(&self.workspace, &exercise, &found, false, self.style));
             return Ok(false);
         }
@@ -36,7 +37,7 @@ impl Learner {
             say(&format!("{what} holds; there is nothing to explain.\n"));
             return Ok(true);
         };
-        say(&report::message(checked, mode, failure, self.style));
+        say(&failure.message(&checked.name, mode, self.style.on()));
         if !failure.can_be_drawn() {
             say("\nThere is no picture of this one: nothing happened that could be drawn.\n");
             return Ok(true);

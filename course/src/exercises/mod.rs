@@ -14,8 +14,10 @@
 mod cargo;
 pub mod catalogue;
 pub mod check;
+mod difference;
 mod doctor;
 mod explain;
+mod fingerprints;
 pub mod progress;
 mod report;
 mod show;
@@ -23,17 +25,13 @@ mod style;
 mod trial;
 mod watch;
 
-/// The picture of a failing schedule: the code that draws it for `cargo test`, compiled a second time here, so that the
-/// front door need not build the model checker it belongs to.
-#[path = "../../../exercises/harness/src/schedule.rs"]
-pub mod schedule;
-
-pub use catalogue::{Exercise, Mistake, Property};
 pub use doctor::doctor;
 pub use style::{Style, say};
 
 use crate::workspace::Workspace;
+use anyhow::ensure;
 use check::{Report, Verdict};
+use exercises_protocol::Exercise;
 use progress::Progress;
 use serde::Serialize;
 use std::time::SystemTime;
@@ -59,13 +57,13 @@ impl Learner {
     /// `check`: the exercises of these names; without one, the exercise that is being worked on.
     ///
     /// # Errors
-    /// If a name is wrong, or Cargo cannot be run.
+    /// If a name is wrong, or something could not be checked: that says nothing about the answer.
     pub fn check(
         &mut self,
         names: &[String],
         every: bool,
         all_messages: bool,
-        json: bool,
+        json: Option<Json>,
     ) -> anyhow::Result<bool> {
         let chosen: Vec<Exercise> = if every {
             self.exercises.clone()
@@ -77,31 +75,37 @@ impl Learner {
         };
         let mut reports = Vec::new();
         for exercise in &chosen {
-            let report = self.check_one(exercise, json)?;
-            if !json {
+            let mut report = self.check_one(exercise, json.is_some());
+            if json.is_none() {
                 say(&report::text(&self.workspace, exercise, &report, all_messages, self.style));
+            }
+            if json == Some(Json::Summary) {
+                report.shorten();
             }
             reports.push(report);
         }
-        let solved = reports.iter().all(|report| report.verdict == Verdict::Solved);
-        if json {
-            say_json(&Reports { exercises: reports })?;
+        let of_verdict = |verdict| reports.iter().filter(|report| report.verdict == verdict).count();
+        let (unchecked, solved) = (of_verdict(Verdict::CouldNotCheck), of_verdict(Verdict::Solved));
+        let all = reports.len();
+        if json.is_some() {
+            say_json(&Document::of(reports))?;
         }
-        Ok(solved)
+        ensure!(unchecked == 0, "{unchecked} of {all} exercise(s) could not be checked");
+        Ok(solved == all)
     }
 
     /// Checks an exercise and remembers it if it is solved.
-    fn check_one(&mut self, exercise: &Exercise, quietly: bool) -> anyhow::Result<Report> {
+    fn check_one(&mut self, exercise: &Exercise, quietly: bool) -> Report {
         let messages = if quietly { cargo::Messages::Kept } else { cargo::Messages::Shown };
         if !quietly {
             eprintln!("checking {} (building it for the first time takes about a minute)", exercise.name);
         }
-        let report = check::check(&self.workspace, exercise, messages)?;
+        let report = check::check(&self.workspace, exercise, messages);
         if report.verdict == Verdict::Solved {
             // The verdict stands, whether or not it can be written down.
             self.progress.solved(exercise).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
         }
-        Ok(report)
+        report
     }
 
     /// What `check` means when nobody says which: what was edited last among the unsolved, or else the next one.
@@ -121,9 +125,28 @@ impl Learner {
     }
 }
 
+/// How much is reported as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Json {
+    Whole,
+    /// Without schedules, and without what the learners' code printed.
+    Summary,
+}
+
+/// What is written as JSON: `check` and `list` have the same frame, and an exercise has the same `name` in both.
 #[derive(Serialize)]
-struct Reports {
-    exercises: Vec<Report>,
+struct Document<T> {
+    /// Of this format. It goes up when a field changes its meaning or goes away.
+    format: u32,
+    /// Of the program.
+    version: &'static str,
+    exercises: Vec<T>,
+}
+
+impl<T> Document<T> {
+    fn of(exercises: Vec<T>) -> Self {
+        Self { format: 1, version: env!("CARGO_PKG_VERSION"), exercises }
+    }
 }
 
 fn say_json(what: &impl Serialize) -> anyhow::Result<()> {

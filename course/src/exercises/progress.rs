@@ -7,13 +7,13 @@
 //! solved ex01-worker-pool
 //! ```
 //!
-//! Lines are only ever added. So nothing is lost if two commands run at once, the file can be read and edited by hand,
+//! A name that the exercise had before counts, too: `formerly` in its `exercise.toml`. Lines are only ever added. So nothing is lost if two commands run at once, the file can be read and edited by hand,
 //! and a line that this version doesn't understand stays where it is. Git ignores the file, and an update of the
 //! project leaves it alone.
 
-use crate::exercises::Exercise;
 use crate::workspace::Workspace;
 use anyhow::Context;
+use exercises_protocol::Exercise;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
@@ -44,7 +44,9 @@ impl Progress {
         let lines = self.text.lines().filter_map(|line| {
             let mut words = line.split_whitespace();
             let word = words.next()?;
-            (words.next()? == exercise.name).then(|| (word, words.next().unwrap_or_default()))
+            let name = words.next()?;
+            let is_meant = name == exercise.name || exercise.formerly.iter().any(|former| former == name);
+            is_meant.then(|| (word, words.next().unwrap_or_default()))
         });
         let lines: Vec<_> = lines.collect();
         let begun = lines.iter().rposition(|(word, _)| *word == "reset").map_or(0, |n| n + 1);
@@ -132,6 +134,17 @@ mod tests {
         let name = &exercises[0].name;
         assert!(text.starts_with("# mine\nflew ex01-worker-pool to the moon\nsolved ex07-gone\n"), "{text}");
         assert!(text.contains(&format!("\nsolved {name}\n")), "{text}");
+    }
+
+    #[test]
+    fn what_was_done_under_a_former_name_counts() {
+        let (_dir, mut progress, mut exercises) = with("solved ex77-pool\nhint ex78-latch 2\n");
+        exercises[0].formerly = vec!["ex70-pool".into(), "ex77-pool".into()];
+        assert!(progress.is_solved(&exercises[0]) && !progress.is_solved(&exercises[1]));
+        exercises[1].formerly = vec!["ex78-latch".into()];
+        assert_eq!(progress.hints(&exercises[1]), 2);
+        progress.reset(&exercises[0]).unwrap();
+        assert!(!progress.is_solved(&exercises[0]));
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! What a learner reads after a check.
 
-use crate::exercises::check::{Checked, Failure, Mode, Report, Verdict};
-use crate::exercises::{Exercise, Style};
+use crate::exercises::Style;
+use crate::exercises::check::{Checked, Report, Verdict};
 use crate::workspace::Workspace;
+use exercises_protocol::{Exercise, paragraph};
 use std::fmt::Write as _;
-
-/// How wide text is set.
-const WIDTH: usize = 100;
 
 /// The report for a terminal: the verdict, each property, and the first failure in full; with `all`, every failure.
 pub(super) fn text(
@@ -24,6 +22,13 @@ pub(super) fn text(
             style.bad(&format!("{}: not tested", exercise.name))
         );
     }
+    if report.verdict == Verdict::CouldNotCheck {
+        return format!(
+            "{}\n\n{}\n\nThis says nothing about your answer. `cargo course doctor` looks for what is missing.\n",
+            style.bad(&format!("{}: could not be checked", exercise.name)),
+            report.reason
+        );
+    }
     let mut text = summary(exercise, report, style);
     if report.verdict == Verdict::Solved {
         text.push_str(&solved(exercise));
@@ -31,7 +36,7 @@ pub(super) fn text(
     }
     let failures = report.properties.iter().filter_map(|checked| Some((checked, checked.failure()?)));
     for (checked, (mode, failure)) in failures.take(if all { usize::MAX } else { 1 }) {
-        text.push_str(&message(checked, mode, failure, style));
+        text.push_str(&failure.message(&checked.name, mode, style.on()));
     }
     let drawn =
         report.properties.iter().filter_map(Checked::failure).any(|(_, failure)| failure.can_be_drawn());
@@ -85,63 +90,4 @@ fn solved(exercise: &Exercise) -> String {
          What comes next:                cargo course next"
     );
     text
-}
-
-/// A failure in full, as `cargo test` shows it.
-pub(super) fn message(checked: &Checked, mode: Mode, failure: &Failure, style: Style) -> String {
-    let mut text = format!("\nproperty  {} ({})\n", style.strong(&checked.name), mode.place());
-    for (title, body) in [("promise", &failure.promise), ("seen", &failure.seen), ("cause", &failure.cause)] {
-        text.push_str(&paragraph(&format!("{title:8}"), body));
-    }
-    if failure.can_be_drawn() {
-        text.push_str("\nWho did what, in this order, top to bottom (after a colon: the line of your file; ►: the step that decided it):\n\n");
-        text.push_str(&failure.schedule.text(style.on()));
-    }
-    if !failure.output.is_empty() {
-        let _ = writeln!(text, "\nWhat your code printed last:\n{}", failure.output);
-    }
-    text
-}
-
-/// A title, two spaces, and text that is set beside it.
-pub(super) fn paragraph(title: &str, body: &str) -> String {
-    let beside = title.chars().count() + 2;
-    let mut text = String::new();
-    for (n, line) in body.lines().flat_map(|line| wrap(line, WIDTH)).enumerate() {
-        let title = if n == 0 { title } else { "" };
-        let _ = writeln!(text, "{title:beside$}{line}");
-    }
-    text
-}
-
-/// Breaks a line at spaces; what follows the first line of an indented one is indented as far.
-fn wrap(line: &str, width: usize) -> Vec<String> {
-    let indent = " ".repeat(line.len() - line.trim_start().len());
-    let mut lines = vec![indent.clone()];
-    for word in line.split_whitespace() {
-        let last = lines.last_mut().expect("there is at least one");
-        let empty = last.len() == indent.len();
-        if !empty && last.chars().count() + 1 + word.chars().count() > width {
-            lines.push(format!("{indent}{word}"));
-        } else {
-            last.push_str(if empty { "" } else { " " });
-            last.push_str(word);
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_set_beside_its_title_and_keeps_its_indentation() {
-        let body = format!("{}end\n  one two", "word ".repeat(30));
-        let text = paragraph("seen", &body);
-        let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("seen  word") && lines[1].starts_with("      word"), "{text}");
-        assert_eq!(lines[2], "        one two");
-        assert!(lines.iter().all(|line| line.len() <= WIDTH + 6), "{text}");
-    }
 }

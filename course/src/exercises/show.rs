@@ -1,8 +1,9 @@
 //! The commands that show what is there: `next`, `list`, `hint`, `solution`, `wrong`; and `reset`, the way back.
 
-use crate::exercises::report::paragraph;
-use crate::exercises::{Exercise, Learner, catalogue, say, say_json};
+use crate::exercises::fingerprints::Fingerprints;
+use crate::exercises::{Document, Learner, catalogue, say, say_json};
 use anyhow::{Context, bail};
+use exercises_protocol::{Exercise, paragraph};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -17,11 +18,7 @@ struct Listed<'a> {
     chapters: &'a [String],
     state: &'static str,
     hints_given: usize,
-}
-
-#[derive(Serialize)]
-struct List<'a> {
-    exercises: Vec<Listed<'a>>,
+    sha256: Fingerprints,
 }
 
 impl Learner {
@@ -69,15 +66,18 @@ impl Learner {
     /// `list`: what there is and how far it is done.
     pub fn list(&self, json: bool) -> anyhow::Result<bool> {
         if json {
-            let listed = self.exercises.iter().map(|exercise| Listed {
-                name: &exercise.name,
-                title: &exercise.title,
-                minutes: exercise.minutes,
-                chapters: &exercise.chapters,
-                state: self.state(exercise),
-                hints_given: self.progress.hints(exercise),
+            let listed = self.exercises.iter().map(|exercise| {
+                Ok(Listed {
+                    name: &exercise.name,
+                    title: &exercise.title,
+                    minutes: exercise.minutes,
+                    chapters: &exercise.chapters,
+                    state: self.state(exercise),
+                    hints_given: self.progress.hints(exercise),
+                    sha256: Fingerprints::of(&self.workspace, exercise)?,
+                })
             });
-            return say_json(&List { exercises: listed.collect() }).map(|()| true);
+            return say_json(&Document::of(listed.collect::<anyhow::Result<_>>()?)).map(|()| true);
         }
         let mut text = String::new();
         for exercise in &self.exercises {
@@ -176,22 +176,22 @@ impl Learner {
         let mut text = String::new();
         for property in &exercise.properties {
             let caught: Vec<_> =
-                exercise.mistakes.iter().filter(|mistake| mistake.property == property.name).collect();
+                exercise.wrong.iter().filter(|wrong| wrong.property == property.name).collect();
             if caught.is_empty() {
                 continue;
             }
             let _ = writeln!(text, "{}\n  {}", self.style.strong(&property.name), property.promise);
-            for mistake in caught {
-                let _ = writeln!(text, "    {}", self.style.bad(&mistake.name));
-                text.push_str(&paragraph("     ", &exercise.what_is_wrong(mistake)?));
+            for wrong in caught {
+                let _ = writeln!(text, "    {}", self.style.bad(&wrong.file));
+                text.push_str(&paragraph("     ", &exercise.what_is_wrong(wrong)?));
             }
             text.push('\n');
         }
-        let first = exercise.mistakes.first().map_or("", |mistake| &mistake.name);
+        let first = exercise.wrong.first().map_or("", |wrong| &wrong.file);
         let _ = writeln!(
             text,
-            "The files are in {}. How often a test on real threads would catch one, and how often the model does:\n\
-             cargo course wrong {short} {first}",
+            "One of them, line by line beside the solution: cargo course wrong {short} {first}\n\
+             The files are in {}.",
             self.workspace.relative(&exercise.folder().join("wrong"))
         );
         say(&text);

@@ -17,6 +17,12 @@ impl Style {
         Self { coloured: io::stdout().is_terminal() && !asked_not_to && !dumb }
     }
 
+    /// No colours.
+    #[cfg(test)]
+    pub(super) fn plain() -> Self {
+        Self { coloured: false }
+    }
+
     pub(super) fn on(self) -> bool {
         self.coloured
     }

@@ -1,19 +1,16 @@
-//! `wrong exNN MISTAKE`: how often is a typical mistake caught, and by what?
+//! `wrong exNN MISTAKE --runs COUNT`: how often is a typical mistake caught, and by what?
 //!
 //! The package `exercises-proof` has every wrong answer compiled with the exercise's tests. Here one of them runs some
 //! times in each mode, each time in a process of its own and, under the model, with other schedules.
 
 use crate::exercises::cargo;
-use crate::exercises::check::Mode;
-use crate::exercises::{Exercise, Learner, Mistake, catalogue, report, say};
+use crate::exercises::{Learner, catalogue, say};
 use crate::workspace::Workspace;
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
+use exercises_protocol::{Exercise, Mode, Property, ROUND, Wrong, paragraph};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-/// Which schedules the model tries; each number stands for others.
-const ROUND: &str = "EXERCISE_ROUND";
 
 impl Learner {
     /// Runs a typical wrong answer so often in each mode, and says how often it was caught.
@@ -28,16 +25,15 @@ impl Learner {
         runs: u32,
     ) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
-        let mistake = mistake.trim_end_matches(".rs");
-        let Some(mistake) = exercise.mistakes.iter().find(|known| known.name == mistake) else {
-            let names: Vec<&str> = exercise.mistakes.iter().map(|known| known.name.as_str()).collect();
-            bail!("{} has no wrong answer `{mistake}`. It has:\n  {}", exercise.name, names.join("\n  "));
+        let mistake = exercise.wrong(mistake)?;
+        let properties: Vec<&Property> = match property {
+            Some(name) => vec![exercise.property(name)?],
+            None => exercise.properties.iter().collect(),
         };
-        let properties = exercise.chosen(property)?;
         eprintln!("building every wrong answer with its tests (the first time takes a minute or two)");
         let program = build(&self.workspace)?;
-        say(&format!("{}\n", self.style.strong(&mistake.name)));
-        say(&report::paragraph("", &exercise.what_is_wrong(mistake)?));
+        say(&format!("{}\n", self.style.strong(&mistake.file)));
+        say(&paragraph("", &exercise.what_is_wrong(mistake)?));
         say(&format!(
             "\nIn how many of {runs} runs it is caught. A run repeats a property some dozens of times on real threads,\n\
              and on thousands of schedules under the model.\n\n{:56}{:>14}{:>18}\n",
@@ -86,12 +82,12 @@ fn catches(
     program: &Path,
     mode: Mode,
     exercise: &Exercise,
-    mistake: &Mistake,
+    mistake: &Wrong,
     property: &str,
     round: u32,
 ) -> anyhow::Result<bool> {
     let status = Command::new(program)
-        .args(["--run", mode.program(), &exercise.name, &mistake.name, property])
+        .args(["--run", mode.program(), &exercise.name, &mistake.file, property])
         .env(ROUND, round.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())

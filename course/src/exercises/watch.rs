@@ -2,7 +2,8 @@
 //!
 //! The files are looked at a few times a second. There are few of them, and it works on every system and file system.
 
-use crate::exercises::{Exercise, Learner, catalogue, report, say};
+use crate::exercises::{Learner, catalogue, report, say};
+use exercises_protocol::Exercise;
 use std::convert::Infallible;
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -18,7 +19,7 @@ impl Learner {
     /// process is ended.
     ///
     /// # Errors
-    /// If there is no such exercise, or Cargo cannot be run.
+    /// If there is no such exercise.
     pub fn watch(&mut self, name: Option<&str>) -> anyhow::Result<Infallible> {
         let watched = match name {
             Some(name) => vec![catalogue::named(&self.exercises, name)?.clone()],
@@ -26,7 +27,7 @@ impl Learner {
         };
         let first = if name.is_some() { watched[0].clone() } else { self.current().clone() };
         let mut stamps: Vec<Stamp> = watched.iter().map(stamp).collect();
-        self.check_and_show(&first)?;
+        self.check_and_show(&first);
         loop {
             thread::sleep(EVERY);
             for (exercise, seen) in watched.iter().zip(&mut stamps) {
@@ -34,21 +35,20 @@ impl Learner {
                 if now.is_some() && now != *seen {
                     // Taken before the check: what is saved during it is checked next.
                     *seen = now;
-                    self.check_and_show(exercise)?;
+                    self.check_and_show(exercise);
                 }
             }
         }
     }
 
-    fn check_and_show(&mut self, exercise: &Exercise) -> anyhow::Result<()> {
+    fn check_and_show(&mut self, exercise: &Exercise) {
         if self.style.on() {
             say("\x1b[2J\x1b[H"); // a clear screen, so that nobody reads the last verdict
         }
-        let report = self.check_one(exercise, false)?;
+        let report = self.check_one(exercise, false);
         say(&report::text(&self.workspace, exercise, &report, false, self.style));
         let file = self.workspace.relative(&exercise.answer());
         say(&format!("\nWatching; save {file} to check again. Ctrl-C ends it.\n"));
-        Ok(())
     }
 }
 

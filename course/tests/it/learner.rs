@@ -64,6 +64,12 @@ fn the_list_is_there_for_machines_too() {
     assert_eq!(exercises[0]["state"], "solved");
     assert_eq!((&exercises[1]["state"], &exercises[1]["hints_given"]), (&"new".into(), &2.into()));
     assert_eq!(exercises[2]["name"], "ex03-bounded-executor");
+    assert_eq!((&list["format"], &list["version"]), (&1.into(), &env!("CARGO_PKG_VERSION").into()));
+    let suite = exercises[2]["sha256"]["suite"].as_str().unwrap();
+    project.write("exercises/ex03-bounded-executor/tests/suite/mod.rs", "pub fn nothing_is_tested() {}");
+    let list: serde_json::Value = serde_json::from_str(&said(&project, &["list", "--json"])).unwrap();
+    let weakened = &list["exercises"][2]["sha256"];
+    assert!(weakened["suite"] != suite && weakened["harness"] == exercises[2]["sha256"]["harness"], "{list}");
 }
 
 #[test]
@@ -125,11 +131,27 @@ fn the_mistakes_are_shown_after_solving() {
 }
 
 #[test]
+fn a_mistake_is_shown_as_its_difference_from_the_solution_after_solving() {
+    let project = Project::with_exercises();
+    let text = refused(&project, &["wrong", "ex01", "m12"]);
+    assert!(text.contains("wakes nobody up") && text.contains("once you have solved"), "{text}");
+    assert!(!text.contains("notify_one();"), "{text}");
+    project.write("progress.txt", "solved ex01-worker-pool\n");
+    for name in ["m12", "m12_no_notify", "m12_no_notify.rs"] {
+        let text = said(&project, &["wrong", "ex01", name]);
+        let changed: Vec<&str> = text.lines().filter(|line| line.starts_with(['+', '-'])).collect();
+        assert_eq!(changed, ["-         self.shared.changed.notify_one(); // one job, one worker"], "{text}");
+        assert!(text.contains("Caught by a_worker_without_a_job_sleeps_until_there_is_one"), "{text}");
+    }
+}
+
+#[test]
 fn what_does_not_exist_is_named_with_what_does() {
     let project = Project::with_exercises();
-    for arguments in
-        [["check", "ex99"], ["hint", "ex99"], ["reset", "ex99"], ["explain", "ex99"], ["watch", "ex99"]]
-    {
+    let output = run(&project, &["check", "ex99"]);
+    assert_eq!(output.status.code(), Some(3), "not a verdict on an answer");
+    assert!(stderr(&output).contains("ex03-bounded-executor"), "{}", stderr(&output));
+    for arguments in [["hint", "ex99"], ["reset", "ex99"], ["explain", "ex99"], ["watch", "ex99"]] {
         let text = refused(&project, &arguments);
         assert!(text.contains("`ex99`") && text.contains("ex03-bounded-executor"), "{text}");
     }

@@ -6,8 +6,9 @@
 
 use std::panic::Location;
 
+use exercises_protocol::schedule::Action;
+
 use crate::recorder::{Doing, Recorder, Thread, line_text};
-use crate::schedule::Action;
 
 pub(crate) struct Found {
     pub(crate) seen: String,

@@ -4,31 +4,26 @@
 //! property and writes one line with the verdict, at the moment it is known, and ends. So nothing that a wrong answer
 //! leaves behind (threads that wait for each other, destructors that would hang, a panic within a panic) can hide what
 //! went wrong, and a child that does not end is ended.
+//!
+//! The learner's code can print such a line, too, and end the process. So the line contains a number that only parent and
+//! child know.
 
-use std::any::type_name_of_val;
-use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{IsTerminal, Read, Write};
 use std::panic;
 use std::path::Path;
 use std::process::{Child, Command, Stdio, exit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use cpu_time::ProcessTime;
-use serde::{Deserialize, Serialize};
+use exercises_protocol::schedule::Schedule;
+use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, State, TRACE, Verdict};
 
-use crate::schedule::Schedule;
 use crate::{recorder, source};
-
-/// In the child: the property to run here.
-pub const PROPERTY: &str = "EXERCISE_PROPERTY";
-/// Which seeds the model takes; 0 unless the proof asks for others.
-pub const ROUND: &str = "EXERCISE_ROUND";
-/// A directory: each failure is also written there, as `<property>.json`.
-pub const TRACE: &str = "EXERCISE_TRACE";
 
 const REPORT: &str = "\u{1e}exercise-report ";
 /// What a child writes from time to time, so that its parent knows that it watches over itself.
@@ -42,126 +37,41 @@ const TICK: Duration = Duration::from_millis(500);
 /// What the parent grants a child that is silent on top of its deadline, to report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How a property went: how often it held, or why it did not.
-pub type Verdict = Result<usize, Box<Failure>>;
-
-/// A property does not hold.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Failure {
-    /// What the property promises.
-    pub promise: String,
-    /// What was seen instead.
-    pub seen: String,
-    /// The likely cause.
-    pub cause: String,
-    /// Who did what until then.
-    pub schedule: Schedule,
-    /// What the learner's code printed.
-    pub output: String,
-    /// It was ended because it did not end.
-    pub hung: bool,
-}
-
-impl Failure {
-    pub(crate) fn new(promise: &str, seen: &str, cause: &str, schedule: Schedule) -> Self {
-        Self {
-            promise: promise.into(),
-            seen: seen.into(),
-            cause: cause.into(),
-            schedule,
-            output: String::new(),
-            hung: false,
-        }
-    }
-
-    /// What a learner reads. `mode` is where it ran: "the model", "real threads".
-    pub fn message(&self, property: &str, mode: &str, colour: bool) -> String {
-        let mut text = format!("\nproperty  {property} ({mode})\n");
-        let mut paragraph = |title: &str, body: &str| {
-            for (n, line) in body.lines().flat_map(|line| wrap(line, 100)).enumerate() {
-                let title = if n == 0 { title } else { "" };
-                let _ = writeln!(text, "{title:10}{line}");
-            }
-        };
-        paragraph("promise", &self.promise);
-        paragraph("seen", &self.seen);
-        paragraph("cause", &self.cause);
-        if self.schedule.events.len() > 1 {
-            text.push_str("\nWho did what, in this order, top to bottom:\n\n");
-            text.push_str(&self.schedule.text(colour));
-        }
-        if !self.output.is_empty() {
-            let _ = writeln!(text, "\nWhat your code printed last:\n{}", self.output);
-        }
-        text
-    }
-}
-
-/// Breaks a line at spaces; what follows the first line of an indented one is indented as far.
-fn wrap(line: &str, width: usize) -> Vec<String> {
-    let indent = line.len() - line.trim_start().len();
-    let mut lines = vec![" ".repeat(indent)];
-    for word in line.split_whitespace() {
-        let last = lines.last_mut().expect("there is at least one");
-        if last.len() > indent && last.len() + 1 + word.len() > width {
-            lines.push(format!("{}{word}", " ".repeat(indent)));
-        } else {
-            if last.len() > indent {
-                last.push(' ');
-            }
-            last.push_str(word);
-        }
-    }
-    lines
-}
-
-/// The name of a property is the name of its function, and of its test.
-pub(crate) fn name_of<F>(property: &F) -> &'static str {
-    let path = type_name_of_val(property);
-    path.rsplit("::").next().unwrap_or(path)
-}
-
 // ----- the parent -----
 
 /// Set when a property did not end: those after it are not tried, or the learner waits for one deadline after the other.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
-pub(crate) fn check(name: &str, mode: &str, deadline: Duration, run_here: impl FnOnce()) {
+pub(crate) fn check(name: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
     if std::env::var(PROPERTY).is_ok_and(|asked| asked == name) {
         run_here();
     }
-    let mut hung = HUNG.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let verdict = match &hung {
-        Some(other) => Err(Box::new(Failure::new(
-            "(not run)",
-            &format!("{other} did not end, so this one was not tried"),
-            "mend that one first",
-            Schedule::default(),
-        ))),
-        None => in_child(this_test(name), name, deadline),
-    };
-    let Err(failure) = verdict else {
-        return;
+    let hung = HUNG.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(other) = hung {
+        write(&State::NotRun, name);
+        println!("\n{name} was not tried: {other} did not end. Mend that one first.");
+        panic::resume_unwind(Box::new("not tried"));
+    }
+    let Err(failure) = in_child(this_test(name), name, deadline) else {
+        return write(&State::Held, name);
     };
     if failure.hung {
-        hung.get_or_insert_with(|| name.to_owned());
-        *HUNG.lock().unwrap_or_else(PoisonError::into_inner) = hung;
-    }
-    if let Some(directory) = std::env::var_os(TRACE) {
-        failure.write(Path::new(&directory), name);
+        HUNG.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| name.to_owned());
     }
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     print!("{}", failure.message(name, mode, colour));
+    write(&State::Failed(failure), name);
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
 
-impl Failure {
-    fn write(&self, directory: &Path, name: &str) {
-        let path = directory.join(format!("{name}.json"));
-        let json = serde_json::to_vec_pretty(self).expect("strings and numbers");
-        if let Err(error) = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, json)) {
-            println!("{TRACE}: cannot write {}: {error}", path.display());
-        }
+/// For whoever has started the tests and asks for more than text.
+fn write(state: &State, name: &str) {
+    let Some(directory) = std::env::var_os(TRACE) else { return };
+    let (directory, json) =
+        (Path::new(&directory), serde_json::to_vec_pretty(state).expect("strings and numbers"));
+    let path = directory.join(format!("{name}.json"));
+    if let Err(error) = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, json)) {
+        println!("{TRACE}: cannot write {}: {error}", path.display());
     }
 }
 
@@ -176,13 +86,18 @@ fn this_test(name: &str) -> Command {
 /// # Panics
 /// If the process cannot be started.
 pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Verdict {
+    let nonce = RandomState::new().build_hasher().finish().to_string();
     let mut child = command
         .env(PROPERTY, property)
-        .stdin(Stdio::null())
+        .env_remove(TRACE) // the verdict is ours to write
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("a process can be started");
+    let mut stdin = child.stdin.take().expect("piped");
+    let _ = stdin.write_all(nonce.as_bytes()); // it may be gone already; then it has no verdict
+    drop(stdin);
     let (hears, signs) = mpsc::channel();
     let stdout = Reader::new(child.stdout.take().expect("piped"), Some(hears));
     let stderr = Reader::new(child.stderr.take().expect("piped"), None);
@@ -196,7 +111,8 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
     let status = end(&mut child, in_time);
     let stdout = stdout.text(in_time);
     let output = own_output(property, &stdout, &stderr.text(in_time));
-    let report = stdout.lines().find_map(|line| line.split_once(REPORT));
+    let report = format!("{REPORT}{nonce} ");
+    let report = stdout.lines().find_map(|line| line.split_once(&report));
     let verdict = report.and_then(|(_, json)| serde_json::from_str::<Verdict>(json).ok());
     let missing = || {
         let seen = if in_time {
@@ -273,6 +189,10 @@ fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
 
 // ----- the child -----
 
+/// What the parent has written to this process' standard input. A report without it is not ours: the learner's code can
+/// print, too. It is read before any of that code runs.
+static NONCE: OnceLock<String> = OnceLock::new();
+
 pub(crate) fn round() -> u64 {
     std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0)
 }
@@ -280,6 +200,7 @@ pub(crate) fn round() -> u64 {
 /// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from here on ends in
 /// a report. A file that must not be run is reported at once.
 pub(crate) fn begin(source: &str, deadline: Duration) {
+    NONCE.get_or_init(|| std::io::read_to_string(std::io::stdin()).unwrap_or_default());
     if let Err(refusal) = source::look_at(source) {
         report_and_exit(&Err(refusal));
     }
@@ -330,6 +251,7 @@ pub(crate) fn report_and_exit(verdict: &Verdict) -> ! {
     }
     let json = serde_json::to_string(verdict).expect("strings and numbers");
     let mut stdout = std::io::stdout().lock();
-    let written = writeln!(stdout, "{REPORT}{json}").and_then(|()| stdout.flush());
+    let nonce = NONCE.get().map_or("", String::as_str);
+    let written = writeln!(stdout, "{REPORT}{nonce} {json}").and_then(|()| stdout.flush());
     exit(i32::from(verdict.is_err() || written.is_err()))
 }

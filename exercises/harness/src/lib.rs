@@ -1,7 +1,7 @@
 //! What the tests of the exercises have in common.
 //!
-//! Every exercise has a list of *properties*: functions in its `tests/suite` that use the learner's code and say what
-//! they saw if it does not keep its promise. Each property is checked twice:
+//! Every exercise has a list of *properties* in its `exercise.toml`: a name, and what a right answer promises. The function
+//! of that name in its `tests/suite` uses the learner's code and says what it saw if the promise is not kept. Each property is checked twice:
 //!
 //! * [`model`] runs it on thousands of thread schedules that a seed decides. Only one thread runs at a time, and at
 //!   every lock, wait and notification the scheduler picks who goes on. So an unlucky order of events is not a matter
@@ -25,7 +25,7 @@
 //!
 //! # Who writes what
 //!
-//! A property calls [`promise`] first, marks what it does with [`step`], wraps calls that could block for ever into
+//! A property marks what it does with [`step`], wraps calls that could block for ever into
 //! [`expect`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
 //! in the module `probe`, which exists for the model and for real threads. No property sleeps or looks at a clock.
 #![allow(
@@ -36,14 +36,12 @@
 pub mod isolate;
 pub mod model;
 pub mod real;
-pub mod schedule;
 
 mod diagnosis;
 mod recorder;
 mod source;
 
-pub use isolate::{Failure, Verdict};
-pub use recorder::{expect, fail, live_threads, promise, step};
+pub use recorder::{expect, fail, live_threads, step};
 
 /// Panics on purpose: what a job does that is meant to panic.
 ///

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use exercises_protocol::Mode;
 use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
@@ -154,14 +155,13 @@ const MOST_STEPS: usize = 50_000;
 const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
-pub fn check(source: &str, property: impl Fn() + Send + Sync + 'static) {
-    let name = isolate::name_of(&property);
-    isolate::check(name, "under the model", DEADLINE, || run_here(source, property));
+pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send + Sync + 'static) {
+    isolate::check(name, Mode::Model, DEADLINE, || run_here(source, promise, property));
 }
 
 /// Checks a property in this process, which ends with the verdict.
-pub fn run_here(source: &str, property: impl Fn() + Send + Sync + 'static) -> ! {
-    recorder::begin_run(backend::me);
+pub fn run_here(source: &str, promise: &str, property: impl Fn() + Send + Sync + 'static) -> ! {
+    recorder::begin(promise, backend::me);
     isolate::begin(source, DEADLINE);
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::None;
@@ -191,7 +191,7 @@ impl Scheduler for Sticky {
         }
         self.schedule += 1;
         backend::begin_run(self.seed << 32 | self.schedule);
-        recorder::begin_run(backend::me);
+        recorder::begin_run();
         Some(Schedule::new(self.schedule))
     }
 

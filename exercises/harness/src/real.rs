@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use exercises_protocol::Mode;
+
 use crate::isolate;
 use crate::recorder;
 
@@ -84,17 +86,16 @@ const RUNS: usize = 30;
 const DEADLINE: Duration = Duration::from_secs(8);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
-pub fn check(source: &str, property: impl Fn()) {
-    let name = isolate::name_of(&property);
-    isolate::check(name, "on real threads", DEADLINE, || run_here(source, property));
+pub fn check(source: &str, name: &str, promise: &str, property: impl Fn()) {
+    isolate::check(name, Mode::Real, DEADLINE, || run_here(source, promise, property));
 }
 
 /// Checks a property in this process, which ends with the verdict.
-pub fn run_here(source: &str, property: impl Fn()) -> ! {
-    recorder::begin_run(backend::me);
+pub fn run_here(source: &str, promise: &str, property: impl Fn()) -> ! {
+    recorder::begin(promise, backend::me);
     isolate::begin(source, DEADLINE);
     for _ in 0..RUNS {
-        recorder::begin_run(backend::me);
+        recorder::begin_run();
         backend::set_me(recorder::register(None, false));
         property();
     }

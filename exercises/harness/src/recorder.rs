@@ -2,15 +2,17 @@
 //!
 //! There is one recorder per process, behind an ordinary lock: under the model only one thread runs at a time, and with
 //! real threads it gives the events an order. Whatever ends a property ([`fail`], a panic, the watchdog, a deadlock) is
-//! turned into a [`Failure`](crate::Failure) here, together with the events that led to it.
+//! turned into a [`Failure`] here, together with the events that led to it.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use exercises_protocol::Failure;
+use exercises_protocol::schedule::{Action, Event, Schedule};
+
 use crate::diagnosis;
-use crate::isolate::{self, Failure};
-use crate::schedule::{Action, Event, Schedule};
+use crate::isolate;
 
 /// Beyond this, the oldest events go. Only an answer that spins gets here.
 const MOST_EVENTS: usize = 20_000;
@@ -80,11 +82,16 @@ fn recorder() -> MutexGuard<'static, Recorder> {
     RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins a run: everything recorded so far is forgotten. `who` says which thread calls.
-pub(crate) fn begin_run(who: fn() -> ThreadKey) {
+/// Begins a property. `promise` is what it promises, and `who` says which thread calls.
+pub(crate) fn begin(promise: &str, who: fn() -> ThreadKey) {
+    *recorder() = Recorder { promise: promise.to_owned(), who: Some(who), ..Recorder::new(1) };
+}
+
+/// Begins a run of the property: everything recorded so far is forgotten.
+pub(crate) fn begin_run() {
     let mut recorder = recorder();
-    let run = recorder.run + 1;
-    *recorder = Recorder { who: Some(who), ..Recorder::new(run) };
+    let (run, who, promise) = (recorder.run + 1, recorder.who, std::mem::take(&mut recorder.promise));
+    *recorder = Recorder { promise, who, ..Recorder::new(run) };
 }
 
 /// Adds a thread to this run.
@@ -266,11 +273,6 @@ pub(crate) fn asleep_and_alive() -> (usize, usize) {
 }
 
 // ----- what properties call -----
-
-/// Says what the property is about, in one sentence. The first thing a property does.
-pub fn promise(sentence: &str) {
-    here(|recorder, _| sentence.clone_into(&mut recorder.promise));
-}
 
 /// Writes down something that the property (or one of its jobs) has done, for the picture.
 pub fn step(what: &str) {

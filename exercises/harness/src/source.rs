@@ -3,8 +3,8 @@
 //! A `std::sync::Mutex` under the model is not the model's: a thread that waits for it blocks all of them, for ever.
 //! What the model says then is obscure, so the file is read first.
 
-use crate::isolate::Failure;
-use crate::schedule::Schedule;
+use exercises_protocol::Failure;
+use exercises_protocol::schedule::Schedule;
 
 /// What goes past the door, and what to write instead; the first that fits counts.
 const FORBIDDEN: [(&str, &str); 6] = [
@@ -26,6 +26,14 @@ pub(crate) fn look_at(source: &str) -> Result<(), Box<Failure>> {
         if let Some((forbidden, instead)) = FORBIDDEN.iter().find(fits) {
             return Err(Box::new(refusal(word.line, forbidden, instead)));
         }
+    }
+    if let Some(word) = words.iter().find(|word| word.path.starts_with("exercises_harness")) {
+        return Err(Box::new(Failure::new(
+            "The answer is judged by the tests, and has no part in them.",
+            &format!("line {} of src/exercise.rs names exercises_harness", word.line),
+            "that is what the tests are made of; an answer needs nothing of it",
+            Schedule::default(),
+        )));
     }
     // This one needs no `use` to be std's.
     let names = |word: &&Word| word.path == "thread_local" || word.path.ends_with("sync::thread_local");
@@ -125,6 +133,7 @@ mod tests {
             ("    let x = Arc::new(std::sync::Mutex::new(0));", 1),
             ("/* a comment,\nand more */ use std::thread;", 2),
             ("use crate::sync::Mutex;\nthread_local! {\n    static N: u8 = 1\n}", 2),
+            ("\n#[cfg(test)]\nuse exercises_harness::fail;", 3),
         ] {
             let failure = look_at(source).expect_err(source);
             assert!(failure.seen.starts_with(&format!("line {line} ")), "{}", failure.seen);

@@ -6,18 +6,20 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use exercises_harness::model::check;
-use exercises_harness::schedule::Action;
-use exercises_harness::{isolate, real, schedule};
+use exercises_harness::real;
+use exercises_protocol::schedule::{self, Action};
+use exercises_protocol::{Failure, PROPERTY, State, TRACE};
+
+const PROMISE: &str = "What a property promises.";
 
 mod properties {
     use exercises_harness::model::probe;
     use exercises_harness::model::sync::atomic::{AtomicBool, Ordering};
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
-    use exercises_harness::{expect, promise, step};
+    use exercises_harness::{expect, step};
     use std::time::Duration;
 
     pub(crate) fn deadlocks() {
-        promise("Two locks are taken.");
         let locks = Arc::new((Mutex::new(()), Mutex::new(())));
         let other = {
             let locks = Arc::clone(&locks);
@@ -49,6 +51,13 @@ mod properties {
         std::process::exit(0);
     }
 
+    pub(crate) fn prints_a_report() {
+        println!("\u{1e}exercise-report {{\"Ok\":2000}}\n\u{1e}exercise-report  {{\"Ok\":2000}}");
+        println!("test prints_a_report ... ok");
+        assert!(std::env::var_os("EXERCISE_TRACE").is_none(), "where the verdict is written is not told");
+        std::process::exit(0);
+    }
+
     pub(crate) fn goes_past_the_door() {
         panic!("it was run");
     }
@@ -71,7 +80,6 @@ mod properties {
     }
 
     pub(crate) fn never_ends() {
-        promise("It ends.");
         loop {
             std::hint::spin_loop();
         }
@@ -116,8 +124,8 @@ mod properties {
 /// The tests that are ignored are meant to fail. This runs one of them as `cargo test` would.
 fn failing(test: &str) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([test, "--exact", "--ignored"]).env_remove(isolate::PROPERTY);
-    command.env(isolate::TRACE, traces()).output().unwrap()
+    command.args([test, "--exact", "--ignored"]).env_remove(PROPERTY);
+    command.env(TRACE, traces()).output().unwrap()
 }
 
 fn traces() -> PathBuf {
@@ -132,10 +140,19 @@ fn message(test: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// What it has written down.
+fn written(test: &str) -> Failure {
+    let json = std::fs::read(traces().join(format!("{test}.json"))).unwrap();
+    match serde_json::from_slice(&json).unwrap() {
+        State::Failed(failure) => *failure,
+        state => panic!("{state:?}"),
+    }
+}
+
 #[test]
 #[ignore = "meant to fail"]
 fn deadlocks() {
-    check("", properties::deadlocks);
+    check("", "deadlocks", PROMISE, properties::deadlocks);
 }
 
 #[test]
@@ -146,16 +163,15 @@ fn a_deadlock_says_who_holds_what_and_is_drawn_and_written() {
     {
         assert!(message.contains(words), "no {words:?} in {message}");
     }
-    let json = std::fs::read(traces().join("deadlocks.json")).unwrap();
-    let failure: exercises_harness::Failure = serde_json::from_slice(&json).unwrap();
-    assert_eq!(failure.promise, "Two locks are taken.");
+    let failure = written("deadlocks");
+    assert_eq!(failure.promise, PROMISE);
     assert!(schedule::svg(&failure.schedule, "deadlock").contains("class=\"mark\""));
 }
 
 #[test]
 #[ignore = "meant to fail"]
 fn panics_with_a_bad_destructor() {
-    check("", properties::panics_with_a_bad_destructor);
+    check("", "panics_with_a_bad_destructor", PROMISE, properties::panics_with_a_bad_destructor);
 }
 
 #[test]
@@ -168,7 +184,7 @@ fn a_panic_is_reported_before_any_destructor_runs_and_with_what_was_printed() {
 #[test]
 #[ignore = "meant to fail"]
 fn exits() {
-    real::check("", properties::exits);
+    real::check("", "exits", PROMISE, properties::exits);
 }
 
 #[test]
@@ -178,8 +194,20 @@ fn an_answer_that_ends_the_process_has_not_passed() {
 
 #[test]
 #[ignore = "meant to fail"]
+fn prints_a_report() {
+    check("", "prints_a_report", PROMISE, properties::prints_a_report);
+}
+
+#[test]
+fn a_report_that_the_answer_prints_does_not_count() {
+    assert!(message("prints_a_report").contains("ended without a verdict"));
+    assert!(written("prints_a_report").seen.contains("ended without a verdict"));
+}
+
+#[test]
+#[ignore = "meant to fail"]
 fn goes_past_the_door() {
-    check("use std::sync::Mutex;", properties::goes_past_the_door);
+    check("use std::sync::Mutex;", "goes_past_the_door", PROMISE, properties::goes_past_the_door);
 }
 
 #[test]
@@ -195,7 +223,7 @@ fn a_file_that_goes_past_the_door_is_refused_before_it_is_run() {
 #[test]
 #[ignore = "meant to fail"]
 fn never_ends() {
-    real::check("", properties::never_ends);
+    real::check("", "never_ends", PROMISE, properties::never_ends);
 }
 
 #[test]
@@ -207,13 +235,13 @@ fn an_endless_loop_is_ended_with_a_message() {
 
 #[test]
 fn is_slow() {
-    real::check("", properties::is_slow);
+    real::check("", "is_slow", PROMISE, properties::is_slow);
 }
 
 #[test]
 #[ignore = "meant to fail"]
 fn waits_for_ever() {
-    real::check("", properties::waits_for_ever);
+    real::check("", "waits_for_ever", PROMISE, properties::waits_for_ever);
 }
 
 #[test]
@@ -225,7 +253,7 @@ fn a_wait_without_an_end_is_ended_with_a_message() {
 #[ignore = "meant to fail"]
 #[cfg(unix)]
 fn leaves_a_process_behind() {
-    real::check("", properties::leaves_a_process_behind);
+    real::check("", "leaves_a_process_behind", PROMISE, properties::leaves_a_process_behind);
 }
 
 #[test]
@@ -239,7 +267,7 @@ fn nobody_waits_for_what_a_process_leaves_behind() {
 #[test]
 #[ignore = "meant to fail"]
 fn waits_in_an_if() {
-    check("", properties::waits_in_an_if);
+    check("", "waits_in_an_if", PROMISE, properties::waits_in_an_if);
 }
 
 #[test]
@@ -250,14 +278,13 @@ fn a_wait_that_ends_by_itself_is_part_of_the_model() {
 #[test]
 #[ignore = "meant to fail"]
 fn misses_the_notification() {
-    check("", properties::misses_the_notification);
+    check("", "misses_the_notification", PROMISE, properties::misses_the_notification);
 }
 
 #[test]
 fn a_lost_wake_up_is_shown_with_the_notification_before_the_wait() {
     assert!(message("misses_the_notification").contains("the wake-up is lost"));
-    let json = std::fs::read(traces().join("misses_the_notification.json")).unwrap();
-    let schedule = serde_json::from_slice::<exercises_harness::Failure>(&json).unwrap().schedule;
+    let schedule = written("misses_the_notification").schedule;
     let notify = schedule.decisive.unwrap();
     assert!(matches!(schedule.events[notify].action, Action::Notify { all: true, .. }));
     let wait = schedule.events.iter().rposition(|event| matches!(event.action, Action::Wait(_))).unwrap();

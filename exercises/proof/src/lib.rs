@@ -1,50 +1,24 @@
 #![doc = include_str!("../README.md")]
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+use std::thread;
 use std::time::Duration;
-use std::{fs, thread};
 
 use anyhow::{Context, anyhow, bail};
-use exercises_harness::{Failure, Verdict, isolate};
+use exercises_harness::isolate;
+use exercises_protocol::{Exercise, Failure, Mode, ROUND, Verdict};
 
-mod exercise;
+mod complete;
 mod through_cargo;
 
-pub use exercise::{Exercise, exercises, pristine};
+pub use complete::{exercises, pristine, table, write_table};
 pub use through_cargo::through_cargo;
 
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
-
-/// Under which of its two tests a property runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// As in `tests/model.rs`.
-    Model,
-    /// As in `tests/real.rs`.
-    Real,
-}
-
-impl Mode {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Real => "real",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn named(name: &str) -> anyhow::Result<Self> {
-        [Self::Model, Self::Real]
-            .into_iter()
-            .find(|mode| mode.name() == name)
-            .with_context(|| format!("no mode is called {name}"))
-    }
-}
 
 /// In the child: runs one property of one answer. Returns only if there is no such thing.
 pub fn run_property(mode: Mode, exercise: &str, answer: &str, property: &str) -> anyhow::Result<()> {
@@ -82,14 +56,14 @@ impl Proof {
     /// Runs `rounds` rounds. In the first, every property of every answer; after that the solution's, and of each wrong
     /// answer the one that is to catch it. `exe` is the program whose `--run` runs one.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: u64) -> anyhow::Result<Self> {
-        let mut proof = Self { mistakes: exercise.incomplete()?, ..Self::default() };
+        let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         for run in run_all(exercise, exe, plan(exercise, rounds)) {
             if run.round == 0 && run.mode == Mode::Model && run.verdict.is_err() {
                 proof.caught.push((run.answer.into(), run.property.into()));
             }
             if let Err(mistake) = judge(exercise, &run) {
                 let Run { mode, answer, property, round, .. } = &run;
-                let mode = mode.name();
+                let mode = mode.program();
                 proof.mistakes.push(format!(
                     "{} {answer}, {property} ({mode}, round {round}): {mistake}",
                     exercise.name
@@ -110,7 +84,7 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<(Mode, &str, &str, u64)> {
     let mut plan = Vec::new();
     for round in 0..rounds {
         for property in exercise.properties.iter().map(|property| property.name.as_str()) {
-            for mode in [Mode::Model, Mode::Real] {
+            for mode in Mode::ALL {
                 plan.push((mode, "solution", property, round));
                 if round == 0 {
                     plan.push((mode, "stub", property, round)); // it says what is to do, whatever the schedule
@@ -133,8 +107,8 @@ fn run_all<'a>(exercise: &Exercise, exe: &Path, plan: Vec<(Mode, &'a str, &'a st
     let work = || {
         while let Some((mode, answer, property, round)) = next() {
             let mut command = Command::new(exe);
-            command.args(["--run", mode.name(), &exercise.name, answer, property]);
-            command.env(isolate::ROUND, round.to_string());
+            command.args(["--run", mode.program(), &exercise.name, answer, property]);
+            command.env(ROUND, round.to_string());
             let verdict = isolate::in_child(command, property, DEADLINE);
             runs.lock().expect("nobody panics with it").push(Run { mode, answer, property, round, verdict });
         }
@@ -149,14 +123,12 @@ fn run_all<'a>(exercise: &Exercise, exe: &Path, plan: Vec<(Mode, &'a str, &'a st
 
 /// Whether a verdict is the right one.
 fn judge(exercise: &Exercise, run: &Run<'_>) -> anyhow::Result<()> {
-    let promise = &exercise.property(run.property)?.promise;
     let failure = run.verdict.as_ref().err();
     match run.answer {
         "solution" => failure.map_or(Ok(()), |failure| Err(anyhow!("is rejected: {}", whole(failure)))),
         "stub" => {
             let failure = failure.context("passes")?;
-            expect_words(failure, "still to do")?;
-            expect_promise(failure, promise)
+            expect_words(failure, "still to do")
         }
         answer => {
             let wrong = exercise.wrong(answer)?;
@@ -164,8 +136,7 @@ fn judge(exercise: &Exercise, run: &Run<'_>) -> anyhow::Result<()> {
                 return Ok(()); // others may catch it, too
             }
             let failure = failure.context("passes")?;
-            expect_words(failure, &wrong.message)?;
-            expect_promise(failure, promise)
+            expect_words(failure, &wrong.message)
         }
     }
 }
@@ -176,13 +147,6 @@ fn expect_words(failure: &Failure, words: &str) -> anyhow::Result<()> {
     }
     if !whole(failure).contains(words) {
         bail!("is rejected, but the message does not say {words:?}: {}", whole(failure));
-    }
-    Ok(())
-}
-
-fn expect_promise(failure: &Failure, promise: &str) -> anyhow::Result<()> {
-    if failure.promise != promise {
-        bail!("says it promises {:?}, and exercise.toml says {promise:?}", failure.promise);
     }
     Ok(())
 }
@@ -225,13 +189,4 @@ pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
 /// The folder of the exercises.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The names in a list that are not in the other.
-fn missing<'a>(these: &BTreeSet<&'a str>, from: &BTreeSet<&'a str>) -> Vec<&'a str> {
-    these.difference(from).copied().collect()
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }

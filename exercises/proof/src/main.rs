@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use exercises_proof::{Mode, Proof, matrix, pristine, run_property, through_cargo};
+use exercises_proof::{Proof, matrix, pristine, run_property, through_cargo, write_table};
+use exercises_protocol::Mode;
 
 /// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
 /// which mistake.
@@ -18,6 +19,9 @@ struct Args {
     /// Check only that the learners' files are the stubs, as they are in a clean checkout
     #[arg(long, conflicts_with = "rounds")]
     pristine: bool,
+    /// Write the table of properties into each README, from exercise.toml
+    #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
+    tables: bool,
     /// Have `cargo test` judge each answer, as it would a learner's: slow
     #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
     through_cargo: bool,
@@ -29,9 +33,13 @@ struct Args {
 fn main() -> anyhow::Result<ExitCode> {
     let args = Args::parse();
     if let Some(run) = &args.run {
-        run_property(Mode::named(&run[0])?, &run[1], &run[2], &run[3])?;
+        run_property(Mode::named(&run[0]).context("no mode is called so")?, &run[1], &run[2], &run[3])?;
     }
     let exercises = exercises_proof::exercises(args.exercise.as_deref())?;
+    if args.tables {
+        exercises.iter().try_for_each(write_table)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mistakes = if args.pristine {
         pristine(&exercises)?
     } else if args.through_cargo {

@@ -7,7 +7,9 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::{Exercise, folder};
+use exercises_protocol::Exercise;
+
+use crate::folder;
 
 /// Runs `cargo test` on every answer and returns what is not as it should be.
 pub fn through_cargo(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
@@ -20,7 +22,8 @@ pub fn through_cargo(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
     copy_sources(&root, &copy, &scratch)?;
     let mut mistakes = Vec::new();
     for exercise in exercises {
-        for answer in exercise.answers() {
+        let wrong = exercise.wrong.iter().map(|wrong| wrong.file.as_str());
+        for answer in ["solution", "stub"].into_iter().chain(wrong) {
             println!("{} {answer}", exercise.name);
             let package = copy.join("exercises").join(&exercise.name);
             let source = package.join(if answer.starts_with('m') { "wrong" } else { answer });

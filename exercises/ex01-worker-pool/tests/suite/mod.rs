@@ -1,6 +1,6 @@
-//! The properties of the worker pool, each a function. `model.rs` and `real.rs` run them.
+//! The properties of the worker pool, each a function. `exercise.toml` lists them and says what each promises.
 
-use exercises_harness::{expect, fail, live_threads, panic_on_purpose, promise, step};
+use exercises_harness::{expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::WorkerPool;
 use crate::probe::{Counter, Shared, until_asleep};
@@ -32,7 +32,6 @@ fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
 }
 
 pub fn every_job_runs_once() {
-    promise("Every job runs, and runs once.");
     let pool = WorkerPool::new(2);
     let runs: Arc<Shared<Vec<u32>>> = Arc::default();
     let ran = Arc::new(Counter::new("three jobs to have run"));
@@ -58,7 +57,6 @@ pub fn every_job_runs_once() {
 }
 
 pub fn one_worker_runs_the_jobs_in_their_order() {
-    promise("With one worker, jobs run in the order in which they were executed.");
     let pool = WorkerPool::new(1);
     let order: Arc<Shared<Vec<u32>>> = Arc::default();
     for job in 1..=3 {
@@ -80,7 +78,6 @@ pub fn one_worker_runs_the_jobs_in_their_order() {
 }
 
 pub fn as_many_jobs_run_at_once_as_there_are_threads() {
-    promise("As many jobs run at the same time as the pool has threads.");
     let pool = WorkerPool::new(2);
     let cause = "only one job runs at a time: does new() start as many threads as it is asked for, and is every lock \
                  let go before the job is called?";
@@ -89,7 +86,6 @@ pub fn as_many_jobs_run_at_once_as_there_are_threads() {
 }
 
 pub fn no_more_threads_run_jobs_than_the_pool_has() {
-    promise("Jobs run on the pool's own threads, and it has as many as were asked for.");
     let pool = WorkerPool::new(2);
     let ran_on: Arc<Shared<Vec<_>>> = Arc::default();
     for _ in 0..4 {
@@ -121,7 +117,6 @@ pub fn no_more_threads_run_jobs_than_the_pool_has() {
 }
 
 pub fn execute_returns_while_every_worker_is_busy() {
-    promise("execute() returns at once, also when no worker is free.");
     let pool = WorkerPool::new(1);
     let open = Arc::new(Counter::new("the test to open the gate"));
     let ran = Arc::new(Counter::new("three jobs to have run"));
@@ -144,7 +139,6 @@ pub fn execute_returns_while_every_worker_is_busy() {
 }
 
 pub fn a_worker_without_a_job_sleeps_until_there_is_one() {
-    promise("A worker with nothing to do sleeps, and the next job wakes one up.");
     let pool = WorkerPool::new(2);
     let ran = Arc::new(Counter::new("the job to run"));
     for job in 1..=2 {
@@ -166,7 +160,6 @@ pub fn a_worker_without_a_job_sleeps_until_there_is_one() {
 }
 
 pub fn workers_stay_when_another_was_faster() {
-    promise("A worker that wakes up and finds the queue empty goes on waiting.");
     let pool = WorkerPool::new(2);
     let ran = Arc::new(Counter::new("two jobs to have run"));
     for job in 1..=2 {
@@ -185,7 +178,6 @@ pub fn workers_stay_when_another_was_faster() {
 }
 
 pub fn a_panicking_job_costs_no_worker() {
-    promise("A job that panics costs the pool no thread.");
     let pool = WorkerPool::new(2);
     for _ in 0..2 {
         pool.execute(|| panic_on_purpose());
@@ -197,7 +189,6 @@ pub fn a_panicking_job_costs_no_worker() {
 }
 
 pub fn shutdown_runs_what_was_accepted() {
-    promise("Every job that was accepted before shutdown() is run.");
     let pool = WorkerPool::new(2);
     let ran = Arc::new(Counter::new("jobs"));
     for job in 1..=4 {
@@ -224,7 +215,6 @@ pub fn shutdown_runs_what_was_accepted() {
 }
 
 pub fn shutdown_wakes_every_sleeping_worker() {
-    promise("shutdown() ends workers that are asleep, all of them.");
     let pool = WorkerPool::new(2);
     until_asleep(2, "a worker that has nothing to do waits on a Condvar");
     step("sees both workers asleep");
@@ -232,14 +222,12 @@ pub fn shutdown_wakes_every_sleeping_worker() {
 }
 
 pub fn shutdown_reaches_a_worker_that_is_about_to_sleep() {
-    promise("shutdown() reaches every worker, whatever it is doing at that moment.");
     let pool = WorkerPool::new(2);
     pool.execute(|| step("a job runs"));
     shut_down(pool);
 }
 
 pub fn shutdown_returns_when_every_thread_has_ended() {
-    promise("When shutdown() has returned, the jobs are done and no thread of the pool is left.");
     let pool = WorkerPool::new(2);
     for job in 1..=2 {
         pool.execute(move || step(&format!("job {job} runs")));

@@ -1,7 +1,7 @@
-//! The properties of the one-shot future, each a function. `model.rs` and `real.rs` run them.
+//! The properties of the one-shot future, each a function. `exercise.toml` lists them and says what each promises.
 #![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
 
-use exercises_harness::{expect, fail, panic_on_purpose, promise as promises, step};
+use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::{Abandoned, Future, promise};
 use crate::probe::{Counter, until_asleep};
@@ -54,7 +54,6 @@ fn check_value(got: Result<Value, Abandoned>, number: u32) {
 }
 
 pub fn get_returns_a_value_that_is_there() {
-    promises("get() returns the value that was provided before.");
     let (promise, future) = promise();
     let (seven, _) = value(7);
     expect("complete()", "complete() never waits", || promise.complete(seven));
@@ -62,7 +61,6 @@ pub fn get_returns_a_value_that_is_there() {
 }
 
 pub fn get_waits_for_the_value() {
-    promises("get() waits for the value, whichever of get() and complete() comes first.");
     let (promise, future) = promise();
     let (seven, _) = value(7);
     let getter = getter(future, VALUE_NEVER_SEEN);
@@ -71,7 +69,6 @@ pub fn get_waits_for_the_value() {
 }
 
 pub fn a_waiting_get_sleeps() {
-    promises("While there is nothing to return, get() sleeps.");
     let (promise, future) = promise();
     let (seven, _) = value(7);
     let getter = getter(future, VALUE_NEVER_SEEN);
@@ -82,7 +79,6 @@ pub fn a_waiting_get_sleeps() {
 }
 
 pub fn a_dropped_promise_releases_a_waiting_get() {
-    promises("When the promise is dropped, a get() that waits returns Err(Abandoned).");
     let (promise, future) = promise::<u32>();
     let getter = getter(future, NEVER_RELEASED);
     step("drops the promise");
@@ -93,7 +89,6 @@ pub fn a_dropped_promise_releases_a_waiting_get() {
 }
 
 pub fn get_after_a_dropped_promise_returns_at_once() {
-    promises("A get() that comes after the drop of the promise returns Err(Abandoned), too.");
     let (promise, future) = promise::<u32>();
     step("drops the promise");
     drop(promise);
@@ -103,7 +98,6 @@ pub fn get_after_a_dropped_promise_returns_at_once() {
 }
 
 pub fn a_panicking_provider_releases_a_waiting_get() {
-    promises("When the thread that holds the promise panics, get() returns Err(Abandoned).");
     let (promise, future) = promise::<u32>();
     let getter = getter(future, NEVER_RELEASED);
     let provider = thread::Builder::new().name("provider".into()).spawn(move || {
@@ -116,7 +110,6 @@ pub fn a_panicking_provider_releases_a_waiting_get() {
 }
 
 pub fn is_done_only_looks() {
-    promises("is_done() tells whether get() would wait; it neither waits nor takes the value.");
     let (promise, future) = promise();
     let ask = |future: &Future<Value>| {
         expect("is_done()", "is_done() only looks and never waits for a value", || future.is_done())
@@ -135,7 +128,6 @@ pub fn is_done_only_looks() {
 }
 
 pub fn is_done_is_true_for_an_abandoned_future() {
-    promises("is_done() is true after the drop of the promise: get() would not wait.");
     let (promise, future) = promise::<u32>();
     drop(promise);
     if !expect("is_done()", "is_done() only looks and never waits", || future.is_done()) {
@@ -147,7 +139,6 @@ pub fn is_done_is_true_for_an_abandoned_future() {
 }
 
 pub fn done_means_that_the_value_is_there() {
-    promises("Once is_done() is true, get() returns the value.");
     let (promise, future) = promise();
     let (seven, _) = value(7);
     let provider = thread::spawn(move || promise.complete(seven));
@@ -166,7 +157,6 @@ pub fn done_means_that_the_value_is_there() {
 }
 
 pub fn a_value_that_nobody_gets_is_dropped() {
-    promises("A value that is never fetched is dropped when both ends are gone, once.");
     let (promise, future) = promise();
     let (seven, dropped) = value(7);
     promise.complete(seven);

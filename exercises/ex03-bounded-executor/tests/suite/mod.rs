@@ -1,10 +1,10 @@
-//! The properties of the bounded executor, each a function. `model.rs` and `real.rs` run them.
+//! The properties of the bounded executor, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::collections::VecDeque;
 
 use executor::prelude::*;
 use executor::{Executor, RejectReason, RejectedExecution, Task, ThreadPoolExecutor};
-use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::BoundedExecutor;
 use crate::probe::{Counter, Shared};
@@ -114,7 +114,6 @@ fn join<T>(handle: thread::JoinHandle<T>) {
 }
 
 pub fn every_job_runs_once() {
-    promise("Every job that execute() accepts runs, and runs once.");
     let pool = Arc::new(ThreadPoolExecutor::fixed(2));
     let bounded = BoundedExecutor::new(Arc::clone(&pool), 2);
     let ran = Arc::new(Counter::new("three jobs to have run"));
@@ -144,7 +143,6 @@ pub fn every_job_runs_once() {
 }
 
 pub fn as_many_jobs_are_let_in_as_the_bound_says() {
-    promise("Up to the bound, execute() lets jobs in without waiting.");
     let inner = Inner::new();
     let bounded = BoundedExecutor::new(inner.clone(), 2);
     for _ in 0..2 {
@@ -155,7 +153,6 @@ pub fn as_many_jobs_are_let_in_as_the_bound_says() {
 }
 
 pub fn no_more_jobs_are_let_in_than_the_bound_says() {
-    promise("The inner executor never has more jobs, running or queued, than the bound says.");
     let inner = Inner::new();
     let bounded = Arc::new(BoundedExecutor::new(inner.clone(), 1));
     let submit = |job: usize| {
@@ -181,7 +178,6 @@ pub fn no_more_jobs_are_let_in_than_the_bound_says() {
 }
 
 pub fn a_running_job_keeps_its_place() {
-    promise("A job keeps its place for as long as it runs.");
     let inner = Inner::new();
     let bounded = Arc::new(BoundedExecutor::new(inner.clone(), 1));
     let seen = Arc::new(Counter::new("nothing"));
@@ -218,7 +214,6 @@ pub fn a_running_job_keeps_its_place() {
 }
 
 pub fn the_permit_comes_back_when_the_job_is_done() {
-    promise("When a job is done, there is room for the next, for one.");
     let inner = Inner::new();
     let bounded = BoundedExecutor::new(inner.clone(), 1);
     let_in(&bounded, NO_ROOM_YET, || step("the job runs"));
@@ -228,7 +223,6 @@ pub fn the_permit_comes_back_when_the_job_is_done() {
 }
 
 pub fn the_permit_comes_back_when_the_job_panics() {
-    promise("When a job panics, its permit comes back as well, once.");
     let inner = Inner::new();
     let bounded = BoundedExecutor::new(inner.clone(), 1);
     let_in(&bounded, NO_ROOM_YET, || panic_on_purpose());
@@ -240,9 +234,6 @@ pub fn the_permit_comes_back_when_the_job_panics() {
 }
 
 pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
-    promise(
-        "When the inner executor refuses a job, execute() gives it back, and the permit comes back, once.",
-    );
     let inner = Inner::new();
     let bounded = BoundedExecutor::new(inner.clone(), 1);
     inner.refuse(true);
@@ -265,7 +256,6 @@ pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
 }
 
 pub fn the_permit_comes_back_when_the_job_is_dropped_unrun() {
-    promise("When the inner executor drops a job without running it, the permit comes back, once.");
     let inner = Inner::new();
     let bounded = BoundedExecutor::new(inner.clone(), 1);
     let_in(&bounded, NO_ROOM_YET, || {});

@@ -1,4 +1,4 @@
-//! The properties of the isolating executor, each a function. `model.rs` and `real.rs` run them.
+//! The properties of the isolating executor, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use executor::prelude::*;
 use executor::{
     DirectExecutor, Executor, Outcome, RejectReason, RejectedExecution, Task, ThreadPoolExecutor,
 };
-use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::{IsolatingExecutor, Session, sign_in, sign_out, signed_in};
 use crate::probe::{Counter, Shared};
@@ -84,7 +84,6 @@ fn nobody_is_signed_in(who: &str, cause: &str) {
 }
 
 pub fn every_job_runs_once_on_the_inner_executor() {
-    promise("Every job that execute() accepts is run by the inner executor, once.");
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     let ran = counter();
@@ -105,7 +104,6 @@ pub fn every_job_runs_once_on_the_inner_executor() {
 }
 
 pub fn a_refused_job_is_given_back() {
-    promise("When the inner executor refuses a job, execute() gives it back.");
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     inner.0.refuses.with(|refuses| *refuses = true);
@@ -119,9 +117,6 @@ pub fn a_refused_job_is_given_back() {
 }
 
 pub fn a_job_finds_nobody_signed_in() {
-    promise(
-        "On whichever thread of a pool a job runs, it finds nobody signed in but those whom it signs in.",
-    );
     let pool = Arc::new(ThreadPoolExecutor::fixed(2));
     let isolating = IsolatingExecutor::new(Arc::clone(&pool));
     let (ran, ended) = (counter(), counter());
@@ -150,7 +145,6 @@ pub fn a_job_finds_nobody_signed_in() {
 }
 
 pub fn what_a_job_leaves_ends_with_it() {
-    promise("When a job has returned, the session that it left on its thread has ended.");
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     let ended = counter();
@@ -164,7 +158,6 @@ pub fn what_a_job_leaves_ends_with_it() {
 }
 
 pub fn what_a_panicking_job_leaves_ends_with_it() {
-    promise("When a job has panicked, the session that it left on its thread has ended.");
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     let ended = counter();
@@ -183,7 +176,6 @@ pub fn what_a_panicking_job_leaves_ends_with_it() {
 }
 
 pub fn a_panic_still_reaches_the_inner_executor() {
-    promise("When a job panics, the inner executor sees the panic.");
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     execute(&isolating, || panic_on_purpose());
@@ -197,7 +189,6 @@ pub fn a_panic_still_reaches_the_inner_executor() {
 }
 
 pub fn a_job_on_its_callers_thread_finds_nobody_signed_in() {
-    promise("A job that is run by its caller does not find whoever is signed in there.");
     let isolating = IsolatingExecutor::new(DirectExecutor);
     let (grace, ran) = (counter(), counter());
     sign_in(session("Grace", &grace));
@@ -217,7 +208,6 @@ pub fn a_job_on_its_callers_thread_finds_nobody_signed_in() {
 }
 
 pub fn the_callers_session_is_there_again_afterwards() {
-    promise("When a job was run by its caller, whoever was signed in there is so again, also after a panic.");
     let isolating = IsolatingExecutor::new(DirectExecutor);
     for panics in [false, true] {
         let (grace, ada) = (counter(), counter());
@@ -248,7 +238,6 @@ pub fn the_callers_session_is_there_again_afterwards() {
 }
 
 pub fn jobs_within_jobs_each_have_their_own_session() {
-    promise("A job that a job runs on its own thread has a session of its own, and so has one within that.");
     let isolating = Arc::new(IsolatingExecutor::new(DirectExecutor));
     let ended = counter();
     sign_in(session("Grace", &ended));
@@ -288,7 +277,6 @@ fn check_still_there(user: &str, ended: &Counter, within: usize) {
 }
 
 pub fn submitting_leaves_the_submitters_session_alone() {
-    promise("Whoever submits a job that others run stays signed in.");
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     let grace = counter();
@@ -306,7 +294,6 @@ pub fn submitting_leaves_the_submitters_session_alone() {
 }
 
 pub fn a_session_may_look_around_when_it_ends() {
-    promise("While a session ends, its code may ask who is signed in.");
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     let ended = counter();

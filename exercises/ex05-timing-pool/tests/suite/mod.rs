@@ -1,8 +1,8 @@
-//! The properties of the timing, each a function. `model.rs` and `real.rs` run them.
+//! The properties of the timing, each a function. `exercise.toml` lists them and says what each promises.
 
 use executor::prelude::*;
 use executor::{TaskHandle, ThreadPoolExecutor};
-use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::{Millis, Summary, Timing};
 use crate::probe::{Counter, Shared};
@@ -119,7 +119,6 @@ fn wait_for(begun: &Counter, tasks: usize) {
 }
 
 pub fn every_task_is_counted_once() {
-    promise("Every task is counted once, on whichever thread it runs.");
     let timed = Timed::new(2);
     let tasks: Vec<_> = (0..3).map(|_| timed.task_of(0)).collect();
     for task in tasks {
@@ -132,7 +131,6 @@ pub fn every_task_is_counted_once() {
 }
 
 pub fn a_panicking_task_is_counted_and_timed() {
-    promise("A task that panics is counted and timed like others, and the next one by itself.");
     let timed = Timed::new(1);
     if join(timed.panicking_task_of(10)) {
         fail("the task panicked, and its handle says that it has not", "no hook can do that");
@@ -155,7 +153,6 @@ pub fn a_panicking_task_is_counted_and_timed() {
 }
 
 pub fn whoever_has_joined_a_task_finds_it_counted() {
-    promise("Whoever has waited for a task finds it in the summary.");
     let timed = Timed::new(1);
     join(timed.task_of(10));
     timed.check(
@@ -169,7 +166,6 @@ pub fn whoever_has_joined_a_task_finds_it_counted() {
 }
 
 pub fn a_running_task_is_not_counted() {
-    promise("A task that has not ended is not in the summary.");
     let timed = Timed::new(1);
     let (begun, gate) = (begun(), gate());
     let task = timed.task_until(&begun, &gate);
@@ -181,7 +177,6 @@ pub fn a_running_task_is_not_counted() {
 }
 
 pub fn the_mean_of_no_tasks_is_none() {
-    promise("Without a task there is no mean.");
     let timed = Timed::new(1);
     let mean = expect("mean()", "a division by zero", || timed.timing.summary().mean());
     if mean.is_some() {
@@ -194,7 +189,6 @@ pub fn the_mean_of_no_tasks_is_none() {
 }
 
 pub fn the_mean_is_the_total_by_the_number() {
-    promise("The mean is the total divided by the number of tasks.");
     let timed = Timed::new(1);
     join(timed.task_of(5));
     join(timed.task_of(10));
@@ -209,7 +203,6 @@ pub fn the_mean_is_the_total_by_the_number() {
 }
 
 pub fn a_task_is_timed_from_its_beginning_to_its_end() {
-    promise("A task's time is from its beginning to its end, and nothing before, between or after.");
     let timed = Timed::new(1);
     join(timed.task_of(10));
     timed.check("after a task of 10 ms", 1, 10, "the clock stood at 1000 ms when the pool was made");
@@ -225,7 +218,6 @@ pub fn a_task_is_timed_from_its_beginning_to_its_end() {
 }
 
 pub fn the_times_of_tasks_side_by_side_add_up() {
-    promise("Tasks that run at the same time are timed each by itself.");
     let timed = Timed::new(2);
     let (begun, gate) = (begun(), gate());
     let first = timed.task_until(&begun, &gate);
@@ -248,7 +240,6 @@ pub fn the_times_of_tasks_side_by_side_add_up() {
 }
 
 pub fn number_and_total_belong_together() {
-    promise("A summary's two numbers are of the same moment.");
     let timed = Timed::new(1);
     let tasks = [timed.task_of(10), timed.task_of(10)];
     for _ in 0..5 {
@@ -269,7 +260,6 @@ pub fn number_and_total_belong_together() {
 }
 
 pub fn the_log_is_called_once_after_the_last_task() {
-    promise("The log is called once, when the last task has ended, with all of them.");
     let timed = Timed::new(2);
     let (begun, gate) = (begun(), gate());
     join(timed.task_of(10));
@@ -304,7 +294,6 @@ pub fn the_log_is_called_once_after_the_last_task() {
 }
 
 pub fn the_log_may_ask_for_the_summary() {
-    promise("The code that the log calls may use the timing.");
     let slot: Arc<Shared<Option<Arc<Timing>>>> = Arc::default();
     let asks = Arc::clone(&slot);
     let timing = Arc::new(Timing::new(

@@ -1,9 +1,9 @@
-//! The properties of the server, each a function. `model.rs` and `real.rs` run them.
+//! The properties of the server, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::collections::VecDeque;
 
 use executor::{CancelToken, ThreadPoolExecutor};
-use exercises_harness::{expect, fail, promise, step};
+use exercises_harness::{expect, fail, step};
 
 use super::exercise::{Connection, Listener, Server, Stopped};
 use crate::probe::{Counter, Shared};
@@ -267,7 +267,6 @@ fn time_is_up() -> CancelToken {
 }
 
 pub fn clients_are_served_side_by_side() {
-    promise("Clients are served by the pool's threads, side by side.");
     let running = Running::start(2);
     let clients = [Client::new("1", true), Client::new("2", true)];
     for client in &clients {
@@ -292,7 +291,6 @@ pub fn clients_are_served_side_by_side() {
 }
 
 pub fn shutdown_ends_the_accept_loop() {
-    promise("shutdown() ends the accept loop, also while it waits in accept().");
     let running = Running::start(1);
     running.wait_for_hand_over(0);
     running.shutdown(NO_END, &no_deadline());
@@ -300,7 +298,6 @@ pub fn shutdown_ends_the_accept_loop() {
 }
 
 pub fn shutdown_waits_for_requests_in_progress() {
-    promise("shutdown() lets requests in progress be finished, and waits for them.");
     let client = Client::new("1", true);
     let running = Running::with_request_in_progress(1, &client);
     let returned = Arc::new(Counter::new("shutdown() to return"));
@@ -326,7 +323,6 @@ pub fn shutdown_waits_for_requests_in_progress() {
 }
 
 pub fn who_was_accepted_and_not_begun_is_served() {
-    promise("A client who was handed to the pool before shutdown(), and not begun, is served.");
     let clients = [Client::new("1", true), Client::new("2", true)];
     let running = Running::with_request_in_progress(1, &clients[0]);
     running.door.connect(&clients[1]);
@@ -344,7 +340,6 @@ pub fn who_was_accepted_and_not_begun_is_served() {
 }
 
 pub fn nobody_connects_while_shutdown_waits() {
-    promise("From the beginning of shutdown(), before it waits for anything, nobody can connect.");
     let client = Client::new("1", true);
     let running = Running::with_request_in_progress(1, &client);
     let shutdown = running.begin_shutdown(&no_deadline());
@@ -355,7 +350,6 @@ pub fn nobody_connects_while_shutdown_waits() {
 }
 
 pub fn nobody_who_was_accepted_is_hung_up_on() {
-    promise("Whoever was accepted is served or refused, and refused() counts the refused.");
     let running = Running::start(1);
     let clients = ["1", "2"].map(Client::quick);
     let arriving = {
@@ -396,7 +390,6 @@ fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
 }
 
 pub fn the_wait_ends_with_the_deadline() {
-    promise("Once the time is up, shutdown() waits for nobody.");
     let client = Client::new("1", false);
     let running = Running::with_request_in_progress(1, &client);
     let deadline = CancelToken::new();
@@ -416,7 +409,6 @@ pub fn the_wait_ends_with_the_deadline() {
 }
 
 pub fn requests_in_progress_are_cancelled_at_the_deadline() {
-    promise("When the time is up, requests in progress are told to give up.");
     let client = Client::new("1", true);
     let running = Running::with_request_in_progress(1, &client);
     running.shutdown(NO_END, &time_is_up());
@@ -427,7 +419,6 @@ pub fn requests_in_progress_are_cancelled_at_the_deadline() {
 }
 
 pub fn who_was_not_begun_is_refused_at_the_deadline() {
-    promise("When the time is up, clients whose requests were not begun are refused, and counted.");
     let clients = [Client::new("1", false), Client::new("2", true)];
     let running = Running::with_request_in_progress(1, &clients[0]);
     running.door.connect(&clients[1]);
@@ -442,7 +433,6 @@ pub fn who_was_not_begun_is_refused_at_the_deadline() {
 }
 
 pub fn the_outcome_tells_how_it_ended() {
-    promise("shutdown() says InOrder if everybody was served, and CutOff if the time was up before.");
     let quick = Client::quick("1");
     let running = Running::with_request_in_progress(1, &quick);
     if running.shutdown(NO_END, &no_deadline()) != Stopped::InOrder {
@@ -461,7 +451,6 @@ pub fn the_outcome_tells_how_it_ended() {
 }
 
 pub fn a_second_shutdown_is_harmless() {
-    promise("A second shutdown() returns at once and says what the first one said.");
     let quick = Client::quick("1");
     let running = Running::with_request_in_progress(1, &quick);
     running.shutdown(NO_END, &no_deadline());
@@ -489,7 +478,6 @@ pub fn a_second_shutdown_is_harmless() {
 }
 
 pub fn shutdowns_at_the_same_time_agree() {
-    promise("Of two shutdown() at the same time, the sooner deadline counts, and both say the same.");
     let client = Client::new("1", true);
     let running = Running::with_request_in_progress(1, &client);
     let first = running.begin_shutdown(&no_deadline());

@@ -1,4 +1,4 @@
-//! The properties of the completion service, each a function. `model.rs` and `real.rs` run them.
+//! The properties of the completion service, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use executor::prelude::*;
 use executor::{
     Canceller, DirectExecutor, Executor, RejectReason, RejectedExecution, Task, TaskError, ThreadPoolExecutor,
 };
-use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::CompletionService;
 use crate::probe::{Counter, Shared, until_asleep};
@@ -129,7 +129,6 @@ fn check_end<E: Executor>(service: &Service<E>) {
 }
 
 pub fn every_result_comes_once() {
-    promise("The result of every task comes out once, on whichever thread the task ran.");
     let pool = Arc::new(ThreadPoolExecutor::fixed(2));
     let service = Service::new(Arc::clone(&pool));
     submit_all(&service, &[1, 2]);
@@ -153,7 +152,6 @@ pub fn every_result_comes_once() {
 }
 
 pub fn results_come_in_the_order_in_which_tasks_end() {
-    promise("Results come in the order in which the tasks end, not in the one in which they were submitted.");
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1, 2, 3]);
     let cause = "a task has ended, and take() waits for another one that was submitted before it. Do not wait for a \
@@ -169,7 +167,6 @@ pub fn results_come_in_the_order_in_which_tasks_end() {
 }
 
 pub fn take_waits_for_the_next_result() {
-    promise("take() waits until a task ends, asleep, for as long as one can.");
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1]);
     let taker = taker("taker", &service);
@@ -181,7 +178,6 @@ pub fn take_waits_for_the_next_result() {
 }
 
 pub fn take_waits_while_anything_is_outstanding() {
-    promise("take() returns None only if every result has been taken.");
     let pool = Arc::new(ThreadPoolExecutor::fixed(2));
     let service = Arc::new(Service::new(Arc::clone(&pool)));
     let gate = Arc::new(Counter::new("the test to let task 1 end"));
@@ -211,7 +207,6 @@ pub fn take_waits_while_anything_is_outstanding() {
 }
 
 pub fn several_takes_share_the_results() {
-    promise("When several threads wait, each result releases one of them.");
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1, 2]);
     let takers = ["taker 1", "taker 2"].map(|name| taker(name, &service));
@@ -229,7 +224,6 @@ pub fn several_takes_share_the_results() {
 }
 
 pub fn take_returns_none_when_nothing_is_outstanding() {
-    promise("take() returns None at once if there is no task whose result could come.");
     let (desk, service) = at_a_desk();
     let taken = take(&service, "nothing was ever submitted, and take() waits");
     check(&taken, "None", "nothing was submitted", "there is nothing to come");
@@ -240,7 +234,6 @@ pub fn take_returns_none_when_nothing_is_outstanding() {
 }
 
 pub fn who_waits_learns_that_nothing_will_come() {
-    promise("When the last result is taken, everybody else who waits gets None.");
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1]);
     let takers = ["taker 1", "taker 2", "taker 3"].map(|name| taker(name, &service));
@@ -256,7 +249,6 @@ pub fn who_waits_learns_that_nothing_will_come() {
 }
 
 pub fn a_refused_task_is_not_waited_for() {
-    promise("A task that the executor refuses comes back from submit(), and nobody waits for its result.");
     let (desk, service) = at_a_desk();
     desk.refuses.with(|refuses| *refuses = true);
     match service.submit(|| 1) {
@@ -271,7 +263,6 @@ pub fn a_refused_task_is_not_waited_for() {
 }
 
 pub fn a_refusal_releases_who_waits() {
-    promise("A take() that came while a task was being submitted does not wait on when that is refused.");
     let (desk, service) = at_a_desk();
     desk.refuses.with(|refuses| *refuses = true);
     let taker = taker("taker", &service);
@@ -283,7 +274,6 @@ pub fn a_refusal_releases_who_waits() {
 }
 
 pub fn a_panicking_task_comes_too() {
-    promise("A task that panics comes out as such.");
     let (desk, service) = at_a_desk();
     submit(&service, || panic_on_purpose());
     desk.run(0);
@@ -295,7 +285,6 @@ pub fn a_panicking_task_comes_too() {
 }
 
 pub fn a_cancelled_task_comes_too() {
-    promise("A task that is cancelled comes out as such, at once.");
     let (_desk, service) = at_a_desk();
     let canceller = submit_all(&service, &[1]).remove(0);
     step("cancels the task");
@@ -308,7 +297,6 @@ pub fn a_cancelled_task_comes_too() {
 }
 
 pub fn a_task_that_is_dropped_unrun_comes_too() {
-    promise("A task that the executor drops unrun comes out as cancelled.");
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1]);
     let task = desk.remove(0);
@@ -322,7 +310,6 @@ pub fn a_task_that_is_dropped_unrun_comes_too() {
 }
 
 pub fn the_executor_may_run_tasks_at_once() {
-    promise("It works over an executor that runs a task before submit() returns, too.");
     let service = Service::new(DirectExecutor);
     let cause = "submit() holds a lock while the executor runs the task, and the end of the task needs it";
     expect("submit()", cause, || submit_all(&service, &[1, 2]));
@@ -332,7 +319,6 @@ pub fn the_executor_may_run_tasks_at_once() {
 }
 
 pub fn try_take_takes_what_is_there() {
-    promise("try_take() takes a result that is there, and never waits for one.");
     let (desk, service) = at_a_desk();
     let try_take =
         || expect("try_take()", "try_take() waits for a task that has not ended", || service.try_take());

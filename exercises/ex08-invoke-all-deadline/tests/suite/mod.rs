@@ -1,4 +1,4 @@
-//! The properties of `invoke_all`, each a function. `model.rs` and `real.rs` run them.
+//! The properties of `invoke_all`, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use executor::{
     CancelToken, Executor, JoinTimeoutError, RejectReason, RejectedExecution, RejectedSubmission, Task,
     TaskError, TaskHandle, ThreadPoolExecutor,
 };
-use exercises_harness::{expect, fail, panic_on_purpose, promise, step};
+use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::{Clock, Job, Millis, invoke_all};
 use crate::probe::{Counter, Shared};
@@ -174,7 +174,6 @@ fn check_time(simulation: &Simulation, expected: Millis, what: &str, cause: &str
 }
 
 pub fn outcomes_are_in_the_order_of_the_jobs() {
-    promise("There is an outcome for each job, in the order of the jobs, whichever ends first.");
     let simulation = Simulation::of(&[30, 10, 20]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 100);
     let cause = "the second one ends first and the first one last: wait for every job, and put each outcome where its \
@@ -183,7 +182,6 @@ pub fn outcomes_are_in_the_order_of_the_jobs() {
 }
 
 pub fn the_jobs_run_side_by_side() {
-    promise("All jobs are submitted before any is waited for.");
     let simulation = Simulation::of(&[10, 10, 10]);
     outcomes(&simulation, jobs(&Ran::default(), 3), 100);
     let cause = "whoever waits for one job before the next is submitted runs them one after the other";
@@ -191,7 +189,6 @@ pub fn the_jobs_run_side_by_side() {
 }
 
 pub fn a_failing_job_does_not_fail_the_others() {
-    promise("A job that panics has an outcome like the others, and they have theirs.");
     let simulation = Simulation::of(&[20, 10, 30]);
     let mut jobs = jobs(&Ran::default(), 3);
     jobs[1] = Box::new(|| panic_on_purpose());
@@ -201,7 +198,6 @@ pub fn a_failing_job_does_not_fail_the_others() {
 }
 
 pub fn there_is_one_deadline_for_all() {
-    promise("The timeout is for all jobs together.");
     let simulation = Simulation::of(&[8, 16, NEVER]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
     let cause = "a timeout that begins anew for each job adds up: with a thousand jobs it is a thousand times as long. \
@@ -212,7 +208,6 @@ pub fn there_is_one_deadline_for_all() {
 }
 
 pub fn what_has_ended_in_time_keeps_its_result() {
-    promise("A job that has ended by the deadline has its result, whatever became of those before it.");
     let simulation = Simulation::of(&[NEVER, 5, 8]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
     let cause = "two have ended in time, while the first one was being waited for: when the time is up, look at each \
@@ -221,7 +216,6 @@ pub fn what_has_ended_in_time_keeps_its_result() {
 }
 
 pub fn what_has_not_ended_in_time_is_cancelled() {
-    promise("What has not ended by the deadline is cancelled: it does not run afterwards.");
     let simulation = Simulation::of(&[50, 5, 60]);
     let ran = Ran::default();
     outcomes(&simulation, jobs(&ran, 3), 10);
@@ -263,9 +257,6 @@ impl Clock for Impatient {
 }
 
 pub fn a_running_job_is_told_to_give_up() {
-    promise(
-        "At the deadline, a job that runs is told to give up, and one that waits in the pool never begins.",
-    );
     let pool = ThreadPoolExecutor::fixed(1);
     let first_runs = Arc::new(Counter::new("job 1 to run"));
     let told = Arc::new(Counter::new("its token to be cancelled"));
@@ -302,7 +293,6 @@ pub fn a_running_job_is_told_to_give_up() {
 }
 
 pub fn the_time_of_submitting_counts() {
-    promise("The time runs from the call on, not only after the submissions.");
     let simulation = Simulation { submission: 4, ..Simulation::of(&[NEVER, NEVER]) };
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 2), 10);
     let cause = "an executor may take its time to accept a job. The deadline is a point in time: fix it before anything \
@@ -312,7 +302,6 @@ pub fn the_time_of_submitting_counts() {
 }
 
 pub fn nothing_is_submitted_after_the_deadline() {
-    promise("A job that was not submitted by the deadline never is.");
     let simulation = Simulation { inline: true, ..Simulation::of(&[8, 8, 8]) };
     let ran = Ran::default();
     let outcomes = outcomes(&simulation, jobs(&ran, 3), 10);
@@ -330,9 +319,6 @@ pub fn nothing_is_submitted_after_the_deadline() {
 }
 
 pub fn a_refusal_leaves_nothing_behind() {
-    promise(
-        "When a job is refused, those before it are cancelled, the refusal is returned, and nobody waits.",
-    );
     let simulation = Simulation { room: Some(2), ..Simulation::of(&[5, 50]) };
     let ran = Ran::default();
     match invoke(&simulation, jobs(&ran, 3), 10) {
@@ -362,7 +348,6 @@ pub fn a_refusal_leaves_nothing_behind() {
 }
 
 pub fn a_timeout_may_be_as_long_as_it_likes() {
-    promise("A timeout that nobody lives to see is as good as any other.");
     let simulation = Simulation::of(&[5, 10]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 2), Millis::MAX);
     check(&outcomes, &["1", "2"], "jobs of 5 and 10 ms, and the longest timeout there is", "it is not over");

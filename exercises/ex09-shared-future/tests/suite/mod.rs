@@ -1,11 +1,11 @@
-//! The properties of the shared future, each a function. `model.rs` and `real.rs` run them.
+//! The properties of the shared future, each a function. `exercise.toml` lists them and says what each promises.
 #![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Wake, Waker};
 
-use exercises_harness::{expect, fail, promise as promises, step};
+use exercises_harness::{expect, fail, step};
 
 use super::exercise::{Cancelled, Outcome, SharedFuture, promise};
 use crate::probe::{Counter, Shared, until_asleep};
@@ -115,7 +115,6 @@ fn check(outcome: &Outcome<u32>, expected: Result<u32, Cancelled>, when: &str, c
 }
 
 pub fn everybody_gets_the_same_value() {
-    promises("All threads and all tasks that wait get the value, the same one.");
     let (promise, future) = promise();
     let threads = ["thread A", "thread B"].map(|name| getter(name, &future));
     until_asleep(2, "get() looks again and again and keeps a core busy with nothing: wait on a Condvar");
@@ -136,7 +135,6 @@ pub fn everybody_gets_the_same_value() {
 }
 
 pub fn who_comes_later_gets_the_value_too() {
-    promises("The value stays: who asks later, or again, gets it as well.");
     let (promise, future) = promise();
     let early = future.clone();
     if !promise.complete(7) {
@@ -156,7 +154,6 @@ pub fn who_comes_later_gets_the_value_too() {
 }
 
 pub fn every_task_that_polled_is_woken() {
-    promises("Every task that polled in vain is woken when the outcome is decided.");
     let (promise, future) = promise();
     let mut tasks = [Awaiting::new(&future), Awaiting::new(&future)];
     tasks.iter_mut().for_each(Awaiting::poll_in_vain);
@@ -169,7 +166,6 @@ pub fn every_task_that_polled_is_woken() {
 }
 
 pub fn the_waker_of_the_last_poll_counts() {
-    promises("A task that polls again with another waker is woken by that one.");
     let (promise, future) = promise();
     let mut task = Awaiting::new(&future);
     task.poll_in_vain();
@@ -182,7 +178,6 @@ pub fn the_waker_of_the_last_poll_counts() {
 }
 
 pub fn no_wake_up_is_lost() {
-    promises("A task that polls at the moment at which the outcome is decided finds it, or is woken.");
     let (promise, future) = promise();
     let cause = "between the look at the outcome and the leaving of the waker, the outcome was decided, and nobody saw the \
                  waker: both under one lock";
@@ -192,7 +187,6 @@ pub fn no_wake_up_is_lost() {
 }
 
 pub fn cancel_releases_everybody() {
-    promises("cancel() releases all threads and all tasks that wait.");
     let (promise, future) = promise();
     let thread = getter("thread", &future);
     until_asleep(1, "get() looks again and again and keeps a core busy with nothing: wait on a Condvar");
@@ -214,7 +208,6 @@ pub fn cancel_releases_everybody() {
 }
 
 pub fn a_decided_outcome_stays() {
-    promises("After the value has come, cancel() changes nothing; after a cancel(), a value comes too late.");
     let cause =
         "it was decided before: whoever decides has to look, under the same lock, whether somebody else has";
     let (kept, future) = promise();
@@ -235,7 +228,6 @@ pub fn a_decided_outcome_stays() {
 }
 
 pub fn the_outcome_is_decided_once() {
-    promises("Of a value and a cancel() at the same time, one decides, and everybody sees that one.");
     let (promise, future) = promise();
     let canceller = {
         let future = future.clone();
@@ -259,7 +251,6 @@ pub fn the_outcome_is_decided_once() {
 }
 
 pub fn a_dropped_promise_cancels() {
-    promises("When the promise is dropped without a value, all who wait are released.");
     let (promise, future) = promise();
     let thread = getter("thread", &future);
     let mut task = Awaiting::new(&future);
@@ -272,7 +263,6 @@ pub fn a_dropped_promise_cancels() {
 }
 
 pub fn a_waker_may_use_the_future() {
-    promises("The code that a waker runs may use the future.");
     let (promise, future) = promise();
     let mut task = Awaiting::new(&future);
     let asks = {

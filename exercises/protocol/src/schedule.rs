@@ -75,6 +75,11 @@ struct Row {
 }
 
 impl Schedule {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// A column for each thread, time from top to bottom. What is too much for a screen is left out at the top.
     pub fn text(&self, colour: bool) -> String {
         let columns = self.columns();

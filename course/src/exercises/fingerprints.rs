@@ -1,0 +1,105 @@
+//! What was checked, and with what, for somebody who grades answers from other machines: whoever changes a test changes a
+//! number that can be compared with one's own.
+
+use crate::workspace::{Workspace, was_built};
+use anyhow::Context;
+use exercises_protocol::Exercise;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// The SHA-256 of files, as hexadecimal numbers. Where a line ends in `\r\n`, it counts as if it ended in `\n`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fingerprints {
+    /// The learner's file.
+    pub answer: String,
+    /// The exercise's tests: all that is compiled with the answer.
+    pub suite: String,
+    /// What the tests of all exercises are made of: the harness, the library and the versions of their dependencies.
+    pub harness: String,
+}
+
+impl Fingerprints {
+    /// # Errors
+    /// If a file of the exercise cannot be read.
+    pub(super) fn of(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<Self> {
+        const HARNESS: [&str; 7] = [
+            ".cargo",
+            "Cargo.lock",
+            "Cargo.toml",
+            "executor",
+            "exercises/build.rs",
+            "exercises/harness",
+            "exercises/protocol",
+        ];
+        Ok(Self {
+            answer: of(exercise.folder(), &["src/exercise.rs"])?,
+            suite: of(exercise.folder(), &["Cargo.toml", "exercise.toml", "src/lib.rs", "tests"])?,
+            harness: of(workspace.root(), &HARNESS)?,
+        })
+    }
+}
+
+/// Of all files at these paths, with their names. A path where nothing is adds nothing.
+fn of(root: &Path, paths: &[&str]) -> anyhow::Result<String> {
+    let mut hash = Sha256::new();
+    for path in paths {
+        add(&mut hash, &root.join(path), path)?;
+    }
+    let mut text = String::new();
+    for byte in hash.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+fn add(hash: &mut Sha256, path: &Path, name: &str) -> anyhow::Result<()> {
+    let context = || format!("cannot read {}", path.display());
+    if path.is_dir() {
+        let names = fs::read_dir(path).with_context(context)?.map(|entry| Ok(entry?.file_name()));
+        let mut names: Vec<_> = names.collect::<std::io::Result<_>>().with_context(context)?;
+        names.sort();
+        for entry in names.into_iter().filter(|entry| !was_built(&path.join(entry))) {
+            add(hash, &path.join(&entry), &format!("{name}/{}", entry.to_string_lossy()))?;
+        }
+    } else if path.exists() {
+        let text = fs::read(path).with_context(context)?;
+        let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        hash.update(format!("{name} {}\n", lines.clone().count()));
+        for line in lines {
+            hash.update(line);
+            hash.update(b"\n");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changed_or_has_another_name_is_seen_and_the_ends_of_lines_are_not() {
+        let of_tests = |files: &[(&str, &str)]| {
+            let dir = tempfile::tempdir().unwrap();
+            fs::create_dir(dir.path().join("tests")).unwrap();
+            for (name, text) in files {
+                fs::write(dir.path().join("tests").join(name), text).unwrap();
+            }
+            of(dir.path(), &["Cargo.toml", "tests"]).unwrap()
+        };
+        let whole = of_tests(&[("a.rs", "one\ntwo\n"), ("b.rs", "three\n")]);
+        assert_eq!(whole.len(), 64);
+        assert_eq!(whole, of_tests(&[("b.rs", "three\r\n"), ("a.rs", "one\r\ntwo\r\n")]));
+        for other in [
+            of_tests(&[("a.rs", "one\ntwo\n"), ("b.rs", "threa\n")]),
+            of_tests(&[("a.rs", "one\ntwo\n"), ("c.rs", "three\n")]),
+            of_tests(&[("a.rs", "one\n"), ("b.rs", "two\nthree\n")]),
+            of_tests(&[("a.rs", "one\ntwo\n")]),
+        ] {
+            assert_ne!(whole, other);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Whether everything that belongs to an exercise is there, and says the same everywhere.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use exercises_protocol::Exercise;
+
+use crate::folder;
+
+/// All exercises, or those whose names begin like this.
+pub fn exercises(wanted: Option<&str>) -> anyhow::Result<Vec<Exercise>> {
+    let mut exercises = exercises_protocol::all(&folder())?;
+    exercises.retain(|exercise| wanted.is_none_or(|wanted| exercise.name.starts_with(wanted)));
+    anyhow::ensure!(!exercises.is_empty(), "no exercise is called {}", wanted.unwrap_or_default());
+    Ok(exercises)
+}
+
+/// The exercises whose `src/exercise.rs` is not the stub.
+pub fn pristine(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
+    let mut mistakes = Vec::new();
+    for exercise in exercises {
+        if read(&exercise.answer())? != read(&exercise.stub())? {
+            mistakes.push(format!("{}: src/exercise.rs is not stub/exercise.rs", exercise.name));
+        }
+    }
+    Ok(mistakes)
+}
+
+/// What belongs to an exercise and is missing.
+pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
+    let mut mistakes = incomplete_description(exercise);
+    mistakes.extend(pages_that_differ(exercise)?);
+    mistakes.extend(wrong_answers_not_described(exercise)?);
+    for mistake in &mut mistakes {
+        *mistake = format!("{}: {mistake}", exercise.name);
+    }
+    Ok(mistakes)
+}
+
+fn incomplete_description(exercise: &Exercise) -> Vec<String> {
+    let Exercise { title, afterwards, needs, hints, .. } = exercise;
+    let mut texts = [title, afterwards].into_iter().chain(needs).chain(hints);
+    let mut mistakes = Vec::new();
+    let mut require = |holds: bool, what: &str| {
+        if !holds {
+            mistakes.push(format!("exercise.toml: {what}"));
+        }
+    };
+    require(texts.all(|text| !text.trim().is_empty()), "an empty text");
+    require((5..=60).contains(&exercise.minutes), "minutes that nobody has");
+    require(hints.len() == 3, "three hints: a question, a pointer, nearly the answer");
+    require(hints.first().is_some_and(|hint| hint.contains('?')), "the first hint is a question");
+    require(afterwards.contains('?'), "the question for afterwards is a question");
+    require(!exercise.chapters.is_empty(), "a chapter");
+    require(exercise.wrong.len() >= 6, "at least six wrong answers");
+    mistakes
+}
+
+/// What the README of an exercise repeats of its list of properties.
+pub fn table(exercise: &Exercise) -> String {
+    let mut table = "| property | what it promises |\n|---|---|\n".to_owned();
+    for property in &exercise.properties {
+        let _ = writeln!(table, "| `{}` | {} |", property.name, property.promise);
+    }
+    table
+}
+
+/// Writes the table of properties into the exercise's README.
+pub fn write_table(exercise: &Exercise) -> anyhow::Result<()> {
+    let path = exercise.folder().join("README.md");
+    let readme = read(&path)?;
+    let begin = readme.find("| property |").with_context(|| format!("{} has no table", path.display()))?;
+    let end = readme[begin..].find("\n\n").map_or(readme.len(), |length| begin + length + 1);
+    let readme = format!("{}{}{}", &readme[..begin], table(exercise), &readme[end..]);
+    fs::write(&path, readme).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The README repeats the properties and the chapters, and the list of exercises the minutes.
+fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
+    let mut mistakes = Vec::new();
+    let readme = read(&exercise.folder().join("README.md"))?;
+    if !readme.contains(&table(exercise)) {
+        mistakes.push("README.md has another table of properties; `--tables` writes it anew".to_owned());
+    }
+    for chapter in &exercise.chapters {
+        if !folder().join("../book/src").join(chapter).is_file() {
+            mistakes.push(format!("the book has no chapter {chapter}"));
+        }
+        if !readme.contains(&format!("book/src/{chapter}")) {
+            mistakes.push(format!("README.md does not link the chapter {chapter}"));
+        }
+    }
+    let (name, minutes) = (&exercise.name, exercise.minutes);
+    let listed = read(&folder().join("README.md"))?.lines().any(|line| {
+        line.starts_with(&format!("| [{name}]({name}/README.md) | "))
+            && line.ends_with(&format!(" | {minutes} |"))
+    });
+    if !listed {
+        mistakes.push(format!("exercises/README.md does not list {name} with its {minutes} minutes"));
+    }
+    if !readme.contains(&format!("About {minutes} minutes.")) {
+        mistakes.push(format!("README.md does not say \"About {minutes} minutes.\""));
+    }
+    Ok(mistakes)
+}
+
+/// Every wrong answer is listed, exists, says what is wrong, and has a message of some length.
+fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
+    let listed: BTreeSet<&str> = exercise.wrong.iter().map(|wrong| wrong.file.as_str()).collect();
+    let files: Vec<String> = fs::read_dir(exercise.folder().join("wrong"))
+        .context("no folder wrong/")?
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().trim_end_matches(".rs").to_owned()))
+        .collect::<anyhow::Result<_>>()?;
+    let files: BTreeSet<&str> = files.iter().map(String::as_str).collect();
+    let mut mistakes = Vec::new();
+    for file in files.difference(&listed) {
+        mistakes.push(format!("exercise.toml does not say what catches wrong/{file}.rs"));
+    }
+    for file in listed.difference(&files) {
+        mistakes.push(format!("there is no wrong/{file}.rs"));
+    }
+    for wrong in exercise.wrong.iter().filter(|wrong| files.contains(wrong.file.as_str())) {
+        let text = read(&exercise.wrong_answer(wrong))?;
+        let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
+        let says = |words: &str| head.iter().any(|line| line.contains(words));
+        if !(says("//! Wrong: ") && says("The learner sees: ")) {
+            mistakes
+                .push(format!("wrong/{}.rs does not begin with what is wrong and what is seen", wrong.file));
+        }
+        if wrong.message.len() < 10 {
+            mistakes.push(format!("the message expected for {} says nothing", wrong.file));
+        }
+        exercise.property(&wrong.property)?;
+    }
+    Ok(mistakes)
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}

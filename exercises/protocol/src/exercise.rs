@@ -1,0 +1,181 @@
+//! An exercise as its `exercise.toml` describes it, and where its files are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+
+/// An exercise: what is asked, and where its files are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exercise {
+    /// The folder's name, and the package's: `ex01-worker-pool`.
+    #[serde(skip)]
+    pub name: String,
+    #[serde(skip)]
+    folder: PathBuf,
+    /// What it is called.
+    pub title: String,
+    /// Names it had before. What a learner has done under one of them still counts.
+    #[serde(default)]
+    pub formerly: Vec<String>,
+    /// Pages of the book, as file names.
+    pub chapters: Vec<String>,
+    /// How long it takes, about.
+    pub minutes: u32,
+    /// What has to be known before.
+    pub needs: Vec<String>,
+    /// A question, a pointer, nearly the answer.
+    pub hints: Vec<String>,
+    /// A question to think about once it is solved.
+    pub afterwards: String,
+    /// What a right answer promises, from simple to hard.
+    #[serde(rename = "property")]
+    pub properties: Vec<Property>,
+    /// The typical wrong answers.
+    pub wrong: Vec<Wrong>,
+}
+
+/// What a right answer promises. The function of the suite that checks it, and its tests, have the same name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Property {
+    /// The function's name.
+    pub name: String,
+    /// The promise, in a sentence.
+    pub promise: String,
+}
+
+/// A typical wrong answer, and what has to catch it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wrong {
+    /// Under `wrong/`, without `.rs`.
+    pub file: String,
+    /// The property that has to catch it.
+    pub property: String,
+    /// What the message has to say, in these words.
+    pub message: String,
+}
+
+/// All exercises in a folder, in the order of the course.
+///
+/// # Errors
+/// If there are none, or one of them cannot be read.
+pub fn all(folder: &Path) -> anyhow::Result<Vec<Exercise>> {
+    let none = || {
+        format!(
+            "there are no exercises in {}. `git checkout -- exercises` brings them back.",
+            folder.display()
+        )
+    };
+    let entries = fs::read_dir(folder).with_context(none)?;
+    let mut folders: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.join("exercise.toml").is_file())
+        .collect();
+    folders.sort();
+    if folders.is_empty() {
+        bail!(none());
+    }
+    folders.into_iter().map(Exercise::read).collect()
+}
+
+impl Exercise {
+    /// Reads the description in a folder.
+    ///
+    /// # Errors
+    /// If there is none, or something is wrong with it.
+    pub fn read(folder: impl Into<PathBuf>) -> anyhow::Result<Self> {
+        let folder = folder.into();
+        let path = folder.join("exercise.toml");
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let exercise: Self = toml::from_str(&text).with_context(|| {
+            format!("{} is not as it should be; `git checkout` brings it back", path.display())
+        })?;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, folder, ..exercise })
+    }
+
+    /// The beginning of the name, which is enough to ask for it: `ex01`.
+    pub fn short(&self) -> &str {
+        self.name.split('-').next().unwrap_or(&self.name)
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The one file that a learner edits.
+    pub fn answer(&self) -> PathBuf {
+        self.folder.join("src/exercise.rs")
+    }
+
+    /// The answer as it was in the beginning.
+    pub fn stub(&self) -> PathBuf {
+        self.folder.join("stub/exercise.rs")
+    }
+
+    /// A right answer.
+    pub fn solution(&self) -> PathBuf {
+        self.folder.join("solution/exercise.rs")
+    }
+
+    /// The functions that check the properties.
+    pub fn suite(&self) -> PathBuf {
+        self.folder.join("tests/suite/mod.rs")
+    }
+
+    /// A typical wrong answer.
+    pub fn wrong_answer(&self, wrong: &Wrong) -> PathBuf {
+        self.folder.join("wrong").join(format!("{}.rs", wrong.file))
+    }
+
+    /// Whether somebody has written something.
+    pub fn is_begun(&self) -> bool {
+        match (fs::read(self.answer()), fs::read(self.stub())) {
+            (Ok(answer), Ok(stub)) => answer != stub,
+            _ => false,
+        }
+    }
+
+    /// The property of that name.
+    ///
+    /// # Errors
+    /// If there is no such property. The message names those that there are.
+    pub fn property(&self, name: &str) -> anyhow::Result<&Property> {
+        self.properties.iter().find(|property| property.name == name).with_context(|| {
+            let names: Vec<&str> = self.properties.iter().map(|property| property.name.as_str()).collect();
+            format!("{} has no property `{name}`. It has:\n  {}", self.name, names.join("\n  "))
+        })
+    }
+
+    /// The wrong answer that is called so, or `m03` for short.
+    ///
+    /// # Errors
+    /// If there is no such wrong answer. The message names those that there are.
+    pub fn wrong(&self, name: &str) -> anyhow::Result<&Wrong> {
+        let name = name.trim_end_matches(".rs");
+        let is_meant = |wrong: &&Wrong| wrong.file == name || wrong.file.split('_').next() == Some(name);
+        self.wrong.iter().find(is_meant).with_context(|| {
+            let names: Vec<&str> = self.wrong.iter().map(|wrong| wrong.file.as_str()).collect();
+            format!("{} has no wrong answer `{name}`. It has:\n  {}", self.name, names.join("\n  "))
+        })
+    }
+
+    /// What a typical wrong answer does wrong, in the words at the top of its file.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn what_is_wrong(&self, wrong: &Wrong) -> anyhow::Result<String> {
+        let path = self.wrong_answer(wrong);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let head: Vec<&str> =
+            text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
+        let head = head.join(" ");
+        let (wrong, _) = head.split_once("The learner sees:").unwrap_or((&head, ""));
+        Ok(wrong.trim().trim_start_matches("Wrong: ").to_owned())
+    }
+}

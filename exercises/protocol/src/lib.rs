@@ -1,0 +1,33 @@
+//! What the exercises' tests, their proof and `cargo course` have to agree on.
+//!
+//! Three programs work on an exercise. Its test programs (with `exercises-harness`) check the learner's file;
+//! `exercises-proof` checks the tests; `cargo course` starts the tests and shows what they found. Each fact that two of
+//! them need is here, and only here:
+//!
+//! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties and wrong answers.
+//! * [`Mode`] is where a property is checked: under the model, or on real threads.
+//! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads, and
+//!   [`schedule`] is its picture.
+//! * [`PROPERTY`], [`ROUND`] and [`TRACE`] are what the programs tell each other through the environment.
+//!
+//! It knows neither shuttle nor Cargo, so it is built in seconds.
+
+mod exercise;
+mod failure;
+mod mode;
+pub mod schedule;
+mod tests_of;
+
+pub use exercise::{Exercise, Property, Wrong, all};
+pub use failure::{Failure, State, Verdict, paragraph};
+pub use mode::Mode;
+pub use tests_of::write_tests;
+
+/// The property that a test program shall run in its own process.
+pub const PROPERTY: &str = "EXERCISE_PROPERTY";
+
+/// Which schedules the model tries: 0 is what a learner gets, the proof asks for others.
+pub const ROUND: &str = "EXERCISE_ROUND";
+
+/// A directory. A test program writes there how each property fared: a [`State`] as `<property>.json`.
+pub const TRACE: &str = "EXERCISE_TRACE";
