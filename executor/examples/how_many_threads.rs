@@ -1,13 +1,16 @@
 //! How much work four kinds of tasks get done with more and more threads, what the formula advises for each, and how a
-//! measurement under overload misleads it. Takes about fifteen seconds; run it on a machine that is otherwise quiet.
+//! measurement under overload misleads it. Takes some twenty seconds; run it on a machine that is otherwise quiet.
 //!
 //! ```sh
 //! cargo run --release -p executor --example how_many_threads
+//! cargo run --release -p executor --example how_many_threads -- 32   # only the advice, measured with 32 threads
 //! ```
 //!
 //! The book's chapter: How many threads?
 
-use executor::{PoolConfigError, ThreadPoolExecutor, WaitCompute, prelude::*};
+use cpu_time::ThreadTime;
+use executor::{ThreadPoolExecutor, WaitCompute, prelude::*};
+use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,37 +19,51 @@ const TASKS: u32 = 96;
 const MS: Duration = Duration::from_millis(1);
 static CONNECTION: Mutex<()> = Mutex::new(());
 
-fn main() -> Result<(), PoolConfigError> {
-    println!("                                   advised       tasks a second with");
-    println!("tasks that                    W/C  threads      1    2    4    8   16   32 threads");
+fn main() -> Result<(), Box<dyn Error>> {
+    let measuring = std::env::args().nth(1).map(|threads| threads.parse()).transpose()?;
+    let [above, heading] = match measuring {
+        None => ["       tasks a second with", "      1    2    4    8   16   32 threads"],
+        Some(_) => ["", ""],
+    };
+    println!("                                   advised{above}");
+    println!("tasks that                    W/C  threads{heading}");
     // ANCHOR: kinds
     let steps = steps_per_ms();
-    row("compute 10 ms", move || compute(10 * steps))?;
-    row("compute 5 ms, wait 5 ms", move || {
+    row("compute 10 ms", measuring, move || compute(10 * steps))?;
+    row("compute 5 ms, wait 5 ms", measuring, move || {
         compute(5 * steps);
         sleep(5 * MS);
     })?;
-    row("compute 1 ms, wait 9 ms", move || {
+    row("compute 1 ms, wait 9 ms", measuring, move || {
         compute(steps);
         sleep(9 * MS);
     })?;
-    row("… for the one connection", move || {
+    row("… for the one connection", measuring, move || {
         compute(steps);
         let _connection = CONNECTION.lock().unwrap_or_else(PoisonError::into_inner);
         sleep(9 * MS);
     })?;
     // ANCHOR_END: kinds
 
-    let (_, overloaded) = run(32, move || compute(10 * steps))?;
-    println!("{:<28}{}  measured with 32 threads", "compute 10 ms", advice(&overloaded));
+    if measuring.is_none() {
+        let (_, overloaded) = run(32, move || compute(10 * steps))?;
+        println!("{:<28}{}  measured with 32 threads", "compute 10 ms", advice(&overloaded));
+    }
     Ok(())
 }
 
-fn row(kind: &str, task: impl Fn() + Copy + Send + 'static) -> Result<(), PoolConfigError> {
-    let (per_second, measured) = run(1, task)?; // one thread: a core is to spare
-    print!("{kind:<28}{}  {per_second:5.0}", advice(&measured));
-    for threads in [2, 4, 8, 16, 32] {
-        print!("{:5.0}", run(threads, task)?.0);
+fn row(
+    kind: &str,
+    measuring: Option<usize>,
+    task: impl Fn() + Copy + Send + 'static,
+) -> Result<(), Box<dyn Error>> {
+    let (_, measured) = run(measuring.unwrap_or(1), task)?; // with one thread, cores are to spare
+    print!("{kind:<28}{}", advice(&measured));
+    if measuring.is_none() {
+        print!("  ");
+        for threads in [1, 2, 4, 8, 16, 32] {
+            print!("{:5.0}", run(threads, task)?.0);
+        }
     }
     println!();
     Ok(())
@@ -57,7 +74,7 @@ fn row(kind: &str, task: impl Fn() + Copy + Send + 'static) -> Result<(), PoolCo
 fn run(
     threads: usize,
     task: impl Fn() + Copy + Send + 'static,
-) -> Result<(f64, Arc<WaitCompute>), PoolConfigError> {
+) -> Result<(f64, Arc<WaitCompute>), Box<dyn Error>> {
     let measured = Arc::new(WaitCompute::new());
     let pool = ThreadPoolExecutor::builder().threads(threads).hooks(Arc::clone(&measured)).build()?;
     let began = Instant::now();
@@ -74,20 +91,23 @@ fn advice(measured: &WaitCompute) -> String {
 }
 // ANCHOR_END: measure
 
+#[inline(never)] // the same machine code wherever it is called, or it could be quicker in a task than when it was measured
 fn compute(steps: u32) {
     for step in 0..steps {
         std::hint::black_box(step);
     }
 }
 
-/// How many steps take a millisecond: the fastest of some attempts, since only interruptions make one slower.
+/// How many steps take a millisecond of a processor's time. The fastest of many attempts counts: a core that was idle is
+/// slow for some tenths of a second, and one that shares its parts with another is slow as long as that one is busy.
 fn steps_per_ms() -> u32 {
+    const STEPS: u32 = 10_000_000;
     let attempt = |_| {
-        let began = Instant::now();
-        compute(100_000);
+        let began = ThreadTime::now();
+        compute(STEPS);
         began.elapsed()
     };
-    let fastest = (0..50).map(attempt).min().expect("fifty attempts");
-    let steps = 100_000 * MS.as_nanos() / fastest.as_nanos().max(1);
+    let fastest = (0..200).map(attempt).min().expect("some attempts");
+    let steps = u128::from(STEPS) * MS.as_nanos() / fastest.as_nanos().max(1);
     u32::try_from(steps).unwrap_or(u32::MAX / 10)
 }

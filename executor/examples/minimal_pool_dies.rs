@@ -4,7 +4,7 @@
 //! cargo run -p executor --example minimal_pool_dies
 //! ```
 //!
-//! The book's chapter: Tasks and executors.
+//! The book's chapter: A first pool.
 
 use executor::{MinimalPool, RejectedExecution, ThreadPoolExecutor, prelude::*};
 use std::sync::mpsc::{self, Receiver};

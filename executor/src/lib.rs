@@ -28,8 +28,8 @@
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | The handle | asking a task to stop |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
-//! | `latch` | [`Latch`] | The life of a task | waiting until all of something has happened |
-//! | `semaphore` | [`Semaphore`] | – | bounding how much of something is in use |
+//! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
+//! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
 //! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |

@@ -96,6 +96,17 @@ fn pool_steps_shows_what_goes_wrong_without_each_step() {
     assert!(!run("pool_steps", "such a trial").status.success());
 }
 
+/// The trials of `locks_and_waiting,` one by one, as the book runs them.
+#[test]
+fn locks_and_waiting_forces_the_schedules_that_decide() {
+    for trial in ["lost", "thief", "gates"] {
+        let output = run("locks_and_waiting", trial);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        is_in_the_book(&output, &format!("locks_and_waiting_{trial}"));
+    }
+    assert!(!run("locks_and_waiting", "such a trial").status.success());
+}
+
 /// Its jobs hang, so the watchdog of `private_batch,` has it fail.
 #[test]
 fn private_batch_is_ended_by_its_watchdog() {
@@ -132,6 +143,15 @@ fn where_time_goes_prints_a_figure_for_each_part() {
         "{printed}"
     );
     assert!(figure("ThreadPoolExecutor") > 0.0);
+}
+
+/// How often `memory_order,` sees two steps swapped is for the processor to say, and with `SeqCst` for nobody.
+#[test]
+fn memory_order_never_misses_both_flags_with_seq_cst() {
+    let output = run("memory_order", "1000");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("SeqCst: in 0 of 1000 rounds both saw nothing"), "{printed}");
 }
 
 /// The numbers of `unequal_tasks,` are measured, too; what its page says of them has to hold. A measurement is disturbed

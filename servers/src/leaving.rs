@@ -192,3 +192,26 @@ impl Leaver {
         if now < self.deadline() { Fate::Stays } else { Fate::Closed }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_client_that_has_to_go_early_is_not_reset() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        assert_eq!(stream.peek(&mut [0]).unwrap(), 1);
+        let leaving = Leaving::default();
+        leaving.turn_away(stream);
+        assert!(leaving.hang_up());
+        // A client that has been reset could not send, and would not look for an answer.
+        client.write_all(b"more").unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    }
+}

@@ -2,9 +2,10 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, includes, links, transcripts};
+use crate::book::{build, includes, links, order, transcripts};
 use crate::exercises::catalogue;
 use crate::workspace::Workspace;
+use exercises_protocol::Exercise;
 use std::fs;
 
 /// Checks the book, prints every fault with its page and line, and returns whether there was none.
@@ -17,7 +18,7 @@ pub fn check(workspace: &Workspace) -> anyhow::Result<bool> {
         println!("{fault}");
     }
     match faults.len() {
-        0 => println!("the book is in order: listings, commands, transcripts and links"),
+        0 => println!("the book is in order: pages, listings, commands, transcripts and links"),
         1 => println!("\n1 fault"),
         n => println!("\n{n} faults"),
     }
@@ -32,7 +33,9 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let listings_are_there = faults.is_empty();
     faults.extend(includes::unused_anchors(workspace.root(), &pages, &awaited)?);
     faults.extend(unlisted(&pages));
-    faults.extend(unlinked(workspace, &pages));
+    let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have none
+    faults.extend(unlinked(&exercises, &pages));
+    faults.extend(order::faults(&pages, &exercises));
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
@@ -60,9 +63,9 @@ fn unlisted(pages: &[Page]) -> Vec<String> {
 }
 
 /// Exercises that name a chapter which isn't there, or which doesn't name them.
-fn unlinked(workspace: &Workspace, pages: &[Page]) -> Vec<String> {
+fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
-    for exercise in catalogue::all(workspace).unwrap_or_default() {
+    for exercise in exercises {
         for chapter in &exercise.chapters {
             match pages.iter().find(|page| page.name == *chapter) {
                 None => faults.push(format!("exercises/{}: there is no chapter {chapter}", exercise.name)),

@@ -10,6 +10,7 @@ mod commands;
 mod complaints;
 mod includes;
 mod links;
+mod order;
 mod pages;
 mod record;
 mod recipes;

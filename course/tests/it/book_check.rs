@@ -52,6 +52,11 @@ fn each_kind_of_fault_is_found() {
             "index.html: the link to gone.html leads nowhere",
         ),
         ("book/src/index.md", "# First\n\n[gone](second.md#gone)\n", "has nothing called #gone"),
+        (
+            "book/src/index.md",
+            "# First\n\n<p class=\"facts\">You need <a href=\"second.html\">the second</a>.</p>\n",
+            "index.md:3: needs second.md, which does not come before it",
+        ),
         ("book/src/third.md", "# Third\n", "third.md: SUMMARY.md does not name this page"),
         ("book/src/index.md", "# First\n\n<div>\n\nnever closed\n", "mdBook built the book, but complains"),
     ] {
@@ -86,17 +91,31 @@ fn an_exercise_and_its_chapter_name_each_other() {
     let project = Project::with_exercises();
     let output = project.course(&["book", "check"]).output().unwrap();
     assert!(
-        stdout(&output).contains("exercises/ex01-worker-pool: there is no chapter pooled.md"),
+        stdout(&output).contains("exercises/ex01-worker-pool: there is no chapter how-exercises-work.md"),
         "{}",
         stdout(&output)
     );
-    project.write("book/src/pooled.md", "# Pooled\n");
+    project.write("book/src/how-exercises-work.md", "# How\n");
     let output = project.course(&["book", "check"]).output().unwrap();
     assert!(
-        stdout(&output).contains("pooled.md: does not name its exercise, ex01-worker-pool"),
+        stdout(&output).contains("how-exercises-work.md: does not name its exercise, ex01-worker-pool"),
         "{}",
         stdout(&output)
     );
+}
+
+#[test]
+fn an_exercise_is_named_after_what_explains_it() {
+    let project = Project::with_exercises();
+    let check = || stdout(&project.course(&["book", "check"]).output().unwrap());
+    project.write("book/src/how-exercises-work.md", "# How\n\n`ex01-worker-pool`\n");
+    project.write(
+        "book/src/SUMMARY.md",
+        "[First](index.md)\n[Second](second.md)\n[How](how-exercises-work.md)\n",
+    );
+    assert!(!check().contains("names ex01"), "{}", check());
+    project.write("book/src/index.md", "# First\n\n`ex01-worker-pool`\n");
+    assert!(check().contains("index.md:3: names ex01 before how-exercises-work.md"), "{}", check());
 }
 
 #[cfg(unix)]

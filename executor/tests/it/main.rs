@@ -30,6 +30,7 @@ mod masked; // steps that a cancellation does not cut off
 mod cancelling; // tasks that bring their own way to be cancelled, on real sockets
 mod latch; // waiting until a count is zero
 mod semaphore; // waiting for permits: the order, giving up, giving back
+mod locks_and_waiting; // the small latch and semaphore of the book, and the way to wait that they share
 
 // A pool at work
 mod settings; // which settings contradict each other, and what can be changed while the pool runs

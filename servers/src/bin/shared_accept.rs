@@ -19,7 +19,7 @@
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```
 //!
-//! The book's chapter: Shared accept.
+//! The book's chapter: Sharing the listener.
 
 use anyhow::Context;
 use clap::Parser;

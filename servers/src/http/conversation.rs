@@ -161,7 +161,7 @@ impl Conversation {
     /// not had as many answers as the limit allows.
     pub fn may_go_on(&self) -> bool {
         self.limits.max_requests.is_none_or(|most| self.answered + 1 < most.get())
-            && self.request().wants_keep_alive()
+            && self.head.wants_keep_alive()
     }
 
     /// Whether behind the current request another one has arrived that can be answered, or refused, without reading on.
@@ -186,14 +186,13 @@ impl Conversation {
     /// Appends the head of the answer to the current request to `out`, and gives the body that follows it. The head tells
     /// the client whether the connection `stays` open.
     pub fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
-        let request = self.request();
-        let connection = match (stays, request.version) {
+        let connection = match (stays, self.head.version()) {
             (false, _) => Some("close"),
             (true, Version::Http10) => Some("keep-alive"),
             (true, Version::Http11) => None,
         };
         response.append_head(connection, out);
-        if request.method == "HEAD" { Body::None } else { response.body }
+        if self.head.is_for_head() { Body::None } else { response.body }
     }
 
     /// The current request has its answer: the next one is looked for. It is `now`.

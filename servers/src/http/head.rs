@@ -84,6 +84,8 @@ struct Parts {
     version: Version,
     framing: Framing,
     expects_continue: bool,
+    keep_alive: bool,
+    is_for_head: bool,
 }
 
 impl Head {
@@ -118,6 +120,19 @@ impl Head {
         self.parts.expects_continue
     }
 
+    pub(super) fn version(&self) -> Version {
+        self.parts.version
+    }
+
+    pub(super) fn wants_keep_alive(&self) -> bool {
+        self.parts.keep_alive
+    }
+
+    /// Whether the method is `HEAD`, to which the answer is a head alone.
+    pub(super) fn is_for_head(&self) -> bool {
+        self.parts.is_for_head
+    }
+
     /// Makes ready for the next head.
     pub(super) fn clear(&mut self) {
         (self.sight, self.length) = (Sight::default(), 0);
@@ -126,7 +141,7 @@ impl Head {
     /// The request that this is the head of; `bytes` are those that were read.
     pub(super) fn request<'b>(&'b self, bytes: &'b [u8], body: &'b [u8]) -> Request<'b> {
         debug_assert!(self.is_whole(), "half a head is no request");
-        let Parts { method, target, path, query, host, version, .. } = &self.parts;
+        let Parts { method, target, path, query, host, version, keep_alive, .. } = &self.parts;
         Request {
             method: method.text(bytes),
             target: target.text(bytes),
@@ -136,6 +151,7 @@ impl Head {
             body,
             peer: None,
             client: None,
+            keep_alive: *keep_alive,
             authority: host.map(|host| Authority::of_host(host.text(bytes))),
             head: bytes,
             fields: &self.fields,
@@ -250,6 +266,8 @@ fn parse_arrived(
         version,
         framing,
         expects_continue: meaning::expects_continue(parsed.headers, version)?,
+        keep_alive: meaning::wants_keep_alive(parsed.headers, version),
+        is_for_head: method == "HEAD",
     };
     fields.clear();
     let place = |header: &Header<'_>| Field { name: span(header.name.as_bytes()), value: span(header.value) };

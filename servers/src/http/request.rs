@@ -42,6 +42,7 @@ pub struct Request<'b> {
     pub peer: Option<SocketAddr>,
     /// The client that waits for the answer, if the request came over a connection.
     pub client: Option<&'b dyn Presence>,
+    pub(super) keep_alive: bool,
     pub(super) authority: Option<Authority<'b>>,
     pub(super) head: &'b [u8],
     pub(super) fields: &'b [Field],
@@ -75,12 +76,7 @@ impl<'b> Request<'b> {
 
     /// Whether the client expects the connection to stay open after this request.
     pub fn wants_keep_alive(&self) -> bool {
-        let says = |option: &str| {
-            self.headers("Connection")
-                .flat_map(|value| value.split(','))
-                .any(|token| token.trim().eq_ignore_ascii_case(option))
-        };
-        !says("close") && (self.version == Version::Http11 || says("keep-alive"))
+        self.keep_alive
     }
 
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'b [u8]> + 'a {

@@ -1,6 +1,6 @@
 //! The last answer reaches a client that is still sending, and closing holds up no other client.
 
-use crate::support::{Client, STAGES, Stage, every_stage};
+use crate::support::{Client, STAGES, Stage, every_stage, once_of_five};
 use executor::CancelToken;
 use servers::Listener;
 use std::io::Write;
@@ -92,30 +92,34 @@ fn a_client_that_is_still_sending_sees_that_it_was_turned_away() {
 fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
     for binary in STAGES {
         let stage = Stage::start(binary, &["--quiet", "--threads", "1"]);
-        let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
-        for client in &mut clients {
-            client.send("GET /hello HTTP/1.0\r\n\r\n");
-        }
-        let began = Instant::now();
-        for client in &mut clients {
-            assert_eq!(client.reply().status, 200);
-        }
-        let took = began.elapsed();
-        assert!(took < Duration::from_secs(3), "{binary}: {took:?}");
+        once_of_five(Duration::from_secs(3), || {
+            let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
+            for client in &mut clients {
+                // The server closes of its own accord, so it looks whether something is on the way.
+                client.send("POST /echo HTTP/1.0\r\nContent-Length: 1\r\n\r\na");
+            }
+            let began = Instant::now();
+            for client in &mut clients {
+                assert_eq!(client.reply().status, 200);
+            }
+            began.elapsed()
+        });
     }
 }
 
 #[test]
 fn hundreds_that_are_turned_away_are_told_at_once() {
     let (addr, stop) = turn_everyone_away();
-    let began = Instant::now();
-    let mut clients: Vec<_> = (0..300).map(|_| Client::connect(addr)).collect();
-    for client in &mut clients {
-        assert_eq!(client.reply().status, 503);
-    }
+    let mut clients = Vec::new();
     // A hundredth of a second for each would be three.
-    let took = began.elapsed();
-    assert!(took < Duration::from_millis(1500), "{took:?}");
+    once_of_five(Duration::from_millis(1500), || {
+        let began = Instant::now();
+        clients = (0..300).map(|_| Client::connect(addr)).collect();
+        for client in &mut clients {
+            assert_eq!(client.reply().status, 503);
+        }
+        began.elapsed()
+    });
     // They are still there, and one that sends something now is not reset.
     for client in &mut clients[200..] {
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();

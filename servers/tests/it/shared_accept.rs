@@ -2,12 +2,38 @@
 
 use crate::support::{Client, DEADLINE, SHARED_ACCEPT, Stage};
 use servers::Listener;
+use std::collections::HashSet;
 use std::io::{ErrorKind, Read};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 const BLOCK: &str = "GET /block?ms=600 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+// ANCHOR: sharing
+/// Refuted in Rust: the type says that threads may share a listener. Each connection goes to one of them.
+#[test]
+fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
+    fn shared<T: Send + Sync>(listener: T) -> Arc<T> {
+        Arc::new(listener)
+    }
+    let listener = shared(TcpListener::bind("127.0.0.1:0").unwrap());
+    let address = listener.local_addr().unwrap();
+    let (tell, accepted) = mpsc::channel();
+    for _ in 0..4 {
+        let (listener, tell) = (Arc::clone(&listener), tell.clone());
+        thread::spawn(move || {
+            while let Ok((_, client)) = listener.accept() {
+                let _ = tell.send(client);
+            }
+        });
+    }
+    let clients: Vec<_> = (0..200).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let accepted: HashSet<_> = clients.iter().map(|_| accepted.recv_timeout(DEADLINE).unwrap()).collect();
+    assert_eq!(accepted, clients.iter().map(|client| client.local_addr().unwrap()).collect());
+}
+// ANCHOR_END: sharing
 
 // ANCHOR: no_rejection
 /// True: there is no queue of its own. Who comes while all threads are busy is neither served nor refused nor counted.
@@ -33,6 +59,49 @@ fn nobody_is_refused_and_nobody_knows_who_waits() {
     }
 }
 // ANCHOR_END: no_rejection
+
+// ANCHOR: no_order
+/// True: clients are accepted in the order in which they came. A thread cannot look further down the backlog.
+#[test]
+fn the_order_is_the_systems() {
+    let stage = Stage::start(SHARED_ACCEPT, &["--threads", "1"]);
+    let mut busy = stage.connect();
+    busy.send(BLOCK);
+    let waiting: Vec<_> = (0..20)
+        .map(|number| {
+            let mut client = stage.connect();
+            client.send(format!("GET /hello?{number} HTTP/1.1\r\nHost: h\r\n\r\n"));
+            client
+        })
+        .collect();
+    assert!(stage.log_line().contains("/block"));
+    for number in 0..waiting.len() {
+        let line = stage.log_line();
+        assert!(line.contains(&format!("/hello?{number} ")), "{line}");
+    }
+}
+// ANCHOR_END: no_order
+
+// ANCHOR: backlog
+/// True, on Linux: asked for room for two, the system has room for three. The fourth client is not refused; it hears
+/// nothing, and is connected when there is room.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_backlog_refuses_nobody() {
+    let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    listener.bind(&std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    listener.listen(2).unwrap();
+    let listener = TcpListener::from(listener);
+    let address = listener.local_addr().unwrap();
+    let connected: Vec<_> = (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let nothing = TcpStream::connect_timeout(&address, Duration::from_millis(200)).unwrap_err();
+    assert_eq!(nothing.kind(), ErrorKind::TimedOut, "not ConnectionRefused");
+    let late = thread::spawn(move || TcpStream::connect(address));
+    listener.accept().unwrap();
+    late.join().unwrap().expect("the system tries again and again, and now there is room");
+    drop(connected);
+}
+// ANCHOR_END: backlog
 
 /// Two threads that accept, and die of the first connection they get. The listener lives as long as the test holds it.
 fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {

@@ -28,16 +28,16 @@ const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
 type Scenario = (&'static str, fn(&'static str) -> String);
 
 const SCENARIOS: &[Scenario] = &[
-    ("one request takes a minute: somebody else is", |binary| meanwhile(binary, 1, ENDLESS)),
-    ("four requests, as many as threads, take a minute: somebody else is", |binary| {
+    ("one request takes a minute: another client is", |binary| meanwhile(binary, 1, ENDLESS)),
+    ("four requests, as many as threads, take a minute: another client is", |binary| {
         meanwhile(binary, THREADS, ENDLESS)
     }),
-    ("four clients stop in the middle of a request: somebody else is", |binary| {
+    ("four clients stop in the middle of a request: another client is", |binary| {
         meanwhile(binary, THREADS, "GET /hello HTTP/1.1\r\n")
     }),
     ("four clients connect and are silent: they are", silent_clients),
-    ("four clients send one request after the other without end: somebody else is", pipelining_clients),
-    ("four clients read a large answer too slowly (`--write-timeout 1s`): somebody else is", slow_readers),
+    ("four clients send one request after the other without end: another client is", pipelining_clients),
+    ("four clients read a large answer too slowly (`--write-timeout 1s`): another client is", slow_readers),
     ("a client sends five times what is allowed, and only then reads: it sees", too_large),
     ("nobody reads standard error: requests are", unread_log),
     ("a connection with nothing to do is", idle_connection),

@@ -162,6 +162,18 @@ pub(super) fn expects_continue(headers: &[Header<'_>], version: Version) -> Resu
     }
 }
 
+/// Whether the client expects the connection to stay open. Unless it says otherwise, one of HTTP/1.1 does, one of HTTP/1.0
+/// doesn't.
+pub(super) fn wants_keep_alive(headers: &[Header<'_>], version: Version) -> bool {
+    let says = |option: &str| {
+        values(headers, "Connection")
+            .filter_map(|value| std::str::from_utf8(value).ok())
+            .flat_map(|value| value.split(','))
+            .any(|token| token.trim().eq_ignore_ascii_case(option))
+    };
+    !says("close") && (version == Version::Http11 || says("keep-alive"))
+}
+
 fn decimal(digits: &[u8]) -> Result<usize, Refusal> {
     match std::str::from_utf8(digits) {
         // Only digits: `parse` alone would also take `+5`.

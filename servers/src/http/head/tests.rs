@@ -296,6 +296,15 @@ fn a_head_that_comes_byte_by_byte_is_not_parsed_for_each() {
 }
 
 #[test]
+fn bytes_that_have_been_parsed_are_not_parsed_again_without_new_ones() {
+    let mut head = Head::default();
+    for _ in 0..2 {
+        assert_eq!(head.read(b"GET / HTTP/1.1\r\n", &Limits::default(), false), Ok(false));
+        assert_eq!(head.sight.parsed, 16);
+    }
+}
+
+#[test]
 fn nonsense_is_refused_before_its_end_has_come() {
     let nonsense = [b"\x16\x03\x01\x02\0".as_slice(), b"GET / HTTP/1.1\r\nHost: h\r\nA b: c"];
     for bytes in nonsense {

@@ -1,0 +1,84 @@
+//! Two threads each raise a flag and then look at the other's. Can both miss the other's flag?
+//!
+//! No schedule of the four steps allows it. A processor does, unless the program asks it not to.
+//!
+//! ```sh
+//! cargo run --release -p executor --example memory_order
+//! ```
+//!
+//! The book's chapter: How the exercises work.
+
+use std::env;
+use std::hint::spin_loop;
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::thread;
+
+const ROUNDS: usize = 100_000;
+
+fn main() {
+    let rounds = env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
+    for order in [Relaxed, SeqCst] {
+        println!("{order:?}: in {} of {rounds} rounds both saw nothing", both_saw_nothing(rounds, order));
+    }
+}
+
+/// In how many rounds neither thread saw the other's flag.
+fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
+    // ANCHOR: rounds
+    let (left, right) = (Apart(AtomicBool::new(false)), Apart(AtomicBool::new(false)));
+    let (saw_nothing, meeting) = (AtomicUsize::new(0), Meeting::default());
+    let in_each_round = |mine: &AtomicBool, other: &AtomicBool| {
+        mine.store(true, order);
+        if !other.load(order) {
+            saw_nothing.fetch_add(1, Relaxed);
+        }
+    };
+    // ANCHOR_END: rounds
+    let mut both = 0;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..rounds {
+                meeting.wait();
+                in_each_round(&left.0, &right.0);
+                meeting.wait();
+                meeting.wait(); // while the other thread counts
+            }
+        });
+        for _ in 0..rounds {
+            meeting.wait();
+            in_each_round(&right.0, &left.0);
+            meeting.wait();
+            both += saw_nothing.swap(0, Relaxed) / 2;
+            left.0.store(false, Relaxed);
+            right.0.store(false, Relaxed);
+            meeting.wait();
+        }
+    });
+    both
+}
+
+/// In a cache line of its own, or the two flags would travel together.
+#[repr(align(128))]
+struct Apart(AtomicBool);
+
+/// Where two threads wait for each other, awake, so that they go on in the same moment.
+#[derive(Default)]
+struct Meeting {
+    came: AtomicUsize,
+}
+
+impl Meeting {
+    fn wait(&self) {
+        // What a thread did before (`AcqRel`), the other one sees afterwards (`Acquire`).
+        let together = self.came.fetch_add(1, AcqRel) / 2 * 2 + 2;
+        let mut looks = 0_u32;
+        while self.came.load(Acquire) < together {
+            looks += 1;
+            if looks.is_multiple_of(1000) {
+                thread::yield_now(); // the other thread may have no core
+            }
+            spin_loop();
+        }
+    }
+}
