@@ -408,7 +408,9 @@ mod tests {
         let parker = Arc::new(Parker::default());
         let mut patience = Patience::new();
         assert!(!parker.spin(Deadline::after(Duration::ZERO), &mut patience));
-        assert_eq!(patience.pauses, Patience::MOST, "it has not spun in vain: there was no time to spin");
+        // With one processor no spin is tried, and each counts as in vain.
+        let is_unharmed = patience.pauses == Patience::MOST || !spinning_helps();
+        assert!(is_unharmed, "it has not spun in vain: there was no time to spin");
         parker.wake_by_ref();
         assert_eq!(parker.spin(Deadline::NEVER, &mut patience), spinning_helps());
         assert!(!parker.park(Deadline::NEVER, Some(&mut patience)));

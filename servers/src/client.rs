@@ -2,7 +2,7 @@
 //!
 //! # Waiting
 //!
-//! No wait for a client is without an end: reads come back every [50 ms](SLICE), so whoever loops over them checks its
+//! No wait for a client is without an end: reads come back every [50 ms](SLICE), so a caller that loops over them checks its
 //! own deadline, and writes keep a [pace](crate::writer). The token of the task that serves the client reaches its
 //! waits, too. A read whose task is cancelled comes back within a slice, and its reader asks
 //! [`is_cancelled`](Client::is_cancelled); a write ends soon after.
@@ -16,8 +16,9 @@
 //!
 //! | the answer was | reads on | at most until the client is silent for | at most for |
 //! |---|---|---|---|
-//! | to a request that was read whole, and nothing more has arrived | no | | |
-//! | to a request that was read whole, and more has arrived | yes | 50 ms | 500 ms |
+//! | to a request that its client has announced as its last | no: more must not come (RFC 9112, 9.6) | | |
+//! | to another request that was read whole, and nothing more has arrived | no | | |
+//! | to another request that was read whole, and more has arrived | yes | 50 ms | 500 ms |
 //! | 408: the client did not send in time | yes | 50 ms, or less if the time for a head is less | 500 ms |
 //! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
 

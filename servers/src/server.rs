@@ -86,8 +86,8 @@ impl Server {
     /// Lets a connection stay open only while `may_stay` says so. Once it says no, the requests that have arrived are
     /// answered, as far as they have been read together, and then the connection is closed.
     ///
-    /// A blocking stage gives a connection a thread. An idle connection does nothing with it, while somebody
-    /// else may be waiting for one: with a single thread, one idle browser tab would shut everyone out.
+    /// A blocking stage gives a connection a thread. An idle connection does nothing with it, while another
+    /// client may be waiting for one: with a single thread, one idle browser tab would shut all others out.
     /// HTTP lets a server close an idle connection at any time; the client opens another when it needs one.
     ///
     /// `may_stay` is asked after each answer and some twenty times a second for each idle connection: keep it

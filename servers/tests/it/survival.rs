@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{iter, thread};
 
-/// Who has no answer by then waits for somebody else.
+/// A client that has no answer by then waits for another client.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
 
 /// As many as the stages are given threads.
@@ -58,7 +58,7 @@ fn start(binary: &'static str) -> Stage {
     Stage::start(binary, &flags)
 }
 
-/// Whether somebody is answered while `count` clients that sent `bytes` are there.
+/// Whether another client is answered while `count` clients that sent `bytes` are there.
 fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
     let stage = start(binary);
     let mut busy: Vec<_> = (0..count).map(|_| stage.connect()).collect();
@@ -92,7 +92,7 @@ fn silent_clients(binary: &'static str) -> String {
         matches!(client.stream.read(&mut [0]), Ok(0))
     };
     let any_closed = (0..10).any(|_| silent.iter_mut().any(&mut is_closed));
-    if any_closed { "sent away for somebody else" } else { "kept" }.to_owned()
+    if any_closed { "sent away for another client" } else { "kept" }.to_owned()
 }
 
 fn idle_connection(binary: &'static str) -> String {

@@ -167,6 +167,14 @@ fn the_head_of_the_answer_fits_the_request() {
 }
 
 #[test]
+fn a_client_that_wants_the_connection_closed_is_obeyed() {
+    assert!(Conversation::of(GET).may_go_on());
+    for last in ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"] {
+        assert!(!Conversation::of(last.as_bytes()).may_go_on(), "{last}");
+    }
+}
+
+#[test]
 fn the_limit_of_requests_is_kept() {
     let limits = Limits { max_requests: NonZeroUsize::new(2), ..Limits::default() };
     let mut conversation = Conversation::new(&limits, second(0));
