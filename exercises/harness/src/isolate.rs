@@ -245,7 +245,10 @@ fn watch(deadline: Duration) {
         }
         if busy >= deadline || idle >= deadline || in_all >= 10 * deadline {
             // Threads that wait compute nothing; one that runs gets at least a little of a busy machine.
-            recorder::fail_out_of_time(deadline, busy >= deadline || busy - busy_before >= COMPUTES);
+            recorder::fail_out_of_time(
+                deadline,
+                busy >= deadline || busy.saturating_sub(busy_before) >= COMPUTES,
+            );
         }
         println!("{ALIVE}");
     }
