@@ -1,7 +1,7 @@
 //! Build script of `model`, `solutions` and `real`: a module for every answer of every exercise, with the exercise's suite
-//! beside it. The list is
-//! `exercise.toml`, and the text that is compiled is the file itself. `model` has each stub and wrong answer, `solutions` each solution; `real` has no wrong ones: on real
-//! threads a wrong answer may pass by luck, so the proof asks nothing of it there.
+//! beside it. The list is `exercise.toml` and the folder `right`, and the text that is compiled is the file itself.
+//! `model` has each stub and wrong answer, `solutions` each right one; `real` has no wrong ones: on real threads a wrong
+//! answer may pass by luck, so the proof asks nothing of it there.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,12 @@ fn main() {
         let (name, suite) = (&exercise.name, exercise.suite());
         let stub = || ("stub".to_owned(), exercise.stub());
         let solution = || ("solution".to_owned(), exercise.solution());
+        let right = || exercise.right.iter().map(|name| (name.clone(), exercise.right_answer(name)));
         let wrong = || exercise.wrong.iter().map(|wrong| (wrong.file.clone(), exercise.wrong_answer(wrong)));
         let answers: Vec<_> = match env::var("CARGO_PKG_NAME").unwrap().as_str() {
             "exercises-proof-model" => iter::once(stub()).chain(wrong()).collect(),
-            "exercises-proof-solutions" => vec![solution()],
-            _ => vec![stub(), solution()],
+            "exercises-proof-solutions" => iter::once(solution()).chain(right()).collect(),
+            _ => [stub(), solution()].into_iter().chain(right()).collect(),
         };
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));

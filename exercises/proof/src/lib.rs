@@ -70,7 +70,7 @@ enum Of<'a> {
 }
 
 impl Proof {
-    /// Runs `rounds` rounds. In each, the solution keeps every property, and each wrong answer is rejected by the property
+    /// Runs `rounds` rounds. In each, the right answers keep every property, and each wrong answer is rejected by the property
     /// that is to catch it, and what a learner would be shown first says what it should. In the first, the stub says what is
     /// to do; and if it is the only one, every property of every answer is run, for the table. `exe` is the program whose
     /// `--run` runs one.
@@ -127,6 +127,9 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
                 if round == 0 {
                     plan.push(Trial { round, answer: "stub", of: Of::Property(mode, name) });
                 }
+                // On real threads once: schedules are the model's part.
+                let right = exercise.right.iter().filter(|_| round == 0 || mode == Mode::Model);
+                plan.extend(right.map(|right| Trial { round, answer: right, of: Of::Property(mode, name) }));
             }
             let made_for_none = exercise.wrong.iter().all(|wrong| wrong.property != name);
             if round == 0 && (rounds == 1 || made_for_none) {
@@ -167,10 +170,12 @@ impl Bench<'_> {
             Of::Shown(wrong) => return self.try_shown(trial, wrong).map(Some),
         };
         let failure = self.run(trial, mode, &[property], None).err();
+        let is_right =
+            |answer| answer == "solution" || self.exercise.right.iter().any(|right| right == answer);
         match (trial.answer, &failure) {
-            ("solution", Some(failure)) => bail!("is rejected: {}", whole(failure)),
             ("stub", None) => bail!("passes"),
             ("stub", Some(failure)) => expect_words(failure, "still to do")?,
+            (answer, Some(failure)) if is_right(answer) => bail!("is rejected: {}", whole(failure)),
             _ => {}
         }
         Ok(failure.filter(|failure| !failure.aside).map(|_| property.to_owned()))
