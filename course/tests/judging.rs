@@ -148,6 +148,12 @@ fn the_first_failure_is_shown_in_full_and_drawn() {
     {
         assert!(text.contains(part), "no {part} in {text}");
     }
+    answer(exercise, "wrong/m10_thread_per_job.rs");
+    let text = String::from_utf8(copy.course(&["check", "ex01"]).stdout).unwrap();
+    let cause = text.find("cause     ").map(|n| &text[n..]).unwrap_or_default();
+    assert!(text.contains("FAILS  one_worker_runs_the_jobs_in_their_order"), "{text}");
+    assert!(cause.starts_with("cause     a thread for each job is no pool"), "{text}");
+    answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
     let output = copy.course(&["explain", "ex01", "shutdown_wakes_every_sleeping_worker"]);
     let text = String::from_utf8_lossy(&output.stdout);
     let path = text.lines().find(|line| line.contains(".svg")).unwrap_or_else(|| panic!("{text}"));

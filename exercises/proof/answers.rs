@@ -1,7 +1,7 @@
 //! Build script of `model`, `solutions` and `real`: a module for every answer of every exercise, with the exercise's suite
-//! beside it. The list is
-//! `exercise.toml`, and the text that is compiled is the file itself. `model` has each stub and wrong answer, `solutions` each solution; `real` has no wrong ones: on real
-//! threads a wrong answer may pass by luck, so the proof asks nothing of it there.
+//! beside it. The list is `exercise.toml` and the folder `right`, and the text that is compiled is the file itself.
+//! `model` has each stub and wrong answer, `solutions` each right one; `real` has no wrong ones: on real threads a wrong
+//! answer may pass by luck, so the proof asks nothing of it there.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,34 +17,35 @@ fn main() {
         let (name, suite) = (&exercise.name, exercise.suite());
         let stub = || ("stub".to_owned(), exercise.stub());
         let solution = || ("solution".to_owned(), exercise.solution());
+        let right = || exercise.right.iter().map(|name| (name.clone(), exercise.right_answer(name)));
         let wrong = || exercise.wrong.iter().map(|wrong| (wrong.file.clone(), exercise.wrong_answer(wrong)));
         let answers: Vec<_> = match env::var("CARGO_PKG_NAME").unwrap().as_str() {
             "exercises-proof-model" => iter::once(stub()).chain(wrong()).collect(),
-            "exercises-proof-solutions" => vec![solution()],
-            _ => vec![stub(), solution()],
+            "exercises-proof-solutions" => iter::once(solution()).chain(right()).collect(),
+            _ => [stub(), solution()].into_iter().chain(right()).collect(),
         };
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));
             let arms: String = exercise
                 .properties
                 .iter()
-                .map(|Property { name, promise }| {
+                .map(|Property { name, promise, .. }| {
                     format!(
-                        "        {name:?} => crate::mode::run_here(include_str!({path:?}), {promise:?}, suite::{name}),\n"
+                        "        {name:?} => crate::mode::run_here(include_str!({path:?}), {promise:?}, runs, suite::{name}),\n"
                     )
                 })
                 .collect();
             let _ = write!(
                 modules,
                 "mod {module} {{\n    #[path = {path:?}]\n    pub mod exercise;\n    #[path = {suite:?}]\n    pub mod suite;\n    \
-                 pub fn run(property: &str) {{\n        match property {{\n{arms}            _ => {{}}\n        }}\n    }}\n}}\n"
+                 pub fn run(property: &str, runs: usize) -> bool {{\n        match property {{\n{arms}            _ => return false,\n        }}\n        true\n    }}\n}}\n"
             );
             let _ = writeln!(table, "    ({name:?}, {answer:?}, {module}::run),");
         }
     }
     let table = format!(
-        "/// Exercise, answer, and what runs a property of it (and does not come back, unless there is no such property).\n\
-         pub const ANSWERS: &[(&str, &str, fn(&str))] = &[\n{table}];\n"
+        "/// Exercise, answer, and what runs a property of it so many times. If it fails, that does not come back; if there is no such\n         /// property, it says so.\n\
+         pub const ANSWERS: &[(&str, &str, fn(&str, usize) -> bool)] = &[\n{table}];\n"
     );
     fs::write(PathBuf::from(env::var("OUT_DIR").unwrap()).join("answers.rs"), modules + &table).unwrap();
 }

@@ -73,6 +73,15 @@ pub struct Report {
 }
 
 impl Report {
+    /// The failures, the one first that says most about the mistake.
+    pub(super) fn failures(&self, exercise: &Exercise) -> Vec<(&Checked, Mode, &Failure)> {
+        let failures = self.properties.iter().filter_map(|checked| Some((checked, checked.failure()?)));
+        let mut failures: Vec<_> =
+            failures.map(|(checked, (mode, failure))| (checked, mode, failure)).collect();
+        failures.sort_by_key(|(checked, _, failure)| exercise.place(&checked.name, failure));
+        failures
+    }
+
     /// Without what is long: schedules, and what the learner's code printed.
     pub(super) fn shorten(&mut self) {
         for state in self.properties.iter_mut().flat_map(|checked| [&mut checked.model, &mut checked.real]) {

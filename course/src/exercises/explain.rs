@@ -22,16 +22,13 @@ impl Learner {
             say(&report::text(&self.workspace, &exercise, &found, false, self.style));
             return Ok(false);
         }
-        let failures = || {
-            let of_interest = |checked: &&Checked| property.is_none_or(|property| checked.name == property);
-            found
-                .properties
-                .iter()
-                .filter(of_interest)
-                .filter_map(|checked| Some((checked, checked.failure()?)))
-        };
-        let drawn = |(_, (_, failure)): &(&Checked, (_, &Failure))| failure.can_be_drawn();
-        let Some((checked, (mode, failure))) = failures().find(drawn).or_else(|| failures().next()) else {
+        let failures: Vec<_> = found
+            .failures(&exercise)
+            .into_iter()
+            .filter(|(checked, ..)| property.is_none_or(|property| checked.name == property))
+            .collect();
+        let drawn = failures.iter().find(|(_, _, failure)| failure.can_be_drawn());
+        let Some((checked, mode, failure)) = drawn.or(failures.first()).copied() else {
             let what =
                 property.map_or_else(|| "Every property".to_owned(), |property| format!("`{property}`"));
             say(&format!("{what} holds; there is nothing to explain.\n"));

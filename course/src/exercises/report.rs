@@ -1,7 +1,7 @@
 //! What a learner reads after a check.
 
 use crate::exercises::Style;
-use crate::exercises::check::{Checked, Report, Verdict};
+use crate::exercises::check::{Report, Verdict};
 use crate::workspace::Workspace;
 use exercises_protocol::{Exercise, paragraph};
 use std::fmt::Write as _;
@@ -34,20 +34,18 @@ pub(super) fn text(
         text.push_str(&solved(exercise));
         return text;
     }
-    let failures = report.properties.iter().filter_map(|checked| Some((checked, checked.failure()?)));
-    for (checked, (mode, failure)) in failures.take(if all { usize::MAX } else { 1 }) {
-        text.push_str(&failure.message(&checked.name, mode, style.on()));
+    let failures = report.failures(exercise);
+    for (checked, mode, failure) in failures.iter().take(if all { usize::MAX } else { 1 }) {
+        text.push_str(&failure.message(&checked.name, *mode, style.on()));
     }
-    let drawn =
-        report.properties.iter().filter_map(Checked::failure).any(|(_, failure)| failure.can_be_drawn());
-    let failing = report.properties.iter().filter(|checked| checked.failure().is_some()).count();
+    let drawn = failures.iter().any(|(_, _, failure)| failure.can_be_drawn());
     text.push('\n');
     if !exercise.is_begun() {
         let _ = writeln!(text, "Nothing is written yet: this is the stub, and every todo!() in it fails.");
-    } else if failing > 1 && !all {
+    } else if failures.len() > 1 && !all {
         let _ = writeln!(
             text,
-            "This is the first one that fails; mending it often mends others. `--all-messages` shows all."
+            "This is the one to begin with; mending it often mends others. `--all-messages` shows all."
         );
     }
     let _ = writeln!(
@@ -68,9 +66,13 @@ fn summary(exercise: &Exercise, report: &Report, style: Style) -> String {
     let verdict = format!("{}: {holding} of {all} properties hold", exercise.name);
     let verdict = if holding == all { style.good(&verdict) } else { style.bad(&verdict) };
     let mut text = format!("{verdict}\n\n");
+    let only_aside = report.failures(exercise).iter().all(|(_, _, failure)| failure.aside);
     for checked in &report.properties {
         let (word, rest) = match (checked.holds(), checked.failure()) {
             (true, _) => (style.good("holds"), String::new()),
+            (false, Some((_, failure))) if failure.aside && !only_aside => {
+                ("     ".into(), "  (as far as it came: what another one is about ended it)".into())
+            }
             (false, Some((mode, _))) => (style.bad("FAILS"), format!("  ({})", mode.place())),
             (false, None) => ("     ".into(), "  (not tried: another one did not end)".into()),
         };

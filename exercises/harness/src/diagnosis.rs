@@ -18,12 +18,15 @@ pub(crate) struct Found {
 }
 
 /// The property did not come to an end. `verdict` says how that is known.
-pub(crate) fn of_hang(recorder: &Recorder, verdict: &str) -> Found {
+/// If it was `busy`, a thread that runs explains it, whatever others wait for.
+pub(crate) fn of_hang(recorder: &Recorder, verdict: &str, busy: bool) -> Found {
     let what =
         recorder.threads.iter().find_map(|thread| thread.expectations.last()).map_or("it", |(what, _)| what);
     let states = recorder.threads.iter().map(|thread| format!("\n  {}", state(recorder, thread)));
     let seen = format!("{what} never came to an end: {verdict}.{}", states.collect::<String>());
-    let (cause, decisive) = by_rule(recorder).unwrap_or_else(|| (expected_cause(recorder), None));
+    let runs = busy.then(|| runs_on(recorder)).flatten();
+    let (cause, decisive) =
+        runs.or_else(|| by_rule(recorder)).unwrap_or_else(|| (expected_cause(recorder), None));
     Found { seen, cause, decisive }
 }
 
@@ -64,8 +67,23 @@ fn expected_cause(recorder: &Recorder) -> String {
     }
 }
 
+/// A thread that computes, and not one that is in a call of the property's.
+fn runs_on(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    let runs = |thread: &&Thread| thread.doing == Doing::Running && thread.expectations.is_empty();
+    // Those that the answer has started, before the test itself.
+    let thread = recorder.threads.iter().skip(1).find(runs).or_else(|| recorder.threads.iter().find(runs))?;
+    Some((
+        format!(
+            "{} runs on and on: a loop of your code has no end, and nothing in it that waits",
+            thread.name
+        ),
+        None,
+    ))
+}
+
 fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     died(recorder)
+        .or_else(|| opposite_orders(recorder))
         .or_else(|| lock_kept(recorder))
         .or_else(|| woke_too_few(recorder))
         .or_else(|| came_too_early(recorder))
@@ -73,7 +91,8 @@ fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {
 }
 
 fn died(recorder: &Recorder) -> Option<(String, Option<usize>)> {
-    let dead = recorder.threads.iter().position(|thread| thread.doing == Doing::Panicked)?;
+    let died = |thread: &Thread| thread.doing == Doing::Panicked && !thread.of_the_property;
+    let dead = recorder.threads.iter().position(died)?;
     let at = recorder.events.iter().rposition(|event| event.thread == dead);
     let name = &recorder.threads[dead].name;
     Some((
@@ -83,6 +102,31 @@ fn died(recorder: &Recorder) -> Option<(String, Option<usize>)> {
         ),
         at,
     ))
+}
+
+/// Two threads, each with a lock that the other waits for.
+fn opposite_orders(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    let waits_for = |thread: &Thread| {
+        let Doing::Locking(lock) = thread.doing else { return None };
+        recorder.locks.get(lock).copied().flatten()
+    };
+    recorder.threads.iter().enumerate().find_map(|(number, one)| {
+        let (holder, since) = waits_for(one)?;
+        let other = &recorder.threads[holder];
+        let (_, mine) = waits_for(other).filter(|(back, _)| *back == number && holder != number)?;
+        let (name, other_name) = (&one.name, &other.name);
+        let (mine, since) = (line_text(mine), line_text(since));
+        Some((
+            format!(
+                "two locks are taken in opposite orders: {name} has held one since {mine} and waits for the one that \
+                 {other_name} has held since {since}, and the other way round. Take them in the same order everywhere, \
+                 or have one lock for both"
+            ),
+            recorder.events.iter().rposition(|event| {
+                [number, holder].contains(&event.thread) && matches!(event.action, Action::Lock(_))
+            }),
+        ))
+    })
 }
 
 fn lock_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {

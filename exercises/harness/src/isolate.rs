@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio, exit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -34,6 +34,8 @@ const OUTPUT_LINES: usize = 20;
 const OUTPUT_BYTES: usize = 4 << 20;
 /// How often a child looks at itself.
 const TICK: Duration = Duration::from_millis(500);
+/// A process that has computed for so long since something happened last does not only wait.
+const COMPUTES: Duration = Duration::from_millis(50);
 /// What the parent grants a child that is silent on top of its deadline, to report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -42,7 +44,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Set when a property did not end: those after it are not tried, or the learner waits for one deadline after the other.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
-pub(crate) fn check(name: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
+pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
     if std::env::var(PROPERTY).is_ok_and(|asked| asked == name) {
         run_here();
     }
@@ -52,9 +54,12 @@ pub(crate) fn check(name: &str, mode: Mode, deadline: Duration, run_here: impl F
         println!("\n{name} was not tried: {other} did not end. Mend that one first.");
         panic::resume_unwind(Box::new("not tried"));
     }
-    let Err(failure) = in_child(this_test(name), name, deadline) else {
+    let Err(mut failure) = in_child(this_test(name), name, deadline) else {
         return write(&State::Held, name);
     };
+    if failure.promise.is_empty() {
+        promise.clone_into(&mut failure.promise); // a process that ended has not said it
+    }
     if failure.hung {
         HUNG.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| name.to_owned());
     }
@@ -120,13 +125,24 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
         } else {
             "the test's process did not end and could not say why".to_owned()
         };
-        let cause =
-            "your code ended the process, overflowed the stack, or panicked in a destructor during a panic";
-        let mut failure = Failure::new("(unknown)", &seen, cause, Schedule::default());
+        let mut failure = Failure::new("", &seen, cause_of_end(&status, &output), Schedule::default());
         failure.hung = !in_time;
         Err(Box::new(failure))
     };
     verdict.unwrap_or_else(missing).map_err(|failure| Box::new(Failure { output, ..*failure }))
+}
+
+/// Why a process may have ended before its time.
+fn cause_of_end(status: &str, output: &str) -> &'static str {
+    if output.contains("has overflowed its stack") {
+        "your code overflowed the stack: does something call itself without an end?"
+    } else if status.contains("exit") {
+        "your code ended the process (std::process::exit): nobody who submits a job expects that"
+    } else if status.contains("SIGABRT") {
+        "your code aborted the process: std::process::abort, or a panic in a destructor during a panic"
+    } else {
+        "your code ended the process, overflowed the stack, or panicked in a destructor during a panic"
+    }
 }
 
 fn end(child: &mut Child, in_time: bool) -> String {
@@ -197,6 +213,9 @@ pub(crate) fn round() -> u64 {
     std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0)
 }
 
+/// The proof runs several properties in one process, which is watched once.
+static WATCHED: Once = Once::new();
+
 /// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from here on ends in
 /// a report. A file that must not be run is reported at once.
 pub(crate) fn begin(source: &str, deadline: Duration) {
@@ -205,23 +224,31 @@ pub(crate) fn begin(source: &str, deadline: Duration) {
         report_and_exit(&Err(refusal));
     }
     install_hook();
-    thread::spawn(move || watch(deadline));
+    WATCHED.call_once(|| drop(thread::spawn(move || watch(deadline))));
 }
 
 /// Ends the property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
 /// on the wall would do on a machine with nothing else to do; on others, right answers would be late.
 fn watch(deadline: Duration) {
     let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, recorder::progress());
-    let busy = ProcessTime::try_now().ok();
+    let begun = ProcessTime::try_now().ok();
+    let mut busy_before = Duration::ZERO; // when something happened last
     loop {
         thread::sleep(TICK);
         in_all += TICK;
         let now = recorder::progress();
-        idle = if now == seen { idle + TICK } else { Duration::ZERO };
-        seen = now;
-        let busy = busy.and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
+        let busy = begun.and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
+        if now == seen {
+            idle += TICK;
+        } else {
+            (idle, seen, busy_before) = (Duration::ZERO, now, busy);
+        }
         if busy >= deadline || idle >= deadline || in_all >= 10 * deadline {
-            recorder::fail_out_of_time(deadline);
+            // Threads that wait compute nothing; one that runs gets at least a little of a busy machine.
+            recorder::fail_out_of_time(
+                deadline,
+                busy >= deadline || busy.saturating_sub(busy_before) >= COMPUTES,
+            );
         }
         println!("{ALIVE}");
     }
@@ -242,7 +269,7 @@ pub(crate) fn install_hook() {
 }
 
 /// Writes the report and ends the process. If two threads have something to report, the first one counts.
-pub(crate) fn report_and_exit(verdict: &Verdict) -> ! {
+pub fn report_and_exit(verdict: &Verdict) -> ! {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if REPORTED.swap(true, Ordering::Relaxed) {
         loop {

@@ -145,7 +145,7 @@ pub mod sync;
 pub mod probe;
 
 /// How many schedules are tried.
-const SCHEDULES: usize = 2_000;
+pub const SCHEDULES: usize = 2_000;
 
 /// The longest schedule a property of a right answer could have, many times over.
 const MOST_STEPS: usize = 50_000;
@@ -156,11 +156,14 @@ const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
 pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send + Sync + 'static) {
-    isolate::check(name, Mode::Model, DEADLINE, || run_here(source, promise, property));
+    isolate::check(name, promise, Mode::Model, DEADLINE, || {
+        run_here(source, promise, SCHEDULES, property);
+        isolate::report_and_exit(&Ok(SCHEDULES))
+    });
 }
 
-/// Checks a property in this process, which ends with the verdict.
-pub fn run_here(source: &str, promise: &str, property: impl Fn() + Send + Sync + 'static) -> ! {
+/// Checks a property in this process, on so many schedules, which ends with a report if it fails.
+pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() + Send + Sync + 'static) {
     recorder::begin(promise, backend::me);
     isolate::begin(source, DEADLINE);
     let mut config = Config::new();
@@ -168,25 +171,25 @@ pub fn run_here(source: &str, promise: &str, property: impl Fn() + Send + Sync +
     config.max_steps = MaxSteps::FailAfter(MOST_STEPS);
     config.silence_warnings = true;
     config.stack_size = 1 << 20; // failures are reported from a coroutine, too
-    let scheduler = Sticky { schedule: 0, seed: isolate::round() };
+    let scheduler = Sticky { schedule: 0, last: times as u64, seed: isolate::round() };
     Runner::new(scheduler, config).run(move || {
         isolate::install_hook(); // once more: shuttle puts its own, which talks, in front of ours
         backend::set_me(recorder::register(None, false));
         property();
         crate::step("is done");
     });
-    isolate::report_and_exit(&Ok(SCHEDULES))
 }
 
 /// Lets the running thread go on with some probability, which shrinks from one schedule to the next.
 struct Sticky {
     schedule: u64,
+    last: u64,
     seed: u64,
 }
 
 impl Scheduler for Sticky {
     fn new_execution(&mut self) -> Option<Schedule> {
-        if self.schedule == SCHEDULES as u64 {
+        if self.schedule == self.last {
             return None;
         }
         self.schedule += 1;

@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 
 use super::backend::{Condvar, Mutex, MutexGuard, ONE_AT_A_TIME, thread};
-use crate::recorder::{asleep_and_alive, expecting, fail};
+use crate::recorder::{Census, census, expecting, fail};
 
 /// How often a thread gives way before we say that the others never go to sleep. A thousand times more than they need.
 const PATIENCE: usize = 2_000;
@@ -78,12 +78,18 @@ pub fn until_asleep(threads: usize, cause: &str) {
     expecting(Some(&format!("{threads} thread(s) to sleep in Condvar::wait")));
     let mut patience = PATIENCE;
     loop {
-        let (asleep, alive) = asleep_and_alive();
+        let Census { asleep, alive, started } = census();
         if asleep == threads {
             break;
         }
         if ONE_AT_A_TIME {
             patience -= 1;
+        }
+        if started < threads {
+            fail(
+                &format!("{threads} thread(s) should be waiting for work, and {started} were started"),
+                "does new() start as many threads as it is asked for, before there is work?",
+            );
         }
         if alive < threads {
             fail(
@@ -91,6 +97,12 @@ pub fn until_asleep(threads: usize, cause: &str) {
                 "a thread has ended that should have gone back to sleep. A wake-up is only a hint (somebody else may \
                  have been faster, and a wait may end with no notification at all): look again, in a `while`, not in \
                  an `if`",
+            );
+        }
+        if patience == 0 && asleep > threads {
+            fail(
+                &format!("{asleep} threads sleep while there is nothing to do, and {threads} were asked for"),
+                "there are more threads than were asked for",
             );
         }
         if patience == 0 {

@@ -79,7 +79,7 @@ pub mod sync;
 pub mod probe;
 
 /// How often a property is run.
-const RUNS: usize = 30;
+pub const RUNS: usize = 30;
 
 /// How much of the processor's time all of them may take together, and how long nothing may happen. A right answer needs a
 /// few milliseconds; the suite uses no clock, so nothing here depends on the number.
@@ -87,17 +87,19 @@ const DEADLINE: Duration = Duration::from_secs(8);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
 pub fn check(source: &str, name: &str, promise: &str, property: impl Fn()) {
-    isolate::check(name, Mode::Real, DEADLINE, || run_here(source, promise, property));
+    isolate::check(name, promise, Mode::Real, DEADLINE, || {
+        run_here(source, promise, RUNS, property);
+        isolate::report_and_exit(&Ok(RUNS))
+    });
 }
 
-/// Checks a property in this process, which ends with the verdict.
-pub fn run_here(source: &str, promise: &str, property: impl Fn()) -> ! {
+/// Checks a property in this process, so many times, which ends with a report if it fails.
+pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn()) {
     recorder::begin(promise, backend::me);
     isolate::begin(source, DEADLINE);
-    for _ in 0..RUNS {
+    for _ in 0..times {
         recorder::begin_run();
         backend::set_me(recorder::register(None, false));
         property();
     }
-    isolate::report_and_exit(&Ok(RUNS))
 }

@@ -7,6 +7,7 @@
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use exercises_protocol::Failure;
 use exercises_protocol::schedule::{Action, Event, Schedule};
@@ -42,17 +43,23 @@ pub(crate) struct Thread {
     pub(crate) expectations: Vec<(String, String)>,
     /// Spawned through `crate::sync`, by the learner's code or by the property.
     spawned: bool,
+    /// Spawned by the property. If it panics, it was meant to.
+    pub(crate) of_the_property: bool,
 }
 
 pub(crate) struct Recorder {
     /// Counts the runs of the property, so that threads left over from the last one can be told apart.
     run: usize,
+    /// The last number before the first run of this property.
+    begun: usize,
     promise: String,
     pub(crate) threads: Vec<Thread>,
     pub(crate) events: Vec<Event>,
     /// For each lock, who holds it and since which line.
     pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
     condvars: usize,
+    /// The property does something that it is not about.
+    aside: bool,
     /// Which thread calls: the model and real threads know in different ways.
     who: Option<fn() -> ThreadKey>,
 }
@@ -76,7 +83,7 @@ pub(crate) fn progress() -> u64 {
     PROGRESS.load(Ordering::Relaxed)
 }
 
-static RECORDER: Mutex<Recorder> = Mutex::new(Recorder::new(0));
+static RECORDER: Mutex<Recorder> = Mutex::new(Recorder::new(0, 0));
 
 fn recorder() -> MutexGuard<'static, Recorder> {
     RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
@@ -84,14 +91,16 @@ fn recorder() -> MutexGuard<'static, Recorder> {
 
 /// Begins a property. `promise` is what it promises, and `who` says which thread calls.
 pub(crate) fn begin(promise: &str, who: fn() -> ThreadKey) {
-    *recorder() = Recorder { promise: promise.to_owned(), who: Some(who), ..Recorder::new(1) };
+    let mut recorder = recorder();
+    let begun = recorder.run + 1;
+    *recorder = Recorder { promise: promise.to_owned(), who: Some(who), ..Recorder::new(begun, begun) };
 }
 
 /// Begins a run of the property: everything recorded so far is forgotten.
 pub(crate) fn begin_run() {
     let mut recorder = recorder();
     let (run, who, promise) = (recorder.run + 1, recorder.who, std::mem::take(&mut recorder.promise));
-    *recorder = Recorder { promise, who, ..Recorder::new(run) };
+    *recorder = Recorder { promise, who, ..Recorder::new(run, recorder.begun) };
 }
 
 /// Adds a thread to this run.
@@ -105,19 +114,22 @@ pub(crate) fn register(name: Option<String>, spawned: bool) -> ThreadKey {
         line: None,
         expectations: Vec::new(),
         spawned,
+        of_the_property: false,
     });
     ThreadKey { run: recorder.run, thread: number }
 }
 
 impl Recorder {
-    const fn new(run: usize) -> Self {
+    const fn new(run: usize, begun: usize) -> Self {
         Self {
             run,
+            begun,
             promise: String::new(),
             threads: Vec::new(),
             events: Vec::new(),
             locks: Vec::new(),
             condvars: 0,
+            aside: false,
             who: None,
         }
     }
@@ -127,6 +139,14 @@ impl Recorder {
             self.events.drain(..MOST_EVENTS / 2);
         }
         self.events.push(Event { thread, action, line });
+    }
+
+    /// That this run fails.
+    fn failure(&self, seen: &str, cause: &str, schedule: Schedule) -> Failure {
+        let mut failure = Failure::new(&self.promise, seen, cause, schedule);
+        failure.found = self.run - self.begun;
+        failure.aside = self.aside;
+        failure
     }
 
     fn schedule(&self) -> Schedule {
@@ -232,7 +252,10 @@ pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
 }
 
 pub(crate) fn spawned(child: ThreadKey, at: &Location<'_>) {
-    here(|recorder, me| recorder.record(me, Action::Spawn(child.thread), line(at)));
+    here(|recorder, me| {
+        recorder.threads[child.thread].of_the_property = line(at).is_none();
+        recorder.record(me, Action::Spawn(child.thread), line(at));
+    });
 }
 
 pub(crate) fn ended(panicked: bool) {
@@ -263,13 +286,23 @@ pub(crate) fn expecting(what: Option<&str>) {
     });
 }
 
-/// How many spawned threads wait on a condition variable, and how many spawned threads there are that have not ended.
-pub(crate) fn asleep_and_alive() -> (usize, usize) {
+/// Of the threads that were spawned in this run.
+pub(crate) struct Census {
+    /// So many wait on a condition variable.
+    pub(crate) asleep: usize,
+    /// So many have not ended.
+    pub(crate) alive: usize,
+    /// All of them.
+    pub(crate) started: usize,
+}
+
+/// Counts the threads that were spawned.
+pub(crate) fn census() -> Census {
     let recorder = recorder();
     let spawned = || recorder.threads.iter().filter(|thread| thread.spawned);
     let asleep = spawned().filter(|thread| matches!(thread.doing, Doing::Waiting(_))).count();
     let alive = spawned().filter(|thread| !matches!(thread.doing, Doing::Ended | Doing::Panicked)).count();
-    (asleep, alive)
+    Census { asleep, alive, started: spawned().count() }
 }
 
 // ----- what properties call -----
@@ -294,9 +327,18 @@ pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Does something that the property needs and is not about: to end a pool after the last step, say. A failure in it is shown
+/// only if the answer breaks nothing else.
+pub fn aside<R>(call: impl FnOnce() -> R) -> R {
+    here(|recorder, _| recorder.aside = true);
+    let result = call();
+    here(|recorder, _| recorder.aside = false);
+    result
+}
+
 /// How many threads that were spawned in this run have not ended.
 pub fn live_threads() -> usize {
-    asleep_and_alive().1
+    census().alive
 }
 
 /// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.
@@ -305,7 +347,7 @@ pub fn fail(seen: &str, cause: &str) -> ! {
         recorder.record(me, Action::Step(seen.to_owned()), None);
         let mut schedule = recorder.schedule();
         schedule.decisive = Some(schedule.events.len() - 1);
-        Failure::new(&recorder.promise, seen, cause, schedule)
+        recorder.failure(seen, cause, schedule)
     });
     match failure {
         Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
@@ -320,20 +362,21 @@ pub fn fail(seen: &str, cause: &str) -> ! {
 
 /// The property will not come to an end; `verdict` says how that is known.
 pub(crate) fn fail_hung(verdict: &str) -> ! {
-    isolate::report_and_exit(&Err(Box::new(hang(verdict))))
+    isolate::report_and_exit(&Err(Box::new(hang(verdict, false))))
 }
 
-fn hang(verdict: &str) -> Failure {
+/// `busy`: some thread has kept a processor busy all the time.
+fn hang(verdict: &str, busy: bool) -> Failure {
     let recorder = recorder();
-    let found = diagnosis::of_hang(&recorder, verdict);
+    let found = diagnosis::of_hang(&recorder, verdict, busy);
     let mut schedule = recorder.schedule();
     schedule.decisive = found.decisive.or(schedule.events.len().checked_sub(1));
-    Failure::new(&recorder.promise, &found.seen, &found.cause, schedule)
+    recorder.failure(&found.seen, &found.cause, schedule)
 }
 
 /// The time is up. Not even the model noticed, or these are real threads.
-pub(crate) fn fail_out_of_time(deadline: std::time::Duration) -> ! {
-    let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()));
+pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
+    let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()), busy);
     failure.hung = true;
     isolate::report_and_exit(&Err(Box::new(failure)))
 }
@@ -345,7 +388,7 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
         recorder.record(me, Action::Step(format!("panics: {message}")), None);
         let mut schedule = recorder.schedule();
         schedule.decisive = found.decisive.or(schedule.events.len().checked_sub(1));
-        Failure::new(&recorder.promise, &found.seen, &found.cause, schedule)
+        recorder.failure(&found.seen, &found.cause, schedule)
     });
     match failure {
         Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),

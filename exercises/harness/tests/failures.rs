@@ -14,9 +14,9 @@ const PROMISE: &str = "What a property promises.";
 
 mod properties {
     use exercises_harness::model::probe;
-    use exercises_harness::model::sync::atomic::{AtomicBool, Ordering};
+    use exercises_harness::model::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
-    use exercises_harness::{expect, step};
+    use exercises_harness::{aside, expect, fail, step};
     use std::time::Duration;
 
     pub(crate) fn deadlocks() {
@@ -32,6 +32,14 @@ mod properties {
         let second = locks.1.lock().unwrap();
         drop((first, second));
         expect("the other thread", "no cause", || other.join().unwrap());
+    }
+
+    /// In the 120th schedule, and after its last step.
+    pub(crate) fn fails_late_and_aside() {
+        static RUNS: AtomicUsize = AtomicUsize::new(0);
+        if RUNS.fetch_add(1, Ordering::SeqCst) == 119 {
+            aside(|| fail("it is late", "no cause"));
+        }
     }
 
     pub(crate) fn panics_with_a_bad_destructor() {
@@ -79,10 +87,20 @@ mod properties {
         std::process::exit(0);
     }
 
+    /// One thread computes for ever, and the test waits for a notification that only it could bring.
     pub(crate) fn never_ends() {
-        loop {
-            std::hint::spin_loop();
-        }
+        use exercises_harness::real::sync::{Condvar, Mutex, thread};
+        thread::spawn(|| {
+            loop {
+                std::hint::spin_loop();
+            }
+        });
+        let lock = Mutex::new(());
+        let _guard = Condvar::new().wait(lock.lock().unwrap()).unwrap();
+    }
+
+    pub(crate) fn aborts() {
+        std::process::abort();
     }
 
     pub(crate) fn misses_the_notification() {
@@ -158,14 +176,30 @@ fn deadlocks() {
 #[test]
 fn a_deadlock_says_who_holds_what_and_is_drawn_and_written() {
     let message = message("deadlocks");
-    for words in
-        ["property deadlocks (under the model)", "nobody can go on", "the lock is held for too long", "►"]
-    {
+    for words in [
+        "property deadlocks (under the model)",
+        "nobody can go on",
+        "two locks are taken in opposite orders",
+        "►",
+    ] {
         assert!(message.contains(words), "no {words:?} in {message}");
     }
     let failure = written("deadlocks");
     assert_eq!(failure.promise, PROMISE);
     assert!(schedule::svg(&failure.schedule, "deadlock").contains("class=\"mark\""));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn fails_late_and_aside() {
+    check("", "fails_late_and_aside", PROMISE, properties::fails_late_and_aside);
+}
+
+#[test]
+fn where_and_when_a_failure_was_found_is_written() {
+    failing("fails_late_and_aside");
+    let late = written("fails_late_and_aside");
+    assert_eq!((late.found, late.aside), (120, true));
 }
 
 #[test]
@@ -189,7 +223,24 @@ fn exits() {
 
 #[test]
 fn an_answer_that_ends_the_process_has_not_passed() {
-    assert!(message("exits").contains("ended without a verdict"));
+    let message = message("exits");
+    assert!(
+        message.contains("ended without a verdict") && message.contains("(std::process::exit)"),
+        "{message}"
+    );
+    assert!(message.contains(&format!("promise {PROMISE}")), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn aborts() {
+    real::check("", "aborts", PROMISE, properties::aborts);
+}
+
+#[test]
+#[cfg(unix)]
+fn an_answer_that_aborts_is_told_so() {
+    assert!(message("aborts").contains("your code aborted the process: std::process::abort"));
 }
 
 #[test]
@@ -230,7 +281,7 @@ fn never_ends() {
 fn an_endless_loop_is_ended_with_a_message() {
     let message = message("never_ends");
     assert!(message.contains("it is not done after"), "{message}");
-    assert!(message.contains("a loop of your code has no end"), "{message}");
+    assert!(message.contains("thread 1 runs on and on: a loop of your code has no end"), "{message}");
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = incomplete_description(exercise);
     mistakes.extend(pages_that_differ(exercise)?);
     mistakes.extend(wrong_answers_not_described(exercise)?);
+    mistakes.extend(right_answers_not_described(exercise)?);
     for mistake in &mut mistakes {
         *mistake = format!("{}: {mistake}", exercise.name);
     }
@@ -55,6 +56,9 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
     require(hints.first().is_some_and(|hint| hint.contains('?')), "the first hint is a question");
     require(afterwards.contains('?'), "the question for afterwards is a question");
     require(!exercise.chapters.is_empty(), "a chapter");
+    let promises: BTreeSet<&str> =
+        exercise.properties.iter().map(|property| property.promise.as_str()).collect();
+    require(promises.len() == exercise.properties.len(), "two properties that promise the same");
     require(exercise.wrong.len() >= 6, "at least six wrong answers");
     mistakes
 }
@@ -134,6 +138,17 @@ fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String
             mistakes.push(format!("the message expected for {} says nothing", wrong.file));
         }
         exercise.property(&wrong.property)?;
+    }
+    Ok(mistakes)
+}
+
+/// Every other right answer says how it is built.
+fn right_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
+    let mut mistakes = Vec::new();
+    for right in &exercise.right {
+        if !read(&exercise.right_answer(right))?.starts_with("//! Right: ") {
+            mistakes.push(format!("right/{right}.rs does not begin with how it is built"));
+        }
     }
     Ok(mistakes)
 }

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,9 +9,9 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
-use exercises_harness::isolate;
-use exercises_protocol::{Exercise, Failure, Mode, ROUND, Verdict};
+use anyhow::{Context, bail, ensure};
+use exercises_harness::{isolate, model, real};
+use exercises_protocol::{Exercise, Failure, Mode, ROUND, SOON, Verdict, Wrong};
 
 mod complete;
 mod through_cargo;
@@ -20,56 +22,91 @@ pub use through_cargo::through_cargo;
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
 
-/// In the child: runs one property of one answer. Returns only if there is no such thing.
-pub fn run_property(mode: Mode, exercise: &str, answer: &str, property: &str) -> anyhow::Result<()> {
-    let (some, others) = match mode {
-        Mode::Model => (exercises_proof_model::ANSWERS, exercises_proof_solutions::ANSWERS),
-        Mode::Real => (exercises_proof_real::ANSWERS, [].as_slice()),
-    };
-    for (of, name, run) in some.iter().chain(others) {
-        if (*of, *name) == (exercise, answer) {
-            run(property);
-        }
-    }
-    bail!("{exercise} has no answer {answer} with a property {property}")
-}
-
-/// One run of one property of one answer.
-struct Run<'a> {
+/// In the child: runs properties of an answer, one after the other, so many times each. The first that fails ends the
+/// process with its report. Comes back only if there is no such thing.
+pub fn run_properties(
     mode: Mode,
-    answer: &'a str,
-    property: &'a str,
-    round: u64,
-    verdict: Verdict,
+    exercise: &str,
+    answer: &str,
+    properties: &str,
+    runs: Option<usize>,
+) -> anyhow::Result<Infallible> {
+    let (some, others, all) = match mode {
+        Mode::Model => (exercises_proof_model::ANSWERS, exercises_proof_solutions::ANSWERS, model::SCHEDULES),
+        Mode::Real => (exercises_proof_real::ANSWERS, [].as_slice(), real::RUNS),
+    };
+    let runs = runs.unwrap_or(all);
+    let mut answers = some.iter().chain(others);
+    let (_, _, run) = answers
+        .find(|(of, name, _)| (*of, *name) == (exercise, answer))
+        .with_context(|| format!("{exercise} has no answer {answer}"))?;
+    for property in properties.split(',') {
+        ensure!(run(property, runs), "{exercise} has no property {property}");
+    }
+    isolate::report_and_exit(&Ok(runs))
 }
 
 /// What came out of an exercise.
 #[derive(Default)]
 pub struct Proof {
-    /// Answer and property, for each that was rejected in the first round.
-    pub caught: Vec<(String, String)>,
+    /// Answer and property, for each that was seen to be rejected in the first round.
+    pub caught: BTreeSet<(String, String)>,
     /// What is not as it should be.
     pub mistakes: Vec<String>,
 }
 
+/// Something to try, with the schedules of this round.
+struct Trial<'a> {
+    round: u64,
+    answer: &'a str,
+    of: Of<'a>,
+}
+
+enum Of<'a> {
+    /// One property in one mode.
+    Property(Mode, &'a str),
+    /// What a learner with this wrong answer is shown first.
+    Shown(&'a Wrong),
+}
+
 impl Proof {
-    /// Runs `rounds` rounds. In the first, every property of every answer; after that the solution's, and of each wrong
-    /// answer the one that is to catch it. `exe` is the program whose `--run` runs one.
+    /// Runs `rounds` rounds. In each, the right answers keep every property, and each wrong answer is rejected by the property
+    /// that is to catch it, and what a learner would be shown first says what it should. In the first, the stub says what is
+    /// to do; and if it is the only one, every property of every answer is run, for the table. `exe` is the program whose
+    /// `--run` runs one.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: u64) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
-        for run in run_all(exercise, exe, plan(exercise, rounds)) {
-            if run.round == 0 && run.mode == Mode::Model && run.verdict.is_err() {
-                proof.caught.push((run.answer.into(), run.property.into()));
+        let bench = Bench { exercise, exe };
+        let trials = Mutex::new(plan(exercise, rounds).into_iter());
+        let done = Mutex::new(&mut proof);
+        let next = || trials.lock().expect("nobody panics with it").next();
+        let work = || {
+            while let Some(trial) = next() {
+                let outcome = bench.try_out(&trial);
+                let mut proof = done.lock().expect("nobody panics with it");
+                match outcome {
+                    Ok(caught) if trial.round == 0 => {
+                        proof.caught.extend(caught.map(|property| (trial.answer.to_owned(), property)));
+                    }
+                    Ok(_) => {}
+                    Err(mistake) => proof.mistakes.push(format!(
+                        "{} {}, {}round {}: {mistake}",
+                        exercise.name,
+                        trial.answer,
+                        match trial.of {
+                            Of::Property(mode, property) => format!("{property}, {}, ", mode.place()),
+                            Of::Shown(_) => String::new(),
+                        },
+                        trial.round
+                    )),
+                }
             }
-            if let Err(mistake) = judge(exercise, &run) {
-                let Run { mode, answer, property, round, .. } = &run;
-                let mode = mode.program();
-                proof.mistakes.push(format!(
-                    "{} {answer}, {property} ({mode}, round {round}): {mistake}",
-                    exercise.name
-                ));
+        };
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(2, usize::from) {
+                scope.spawn(work);
             }
-        }
+        });
         for property in &exercise.properties {
             let catches = |(answer, caught): &(String, String)| answer != "stub" && *caught == property.name;
             if !proof.caught.iter().any(catches) {
@@ -80,64 +117,103 @@ impl Proof {
     }
 }
 
-fn plan(exercise: &Exercise, rounds: u64) -> Vec<(Mode, &str, &str, u64)> {
+fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
     let mut plan = Vec::new();
     for round in 0..rounds {
-        for property in exercise.properties.iter().map(|property| property.name.as_str()) {
+        for property in &exercise.properties {
+            let name = property.name.as_str();
             for mode in Mode::ALL {
-                plan.push((mode, "solution", property, round));
+                plan.push(Trial { round, answer: "solution", of: Of::Property(mode, name) });
                 if round == 0 {
-                    plan.push((mode, "stub", property, round)); // it says what is to do, whatever the schedule
+                    plan.push(Trial { round, answer: "stub", of: Of::Property(mode, name) });
                 }
+                // On real threads once: schedules are the model's part.
+                let right = exercise.right.iter().filter(|_| round == 0 || mode == Mode::Model);
+                plan.extend(right.map(|right| Trial { round, answer: right, of: Of::Property(mode, name) }));
             }
-            for wrong in &exercise.wrong {
-                if round == 0 || wrong.property == property {
-                    plan.push((Mode::Model, wrong.file.as_str(), property, round));
-                }
+            let made_for_none = exercise.wrong.iter().all(|wrong| wrong.property != name);
+            if round == 0 && (rounds == 1 || made_for_none) {
+                let others = exercise.wrong.iter().filter(|wrong| wrong.property != name);
+                let of = |wrong| Trial { round, answer: wrong, of: Of::Property(Mode::Model, name) };
+                plan.extend(others.map(|wrong| of(wrong.file.as_str())));
             }
         }
+        plan.extend(exercise.wrong.iter().map(|wrong| Trial {
+            round,
+            answer: &wrong.file,
+            of: Of::Shown(wrong),
+        }));
     }
     plan
 }
 
-fn run_all<'a>(exercise: &Exercise, exe: &Path, plan: Vec<(Mode, &'a str, &'a str, u64)>) -> Vec<Run<'a>> {
-    let plan = Mutex::new(plan.into_iter());
-    let runs = Mutex::new(Vec::new());
-    let next = || plan.lock().expect("nobody panics with it").next();
-    let work = || {
-        while let Some((mode, answer, property, round)) = next() {
-            let mut command = Command::new(exe);
-            command.args(["--run", mode.program(), &exercise.name, answer, property]);
-            command.env(ROUND, round.to_string());
-            let verdict = isolate::in_child(command, property, DEADLINE);
-            runs.lock().expect("nobody panics with it").push(Run { mode, answer, property, round, verdict });
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(2, usize::from) {
-            scope.spawn(work);
-        }
-    });
-    runs.into_inner().expect("nobody panics with it")
+/// Where answers are tried.
+struct Bench<'a> {
+    exercise: &'a Exercise,
+    exe: &'a Path,
 }
 
-/// Whether a verdict is the right one.
-fn judge(exercise: &Exercise, run: &Run<'_>) -> anyhow::Result<()> {
-    let failure = run.verdict.as_ref().err();
-    match run.answer {
-        "solution" => failure.map_or(Ok(()), |failure| Err(anyhow!("is rejected: {}", whole(failure)))),
-        "stub" => {
-            let failure = failure.context("passes")?;
-            expect_words(failure, "still to do")
+impl Bench<'_> {
+    /// Has a process run the properties one after the other.
+    fn run(&self, trial: &Trial<'_>, mode: Mode, properties: &[&str], runs: Option<usize>) -> Verdict {
+        let mut command = Command::new(self.exe);
+        command.args(["--run", mode.program(), &self.exercise.name, trial.answer, &properties.join(",")]);
+        command.args(runs.map(|runs| format!("--runs={runs}")));
+        command.env(ROUND, trial.round.to_string());
+        isolate::in_child(command, properties.first().copied().unwrap_or_default(), DEADLINE)
+    }
+
+    /// Tries something. An error is what is not as it should be; otherwise, the property that has caught the answer.
+    fn try_out(&self, trial: &Trial<'_>) -> anyhow::Result<Option<String>> {
+        let (mode, property) = match trial.of {
+            Of::Property(mode, property) => (mode, property),
+            Of::Shown(wrong) => return self.try_shown(trial, wrong).map(Some),
+        };
+        let failure = self.run(trial, mode, &[property], None).err();
+        let is_right =
+            |answer| answer == "solution" || self.exercise.right.iter().any(|right| right == answer);
+        match (trial.answer, &failure) {
+            ("stub", None) => bail!("passes"),
+            ("stub", Some(failure)) => expect_words(failure, "still to do")?,
+            (answer, Some(failure)) if is_right(answer) => bail!("is rejected: {}", whole(failure)),
+            _ => {}
         }
-        answer => {
-            let wrong = exercise.wrong(answer)?;
-            if wrong.property != run.property {
-                return Ok(()); // others may catch it, too
+        Ok(failure.filter(|failure| !failure.aside).map(|_| property.to_owned()))
+    }
+
+    fn try_shown(&self, trial: &Trial<'_>, wrong: &Wrong) -> anyhow::Result<String> {
+        let (property, shown) = self.shown(trial).context("passes")?;
+        expect_words(&shown, &wrong.message).with_context(|| format!("{property} is shown first"))?;
+        if property != wrong.property {
+            let failure = self.run(trial, Mode::Model, &[&wrong.property], None).err();
+            let failure = failure.with_context(|| format!("is not caught by {}", wrong.property))?;
+            ensure!(!failure.aside, "{} fails aside: {}", wrong.property, whole(&failure));
+        }
+        Ok(wrong.property.clone())
+    }
+
+    /// The failure that a learner is shown first, and its property: the one whose [`Place`](exercises_protocol::Place) is
+    /// the least. It is found without running everything: in the order of the ranks, first on few schedules and then on
+    /// all.
+    fn shown(&self, trial: &Trial<'_>) -> Option<(String, Failure)> {
+        let properties = self.exercise.by_rank();
+        let mut aside = None;
+        for schedules in [SOON, model::SCHEDULES] {
+            let mut rest = properties.as_slice();
+            while !rest.is_empty() {
+                let names: Vec<&str> = rest.iter().map(|property| property.name.as_str()).collect();
+                let Err(failure) = self.run(trial, Mode::Model, &names, Some(schedules)) else { break };
+                // Promises differ, which `complete` has seen to.
+                let place = rest.iter().position(|property| property.promise == failure.promise).unwrap_or(0);
+                let shown = (rest[place].name.clone(), *failure);
+                if !shown.1.aside {
+                    return Some(shown);
+                }
+                aside.get_or_insert(shown);
+                rest = &rest[place + 1..];
             }
-            let failure = failure.context("passes")?;
-            expect_words(failure, &wrong.message)
         }
+        aside
     }
 }
 
@@ -171,7 +247,7 @@ pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
     for answer in answers {
         let _ = write!(text, "  {answer:40}");
         for property in &exercise.properties {
-            let caught = proof.caught.iter().any(|(a, p)| (a.as_str(), p) == (answer, &property.name));
+            let caught = proof.caught.contains(&(answer.to_owned(), property.name.clone()));
             let expected = exercise.wrong(answer).is_ok_and(|wrong| wrong.property == property.name);
             text.push_str(match (caught, expected) {
                 (true, true) => "   X",

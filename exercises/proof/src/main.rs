@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use exercises_proof::{Proof, matrix, pristine, run_property, through_cargo, write_table};
+use exercises_proof::{Proof, matrix, pristine, run_properties, through_cargo, write_table};
 use exercises_protocol::Mode;
 
 /// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
@@ -25,15 +25,19 @@ struct Args {
     /// Have `cargo test` judge each answer, as it would a learner's: slow
     #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
     through_cargo: bool,
-    /// What the proof starts for each property: mode, exercise, answer, property
+    /// What the proof starts for each property: mode, exercise, answer, properties
     #[arg(long, hide = true, num_args = 4)]
     run: Option<Vec<String>>,
+    /// How often
+    #[arg(long, hide = true, requires = "run")]
+    runs: Option<usize>,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let args = Args::parse();
     if let Some(run) = &args.run {
-        run_property(Mode::named(&run[0]).context("no mode is called so")?, &run[1], &run[2], &run[3])?;
+        let mode = Mode::named(&run[0]).context("no mode is called so")?;
+        match run_properties(mode, &run[1], &run[2], &run[3], args.runs)? {}
     }
     let exercises = exercises_proof::exercises(args.exercise.as_deref())?;
     if args.tables {

@@ -35,6 +35,9 @@ pub struct Exercise {
     pub properties: Vec<Property>,
     /// The typical wrong answers.
     pub wrong: Vec<Wrong>,
+    /// Right answers that are built in another way than the solution: the files under `right/`, without `.rs`.
+    #[serde(skip)]
+    pub right: Vec<String>,
 }
 
 /// What a right answer promises. The function of the suite that checks it, and its tests, have the same name.
@@ -45,6 +48,12 @@ pub struct Property {
     pub name: String,
     /// The promise, in a sentence.
     pub promise: String,
+    /// Above 0 for a property that many mistakes break: what it says is shown after what those of a lower rank say.
+    #[serde(default)]
+    pub rank: u8,
+    /// Where to look when just this one fails, without the design.
+    #[serde(default)]
+    pub hint: String,
 }
 
 /// A typical wrong answer, and what has to catch it.
@@ -82,6 +91,22 @@ pub fn all(folder: &Path) -> anyhow::Result<Vec<Exercise>> {
     folders.into_iter().map(Exercise::read).collect()
 }
 
+/// The files under `right/`. A folder without one has none.
+fn right_answers(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let folder = folder.join("right");
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
 impl Exercise {
     /// Reads the description in a folder.
     ///
@@ -95,7 +120,8 @@ impl Exercise {
             format!("{} is not as it should be; `git checkout` brings it back", path.display())
         })?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, folder, ..exercise })
+        let right = right_answers(&folder)?;
+        Ok(Self { name, folder, right, ..exercise })
     }
 
     /// The beginning of the name, which is enough to ask for it: `ex01`.
@@ -121,6 +147,11 @@ impl Exercise {
     /// A right answer.
     pub fn solution(&self) -> PathBuf {
         self.folder.join("solution/exercise.rs")
+    }
+
+    /// A right answer that is built in another way.
+    pub fn right_answer(&self, name: &str) -> PathBuf {
+        self.folder.join("right").join(format!("{name}.rs"))
     }
 
     /// The functions that check the properties.

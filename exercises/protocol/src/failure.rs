@@ -39,6 +39,12 @@ pub struct Failure {
     pub output: String,
     /// It was ended because it did not end.
     pub hung: bool,
+    /// On which schedule, or in which run, it was found. The first is 1.
+    #[serde(default)]
+    pub found: usize,
+    /// It happened in a part that the property is not about, such as the end of a pool after the last step.
+    #[serde(default)]
+    pub aside: bool,
 }
 
 /// How wide text is set.
@@ -56,6 +62,8 @@ impl Failure {
             schedule,
             output: String::new(),
             hung: false,
+            found: 0,
+            aside: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The properties of the worker pool, each a function. `exercise.toml` lists them and says what each promises.
 
-use exercises_harness::{expect, fail, live_threads, panic_on_purpose, step};
+use exercises_harness::{aside, expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::WorkerPool;
 use crate::probe::{Counter, Shared, until_asleep};
@@ -21,11 +21,15 @@ fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
     let ended = Arc::new(Counter::new("jobs that must run at the same time"));
     for job in 1..=jobs {
         let (begun, ended) = (Arc::clone(&begun), Arc::clone(&ended));
-        pool.execute(move || {
-            step(&format!("job {job} begins and waits for the other"));
-            begun.add();
-            begun.wait_for(jobs);
-            ended.add();
+        let handed_over =
+            "execute() has to hand the job over: nobody who submits work should have to wait for it";
+        expect("execute()", handed_over, || {
+            pool.execute(move || {
+                step(&format!("job {job} begins and waits for the other"));
+                begun.add();
+                begun.wait_for(jobs);
+                ended.add();
+            });
         });
     }
     expect("waiting for jobs that meet", cause, || ended.wait_for(jobs));
@@ -45,7 +49,7 @@ pub fn every_job_runs_once() {
         });
     }
     expect("waiting for three jobs", NOT_RUN, || ran.wait_for(3));
-    shut_down(pool);
+    aside(|| shut_down(pool));
     let mut seen = runs.with(|runs| runs.clone());
     seen.sort_unstable();
     if seen != [1, 2, 3] {
@@ -66,7 +70,7 @@ pub fn one_worker_runs_the_jobs_in_their_order() {
             order.with(|order| order.push(job));
         });
     }
-    shut_down(pool);
+    aside(|| shut_down(pool));
     let order = order.with(|order| order.clone());
     if !order.is_sorted() {
         fail(
@@ -82,7 +86,7 @@ pub fn as_many_jobs_run_at_once_as_there_are_threads() {
     let cause = "only one job runs at a time: does new() start as many threads as it is asked for, and is every lock \
                  let go before the job is called?";
     run_at_once(&pool, 2, cause);
-    shut_down(pool);
+    aside(|| shut_down(pool));
 }
 
 pub fn no_more_threads_run_jobs_than_the_pool_has() {
@@ -100,7 +104,7 @@ pub fn no_more_threads_run_jobs_than_the_pool_has() {
             });
         });
     }
-    shut_down(pool);
+    aside(|| shut_down(pool));
     let threads = ran_on.with(|threads| threads.clone());
     if threads.contains(&thread::current().id()) {
         fail(
@@ -135,7 +139,7 @@ pub fn execute_returns_while_every_worker_is_busy() {
     step("opens the gate");
     open.add();
     expect("waiting for three jobs", NOT_RUN, || ran.wait_for(3));
-    shut_down(pool);
+    aside(|| shut_down(pool));
 }
 
 pub fn a_worker_without_a_job_sleeps_until_there_is_one() {
@@ -156,7 +160,7 @@ pub fn a_worker_without_a_job_sleeps_until_there_is_one() {
         });
         expect("waiting for the job", NOT_RUN, || ran.wait_for(job));
     }
-    shut_down(pool);
+    aside(|| shut_down(pool));
 }
 
 pub fn workers_stay_when_another_was_faster() {
@@ -174,7 +178,7 @@ pub fn workers_stay_when_another_was_faster() {
     let cause = "a worker is gone that found no job when it woke up. A wake-up is only a hint (somebody else may have \
                  been faster, and a wait may end with no notification at all): look again, in a `while`, not in an `if`";
     run_at_once(&pool, 2, cause);
-    shut_down(pool);
+    aside(|| shut_down(pool));
 }
 
 pub fn a_panicking_job_costs_no_worker() {
@@ -185,7 +189,7 @@ pub fn a_panicking_job_costs_no_worker() {
     let cause =
         "the workers that ran the panicking jobs are gone. Catch the panic of a job where it is called";
     run_at_once(&pool, 2, cause);
-    shut_down(pool);
+    aside(|| shut_down(pool));
 }
 
 pub fn shutdown_runs_what_was_accepted() {

@@ -7,8 +7,9 @@ use super::exercise::{Abandoned, Future, promise};
 use crate::probe::{Counter, until_asleep};
 use crate::sync::{Arc, thread};
 
-const VALUE_NEVER_SEEN: &str = "the value is there and get() does not see it: look at the place under its lock, in a loop \
-                                round the wait, and notify after the value is in";
+const VALUE_NEVER_SEEN: &str = "the value is there and get() does not see it, or done is announced before the value is in \
+                                its place: look at the place under its lock, in a loop round the wait, and notify \
+                                after the value is in";
 const NEVER_RELEASED: &str = "a promise that is dropped without a value has to say so to the waiter: implement Drop for \
                               Promise, and notify there, too";
 

@@ -127,7 +127,10 @@ pub fn every_job_runs_once() {
             })
         });
         if accepted.is_err() {
-            fail("execute() refused a job", "it has to wait for room, not to refuse for want of it");
+            fail(
+                "execute() refused a job",
+                "a bounded executor has to wait for room, not to refuse for want of it",
+            );
         }
     }
     expect("waiting for three jobs", "a job was accepted, and neither run nor given back", || {
@@ -169,7 +172,7 @@ pub fn no_more_jobs_are_let_in_than_the_bound_says() {
             fail(
                 &format!("{queued} jobs are queued in the inner executor, and the bound is 1"),
                 "the permit has to be taken by execute(), before the job is handed over, and given back when the job \
-                 is done, not before",
+                 is done, not before (`let _ = x;` drops x at once, `let _x = x;` does not)",
             );
         }
         inner.run_one();
@@ -219,7 +222,7 @@ pub fn the_permit_comes_back_when_the_job_is_done() {
     let_in(&bounded, NO_ROOM_YET, || step("the job runs"));
     inner.run_one();
     let twice = "more permits come back than were taken: each has to be given back once, in one place";
-    check_room_for_one(&inner, bounded, "the permit of the job that is done has not come back", twice);
+    check_room_for_one(&inner, bounded, "a permit does not come back when its job is done", twice);
 }
 
 pub fn the_permit_comes_back_when_the_job_panics() {

@@ -125,7 +125,8 @@ pub fn a_job_finds_nobody_signed_in() {
         execute(&isolating, move || {
             nobody_is_signed_in(
                 &format!("the job of {user}"),
-                "the job before it on this thread has left them there, and nobody has cleaned up in between",
+                "the job before it on this thread has left them there, and nobody has cleaned up in between (`let _ = x;` \
+                 drops x at once, `let _x = x;` does not)",
             );
             step(&format!("{user} signs in"));
             sign_in(session(user, &ended));

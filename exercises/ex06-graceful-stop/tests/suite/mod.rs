@@ -314,7 +314,10 @@ pub fn shutdown_waits_for_requests_in_progress() {
         thread::yield_now();
     }
     if returned.get() > 0 && client.fate() == Fate::Waits {
-        fail("shutdown() returned, and a request is in progress", "there is time: wait for those who are in");
+        fail(
+            "shutdown() returned, and a request is in progress",
+            "there is time: shutdown() has to wait for those who are in",
+        );
     }
     client.let_finish();
     join_shutdown(NO_END, shutdown);

@@ -11,8 +11,8 @@ use super::exercise::{Cancelled, Outcome, SharedFuture, promise};
 use crate::probe::{Counter, Shared, until_asleep};
 use crate::sync::{Arc, thread};
 
-const NOT_RELEASED: &str =
-    "the outcome is decided, and somebody who waits is not told: all of them have to be";
+const NOT_RELEASED: &str = "the outcome is decided, and somebody who waits is not told: all of them have to be. Who looks and finds nothing waits, \
+     or leaves a waker, before the outcome can be decided: both under one lock";
 
 /// An asynchronous task that waits: it polls, and again when it is woken.
 struct Awaiting {
