@@ -31,7 +31,7 @@ pub use style::{Style, say};
 use crate::workspace::Workspace;
 use anyhow::ensure;
 use check::{Report, Verdict};
-use exercises_protocol::Exercise;
+use exercises_protocol::{Exercise, counted};
 use progress::Progress;
 use serde::Serialize;
 use std::time::SystemTime;
@@ -90,7 +90,7 @@ impl Learner {
         if json.is_some() {
             say_json(&Document::of(reports))?;
         }
-        ensure!(unchecked == 0, "{unchecked} of {all} exercise(s) could not be checked");
+        ensure!(unchecked == 0, "could not be checked: {unchecked} of {}", counted(all, "exercise"));
         Ok(solved == all)
     }
 
