@@ -96,6 +96,9 @@ pub enum Command {
         summary: bool,
     },
     /// Check an answer now and whenever its file is saved, until Ctrl-C
+    ///
+    /// At a terminal, keys do the rest: h shows a hint, l lists the exercises, n goes to the next one, q quits, and Enter
+    /// checks again.
     Watch {
         /// Only this exercise [default: whichever is saved]
         exercise: Option<String>,

@@ -53,7 +53,7 @@ fn run(course: Course) -> anyhow::Result<bool> {
             let json = json.then_some(detail);
             learner()?.check(&exercises, all, all_messages, json)
         }
-        Command::Watch { exercise } => learner()?.watch(exercise.as_deref()).map(|never| match never {}),
+        Command::Watch { exercise } => learner()?.watch(exercise.as_deref()),
         Command::Hint { exercise, which } => learner()?.hint(&exercise, which.as_deref()),
         Command::List { json } => learner()?.list(json),
         Command::Reset { exercise } => learner()?.reset(&exercise),

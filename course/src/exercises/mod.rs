@@ -19,6 +19,7 @@ mod doctor;
 mod explain;
 mod fingerprints;
 mod hint;
+mod keys;
 pub mod progress;
 mod report;
 mod show;
