@@ -293,7 +293,7 @@ pub fn no_thread_is_left_after_a_panic_either() {
 fn none_left(cause: &str) {
     let left = live_threads();
     if left > 0 {
-        fail(&format!("shutdown() has returned, and {left} thread(s) of the pool are still alive"), cause);
+        fail(&format!("shutdown() has returned; threads of the pool that are still alive: {left}"), cause);
     }
 }
 
