@@ -83,6 +83,7 @@ fn runs_on(recorder: &Recorder) -> Option<(String, Option<usize>)> {
 
 fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     died(recorder)
+        .or_else(|| waits_at_all(recorder))
         .or_else(|| opposite_orders(recorder))
         .or_else(|| lock_kept(recorder))
         .or_else(|| woke_too_few(recorder))
@@ -102,6 +103,14 @@ fn died(recorder: &Recorder) -> Option<(String, Option<usize>)> {
         ),
         at,
     ))
+}
+
+/// A thread that waits, in a call in which it must not.
+fn waits_at_all(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    let waits = |thread: &&Thread| matches!(thread.doing, Doing::Waiting(_) | Doing::Joining(_));
+    let mut waiting = recorder.threads.iter().filter(waits);
+    let (what, cause) = waiting.find_map(|thread| thread.at_once.as_ref())?;
+    Some((format!("{what} must not wait for anybody, and does: {cause}"), None))
 }
 
 /// Two threads, each with a lock that the other waits for.
@@ -162,16 +171,19 @@ struct Sleeper<'a> {
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
+    /// It had looked after that notification, and nobody has had the lock since: there was nothing more to see.
+    saw_all: bool,
 }
 
 /// Of those that sleep, the one that went to sleep last. None if sleeping is all right: an idle worker is not the
 /// mistake if somebody's job waits for something that no sleeper would bring.
 fn sleeper(recorder: &Recorder) -> Option<Sleeper<'_>> {
     let asleep = |thread: usize| matches!(recorder.threads[thread].doing, Doing::Waiting(_));
-    let last_wait = recorder
+    let wait = recorder
         .events
         .iter()
-        .rfind(|event| matches!(event.action, Action::Wait(_)) && asleep(event.thread))?;
+        .rposition(|event| matches!(event.action, Action::Wait(_)) && asleep(event.thread))?;
+    let last_wait = &recorder.events[wait];
     let (number, Action::Wait(condvar)) = (last_wait.thread, &last_wait.action) else { return None };
     let mut waiting = vec![false; recorder.threads.len()];
     let (mut notified, mut waiting_then) = (None, 0);
@@ -192,7 +204,32 @@ fn sleeper(recorder: &Recorder) -> Option<Sleeper<'_>> {
     let fine = a_job_waits && (number == 0 || (notified.is_some() && waiting_then > 0));
     let waiting_now = waiting.iter().filter(|waiting| **waiting).count();
     let name = &recorder.threads[number].name;
-    (!fine).then_some(Sleeper { name, notified, waiting_then, waiting_now })
+    let saw_all = notified.is_some_and(|(at, _)| saw_all_since(recorder, at, wait));
+    (!fine).then_some(Sleeper { name, notified, waiting_then, waiting_now, saw_all })
+}
+
+/// Whether the thread that waits since the event `wait` looked after the event `since`, and no other thread took the lock
+/// after that. If it had the lock twice, one right after the other, it may have looked only the first time.
+fn saw_all_since(recorder: &Recorder, since: usize, wait: usize) -> bool {
+    let sleeper = recorder.events[wait].thread;
+    let mut held = Vec::new(); // by the sleeper, and when it may have looked
+    let mut last: Option<(usize, usize)> = None; // the lock that it let go of just before, and when it may have looked
+    for (n, event) in recorder.events[..wait].iter().enumerate().filter(|(_, event)| event.thread == sleeper) {
+        match event.action {
+            Action::Lock(lock) => {
+                let again = last.filter(|(before, _)| *before == lock);
+                held.push((lock, again.map_or(n, |(_, looked)| looked)));
+            }
+            Action::Unlock(lock) => {
+                last = held.iter().rfind(|(other, _)| *other == lock).copied();
+                held.retain(|(other, _)| *other != lock);
+            }
+            Action::Wake { .. } => held.iter_mut().for_each(|(_, looked)| *looked = n),
+            _ => last = None,
+        }
+    }
+    let Some((lock, looked)) = held.pop() else { return false };
+    looked > since && recorder.events[wait..].iter().all(|event| event.action != Action::Lock(lock))
 }
 
 fn woke_too_few(recorder: &Recorder) -> Option<(String, Option<usize>)> {
@@ -221,6 +258,7 @@ fn came_too_early(recorder: &Recorder) -> Option<(String, Option<usize>)> {
             ),
             recorder.events.iter().rposition(|event| matches!(event.action, Action::Wait(_))),
         ),
+        Some(_) if sleeper.saw_all => return None,
         Some((at, _)) => (
             format!(
                 "the wake-up is lost: the last notification came before {name} was waiting, and a Condvar does not \

@@ -26,7 +26,7 @@
 //! # Who writes what
 //!
 //! A property marks what it does with [`step`], wraps calls that could block for ever into
-//! [`expect`] and what it is not about into [`aside`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
+//! [`expect`], those that must not wait at all into [`at_once`], and what it is not about into [`aside`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
 //! in the module `probe`, which exists for the model and for real threads. No property sleeps or looks at a clock.
 #![allow(
     clippy::duplicate_mod,
@@ -41,7 +41,7 @@ mod diagnosis;
 mod recorder;
 mod source;
 
-pub use recorder::{aside, expect, fail, live_threads, step};
+pub use recorder::{aside, at_once, expect, fail, live_threads, step, waits_so_far};
 
 /// Panics on purpose: what a job does that is meant to panic.
 ///

@@ -37,6 +37,22 @@ mod backend {
         static THREADS: RefCell<HashMap<Option<TaskId>, ThreadKey>> = RefCell::default();
         static RANDOM: Cell<u64> = const { Cell::new(0) };
         static WAKE_UPS_LEFT: Cell<u32> = const { Cell::new(0) };
+        static CAN_RUN: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Others may run before the calling thread goes on.
+    pub(super) fn others_may_come_first() {
+        thread::sleep(Duration::ZERO); // shuttle takes no time for it
+    }
+
+    /// How many threads could run when the scheduler was asked last.
+    pub(super) fn can_run(threads: usize) {
+        CAN_RUN.set(threads);
+    }
+
+    /// Whether every other thread waits for something, as it was when the calling thread was chosen to go on.
+    pub(super) fn others_wait() -> Option<bool> {
+        Some(CAN_RUN.get() == 1)
     }
 
     pub(super) fn begin_run(seed: u64) {
@@ -103,7 +119,7 @@ mod backend {
         }
 
         pub(super) fn notify(&self, all: bool, notifies: impl FnOnce()) {
-            thread::sleep(Duration::ZERO); // others may come first; shuttle takes no time for it
+            others_may_come_first();
             let mut waiters = self.waiters();
             let woken = match waiters.len() {
                 0 => Vec::new(),
@@ -205,6 +221,7 @@ impl Scheduler for Sticky {
         is_yielding: bool,
     ) -> Option<TaskId> {
         recorder::progressed();
+        backend::can_run(runnable.iter().filter(|task| task.runnable()).count()); // not those that could wake up by themselves
         // From 97 in 100 down to none.
         let stay = 97 - self.schedule * 97 / SCHEDULES as u64;
         let current = current.filter(|current| runnable.iter().any(|task| task.id() == *current));

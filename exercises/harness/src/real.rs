@@ -66,6 +66,14 @@ mod backend {
         }
     }
 
+    /// They may at any time.
+    pub(super) fn others_may_come_first() {}
+
+    /// The system does not tell.
+    pub(super) fn others_wait() -> Option<bool> {
+        None
+    }
+
     /// That is left to the system.
     pub(super) fn wakes_up_by_itself() -> bool {
         false

@@ -41,6 +41,8 @@ pub(crate) struct Thread {
     /// What the property says about a call that is under way on this thread: what should come of it, and the likely
     /// cause if it does not.
     pub(crate) expectations: Vec<(String, String)>,
+    /// The innermost call of those that must not wait for anything, and the likely cause if it does.
+    pub(crate) at_once: Option<(String, String)>,
     /// Spawned through `crate::sync`, by the learner's code or by the property.
     spawned: bool,
     /// Spawned by the property. If it panics, it was meant to.
@@ -113,6 +115,7 @@ pub(crate) fn register(name: Option<String>, spawned: bool) -> ThreadKey {
         doing: Doing::Running,
         line: None,
         expectations: Vec::new(),
+        at_once: None,
         spawned,
         of_the_property: false,
     });
@@ -149,6 +152,18 @@ impl Recorder {
         failure
     }
 
+    /// Whether nothing that this thread or another one does ends its wait, but a notification.
+    fn sleeps(&self, thread: &Thread) -> bool {
+        match thread.doing {
+            Doing::Waiting(_) => true,
+            Doing::Locking(lock) => {
+                let holder = self.locks.get(lock).copied().flatten();
+                holder.is_some_and(|(holder, _)| matches!(self.threads[holder].doing, Doing::Waiting(_)))
+            }
+            _ => false,
+        }
+    }
+
     fn schedule(&self) -> Schedule {
         Schedule {
             threads: self.threads.iter().map(|thread| thread.name.clone()).collect(),
@@ -169,7 +184,7 @@ fn here<R>(f: impl FnOnce(&mut Recorder, usize) -> R) -> Option<R> {
 
 /// The line in the learner's file. A line of the suite would be taken for one.
 fn line(at: &Location<'_>) -> Option<u32> {
-    (!at.file().replace('\\', "/").ends_with("tests/suite/mod.rs")).then(|| at.line())
+    (!at.file().replace('\\', "/").contains("tests/suite/")).then(|| at.line())
 }
 
 // ----- what the wrappers in `sync.rs` report -----
@@ -288,7 +303,7 @@ pub(crate) fn expecting(what: Option<&str>) {
 
 /// Of the threads that were spawned in this run.
 pub(crate) struct Census {
-    /// So many wait on a condition variable.
+    /// So many wait on a condition variable, or for a lock that one of those holds.
     pub(crate) asleep: usize,
     /// So many have not ended.
     pub(crate) alive: usize,
@@ -300,7 +315,7 @@ pub(crate) struct Census {
 pub(crate) fn census() -> Census {
     let recorder = recorder();
     let spawned = || recorder.threads.iter().filter(|thread| thread.spawned);
-    let asleep = spawned().filter(|thread| matches!(thread.doing, Doing::Waiting(_))).count();
+    let asleep = spawned().filter(|thread| recorder.sleeps(thread)).count();
     let alive = spawned().filter(|thread| !matches!(thread.doing, Doing::Ended | Doing::Panicked)).count();
     Census { asleep, alive, started: spawned().count() }
 }
@@ -325,6 +340,22 @@ pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
         recorder.record(me, Action::Step(format!("is done with {what}")), None);
     });
     result
+}
+
+/// Runs a call that must not wait for anybody. `cause` is the likely cause if it never comes back.
+pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
+    let said = Some((what.to_owned(), cause.to_owned()));
+    let outer = here(|recorder, me| std::mem::replace(&mut recorder.threads[me].at_once, said)).flatten();
+    let result = expect(what, cause, call);
+    here(|recorder, me| recorder.threads[me].at_once = outer);
+    result
+}
+
+/// How often the calling thread has begun to wait on a condition variable.
+pub fn waits_so_far() -> usize {
+    let waits = |event: &&Event| matches!(event.action, Action::Wait(_));
+    here(|recorder, me| recorder.events.iter().filter(waits).filter(|event| event.thread == me).count())
+        .unwrap_or_default()
 }
 
 /// Does something that the property needs and is not about: to end a pool after the last step, say. A failure in it is shown
