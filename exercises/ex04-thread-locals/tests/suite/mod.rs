@@ -79,6 +79,11 @@ fn counter() -> Arc<Counter> {
     Arc::new(Counter::new("jobs to have run"))
 }
 
+/// Who is signed in, for a message.
+fn who() -> &'static str {
+    signed_in().unwrap_or("nobody")
+}
+
 fn nobody_is_signed_in(who: &str, cause: &str) {
     if let Some(user) = signed_in() {
         fail(&format!("{who} finds {user} signed in"), cause);
@@ -99,7 +104,8 @@ pub fn every_job_runs_once_on_the_inner_executor() {
     for runs in 1..=2 {
         inner.run_one();
         if ran.get() != runs {
-            let seen = format!("{runs} task(s) of the inner executor have run {} job(s)", ran.get());
+            let seen =
+                format!("tasks of the inner executor that were run: {runs}; jobs that ran: {}", ran.get());
             fail(&seen, "one job, one task of the inner executor");
         }
     }
@@ -133,7 +139,7 @@ pub fn a_refused_job_is_given_back() {
     rejected.task.run();
     if ran.get() != 1 {
         fail(
-            &format!("the task in the error was run, and the refused job has run {} time(s)", ran.get()),
+            &format!("the task in the error was run; runs of the refused job: {}", ran.get()),
             "the submitter may want to run the job elsewhere: pass on the error of the inner executor, with its task",
         );
     }
@@ -155,7 +161,7 @@ pub fn a_job_finds_nobody_signed_in() {
             sign_in(session(user, &ended));
             thread::yield_now();
             if signed_in() != Some(user) {
-                let seen = format!("the job of {user} has signed her in, and finds {:?}", signed_in());
+                let seen = format!("the job of {user} has signed her in, and {} is signed in", who());
                 fail(&seen, "a job's session is its own for as long as it runs");
             }
             ran.add();
@@ -266,9 +272,8 @@ pub fn the_callers_session_is_there_again_afterwards() {
         });
         if grace.get() != 0 || signed_in() != Some("Grace") {
             let now = match signed_in() {
-                Some("Grace") => "another session of hers is there",
-                Some(_) => "the job's user is signed in",
-                None => "nobody is signed in",
+                Some("Grace") => "another session of hers is there".to_owned(),
+                _ => format!("{} is signed in", who()),
             };
             fail(
                 &format!("Grace was signed in, a job that {job} was run on her thread, and now {now}"),
@@ -336,19 +341,19 @@ fn check_still_there(user: &str, ended: &Counter, within: usize) {
     if signed_in() == Some(user) && ended.get() == within {
         return;
     }
-    let (now, ended) = (signed_in().unwrap_or("nobody"), ended.get());
+    let (now, ended) = (who(), ended.get());
     let seen = if within == 0 {
         format!(
-            "{user} was signed in by a job within other jobs, and {ended} of the sessions outside of it have ended"
+            "{user} was signed in by a job within other jobs; sessions of those that have ended already: {ended}"
         )
     } else {
         format!(
-            "{user} signed in, and {within} job(s) were run within one another on that thread; afterwards {now} is signed in, \
-             and {ended} session(s) have ended"
+            "{user} signed in and ran a job; jobs in one another there: {within}. Afterwards {now} is signed in; sessions \
+             that have ended: {ended}"
         )
     };
-    let cause = "what was there before a job has to be kept for each job by itself, in the closure that runs it: in one place for \
-                 all, the next one throws it out";
+    let cause = "what was there before a job has to be kept for each job by itself, in the closure that runs it: in one place \
+                 for all, the next one throws it out";
     fail(&seen, cause);
 }
 

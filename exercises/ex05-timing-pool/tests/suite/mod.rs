@@ -85,7 +85,7 @@ impl Timed {
         if summary != (Summary { tasks, total }) {
             fail(
                 &format!(
-                    "{when}: {} task(s) in {} ms, and it should be {tasks} in {total} ms",
+                    "{when}: tasks {}, total {} ms; it should be tasks {tasks}, total {total} ms",
                     summary.tasks, summary.total
                 ),
                 cause,
@@ -222,7 +222,7 @@ pub fn the_mean_is_the_total_by_the_number() {
         let (mean, right) = (timed.timing.summary().mean(), total as f64 / tasks as f64);
         if !mean.is_some_and(|mean| (mean - right).abs() < 1e-9) {
             fail(
-                &format!("{tasks} task(s) have taken {total} ms, and the mean is {mean:?}"),
+                &format!("the summary says: tasks {tasks}, total {total} ms; and the mean is {mean:?}"),
                 &format!(
                     "it is {right}: a division of whole numbers throws the rest away, so convert first, and do not round"
                 ),
@@ -295,7 +295,7 @@ pub fn number_and_total_belong_together() {
         let Summary { tasks, total } = timed.timing.summary();
         if total != tasks * 10 {
             fail(
-                &format!("every task takes 10 ms, and the summary says {tasks} task(s) in {total} ms"),
+                &format!("every task takes 10 ms, and the summary says: tasks {tasks}, total {total} ms"),
                 "one number was read after a task was added to it, the other one before. That each is right by itself \
                  is not enough: change both under one lock, and read both under the same",
             );
@@ -336,8 +336,7 @@ pub fn the_log_is_called_once_after_the_last_task() {
     if told != [3] {
         fail(
             &format!(
-                "the pool has run 3 tasks and is over; the log was called {} time(s), told of {told:?}",
-                told.len()
+                "the pool has run 3 tasks and is over; the log was called with these numbers of tasks: {told:?}"
             ),
             "the pool calls terminated() once, when all of its tasks have ended; every other moment is too early, too \
              late or comes for each thread",
@@ -351,10 +350,7 @@ pub fn a_pool_that_has_run_no_task_logs_as_well() {
     let told = timed.log.with(|log| log.clone());
     if told != [Summary { tasks: 0, total: 0 }] {
         fail(
-            &format!(
-                "the pool is over and has run no task; the log was called {} time(s), told of {told:?}",
-                told.len()
-            ),
+            &format!("the pool is over and has run no task; the log was called with: {told:?}"),
             "such a pool has an end, too, and perhaps it never had a thread: the pool calls terminated() in any case",
         );
     }
