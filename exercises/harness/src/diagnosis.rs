@@ -214,7 +214,8 @@ fn saw_all_since(recorder: &Recorder, since: usize, wait: usize) -> bool {
     let sleeper = recorder.events[wait].thread;
     let mut held = Vec::new(); // by the sleeper, and when it may have looked
     let mut last: Option<(usize, usize)> = None; // the lock that it let go of just before, and when it may have looked
-    for (n, event) in recorder.events[..wait].iter().enumerate().filter(|(_, event)| event.thread == sleeper) {
+    for (n, event) in recorder.events[..wait].iter().enumerate().filter(|(_, event)| event.thread == sleeper)
+    {
         match event.action {
             Action::Lock(lock) => {
                 let again = last.filter(|(before, _)| *before == lock);

@@ -51,8 +51,8 @@ mod backend {
     }
 
     /// Whether every other thread waits for something, as it was when the calling thread was chosen to go on.
-    pub(super) fn others_wait() -> Option<bool> {
-        Some(CAN_RUN.get() == 1)
+    pub(super) fn others_wait() -> bool {
+        CAN_RUN.get() == 1
     }
 
     pub(super) fn begin_run(seed: u64) {

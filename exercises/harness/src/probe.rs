@@ -79,7 +79,7 @@ impl<T> Shared<T> {
 pub fn until_others_wait(what: &str, cause: &str) {
     for _ in 0..PATIENCE {
         thread::yield_now();
-        if others_wait() != Some(false) {
+        if others_wait() {
             return;
         }
     }
@@ -117,7 +117,8 @@ pub fn until_asleep(threads: usize, cause: &str) {
             );
         }
         if patience == 0 {
-            let seen = format!("{wanted} should sleep while there is nothing to do; asleep: {asleep} of {alive}");
+            let seen =
+                format!("{wanted} should sleep while there is nothing to do; asleep: {asleep} of {alive}");
             fail(&seen, cause);
         }
         thread::yield_now();

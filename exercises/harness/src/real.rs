@@ -69,9 +69,9 @@ mod backend {
     /// They may at any time.
     pub(super) fn others_may_come_first() {}
 
-    /// The system does not tell.
-    pub(super) fn others_wait() -> Option<bool> {
-        None
+    /// The system does not tell, so nothing may depend on it.
+    pub(super) fn others_wait() -> bool {
+        true
     }
 
     /// That is left to the system.

@@ -305,7 +305,8 @@ pub fn shutdown_sleeps_until_the_threads_have_ended() {
         step("the job begins, and waits at the gate");
         gate.wait_for(1);
     });
-    let closer = thread::Builder::new().name("closer".into()).spawn(move || shut_down(pool)).expect("a thread");
+    let closer =
+        thread::Builder::new().name("closer".into()).spawn(move || shut_down(pool)).expect("a thread");
     until_others_wait(
         "a thread runs on and on, while shutdown() waits for a job",
         "a loop looks again and again whether the threads have ended, and keeps a core busy with nothing: join() sleeps",

@@ -371,7 +371,10 @@ pub fn the_inner_executor_sees_how_the_job_ended() {
     let_in(&bounded, NO_ROOM_YET, || panic_on_purpose());
     let outcome = inner.run_one();
     if !matches!(outcome, Outcome::Completed) {
-        fail(&format!("a job returned, and the inner executor saw {outcome:?}"), "what else runs in that task?");
+        fail(
+            &format!("a job returned, and the inner executor saw {outcome:?}"),
+            "what else runs in that task?",
+        );
     }
     if !matches!(inner.run_one(), Outcome::Panicked(_)) {
         fail(
