@@ -313,6 +313,7 @@ pub fn step(what: &str) {
 }
 
 /// Who did something, and at which line of the learner's file.
+#[cfg(feature = "memory")]
 pub(crate) struct Place {
     pub(crate) thread: usize,
     pub(crate) name: String,
@@ -320,6 +321,7 @@ pub(crate) struct Place {
 }
 
 /// Writes down a step of the learner's code.
+#[cfg(feature = "memory")]
 pub(crate) fn did(what: String, at: &Location<'_>) -> Option<Place> {
     here(|recorder, me| {
         recorder.threads[me].line = line(at);
