@@ -19,7 +19,7 @@ impl<T> Inbox<T> {
         todo!("make an inbox without a job")
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if none does, notifies nobody.
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         todo!("leave the job, and notify if a worker sleeps")
     }

@@ -1,5 +1,5 @@
 //! Wrong: put() looks for sleepers before it leaves the job. A worker can go to sleep in between.
-//! The learner sees: the worker sleeps for ever beside the job, and nobody has notified it.
+//! The learner sees: the worker sleeps on beside the job, and was not notified.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), sleepers: 0 }), arrived: Condvar::new() }
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if none does, notifies nobody.
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         let a_worker_sleeps = self.state.lock().unwrap().sleepers > 0;
         self.state.lock().unwrap().jobs.push_back(job);

@@ -1,5 +1,5 @@
-//! Wrong: take() does not say that it sleeps, so put() notifies nobody.
-//! The learner sees: the worker sleeps for ever beside the job.
+//! Wrong: take() does not say that it sleeps, so put() does not notify it.
+//! The learner sees: the worker sleeps on beside the job.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), sleepers: 0 }), arrived: Condvar::new() }
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if none does, notifies nobody.
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         let mut state = self.state.lock().unwrap();
         state.jobs.push_back(job);

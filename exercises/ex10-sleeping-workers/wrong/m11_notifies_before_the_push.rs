@@ -25,7 +25,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), sleepers: 0 }), arrived: Condvar::new() }
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if none does, notifies nobody.
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         let a_worker_sleeps = self.state.lock().unwrap().sleepers > 0;
         if a_worker_sleeps {

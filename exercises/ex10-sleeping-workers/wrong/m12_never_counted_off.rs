@@ -1,4 +1,4 @@
-//! Wrong: a worker that was woken is counted as a sleeper for ever.
+//! Wrong: a worker that was woken is still counted as a sleeper.
 //! The learner sees: put() notifies although no worker sleeps any more.
 #![allow(unused)]
 
@@ -25,7 +25,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), sleepers: 0 }), arrived: Condvar::new() }
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if none does, notifies nobody.
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         let mut state = self.state.lock().unwrap();
         state.jobs.push_back(job);

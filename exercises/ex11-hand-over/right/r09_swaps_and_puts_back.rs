@@ -29,7 +29,7 @@ impl<T> Slot<T> {
         match self.state.swap(BUSY, Acquire) {
             EMPTY => {}
             FULL => {
-                self.state.store(FULL, Release); // nobody else has changed it: it was busy
+                self.state.store(FULL, Release); // no other thread has changed it: it was busy
                 return Err(value);
             }
             _ => return Err(value), // the thread that is busy says what comes then

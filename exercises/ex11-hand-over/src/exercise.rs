@@ -8,9 +8,9 @@ use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
 /// A place for one value. Any thread may put one in, and any thread may take it out.
 pub struct Slot<T> {
-    /// Two threads must not be in here at the same time. `self.value.with(|place| …)` goes in, and asks nobody.
+    /// Two threads must not be in here at the same time. `self.value.with(|place| …)` goes in without a question.
     value: Plain<Option<T>>,
-    // What tells a thread that it may go in, and that nobody else will?
+    // What tells a thread that it may go in, and that no other thread will?
 }
 
 impl<T> Slot<T> {

@@ -1,5 +1,5 @@
 //! Wrong: take() swaps, and does not put back what it has found when that was not FULL.
-//! The learner sees: two takers, of which the later one says "busy" in an empty slot; nobody takes that back, and there is
+//! The learner sees: two takers, of which the later one says "busy" in an empty slot and does not take that back: there is
 //! never room again.
 #![allow(unused)]
 

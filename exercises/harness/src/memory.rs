@@ -25,7 +25,7 @@ use crate::recorder::{self, ThreadKey};
 mod race;
 pub mod sync;
 
-/// For an answer that computes for ever without touching `crate::sync`.
+/// For an answer that computes without end and without touching `crate::sync`.
 const DEADLINE: Duration = Duration::from_secs(12);
 
 // All threads of the model are coroutines on one thread of the system, so these are for all of them.

@@ -37,7 +37,7 @@ fn worker(name: &str, inbox: &Arc<Inbox<u32>>) -> thread::JoinHandle<u32> {
 
 /// Waits for a thread that takes what was put.
 fn taken<R>(cause: &str, worker: thread::JoinHandle<R>) -> R {
-    expect("waiting for somebody to take a job that lies in the inbox", cause, || join(worker))
+    expect("waiting for a worker to take a job that lies in the inbox", cause, || join(worker))
 }
 
 fn join<R>(handle: thread::JoinHandle<R>) -> R {
@@ -72,10 +72,10 @@ fn put_quietly(inbox: &Inbox<u32>, job: u32, cause: &str) {
     }
 }
 
-pub fn put_notifies_nobody_while_nobody_sleeps() {
+pub fn put_notifies_only_if_a_worker_sleeps() {
     const NO_WORKER: &str = "each notify is a call to the system, though there is no thread to wake: put() has to know \
                              whether a worker sleeps";
-    const NOT_COUNTED_OFF: &str = "a worker that was woken sleeps no more. Whoever counts sleepers has to count it off \
+    const NOT_COUNTED_OFF: &str = "a worker that was woken sleeps no more. If sleepers are counted, it has to be counted off \
                                    again, after every wait";
     let inbox = Arc::new(Inbox::new());
     put_quietly(&inbox, 1, NO_WORKER);

@@ -35,7 +35,7 @@ fn full(value: u32) -> Arc<Slot<u32>> {
     Arc::new(slot)
 }
 
-/// Puts a value into a slot that is empty, and that nobody else is busy with.
+/// Puts a value into a slot that is empty, and that no other thread is busy with.
 fn put(slot: &Slot<u32>, value: u32) {
     if offer(slot, value).is_err() {
         fail(

@@ -212,7 +212,7 @@ fn both_let_in(steps: &[Step], first: usize, second: usize) -> String {
     let [(_, Some((one, _))), (_, Some((other, _)))] = looks else {
         let blind = looks.iter().find(|(_, look)| look.is_none()).map_or(first, |(touch, _)| *touch);
         return format!(
-            "{} goes in without having looked at an atomic: how does it know that nobody is there? {UNKNOWN}",
+            "{} goes in without having looked at an atomic: how does it know that no other thread is there? {UNKNOWN}",
             steps[blind].at.name
         );
     };

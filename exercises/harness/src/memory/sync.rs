@@ -2,7 +2,7 @@
 //! [`Plain`] memory. There are no locks: an exercise about orderings builds what a lock is made of.
 //!
 //! Each store is a swap, which loom puts behind all changes of the atomic before it. Of plain stores it tries other orders,
-//! too, and that has two consequences. A thread that swaps until it finds a lock free may find its own value for ever. And
+//! too, and that has two consequences. A thread that swaps until it finds a lock free may find its own value again and again, without end. And
 //! two threads that each raise a flag and look at the other's, all with `SeqCst`, seem to miss each other. For the same
 //! reason the first value is stored once more: loom does not count the one that an atomic is made with.
 
