@@ -223,8 +223,10 @@ pub(crate) fn begin(source: &str, deadline: Duration) {
     if let Err(refusal) = source::look_at(source) {
         report_and_exit(&Err(refusal));
     }
-    install_hook();
-    WATCHED.call_once(|| drop(thread::spawn(move || watch(deadline))));
+    WATCHED.call_once(|| {
+        install_hook(); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
+        drop(thread::spawn(move || watch(deadline)));
+    });
 }
 
 /// Ends the property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
@@ -258,11 +260,16 @@ fn watch(deadline: Duration) {
 pub(crate) fn install_hook() {
     panic::set_hook(Box::new(|info| {
         let message = info.payload_as_str().unwrap_or("(a panic whose payload is not text)");
-        if message.starts_with("deadlock! blocked tasks") {
-            recorder::fail_hung("nobody can go on");
+        let begins = |words: [&str; 2]| words.iter().any(|words| message.starts_with(words));
+        if begins(["deadlock! blocked tasks", "deadlock; threads = "]) {
+            recorder::fail_hung("nobody can go on"); // what shuttle and loom say of it
         }
-        if message.starts_with("exceeded max_steps bound") {
+        if begins(["exceeded max_steps bound", "Model exceeded maximum number of branches"]) {
             recorder::fail_hung("somebody runs on and on");
+        }
+        #[cfg(feature = "memory")]
+        if message.starts_with("Causality violation") {
+            crate::memory::fail_raced();
         }
         recorder::fail_panicked(message, info.location());
     }));

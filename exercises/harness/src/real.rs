@@ -1,5 +1,6 @@
 //! Properties on real threads, with a deadline.
 
+use std::sync::{Mutex, TryLockError};
 use std::time::Duration;
 
 use exercises_protocol::Mode;
@@ -81,10 +82,42 @@ mod backend {
 }
 
 #[path = "sync.rs"]
-pub mod sync;
+mod locks;
+
+/// What the learner's `crate::sync` is here.
+pub mod sync {
+    pub use std::hint;
+
+    pub use super::Plain;
+    pub use super::locks::*;
+}
 
 #[path = "probe.rs"]
 pub mod probe;
+
+/// Memory without a lock, as `Plain` under the model of memory. Here two threads are found only if they are
+/// in it in the same moment.
+#[derive(Debug)]
+pub struct Plain<T>(Mutex<T>);
+
+impl<T> Plain<T> {
+    /// Makes one with a value in it.
+    pub fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    /// Does something with the value.
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        match self.0.try_lock() {
+            Ok(mut value) => f(&mut value),
+            Err(TryLockError::Poisoned(value)) => f(&mut value.into_inner()),
+            Err(TryLockError::WouldBlock) => recorder::fail(
+                "two threads are in the plain memory in the same moment",
+                "what tells a thread that it may go in, and that no other will?",
+            ),
+        }
+    }
+}
 
 /// How often a property is run.
 pub const RUNS: usize = 30;

@@ -327,6 +327,24 @@ pub fn step(what: &str) {
     here(|recorder, me| recorder.record(me, Action::Step(what.to_owned()), None));
 }
 
+/// Who did something, and at which line of the learner's file.
+#[cfg(feature = "memory")]
+pub(crate) struct Place {
+    pub(crate) thread: usize,
+    pub(crate) name: String,
+    pub(crate) line: Option<u32>,
+}
+
+/// Writes down a step of the learner's code.
+#[cfg(feature = "memory")]
+pub(crate) fn did(what: String, at: &Location<'_>) -> Option<Place> {
+    here(|recorder, me| {
+        recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Step(what), line(at));
+        Place { thread: me, name: recorder.threads[me].name.clone(), line: line(at) }
+    })
+}
+
 /// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely cause if it does
 /// not come back, or panics.
 pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
@@ -370,6 +388,12 @@ pub fn aside<R>(call: impl FnOnce() -> R) -> R {
 /// How many threads that were spawned in this run have not ended.
 pub fn live_threads() -> usize {
     census().alive
+}
+
+/// How often this run has notified a condition variable of the learner's, whether or not a thread waited on it.
+pub fn notifications() -> usize {
+    let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
+    recorder().events.iter().filter(notifies).count()
 }
 
 /// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.

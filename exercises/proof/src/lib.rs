@@ -22,6 +22,9 @@ pub use through_cargo::through_cargo;
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
 
+/// The exit code of a child that has nothing to run. A property that fails is 1.
+pub const NO_VERDICT: u8 = 2;
+
 /// In the child: runs properties of an answer, one after the other, so many times each. The first that fails ends the
 /// process with its report. Comes back only if there is no such thing.
 pub fn run_properties(
@@ -31,15 +34,21 @@ pub fn run_properties(
     properties: &str,
     runs: Option<usize>,
 ) -> anyhow::Result<Infallible> {
-    let (some, others, all) = match mode {
-        Mode::Model => (exercises_proof_model::ANSWERS, exercises_proof_solutions::ANSWERS, model::SCHEDULES),
-        Mode::Real => (exercises_proof_real::ANSWERS, [].as_slice(), real::RUNS),
+    // Where there are answers, and how many schedules or runs are all.
+    let answers = match mode {
+        Mode::Model => vec![
+            (exercises_proof_model::ANSWERS, model::SCHEDULES),
+            (exercises_proof_solutions::ANSWERS, model::SCHEDULES),
+            (exercises_proof_memory::ANSWERS, usize::MAX),
+        ],
+        Mode::Real => vec![(exercises_proof_real::ANSWERS, real::RUNS)],
     };
-    let runs = runs.unwrap_or(all);
-    let mut answers = some.iter().chain(others);
-    let (_, _, run) = answers
-        .find(|(of, name, _)| (*of, *name) == (exercise, answer))
+    let mut answers =
+        answers.iter().flat_map(|(answers, all)| answers.iter().map(move |answer| (answer, all)));
+    let ((_, _, run), all) = answers
+        .find(|((of, name, _), _)| (*of, *name) == (exercise, answer))
         .with_context(|| format!("{exercise} has no answer {answer}"))?;
+    let runs = runs.unwrap_or(*all);
     for property in properties.split(',') {
         ensure!(run(property, runs), "{exercise} has no property {property}");
     }
@@ -90,7 +99,7 @@ impl Proof {
                     }
                     Ok(_) => {}
                     Err(mistake) => proof.mistakes.push(format!(
-                        "{} {}, {}round {}: {mistake}",
+                        "{} {}, {}round {}: {mistake:#}",
                         exercise.name,
                         trial.answer,
                         match trial.of {
@@ -198,11 +207,11 @@ impl Bench<'_> {
     fn shown(&self, trial: &Trial<'_>) -> Option<(String, Failure)> {
         let properties = self.exercise.by_rank();
         let mut aside = None;
-        for schedules in [SOON, model::SCHEDULES] {
+        for schedules in [Some(SOON), None] {
             let mut rest = properties.as_slice();
             while !rest.is_empty() {
                 let names: Vec<&str> = rest.iter().map(|property| property.name.as_str()).collect();
-                let Err(failure) = self.run(trial, Mode::Model, &names, Some(schedules)) else { break };
+                let Err(failure) = self.run(trial, Mode::Model, &names, schedules) else { break };
                 // Promises differ, which `complete` has seen to.
                 let place = rest.iter().position(|property| property.promise == failure.promise).unwrap_or(0);
                 let shown = (rest[place].name.clone(), *failure);

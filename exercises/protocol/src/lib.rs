@@ -8,7 +8,7 @@
 //! * [`Mode`] is where a property is checked: under the model, or on real threads.
 //! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads, and
 //!   [`schedule`] is its picture. [`Place`] decides which of an answer's failures the learner sees first.
-//! * [`PROPERTY`], [`ROUND`] and [`TRACE`] are what the programs tell each other through the environment.
+//! * [`PROPERTY`], [`ROUND`], [`TRACE`] and [`ONLY`] are what the programs tell each other through the environment.
 //!
 //! It knows neither shuttle nor Cargo, so it is built in seconds.
 
@@ -21,7 +21,7 @@ mod shown;
 mod tests_of;
 
 pub use counted::counted;
-pub use exercise::{Exercise, Property, Wrong, all};
+pub use exercise::{Exercise, Model, Property, Wrong, all};
 pub use failure::{Failure, State, Verdict, paragraph};
 pub use mode::Mode;
 pub use shown::{Place, SOON};
@@ -35,3 +35,7 @@ pub const ROUND: &str = "EXERCISE_ROUND";
 
 /// A directory. A test program writes there how each property fared: a [`State`] as `<property>.json`.
 pub const TRACE: &str = "EXERCISE_TRACE";
+
+/// The one exercise whose answers the proof builds, with the wrong ones for real threads, too. Without it the proof builds the
+/// answers to all of them, which takes minutes.
+pub const ONLY: &str = "EXERCISE_ONLY";

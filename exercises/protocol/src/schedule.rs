@@ -160,7 +160,7 @@ impl Schedule {
 
     fn words(&self, event: &Event) -> String {
         let text = match &event.action {
-            Action::Step(what) => return what.lines().next().unwrap_or_default().to_owned(),
+            Action::Step(what) => what.lines().next().unwrap_or_default().to_owned(),
             Action::Spawn(thread) => format!("starts {}", self.threads[*thread]),
             Action::End { panicked: false } => "ends".into(),
             Action::End { panicked: true } => "ENDED BY A PANIC".into(),
