@@ -12,6 +12,7 @@
 //!
 //! It knows neither shuttle nor Cargo, so it is built in seconds.
 
+mod counted;
 mod exercise;
 mod failure;
 mod mode;
@@ -19,6 +20,7 @@ pub mod schedule;
 mod shown;
 mod tests_of;
 
+pub use counted::counted;
 pub use exercise::{Exercise, Property, Wrong, all};
 pub use failure::{Failure, State, Verdict, paragraph};
 pub use mode::Mode;
