@@ -189,7 +189,7 @@ mod properties {
     /// Very many threads wait for what never comes.
     pub(crate) fn has_a_crowd() {
         let shared = Arc::new((Mutex::new(()), Condvar::new()));
-        let crowd: Vec<_> = (0..300)
+        let crowd: Vec<_> = (0..500)
             .map(|_| {
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || drop(shared.1.wait(shared.0.lock().unwrap()).unwrap()))
@@ -518,7 +518,7 @@ fn has_a_crowd() {
 #[test]
 fn of_very_many_threads_only_some_are_told() {
     let message = message("has_a_crowd");
-    assert!(message.contains("and 289 more threads") && message.contains("not drawn"), "{message}");
+    assert!(message.contains("and 489 more threads") && message.contains("not drawn"), "{message}");
     assert!(message.len() < 10_000, "{message}");
-    assert!(serde_json::to_string(&written("has_a_crowd")).unwrap().len() < 150_000);
+    assert_eq!(written("has_a_crowd").schedule.events.len(), 1_000);
 }

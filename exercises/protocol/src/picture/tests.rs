@@ -77,6 +77,7 @@ fn crowd(threads: usize) -> Failure {
         failure.schedule.events.push(event(n, Action::Wait { condvar: 0, lock: 0 }, 12));
     }
     failure.schedule.decisive = None;
+    failure.schedule.code[1].text = "let state = self.and_so_on(); ".repeat(5);
     failure.schedule.shorten(1_000);
     failure
 }
@@ -116,6 +117,7 @@ fn lanes_show_what_threads_are_doing_and_arrows_who_goes_on() {
 fn without_a_decisive_step_nothing_is_marked_and_nothing_is_said_of_one() {
     let mut failure = thief();
     failure.schedule.decisive = None;
+    failure.schedule.events.push(event(0, Action::Step("is the last step".into()), None));
     let text = shown(&failure, 100);
     assert!(!text.contains('►') && !text.contains("decided"), "{text}");
     let svg = svg(&failure, "thief");
