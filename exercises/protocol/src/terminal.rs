@@ -9,8 +9,8 @@ use terminal_size::{Width, terminal_size_of};
 
 /// How wide text is if nobody says so: in a file, or through a pipe.
 const WIDTH: usize = 100;
-/// Beyond this, text beside a title is hard to read. Pictures may be wider.
-const WIDEST_TEXT: usize = 110;
+/// Beyond this, text is hard to read. Pictures may be wider.
+const WIDEST_TEXT: usize = 100;
 /// Nothing is set narrower.
 const NARROWEST: usize = 40;
 
@@ -50,7 +50,7 @@ impl Terminal {
     /// A title, two spaces, and text that is set beside it.
     pub fn paragraph(&self, title: &str, body: &str) -> String {
         let beside = title.chars().count() + 2;
-        let room = self.width.min(WIDEST_TEXT).saturating_sub(beside).max(NARROWEST / 2);
+        let room = self.width.saturating_sub(beside).clamp(NARROWEST / 2, WIDEST_TEXT);
         let mut text = String::new();
         for (n, line) in body.lines().flat_map(|line| wrap(line, room)).enumerate() {
             let title = if n == 0 { title } else { "" };
