@@ -89,7 +89,7 @@ struct Picture<'a> {
     /// So many rows before the first, and after the last, are not drawn.
     earlier: usize,
     later: usize,
-    /// So many threads that did something have no lane, and their rows are not drawn.
+    /// So many threads have no lane, and their rows are not drawn.
     others: usize,
 }
 
@@ -151,11 +151,13 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// Which threads have a lane, and how many that did something have none. First come those of the decisive step and of the
+/// Which threads have a lane, and how many that were started or did something have none. First come those of the decisive step and of the
 /// failure, the test, and whoever did something last.
 fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) {
     let last_row = |thread: usize| rows.iter().rposition(|row| row.thread == thread);
-    let did_something: BTreeSet<usize> = schedule.events.iter().map(|event| event.thread).collect();
+    let mut there: BTreeSet<usize> = schedule.events.iter().map(|event| event.thread).collect();
+    let started = |event: &Event| if let Action::Spawn(thread) = event.action { Some(thread) } else { None };
+    there.extend(schedule.events.iter().filter_map(started));
     let mut threads: Vec<usize> = (0..schedule.threads.len()).collect();
     if threads.len() > most {
         let counts = |thread: usize| rows.iter().any(|row| row.thread == thread && (row.mark || row.fails));
@@ -163,7 +165,7 @@ fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) 
             (!counts(thread), thread != 0, std::cmp::Reverse(last_row(thread)), thread)
         });
     }
-    threads.retain(|thread| did_something.contains(thread));
+    threads.retain(|thread| there.contains(thread));
     let others = threads.len().saturating_sub(most);
     threads.truncate(most);
     threads.sort_unstable();

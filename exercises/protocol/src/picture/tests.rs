@@ -163,6 +163,17 @@ fn what_is_too_much_to_look_at_is_left_out_and_counted() {
 }
 
 #[test]
+fn a_thread_that_was_started_and_did_nothing_has_a_lane() {
+    let mut failure = thief();
+    failure.schedule.threads.push(thread("idle", "is running"));
+    failure.schedule.events.push(event(0, Action::Spawn(3), 3));
+    failure.schedule.threads.push(thread("never started", ""));
+    let text = shown(&failure, 100);
+    assert!(text.contains("│  │  │  idle\n") && text.contains("→·  test       starts idle"), "{text}");
+    assert!(!text.contains("never started"), "{text}");
+}
+
+#[test]
 fn what_a_thread_does_again_and_again_is_one_step() {
     let mut failure = thief();
     for _ in 0..50 {
