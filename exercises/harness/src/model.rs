@@ -27,6 +27,8 @@ mod backend {
     pub(super) use shuttle::thread;
     pub use shuttle::thread_local; // goes on to the learner
 
+    use exercises_protocol::SOON;
+
     use crate::recorder::{self, ThreadKey};
 
     pub(super) const LOCKS_POISON: bool = false;
@@ -58,7 +60,9 @@ mod backend {
     pub(super) fn begin_run(seed: u64) {
         THREADS.with_borrow_mut(HashMap::clear);
         RANDOM.set(seed);
-        WAKE_UPS_LEFT.set(u32::from(random().is_multiple_of(2)));
+        // Not on the first schedules: see `SOON`.
+        let may = random().is_multiple_of(2) && seed & u64::from(u32::MAX) > SOON as u64;
+        WAKE_UPS_LEFT.set(u32::from(may));
     }
 
     pub(super) fn set_me(key: ThreadKey) {
@@ -93,6 +97,7 @@ mod backend {
 
     #[derive(Debug)]
     struct Waiter {
+        key: ThreadKey,
         thread: thread::Thread,
         woken: Arc<AtomicBool>,
     }
@@ -110,7 +115,8 @@ mod backend {
             drop(guard); // others may run, then it is free; nobody runs from here to `park`
             waits();
             let woken = Arc::new(AtomicBool::new(false));
-            self.waiters().push(Waiter { thread: thread::current(), woken: Arc::clone(&woken) });
+            let waiter = Waiter { key: me(), thread: thread::current(), woken: Arc::clone(&woken) };
+            self.waiters().push(waiter);
             while !woken.load(Relaxed) {
                 thread::park();
             }
@@ -128,6 +134,7 @@ mod backend {
             };
             drop(waiters);
             notifies();
+            recorder::woke(&woken.iter().map(|waiter| waiter.key).collect::<Vec<_>>());
             for waiter in woken {
                 waiter.woken.store(true, Relaxed);
                 waiter.thread.unpark();
@@ -144,7 +151,7 @@ mod backend {
         usize::try_from(random() % n as u64).expect("less than a usize")
     }
 
-    /// In every other run, one wait or none ends without a notification. More would hide notifications that are missing.
+    /// After the first runs, in every other one, one wait or none ends without a notification. More would hide notifications that are missing.
     pub(super) fn wakes_up_by_itself() -> bool {
         let wakes = WAKE_UPS_LEFT.get() > 0 && random().is_multiple_of(4);
         if wakes {
@@ -180,7 +187,7 @@ pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send
 
 /// Checks a property in this process, on so many schedules, which ends with a report if it fails.
 pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() + Send + Sync + 'static) {
-    recorder::begin(promise, backend::me);
+    recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::None;
@@ -191,7 +198,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() +
     Runner::new(scheduler, config).run(move || {
         isolate::install_hook(); // once more: shuttle puts its own, which talks, in front of ours
         backend::set_me(recorder::register(None, false));
-        property();
+        isolate::run_once(&property);
         crate::step("is done");
     });
 }

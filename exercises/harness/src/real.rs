@@ -136,11 +136,11 @@ pub fn check(source: &str, name: &str, promise: &str, property: impl Fn()) {
 
 /// Checks a property in this process, so many times, which ends with a report if it fails.
 pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn()) {
-    recorder::begin(promise, backend::me);
+    recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
     for _ in 0..times {
         recorder::begin_run();
         backend::set_me(recorder::register(None, false));
-        property();
+        isolate::run_once(&property);
     }
 }

@@ -10,13 +10,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use exercises_protocol::Failure;
-use exercises_protocol::schedule::{Action, Event, Schedule};
+use exercises_protocol::schedule::{self, Action, Event, Schedule};
 
 use crate::diagnosis;
 use crate::isolate;
 
 /// Beyond this, the oldest events go. Only an answer that spins gets here.
 const MOST_EVENTS: usize = 20_000;
+/// So many events are reported.
+const MOST_REPORTED: usize = 1_000;
 
 /// What a thread is doing now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub(crate) struct Recorder {
     /// The last number before the first run of this property.
     begun: usize,
     promise: String,
+    /// The text of the learner's file.
+    source: String,
     pub(crate) threads: Vec<Thread>,
     pub(crate) events: Vec<Event>,
     /// For each lock, who holds it and since which line.
@@ -91,18 +95,20 @@ fn recorder() -> MutexGuard<'static, Recorder> {
     RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins a property. `promise` is what it promises, and `who` says which thread calls.
-pub(crate) fn begin(promise: &str, who: fn() -> ThreadKey) {
+/// Begins a property of the file whose text is `source`. `promise` is what it promises, and `who` says which thread calls.
+pub(crate) fn begin(source: &str, promise: &str, who: fn() -> ThreadKey) {
     let mut recorder = recorder();
     let begun = recorder.run + 1;
-    *recorder = Recorder { promise: promise.to_owned(), who: Some(who), ..Recorder::new(begun, begun) };
+    let (source, promise) = (source.to_owned(), promise.to_owned());
+    *recorder = Recorder { promise, source, who: Some(who), ..Recorder::new(begun, begun) };
 }
 
 /// Begins a run of the property: everything recorded so far is forgotten.
 pub(crate) fn begin_run() {
     let mut recorder = recorder();
-    let (run, who, promise) = (recorder.run + 1, recorder.who, std::mem::take(&mut recorder.promise));
-    *recorder = Recorder { promise, who, ..Recorder::new(run, recorder.begun) };
+    let (promise, source) = (std::mem::take(&mut recorder.promise), std::mem::take(&mut recorder.source));
+    let (run, who) = (recorder.run + 1, recorder.who);
+    *recorder = Recorder { promise, source, who, ..Recorder::new(run, recorder.begun) };
 }
 
 /// Adds a thread to this run.
@@ -128,6 +134,7 @@ impl Recorder {
             run,
             begun,
             promise: String::new(),
+            source: String::new(),
             threads: Vec::new(),
             events: Vec::new(),
             locks: Vec::new(),
@@ -144,9 +151,17 @@ impl Recorder {
         self.events.push(Event { thread, action, line });
     }
 
-    /// That this run fails.
-    fn failure(&self, seen: &str, cause: &str, schedule: Schedule) -> Failure {
-        let mut failure = Failure::new(&self.promise, seen, cause, schedule);
+    /// A thread has what it reached for. If nothing happened in between, it got it at once.
+    fn got(&mut self, thread: usize, lock: usize) {
+        let last = self.events.last();
+        if last.is_some_and(|last| last.thread == thread && last.action == Action::Want(lock)) {
+            self.events.pop();
+        }
+    }
+
+    /// That this run fails. `decisive` is the event that decided it, if that is known.
+    fn failure(&self, seen: &str, cause: &str, decisive: Option<usize>) -> Failure {
+        let mut failure = Failure::new(&self.promise, seen, cause, self.schedule(decisive));
         failure.found = self.run - self.begun;
         failure.aside = self.aside;
         failure
@@ -164,12 +179,16 @@ impl Recorder {
         }
     }
 
-    fn schedule(&self) -> Schedule {
-        Schedule {
-            threads: self.threads.iter().map(|thread| thread.name.clone()).collect(),
-            events: self.events.clone(),
-            decisive: None,
-        }
+    fn schedule(&self, decisive: Option<usize>) -> Schedule {
+        let thread = |thread: &Thread| schedule::Thread {
+            name: thread.name.clone(),
+            end: diagnosis::state(self, thread),
+        };
+        let threads = self.threads.iter().map(thread).collect();
+        let mut schedule = Schedule { threads, events: self.events.clone(), decisive, code: Vec::new() };
+        schedule.shorten(MOST_REPORTED);
+        schedule.quote(&self.source);
+        schedule
     }
 }
 
@@ -207,6 +226,7 @@ pub(crate) fn locking(lock: usize, at: &Location<'_>) {
         let held = recorder.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
         recorder.threads[me].doing = Doing::Locking(lock);
         recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Want(lock), line(at));
         held.map(|(_, since)| (recorder.threads[me].name.clone(), since))
     });
     if let Some(Some((name, since))) = itself {
@@ -223,6 +243,7 @@ pub(crate) fn locked(lock: usize, at: &Location<'_>) {
         if let Some(holder) = recorder.locks.get_mut(lock) {
             *holder = Some((me, line(at)));
         }
+        recorder.got(me, lock);
         recorder.record(me, Action::Lock(lock), line(at));
     });
 }
@@ -243,13 +264,17 @@ pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
         if let Some(holder) = recorder.locks.get_mut(lock) {
             *holder = None;
         }
-        recorder.record(me, Action::Wait(condvar), line(at));
+        recorder.record(me, Action::Wait { condvar, lock }, line(at));
     });
 }
 
 /// The wait is over, and the lock may be somebody else's.
 pub(crate) fn locking_again(lock: usize) {
-    here(|recorder, me| recorder.threads[me].doing = Doing::Locking(lock));
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Locking(lock);
+        let line = recorder.threads[me].line;
+        recorder.record(me, Action::Want(lock), line);
+    });
 }
 
 pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'_>) {
@@ -258,12 +283,29 @@ pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'
         if let Some(holder) = recorder.locks.get_mut(lock) {
             *holder = Some((me, line(at)));
         }
-        recorder.record(me, Action::Wake { condvar, spurious }, line(at));
+        recorder.got(me, lock);
+        recorder.record(me, Action::Wake { condvar, lock, spurious }, line(at));
     });
 }
 
 pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
-    here(|recorder, me| recorder.record(me, Action::Notify { condvar, all }, line(at)));
+    here(|recorder, me| {
+        let waits = |thread: &usize| recorder.threads[*thread].doing == Doing::Waiting(condvar);
+        let mut woken: Vec<usize> = (0..recorder.threads.len()).filter(waits).collect();
+        if !all && woken.len() > 1 {
+            woken.clear(); // one of them
+        }
+        recorder.record(me, Action::Notify { condvar, all, woken }, line(at));
+    });
+}
+
+/// The notification that was recorded last has ended the wait of these threads.
+pub(crate) fn woke(threads: &[ThreadKey]) {
+    here(|recorder, _| {
+        if let Some(Event { action: Action::Notify { woken, .. }, .. }) = recorder.events.last_mut() {
+            *woken = threads.iter().map(|key| key.thread).collect();
+        }
+    });
 }
 
 pub(crate) fn spawned(child: ThreadKey, at: &Location<'_>) {
@@ -284,6 +326,7 @@ pub(crate) fn joining(child: ThreadKey, at: &Location<'_>) {
     here(|recorder, me| {
         recorder.threads[me].doing = Doing::Joining(child.thread);
         recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Await(child.thread), line(at));
     });
 }
 
@@ -298,6 +341,9 @@ pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
 pub(crate) fn expecting(what: Option<&str>) {
     here(|recorder, me| {
         recorder.threads[me].doing = what.map_or(Doing::Running, |what| Doing::Expecting(what.to_owned()));
+        if let Some(what) = what {
+            recorder.record(me, Action::Expect(what.to_owned()), None);
+        }
     });
 }
 
@@ -371,7 +417,7 @@ pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
 
 /// How often the calling thread has begun to wait on a condition variable.
 pub fn waits_so_far() -> usize {
-    let waits = |event: &&Event| matches!(event.action, Action::Wait(_));
+    let waits = |event: &&Event| matches!(event.action, Action::Wait { .. });
     here(|recorder, me| recorder.events.iter().filter(waits).filter(|event| event.thread == me).count())
         .unwrap_or_default()
 }
@@ -399,11 +445,15 @@ pub fn notifications() -> usize {
 /// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.
 pub fn fail(seen: &str, cause: &str) -> ! {
     let failure = here(|recorder, me| {
-        recorder.record(me, Action::Step(seen.to_owned()), None);
-        let mut schedule = recorder.schedule();
-        schedule.decisive = Some(schedule.events.len() - 1);
-        recorder.failure(seen, cause, schedule)
+        recorder.record(me, Action::Fail(seen.to_owned()), None);
+        recorder.failure(seen, cause, None)
     });
+    report(failure)
+}
+
+// ----- what ends a property otherwise -----
+
+fn report(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
         // A thread left over from an earlier run: that run has passed, and nobody listens to this thread any more.
@@ -413,44 +463,43 @@ pub fn fail(seen: &str, cause: &str) -> ! {
     }
 }
 
-// ----- what ends a property otherwise -----
-
 /// The property will not come to an end; `verdict` says how that is known.
 pub(crate) fn fail_hung(verdict: &str) -> ! {
-    isolate::report_and_exit(&Err(Box::new(hang(verdict, false))))
+    report(Some(hang(verdict, false)))
 }
 
 /// `busy`: some thread has kept a processor busy all the time.
 fn hang(verdict: &str, busy: bool) -> Failure {
     let recorder = recorder();
     let found = diagnosis::of_hang(&recorder, verdict, busy);
-    let mut schedule = recorder.schedule();
-    schedule.decisive = found.decisive.or(schedule.events.len().checked_sub(1));
-    recorder.failure(&found.seen, &found.cause, schedule)
+    recorder.failure(&found.seen, &found.cause, found.decisive)
 }
 
 /// The time is up. Not even the model noticed, or these are real threads.
 pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
     let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()), busy);
     failure.hung = true;
-    isolate::report_and_exit(&Err(Box::new(failure)))
+    report(Some(failure))
 }
 
 /// Somebody panicked who should not.
 pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     let failure = here(|recorder, me| {
         let found = diagnosis::of_panic(recorder, me, message, at);
-        recorder.record(me, Action::Step(format!("panics: {message}")), None);
-        let mut schedule = recorder.schedule();
-        schedule.decisive = found.decisive.or(schedule.events.len().checked_sub(1));
-        recorder.failure(&found.seen, &found.cause, schedule)
+        recorder.record(me, Action::Fail(format!("panics: {message}")), None);
+        recorder.failure(&found.seen, &found.cause, found.decisive)
     });
-    match failure {
-        Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
-        None => loop {
-            std::thread::park();
-        },
-    }
+    report(failure)
+}
+
+/// A panic that a job is meant to have came out of the learner's code, into the property.
+pub(crate) fn fail_escaped() -> ! {
+    let failure = here(|recorder, me| {
+        let found = diagnosis::of_escape(recorder, me);
+        recorder.record(me, Action::Fail(found.seen.clone()), None);
+        recorder.failure(&found.seen, &found.cause, found.decisive)
+    });
+    report(failure)
 }
 
 pub(crate) fn line_text(line: Option<u32>) -> String {
