@@ -52,7 +52,7 @@ pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send
 
 /// Checks a property in this process, on so many schedules at most, which ends with a report if it fails.
 pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() + Send + Sync + 'static) {
-    recorder::begin(promise, me);
+    recorder::begin(source, promise, me);
     isolate::begin(source, DEADLINE);
     let mut builder = Builder::new();
     builder.checkpoint_interval = 1; // how often loom looks at the limit
