@@ -288,7 +288,8 @@ fn saw_all_since(recorder: &Recorder, since: usize, wait: usize) -> bool {
                 held.retain(|(other, _)| *other != lock);
             }
             Action::Wake { .. } => held.iter_mut().for_each(|(_, looked)| *looked = n),
-            _ => last = None,
+            Action::Step(_) => last = None, // it has done something else in between
+            _ => {}
         }
     }
     let Some((lock, looked)) = held.pop() else { return false };
