@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use executor::prelude::*;
 use executor::{Executor, JoinTimeoutError, RejectReason, RejectedExecution, Task, TaskHandle};
 use exercises_harness::{fail, step};
 
@@ -31,11 +30,11 @@ pub struct Simulation {
     pub room: Option<usize>,
     /// Whoever waits is told to give up at once, as a task is that somebody has cancelled.
     pub interrupts: bool,
-    state: Shared<State>,
+    pub state: Shared<State>,
 }
 
 #[derive(Default)]
-struct State {
+pub struct State {
     passed: Millis,
     accepted: usize,
     /// How often somebody has asked for the time, or to wait, since something happened.
