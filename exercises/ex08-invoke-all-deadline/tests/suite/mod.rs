@@ -57,7 +57,8 @@ fn outcomes(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Ve
         .collect()
 }
 
-const IN_ORDER: &str = "the outcomes are right, and their order is not: put each where its job was, also when it is one of a job that was cancelled";
+const IN_ORDER: &str = "the outcomes are right, and their order is not: put each where its job was, also the one of a job \
+     that was cancelled";
 
 fn check(outcomes: &[String], expected: &[&str], what: &str, cause: &str) {
     if outcomes != expected {
