@@ -1,4 +1,5 @@
-//! Wrong: a future knows the index of its waker, and takes it out with swap_remove() when it is dropped; the last waker then has another index.
+//! Wrong: a future knows the index of its waker, and takes it out with swap_remove() when it is dropped. The last waker has
+//! another index then.
 //! The learner sees: a task is never woken, since another one has replaced its waker.
 #![allow(unused)]
 

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use executor::prelude::*;
 use executor::{
     CancelToken, Canceller, DirectExecutor, Executor, RejectReason, RejectedExecution, Task, TaskError,
 };
