@@ -11,13 +11,16 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use exercises_harness::{isolate, model, real};
-use exercises_protocol::{Exercise, Failure, Mode, ROUND, SOON, Verdict, Wrong};
+use exercises_protocol::{Exercise, Failure, Mode, Model, ROUND, SOON, Verdict, Wrong};
 
 mod complete;
 mod through_cargo;
 
 pub use complete::{exercises, pristine, table, write_table};
 pub use through_cargo::through_cargo;
+
+/// On so many schedules a right answer other than the solution is run in the rounds after the first.
+const AGAIN: usize = 500;
 
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
@@ -74,12 +77,15 @@ struct Trial<'a> {
 enum Of<'a> {
     /// One property in one mode.
     Property(Mode, &'a str),
+    /// A right answer's properties, on the first schedules of the round.
+    Right,
     /// What a learner with this wrong answer is shown first.
     Shown(&'a Wrong),
 }
 
 impl Proof {
-    /// Runs `rounds` rounds. In each, the right answers keep every property, and each wrong answer is rejected by the property
+    /// Runs `rounds` rounds. In each, the right answers keep every property (the solution on all schedules, the others in the
+    /// first round on all and then on the first ones), and each wrong answer is rejected by the property
     /// that is to catch it, and what a learner would be shown first says what it should. In the first, the stub says what is
     /// to do; and if it is the only one, every property of every answer is run, for the table. `exe` is the program whose
     /// `--run` runs one.
@@ -104,7 +110,7 @@ impl Proof {
                         trial.answer,
                         match trial.of {
                             Of::Property(mode, property) => format!("{property}, {}, ", mode.place()),
-                            Of::Shown(_) => String::new(),
+                            Of::Right | Of::Shown(_) => String::new(),
                         },
                         trial.round
                     )),
@@ -128,6 +134,10 @@ impl Proof {
 
 fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
     let mut plan = Vec::new();
+    let rounds = match exercise.model {
+        Model::Threads => rounds,
+        Model::Memory => 1, // each has all schedules
+    };
     for round in 0..rounds {
         for property in &exercise.properties {
             let name = property.name.as_str();
@@ -136,8 +146,7 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
                 if round == 0 {
                     plan.push(Trial { round, answer: "stub", of: Of::Property(mode, name) });
                 }
-                // On real threads once: schedules are the model's part.
-                let right = exercise.right.iter().filter(|_| round == 0 || mode == Mode::Model);
+                let right = exercise.right.iter().filter(|_| round == 0);
                 plan.extend(right.map(|right| Trial { round, answer: right, of: Of::Property(mode, name) }));
             }
             let made_for_none = exercise.wrong.iter().all(|wrong| wrong.property != name);
@@ -146,6 +155,9 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
                 let of = |wrong| Trial { round, answer: wrong, of: Of::Property(Mode::Model, name) };
                 plan.extend(others.map(|wrong| of(wrong.file.as_str())));
             }
+        }
+        if round > 0 {
+            plan.extend(exercise.right.iter().map(|right| Trial { round, answer: right, of: Of::Right }));
         }
         plan.extend(exercise.wrong.iter().map(|wrong| Trial {
             round,
@@ -176,6 +188,7 @@ impl Bench<'_> {
     fn try_out(&self, trial: &Trial<'_>) -> anyhow::Result<Option<String>> {
         let (mode, property) = match trial.of {
             Of::Property(mode, property) => (mode, property),
+            Of::Right => return self.try_right(trial).map(|()| None),
             Of::Shown(wrong) => return self.try_shown(trial, wrong).map(Some),
         };
         let failure = self.run(trial, mode, &[property], None).err();
@@ -188,6 +201,15 @@ impl Bench<'_> {
             _ => {}
         }
         Ok(failure.filter(|failure| !failure.aside).map(|_| property.to_owned()))
+    }
+
+    fn try_right(&self, trial: &Trial<'_>) -> anyhow::Result<()> {
+        let names: Vec<&str> =
+            self.exercise.properties.iter().map(|property| property.name.as_str()).collect();
+        match self.run(trial, Mode::Model, &names, Some(AGAIN)) {
+            Ok(_) => Ok(()),
+            Err(failure) => bail!("is rejected: {} – {}", failure.promise, whole(&failure)),
+        }
     }
 
     fn try_shown(&self, trial: &Trial<'_>, wrong: &Wrong) -> anyhow::Result<String> {
