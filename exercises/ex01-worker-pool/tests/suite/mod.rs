@@ -87,7 +87,8 @@ pub fn as_many_jobs_run_at_once_as_there_are_threads() {
         "only one job runs at a time: does new() start as many threads as it is asked for?"
     } else {
         "only one job runs at a time, and there are threads enough: is every lock let go before the job is called, does a \
-         worker take one job and leave the rest to the others, and does every execute() wake a worker up?"
+         worker take one job and leave the rest to the others, and does every execute() wake a worker up, that is: does \
+         it notify after the change?"
     };
     run_at_once(&pool, 2, cause);
     aside(|| shut_down(pool));
@@ -212,7 +213,8 @@ pub fn workers_stay_when_another_was_faster() {
     }
     expect("waiting for two jobs", NOT_RUN, || ran.wait_for(2));
     let cause = "a worker is gone that found no job when it woke up. A wake-up is only a hint (somebody else may have \
-                 been faster, and a wait may end with no notification at all): look again, in a `while`, not in an `if`";
+                 been faster, and a wait may end with no notification at all): look again, in a `while`, not in an `if`. \
+                 If no worker is gone: does every execute() wake a worker up?";
     run_at_once(&pool, 2, cause);
     aside(|| shut_down(pool));
 }

@@ -184,7 +184,8 @@ pub fn is_done_loses_no_value_that_comes_meanwhile() {
     let provider = provider(promise, seven);
     future.is_done();
     step("has asked is_done()");
-    let cause = "is_done() has changed what it looks at, and a value that came at that moment is lost: it may only look";
+    let cause = "a value that came at that moment is lost: is_done() may only look, and get() must not look for the value and \
+                 then for the end of the promise if it lets go of the lock between them";
     let got = expect("get()", cause, || future.get());
     if got.is_err() {
         fail("get() returned Err(Abandoned), and the promise was kept", cause);
