@@ -20,7 +20,7 @@ pub use complete::{exercises, pristine, table, write_table};
 pub use through_cargo::through_cargo;
 
 /// On so many schedules a right answer other than the solution is run in the rounds after the first.
-const AGAIN: usize = 500;
+const AGAIN: usize = 300;
 
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);

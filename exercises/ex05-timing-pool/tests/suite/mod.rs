@@ -350,7 +350,9 @@ pub fn a_pool_that_has_run_no_task_logs_as_well() {
     let told = timed.log.with(|log| log.clone());
     if told != [Summary { tasks: 0, total: 0 }] {
         fail(
-            &format!("the pool is over and has run no task; the log was called with: {told:?}"),
+            &format!(
+                "the pool is over and has run no task; the log was called with these numbers of tasks: {told:?}"
+            ),
             "such a pool has an end, too, and perhaps it never had a thread: the pool calls terminated() in any case",
         );
     }
