@@ -19,8 +19,8 @@ mod through_cargo;
 pub use complete::{exercises, pristine, table, write_table};
 pub use through_cargo::through_cargo;
 
-/// On so many schedules a right answer other than the solution is run in the rounds after the first.
-const AGAIN: usize = 300;
+/// So many schedules a right answer is run on in each round after the first.
+const AGAIN: usize = 250;
 
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
@@ -84,11 +84,10 @@ enum Of<'a> {
 }
 
 impl Proof {
-    /// Runs `rounds` rounds. In each, the right answers keep every property (the solution on all schedules, the others in the
-    /// first round on all and then on the first ones), and each wrong answer is rejected by the property
-    /// that is to catch it, and what a learner would be shown first says what it should. In the first, the stub says what is
-    /// to do; and if it is the only one, every property of every answer is run, for the table. `exe` is the program whose
-    /// `--run` runs one.
+    /// Runs `rounds` rounds. In each, the right answers keep every property (in the first round on all schedules, then on the
+    /// first ones), each wrong answer is rejected by the property that is to catch it, and what a learner would be shown
+    /// first says what it should. In the first round the stub says what is to do; and if it is the only one, every property
+    /// of every answer is run, for the table. `exe` is the program whose `--run` runs one.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: u64) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         let bench = Bench { exercise, exe };
@@ -142,12 +141,14 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
         for property in &exercise.properties {
             let name = property.name.as_str();
             for mode in Mode::ALL {
-                plan.push(Trial { round, answer: "solution", of: Of::Property(mode, name) });
+                let of = |answer| Trial { round, answer, of: Of::Property(mode, name) };
                 if round == 0 {
-                    plan.push(Trial { round, answer: "stub", of: Of::Property(mode, name) });
+                    plan.push(of("stub"));
+                    plan.extend(exercise.right.iter().map(|right| of(right)));
                 }
-                let right = exercise.right.iter().filter(|_| round == 0);
-                plan.extend(right.map(|right| Trial { round, answer: right, of: Of::Property(mode, name) }));
+                if round == 0 || mode == Mode::Real {
+                    plan.push(of("solution"));
+                }
             }
             let made_for_none = exercise.wrong.iter().all(|wrong| wrong.property != name);
             if round == 0 && (rounds == 1 || made_for_none) {
@@ -157,7 +158,8 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
             }
         }
         if round > 0 {
-            plan.extend(exercise.right.iter().map(|right| Trial { round, answer: right, of: Of::Right }));
+            let right = exercise.right.iter().map(String::as_str).chain(["solution"]);
+            plan.extend(right.map(|answer| Trial { round, answer, of: Of::Right }));
         }
         plan.extend(exercise.wrong.iter().map(|wrong| Trial {
             round,
