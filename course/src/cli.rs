@@ -62,6 +62,10 @@ pub struct Place {
     /// The directory that the project was cloned into, if it isn't found by itself
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
+
+    /// In what the exercises' commands print, use nothing but ASCII [default: if the locale has no more]
+    #[arg(long, global = true)]
+    pub ascii: bool,
 }
 
 /// Exercises are named by number, `ex01`, or in full.

@@ -4,7 +4,7 @@ use clap::Parser;
 #[cfg(feature = "book")]
 use course::cli::{BookCommand, Serve};
 use course::cli::{Command, Course};
-use course::exercises::{Json, Learner, doctor};
+use course::exercises::{Json, Learner, doctor, only_ascii};
 use course::load;
 use course::workspace::Workspace;
 #[cfg(feature = "book")]
@@ -30,6 +30,9 @@ fn main() -> ExitCode {
 
 /// Returns whether all was well: a wrong answer is not an error, but it isn't a success either.
 fn run(course: Course) -> anyhow::Result<bool> {
+    if course.place.ascii {
+        only_ascii();
+    }
     let workspace = match course.place.workspace {
         Some(root) => Workspace::at(root)?,
         None => Workspace::find()?,

@@ -52,7 +52,9 @@ impl Copy {
             .args(arguments)
             .arg("--workspace")
             .arg(self.0.workspace().root())
-            .env("CARGO_TARGET_DIR", target);
+            .env("CARGO_TARGET_DIR", target)
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("COLUMNS");
         command
     }
 

@@ -1,28 +1,41 @@
-//! Build script of `model`, `solutions` and `real`: a module for every answer of every exercise, with the exercise's suite
-//! beside it. The list is `exercise.toml` and the folder `right`, and the text that is compiled is the file itself.
-//! `model` has each stub and wrong answer, `solutions` each right one; `real` has no wrong ones: on real threads a wrong
-//! answer may pass by luck, so the proof asks nothing of it there.
+//! Build script of `model`, `solutions`, `memory` and `real`: a module for every answer of every exercise, with the
+//! exercise's suite beside it. The list is `exercise.toml` and the folder `right`, and the text that is compiled is the file
+//! itself. `model` has each stub and wrong answer, `solutions` each right one, `memory` all of the exercises with that model;
+//! `real` has no wrong ones: on real threads a wrong answer may pass by luck, so the proof asks nothing of it there. It has them
+//! if only one exercise is built (`EXERCISE_ONLY=ex01`), for `cargo course wrong`, which counts how often they pass.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, iter};
 
-use exercises_protocol::Property;
+use exercises_protocol::{Model, ONLY, Property};
 
 fn main() {
     let exercises = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").canonicalize().unwrap();
     println!("cargo::rerun-if-changed={}", exercises.display());
+    println!("cargo::rerun-if-env-changed={ONLY}");
+    let only = env::var(ONLY).ok();
     let (mut modules, mut table) = (String::new(), String::new());
-    for exercise in exercises_protocol::all(&exercises).unwrap() {
+    let mut exercises = exercises_protocol::all(&exercises).unwrap();
+    exercises.retain(|exercise| only.as_ref().is_none_or(|only| exercise.name.starts_with(only)));
+    for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
         let stub = || ("stub".to_owned(), exercise.stub());
         let solution = || ("solution".to_owned(), exercise.solution());
         let right = || exercise.right.iter().map(|name| (name.clone(), exercise.right_answer(name)));
         let wrong = || exercise.wrong.iter().map(|wrong| (wrong.file.clone(), exercise.wrong_answer(wrong)));
-        let answers: Vec<_> = match env::var("CARGO_PKG_NAME").unwrap().as_str() {
-            "exercises-proof-model" => iter::once(stub()).chain(wrong()).collect(),
-            "exercises-proof-solutions" => iter::once(solution()).chain(right()).collect(),
-            _ => [stub(), solution()].into_iter().chain(right()).collect(),
+        let package = env::var("CARGO_PKG_NAME").unwrap();
+        let answers: Vec<_> = match (package.as_str(), exercise.model) {
+            ("exercises-proof-model", Model::Threads) => iter::once(stub()).chain(wrong()).collect(),
+            ("exercises-proof-solutions", Model::Threads) => iter::once(solution()).chain(right()).collect(),
+            ("exercises-proof-memory", Model::Memory) => {
+                [stub(), solution()].into_iter().chain(right()).chain(wrong()).collect()
+            }
+            ("exercises-proof-real", _) => {
+                let wrong = only.iter().flat_map(|_| wrong());
+                [stub(), solution()].into_iter().chain(right()).chain(wrong).collect()
+            }
+            _ => Vec::new(),
         };
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));

@@ -242,6 +242,7 @@ fn shell(workspace: &Workspace, command: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &command]).current_dir(workspace.root()).stdin(Stdio::null()).stdout(Stdio::piped());
     shell.env("NO_COLOR", "1").env("CARGO_TERM_COLOR", "never").env("CARGO_TARGET_DIR", workspace.target());
+    shell.env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // as the book's pages, whatever this terminal is
     shell
 }
 

@@ -2,9 +2,9 @@
 
 use crate::exercises::cargo::Messages;
 use crate::exercises::check::{Checked, Verdict};
-use crate::exercises::{Learner, catalogue, report, say};
+use crate::exercises::{Learner, catalogue, report, say, style};
 use anyhow::Context;
-use exercises_protocol::{Exercise, Failure, schedule};
+use exercises_protocol::{Exercise, Failure, svg};
 use std::fs;
 use std::path::PathBuf;
 
@@ -34,14 +34,13 @@ impl Learner {
             say(&format!("{what} holds; there is nothing to explain.\n"));
             return Ok(true);
         };
-        say(&failure.message(&checked.name, mode, self.style.on()));
+        say(&failure.message(&checked.name, mode, style::terminal()));
         if !failure.can_be_drawn() {
             say("\nThere is no picture of this one: nothing happened that could be drawn.\n");
             return Ok(true);
         }
         let path = self.draw(&exercise, checked, failure)?;
         say(&format!("\nAs a picture, for a browser:\n  {}\n", path.display()));
-        say(&decisive(&exercise, failure));
         Ok(true)
     }
 
@@ -50,20 +49,8 @@ impl Learner {
         let path = folder.join(format!("{}.svg", checked.name));
         let title = format!("{}: {}", exercise.name, checked.name);
         fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(&path, schedule::svg(&failure.schedule, &title)))
+            .and_then(|()| fs::write(&path, svg(failure, &title)))
             .with_context(|| format!("cannot write the picture to {}", path.display()))?;
         Ok(path)
     }
-}
-
-/// The line of the learner's file that decided it.
-fn decisive(exercise: &Exercise, failure: &Failure) -> String {
-    let event = failure.schedule.decisive.and_then(|n| failure.schedule.events.get(n));
-    let Some((event, line)) = event.and_then(|event| Some((event, event.line?))) else {
-        return String::new();
-    };
-    let text = fs::read_to_string(exercise.answer()).unwrap_or_default();
-    let code = text.lines().nth(line as usize - 1).unwrap_or_default().trim();
-    let thread = failure.schedule.threads.get(event.thread).map_or("a thread", String::as_str);
-    format!("\nThe step that decided it is {thread}'s, at line {line} of src/exercise.rs:\n  {code}\n")
 }

@@ -28,7 +28,7 @@ mod trial;
 mod watch;
 
 pub use doctor::doctor;
-pub use style::{Style, say};
+pub use style::{Style, only_ascii, say};
 
 use crate::workspace::Workspace;
 use anyhow::ensure;
@@ -164,6 +164,6 @@ impl<T> Document<T> {
 }
 
 fn say_json(what: &impl Serialize) -> anyhow::Result<()> {
-    say(&format!("{}\n", serde_json::to_string(what)?));
+    style::write(&format!("{}\n", serde_json::to_string(what)?));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What a learner reads after a check.
 
-use crate::exercises::Style;
 use crate::exercises::check::{Report, Verdict};
+use crate::exercises::{Style, style};
 use crate::workspace::Workspace;
 use exercises_protocol::{Exercise, paragraph};
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ pub(super) fn text(
     }
     let failures = report.failures(exercise);
     for (checked, mode, failure) in failures.iter().take(if all { usize::MAX } else { 1 }) {
-        text.push_str(&failure.message(&checked.name, *mode, style.on()));
+        text.push_str(&failure.message(&checked.name, *mode, style::terminal()));
     }
     let drawn = failures.iter().any(|(_, _, failure)| failure.can_be_drawn());
     text.push('\n');
@@ -52,7 +52,7 @@ pub(super) fn text(
         text,
         "Edit {file}, then: cargo course check {short}\nA hint: cargo course hint {short}{}",
         if drawn {
-            format!("    The failure as a picture: cargo course explain {short}")
+            format!("\nThe failure as a picture: cargo course explain {short}")
         } else {
             String::new()
         }

@@ -1,9 +1,22 @@
-//! Colours, where somebody sees them.
+//! What is written to standard output: as wide as the terminal is, and with the colours and signs that it has.
 
-use std::env;
-use std::io::{self, IsTerminal, Write};
+use exercises_protocol::Terminal;
+use std::io::{self, Write};
+use std::sync::OnceLock;
 
-/// Whether to colour. Only for a terminal, and not if `NO_COLOR` asks not to (<https://no-color.org>).
+static STDOUT: OnceLock<Terminal> = OnceLock::new();
+
+/// What standard output is.
+pub(super) fn terminal() -> &'static Terminal {
+    STDOUT.get_or_init(Terminal::of_stdout)
+}
+
+/// From now on, nothing but ASCII is written. To be called before anything is.
+pub fn only_ascii() {
+    let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // if it is set, something was written
+}
+
+/// Whether to colour.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     coloured: bool,
@@ -12,9 +25,7 @@ pub struct Style {
 impl Style {
     /// The style of what is written to standard output.
     pub fn of_stdout() -> Self {
-        let asked_not_to = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { coloured: io::stdout().is_terminal() && !asked_not_to && !dumb }
+        Self { coloured: terminal().colour }
     }
 
     /// No colours.
@@ -44,8 +55,14 @@ impl Style {
     }
 }
 
-/// Writes to standard output. If nobody reads it any more (`cargo course list | head`), that is no error.
+/// Writes to standard output, in the signs that it has. If nobody reads it any more (`cargo course list | head`), that is no
+/// error.
 pub fn say(text: &str) {
+    write(&terminal().show(text));
+}
+
+/// Writes data to standard output, as it is.
+pub(super) fn write(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }

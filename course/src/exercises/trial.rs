@@ -6,8 +6,8 @@
 use crate::exercises::cargo;
 use crate::exercises::{Learner, catalogue, say};
 use crate::workspace::Workspace;
-use anyhow::{Context, ensure};
-use exercises_protocol::{Exercise, Mode, Property, ROUND, Wrong, paragraph};
+use anyhow::{Context, bail, ensure};
+use exercises_protocol::{Exercise, Mode, Model, ONLY, Property, ROUND, Wrong, paragraph};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,13 +30,17 @@ impl Learner {
             Some(name) => vec![exercise.property(name)?],
             None => exercise.properties.iter().collect(),
         };
-        eprintln!("building every wrong answer with its tests (the first time takes a minute or two)");
-        let program = build(&self.workspace)?;
+        eprintln!("building the wrong answers with their tests (the first time takes a minute or two)");
+        let program = build(&self.workspace, exercise)?;
         say(&format!("{}\n", self.style.strong(&mistake.file)));
         say(&paragraph("", &exercise.what_is_wrong(mistake)?));
+        let schedules = match exercise.model {
+            Model::Threads => "thousands of schedules",
+            Model::Memory => "all schedules",
+        };
         say(&format!(
             "\nIn how many of {runs} runs it is caught. A run repeats a property some dozens of times on real threads,\n\
-             and on thousands of schedules under the model.\n\n{:56}{:>14}{:>18}\n",
+             and on {schedules} under the model.\n\n{:56}{:>14}{:>18}\n",
             "", "real threads", "under the model"
         ));
         for &property in &properties {
@@ -57,7 +61,7 @@ impl Learner {
     }
 }
 
-fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+fn build(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<PathBuf> {
     #[derive(Deserialize)]
     struct Artifact {
         executable: PathBuf,
@@ -65,6 +69,7 @@ fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let output = cargo::cargo(workspace)
         .args(["build", "--quiet", "--package", "exercises-proof", "--bin", "exercises-proof"])
         .arg("--message-format=json-render-diagnostics")
+        .env(ONLY, &exercise.name) // with the wrong answers for real threads
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -94,5 +99,9 @@ fn catches(
         .stderr(Stdio::null())
         .status()
         .with_context(|| format!("cannot start {}", program.display()))?;
-    Ok(!status.success())
+    match status.code() {
+        Some(0) => Ok(false),
+        Some(2) => bail!("{} cannot run {} of {}", program.display(), mistake.file, exercise.name),
+        _ => Ok(true), // it says so, or it was ended
+    }
 }

@@ -61,6 +61,7 @@ pub(crate) fn course(target: &Path, arguments: &[&str], root: &Path) -> Command 
     let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
     command.args(arguments).arg("--workspace").arg(root).env("CARGO_TARGET_DIR", target);
     command.env(course::load::AS_BUILT, "1");
+    command.env("LC_ALL", "C.UTF-8").env_remove("COLUMNS"); // whatever this terminal is
     command
 }
 

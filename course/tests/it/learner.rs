@@ -239,3 +239,32 @@ fn the_doctor_sees_a_target_that_cannot_be_written() {
     let text = refused(&project, &["doctor"]);
     assert!(text.contains("cannot write to") && text.contains("CARGO_TARGET_DIR"), "{text}");
 }
+
+#[test]
+fn where_there_is_only_ascii_or_when_asked_nothing_else_is_written() {
+    let project = Project::with_exercises();
+    project.write("progress.txt", "solved ex01-worker-pool\n");
+    project.write("exercises/ex01-worker-pool/solution/exercise.rs", "// größer → …\n");
+    let said = |locale: &str, more: &[&str]| {
+        let arguments = [&["solution", "ex01"], more].concat();
+        let output = project.course(&arguments).env("LC_ALL", locale).output().unwrap();
+        stdout(&output)
+    };
+    let (utf8, ascii) = (said("C.UTF-8", &[]), said("C", &[]));
+    assert!(utf8.contains("// größer → …\n"), "{utf8}");
+    assert!(ascii.is_ascii() && ascii.contains("// gr??er > ...\n"), "{ascii}");
+    assert_eq!(said("C.UTF-8", &["--ascii"]), ascii);
+}
+
+#[test]
+fn text_is_as_wide_as_the_terminal() {
+    let project = Project::with_exercises();
+    let widest = |columns: &str| {
+        let output = project.course(&["hint", "ex01", "3"]).env("COLUMNS", columns).output().unwrap();
+        let text = stdout(&output);
+        let hint = text.lines().take_while(|line| !line.is_empty());
+        hint.map(|line| line.chars().count()).max().unwrap()
+    };
+    assert!((50..=60).contains(&widest("60")), "{}", widest("60"));
+    assert!((90..=100).contains(&widest("100")), "{}", widest("100"));
+}

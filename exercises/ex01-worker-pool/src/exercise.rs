@@ -27,7 +27,8 @@ impl WorkerPool {
         todo!("put the job into the queue and wake up a worker")
     }
 
-    /// Ends the pool: every job accepted so far is still run, then every thread ends. Returns when they are gone.
+    /// Ends the pool: every job accepted so far is still run, then every thread ends. Returns when they are gone,
+    /// and sleeps until then.
     ///
     /// It takes the pool by value, so nobody can call `execute` afterwards.
     pub fn shutdown(self) {

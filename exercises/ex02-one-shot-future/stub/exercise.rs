@@ -26,7 +26,7 @@ pub struct Future<T> {
 pub struct Abandoned;
 
 impl<T> Promise<T> {
-    /// Provides the value and wakes up whoever waits for it.
+    /// Provides the value and wakes up whoever waits for it. Never waits, and works when the future is gone, too.
     ///
     /// It takes the promise by value, so it can be kept only once.
     pub fn complete(self, value: T) {

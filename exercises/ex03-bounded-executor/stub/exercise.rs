@@ -4,7 +4,7 @@
 #![allow(unused)]
 
 use executor::prelude::*;
-use executor::{Executor, RejectedExecution, Semaphore};
+use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
 
 use crate::sync::Arc;
 
@@ -23,7 +23,8 @@ impl<E: Executor> BoundedExecutor<E> {
 
     /// Waits until there is room, then hands the job to the inner executor.
     ///
-    /// If the inner executor refuses the job, so does this one: the same error, with the job in it.
+    /// If the inner executor refuses the job, so does this one: the same error, with the job in it. A caller whose task was
+    /// cancelled gets an error from `acquire()` and no permit: it is refused ([`RejectReason::Interrupted`]), or waits on.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("take a permit, hand the job over, and see to it that the permit comes back in every case")
     }

@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use executor::prelude::*;
-use executor::{Executor, RejectedExecution, Semaphore};
+use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
 
 use crate::sync::Arc;
 
@@ -31,7 +31,10 @@ impl<E: Executor> BoundedExecutor<E> {
 
     /// Waits until there is room, then hands the job to the inner executor.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
-        self.room.acquire().expect("nobody cancels an exercise").forget();
+        let Ok(permit) = self.room.acquire() else {
+            return Err(RejectedExecution { reason: RejectReason::Interrupted, task: Task::new(job) });
+        };
+        permit.forget();
         let place = Place(Arc::clone(&self.room));
         self.inner.execute(move || {
             let room = Arc::clone(&place.0);

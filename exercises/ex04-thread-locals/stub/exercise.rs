@@ -22,7 +22,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session that calls `at_end` when it ends.
+    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs nobody in and does not
+    /// panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
     }
@@ -65,8 +66,8 @@ impl<E: Executor> IsolatingExecutor<E> {
 
     /// Hands the job to the inner executor, which may run it on any thread: one of a pool's, or this one.
     ///
-    /// Whoever is signed in on that thread is not while the job runs, and is again afterwards. If the inner executor
-    /// refuses the job, so does this one: the same error, with the job in it.
+    /// Whoever is signed in on that thread is not until the job and the session that it leaves have ended, and is again
+    /// afterwards. If the inner executor refuses the job, so does this one: the same error, with the job in it.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("hand over a closure that runs the job, and sees to the session before and after it")
     }

@@ -21,7 +21,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session that calls `at_end` when it ends.
+    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs nobody in and does not
+    /// panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
     }

@@ -33,7 +33,7 @@ thread_local! {
     static BEGAN: Cell<Millis> = const { Cell::new(0) };
 }
 
-/// To be given to a pool as its hooks.
+/// To be given to one pool as its hooks.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,
@@ -41,7 +41,9 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `clock` says what time it is. `log` is to be called once, when the pool has run its last task.
+    /// `clock` says what time it is, and never goes back. `log` is to be called once, when the pool has run its last task.
+    ///
+    /// Both are somebody else's code: they may ask for the summary. They do not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,

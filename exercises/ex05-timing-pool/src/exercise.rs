@@ -30,13 +30,15 @@ impl Summary {
     }
 }
 
-/// To be given to a pool as its hooks.
+/// To be given to one pool as its hooks.
 pub struct Timing {
     // What is kept from one call to another? What of it belongs to a thread (`thread_local!`), what to all of them?
 }
 
 impl Timing {
-    /// `clock` says what time it is. `log` is to be called once, when the pool has run its last task.
+    /// `clock` says what time it is, and never goes back. `log` is to be called once, when the pool has run its last task.
+    ///
+    /// Both are somebody else's code: they may ask for the summary. They do not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,

@@ -25,9 +25,10 @@ pub trait Listener: Send + Sync + 'static {
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
     /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
+    /// Like any code, it may panic. That is no refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that the server is stopping. A connection that is only dropped hangs up without a word.
+    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
     fn refuse(self);
 }
 
@@ -64,14 +65,15 @@ impl<L: Listener> Server<L> {
 
     /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
     ///
-    /// Any thread may call it, several may at the same time, and again when all is over.
+    /// Any thread may call it, several may at the same time, and again when all is over. A request may not: it would wait for
+    /// itself.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         todo!(
             "let nobody in, wait for those who are in, cut off what is left when the time is up, and say which it was"
         )
     }
 
-    /// How many connections were refused.
+    /// How many connections were refused so far.
     pub fn refused(&self) -> usize {
         todo!("say how many connections were refused")
     }

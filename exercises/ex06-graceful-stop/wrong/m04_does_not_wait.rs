@@ -24,9 +24,10 @@ pub trait Listener: Send + Sync + 'static {
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
     /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
+    /// Like any code, it may panic. That is no refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that the server is stopping. A connection that is only dropped hangs up without a word.
+    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
     fn refuse(self);
 }
 
@@ -92,7 +93,7 @@ impl<L: Listener> Server<L> {
         Stopped::InOrder
     }
 
-    /// How many connections were refused.
+    /// How many connections were refused so far.
     pub fn refused(&self) -> usize {
         self.refused.load(Ordering::Relaxed)
     }

@@ -59,7 +59,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         Ok(canceller)
     }
 
-    /// Waits for the next task to end and returns its result; `None` if there is no task whose result could come.
+    /// Waits for the next task to end and returns its result; `None` once every result has been taken.
     pub fn take(&self) -> Option<Result<T, TaskError>> {
         let state = self.shared.state.lock().unwrap();
         let waits = |state: &mut State<T>| state.finished.is_empty() && state.outstanding > 0;

@@ -25,7 +25,8 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
 
     /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
     ///
-    /// If the executor refuses the task, so does this: the same error, and no result of it comes out.
+    /// If the executor refuses the task, so does this: the same error with the task in it, and no result of it comes
+    /// out.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
@@ -34,9 +35,11 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         todo!("submit the task, and see to it that its result will be found")
     }
 
-    /// Waits for the next task to end and returns its result; `None` if there is no task whose result could come.
+    /// Waits for the next task to end and returns its result; `None` once the results of all accepted tasks have been
+    /// taken.
     ///
-    /// Any number of threads may call it at the same time.
+    /// Any number of threads may call it at the same time. A thread that waits sleeps on a `Condvar` of `crate::sync`: the
+    /// tests see no other sleep.
     pub fn take(&self) -> Option<Result<T, TaskError>> {
         todo!("wait for as long as a result can come")
     }

@@ -30,7 +30,8 @@ pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 /// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the latest.
 ///
 /// What has not ended by then is cancelled, and what was not submitted by then never is: `Err(TaskError::Cancelled)`. If
-/// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned.
+/// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned as it is. If the caller
+/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), that ends the wait as the deadline does.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,

@@ -33,7 +33,7 @@ pub struct SharedFuture<T> {
 }
 
 impl<T> Promise<T> {
-    /// Provides the value. False if it comes too late.
+    /// Provides the value, whether anybody waits for it or not. False if it comes too late.
     pub fn complete(self, value: T) -> bool {
         todo!("decide the outcome, if nobody has, and tell all who wait")
     }
@@ -58,7 +58,7 @@ impl<T> SharedFuture<T> {
         todo!("decide the outcome, if nobody has, and tell all who wait")
     }
 
-    /// Whether the outcome is decided.
+    /// Whether the outcome is decided, with a value or without.
     pub fn is_done(&self) -> bool {
         todo!("look, and leave everything as it is")
     }

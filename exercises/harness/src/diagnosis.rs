@@ -4,16 +4,20 @@
 //! the order in which they explain most: a thread that died explains why a notification never came, not the other way
 //! round. If none applies, the cause is what the property itself expects it to be.
 
+use std::fmt::Write as _;
 use std::panic::Location;
 
-use exercises_protocol::schedule::Action;
+use exercises_protocol::schedule::{Action, Event};
 
 use crate::recorder::{Doing, Recorder, Thread, line_text};
+
+/// Of so many threads it is said what they are doing.
+const MOST_THREADS: usize = 12;
 
 pub(crate) struct Found {
     pub(crate) seen: String,
     pub(crate) cause: String,
-    /// The event that decided it, if it is not the last one.
+    /// The event that decided it, if a rule knows it.
     pub(crate) decisive: Option<usize>,
 }
 
@@ -22,38 +26,50 @@ pub(crate) struct Found {
 pub(crate) fn of_hang(recorder: &Recorder, verdict: &str, busy: bool) -> Found {
     let what =
         recorder.threads.iter().find_map(|thread| thread.expectations.last()).map_or("it", |(what, _)| what);
-    let states = recorder.threads.iter().map(|thread| format!("\n  {}", state(recorder, thread)));
-    let seen = format!("{what} never came to an end: {verdict}.{}", states.collect::<String>());
+    let seen = format!("{what} never came to an end: {verdict}.{}", states(recorder));
     let runs = busy.then(|| runs_on(recorder)).flatten();
     let (cause, decisive) =
         runs.or_else(|| by_rule(recorder)).unwrap_or_else(|| (expected_cause(recorder), None));
     Found { seen, cause, decisive }
 }
 
-/// "thread 1 waits on a Condvar at line 41".
-fn state(recorder: &Recorder, thread: &Thread) -> String {
-    let name = &thread.name;
+/// What the threads are doing, a line for each. If there are very many, first come those that have not ended.
+fn states(recorder: &Recorder) -> String {
+    let mut threads: Vec<&Thread> = recorder.threads.iter().collect();
+    if threads.len() > MOST_THREADS {
+        threads.sort_by_key(|thread| matches!(thread.doing, Doing::Ended | Doing::Panicked));
+    }
+    let mut text = String::new();
+    for thread in threads.iter().take(MOST_THREADS) {
+        let _ = write!(text, "\n  {} {}", thread.name, state(recorder, thread));
+    }
+    if let Some(more @ 1..) = threads.len().checked_sub(MOST_THREADS) {
+        let _ = write!(text, "\n  and {more} more threads");
+    }
+    text
+}
+
+/// What a thread is doing, for a sentence that begins with its name: "waits on a Condvar at line 41".
+pub(crate) fn state(recorder: &Recorder, thread: &Thread) -> String {
     let line = line_text(thread.line);
     match &thread.doing {
         Doing::Running => match thread.expectations.last() {
-            Some((what, _)) => format!("{name} is in {what}"),
-            None => format!("{name} is running"),
+            Some((what, _)) => format!("is in {what}"),
+            None => "is running".into(),
         },
         Doing::Locking(lock) => match recorder.locks.get(*lock).copied().flatten() {
             Some((holder, since)) => format!(
-                "{name} waits at {line} for the lock that {} has held since {}",
+                "waits at {line} for the lock that {} has held since {}",
                 recorder.threads[holder].name,
                 line_text(since)
             ),
-            None => format!("{name} waits at {line} for a lock"),
+            None => format!("waits at {line} for a lock"),
         },
-        Doing::Waiting(_) => format!("{name} waits on a Condvar at {line}"),
-        Doing::Joining(other) => {
-            format!("{name} waits at {line} for {} to end", recorder.threads[*other].name)
-        }
-        Doing::Expecting(what) => format!("{name} waits for {what}"),
-        Doing::Ended => format!("{name} has ended"),
-        Doing::Panicked => format!("{name} was ended by a panic"),
+        Doing::Waiting(_) => format!("waits on a Condvar at {line}"),
+        Doing::Joining(other) => format!("waits at {line} for {} to end", recorder.threads[*other].name),
+        Doing::Expecting(what) => format!("waits for {what}"),
+        Doing::Ended => "has ended".into(),
+        Doing::Panicked => "was ended by a panic".into(),
     }
 }
 
@@ -83,6 +99,7 @@ fn runs_on(recorder: &Recorder) -> Option<(String, Option<usize>)> {
 
 fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     died(recorder)
+        .or_else(|| waits_at_all(recorder))
         .or_else(|| opposite_orders(recorder))
         .or_else(|| lock_kept(recorder))
         .or_else(|| woke_too_few(recorder))
@@ -104,53 +121,107 @@ fn died(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     ))
 }
 
-/// Two threads, each with a lock that the other waits for.
-fn opposite_orders(recorder: &Recorder) -> Option<(String, Option<usize>)> {
-    let waits_for = |thread: &Thread| {
-        let Doing::Locking(lock) = thread.doing else { return None };
-        recorder.locks.get(lock).copied().flatten()
-    };
-    recorder.threads.iter().enumerate().find_map(|(number, one)| {
-        let (holder, since) = waits_for(one)?;
-        let other = &recorder.threads[holder];
-        let (_, mine) = waits_for(other).filter(|(back, _)| *back == number && holder != number)?;
-        let (name, other_name) = (&one.name, &other.name);
-        let (mine, since) = (line_text(mine), line_text(since));
-        Some((
-            format!(
-                "two locks are taken in opposite orders: {name} has held one since {mine} and waits for the one that \
-                 {other_name} has held since {since}, and the other way round. Take them in the same order everywhere, \
-                 or have one lock for both"
-            ),
-            recorder.events.iter().rposition(|event| {
-                [number, holder].contains(&event.thread) && matches!(event.action, Action::Lock(_))
-            }),
-        ))
-    })
+/// A thread that waits, in a call in which it must not.
+fn waits_at_all(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    let waits = |thread: &&Thread| matches!(thread.doing, Doing::Waiting(_) | Doing::Joining(_));
+    let mut waiting = recorder.threads.iter().filter(waits);
+    let (what, cause) = waiting.find_map(|thread| thread.at_once.as_ref())?;
+    Some((format!("{what} must not wait for anybody, and does: {cause}"), None))
 }
 
-fn lock_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
-    recorder.threads.iter().find_map(|waiter| {
-        let Doing::Locking(lock) = waiter.doing else { return None };
-        let (holder, since) = recorder.locks.get(lock).copied().flatten()?;
-        let holding = &recorder.threads[holder];
-        let busy = match &holding.doing {
-            Doing::Expecting(what) => format!("runs a job (which waits for {what})"),
-            Doing::Waiting(_) | Doing::Joining(_) | Doing::Locking(_) => "waits for something else".into(),
-            _ => return None,
-        };
-        let at = recorder
+/// The thread that has the lock that this one waits for, and since which line.
+fn blocked_by(recorder: &Recorder, thread: usize) -> Option<(usize, Option<u32>)> {
+    let Doing::Locking(lock) = recorder.threads[thread].doing else { return None };
+    recorder.locks.get(lock).copied().flatten()
+}
+
+/// Threads in a circle, each with a lock that the one before waits for.
+fn opposite_orders(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    let circle_from = |first: usize| {
+        let mut circle = Vec::new();
+        let mut now = first;
+        while let Some((holder, since)) = blocked_by(recorder, now) {
+            circle.push((holder, since));
+            if holder == first {
+                return Some(circle);
+            }
+            if circle.len() > recorder.threads.len() {
+                break; // it leads into a circle and is no part of it
+            }
+            now = holder;
+        }
+        None
+    };
+    let mut circle = (0..recorder.threads.len()).find_map(circle_from)?;
+    circle.rotate_right(1); // begins with the thread it was found from
+    let name = |n: usize| &recorder.threads[circle[n % circle.len()].0].name;
+    let since = |n: usize| line_text(circle[n % circle.len()].1);
+    let found = match circle.len() {
+        2 => format!(
+            "two locks are taken in opposite orders: {} has held one since {} and waits for the one that {} has held \
+             since {}, and the other way round",
+            name(0),
+            since(0),
+            name(1),
+            since(1)
+        ),
+        all => {
+            let links = (0..all).map(|n| format!("{} has held one since {}", name(n), since(n)));
+            format!(
+                "locks are taken in a circle: {}; and each of these threads waits for the lock of the next",
+                links.collect::<Vec<_>>().join(", ")
+            )
+        }
+    };
+    let in_circle = |thread: usize| circle.iter().any(|(holder, _)| *holder == thread);
+    Some((
+        format!("{found}. Take them in the same order everywhere, or have one lock for all"),
+        recorder
             .events
             .iter()
-            .rposition(|event| event.thread == holder && event.action == Action::Lock(lock));
-        let (waiter, holder, since) = (&waiter.name, &holding.name, line_text(since));
+            .rposition(|event| in_circle(event.thread) && matches!(event.action, Action::Lock(_))),
+    ))
+}
+
+/// A thread waits for a lock whose owner does not go on either.
+fn lock_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    (0..recorder.threads.len()).find_map(|number| {
+        let waiter = &recorder.threads[number];
+        let Doing::Locking(lock) = waiter.doing else { return None };
+        let (holder, since) = blocked_by(recorder, number)?;
+        let holding = &recorder.threads[holder];
+        let at = line_text(holding.line);
+        let busy = match &holding.doing {
+            Doing::Expecting(what) => format!("while it runs a job (which waits for {what})"),
+            Doing::Waiting(_) => format!(
+                "while it waits on a Condvar at {at}, which lets go of no lock but the one that it was given"
+            ),
+            Doing::Joining(other) => {
+                format!("while it waits at {at} for {} to end", recorder.threads[*other].name)
+            }
+            Doing::Locking(_) => format!("while it waits at {at} for another lock"),
+            Doing::Running => "while it does something that takes long".into(),
+            Doing::Ended | Doing::Panicked => "and has ended without letting go of it".into(),
+        };
+        let took = |event: &Event| match event.action {
+            Action::Lock(taken) | Action::Wake { lock: taken, .. } => taken == lock,
+            _ => false,
+        };
+        let expected = recorder.threads.iter().find_map(|thread| thread.expectations.last());
+        let advice = match expected {
+            // Nobody knows what it does, so the property knows best.
+            Some((_, cause)) if holding.doing == Doing::Running => cause.as_str(),
+            _ => {
+                "let go of the lock before anything that can take long. (A guard that is a temporary lives to the end of \
+                 the whole statement, the body of `while let` or `match` included.)"
+            }
+        };
+        let (waiter, name, since) = (&waiter.name, &holding.name, line_text(since));
         Some((
             format!(
-                "the lock is held for too long: {holder} has held it since {since} while it {busy}, and {waiter} needs \
-                 it. Let go of the lock before anything that can take long. (A guard that is a temporary lives to the \
-                 end of the whole statement, the body of `while let` or `match` included.)"
+                "the lock is held for too long: {name} has held it since {since} {busy}, and {waiter} needs it; {advice}"
             ),
-            at,
+            recorder.events.iter().rposition(|event| event.thread == holder && took(event)),
         ))
     })
 }
@@ -162,24 +233,27 @@ struct Sleeper<'a> {
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
+    /// It had looked after that notification, and nobody has had the lock since: there was nothing more to see.
+    saw_all: bool,
 }
 
 /// Of those that sleep, the one that went to sleep last. None if sleeping is all right: an idle worker is not the
 /// mistake if somebody's job waits for something that no sleeper would bring.
 fn sleeper(recorder: &Recorder) -> Option<Sleeper<'_>> {
     let asleep = |thread: usize| matches!(recorder.threads[thread].doing, Doing::Waiting(_));
-    let last_wait = recorder
+    let wait = recorder
         .events
         .iter()
-        .rfind(|event| matches!(event.action, Action::Wait(_)) && asleep(event.thread))?;
-    let (number, Action::Wait(condvar)) = (last_wait.thread, &last_wait.action) else { return None };
+        .rposition(|event| matches!(event.action, Action::Wait { .. }) && asleep(event.thread))?;
+    let last_wait = &recorder.events[wait];
+    let (number, Action::Wait { condvar, .. }) = (last_wait.thread, &last_wait.action) else { return None };
     let mut waiting = vec![false; recorder.threads.len()];
     let (mut notified, mut waiting_then) = (None, 0);
     for (n, event) in recorder.events.iter().enumerate() {
         match &event.action {
-            Action::Wait(c) if c == condvar => waiting[event.thread] = true,
+            Action::Wait { condvar: c, .. } if c == condvar => waiting[event.thread] = true,
             Action::Wake { condvar: c, .. } if c == condvar => waiting[event.thread] = false,
-            Action::Notify { condvar: c, all } if c == condvar => {
+            Action::Notify { condvar: c, all, .. } if c == condvar => {
                 notified = Some((n, *all));
                 waiting_then = waiting.iter().filter(|waiting| **waiting).count();
             }
@@ -192,7 +266,34 @@ fn sleeper(recorder: &Recorder) -> Option<Sleeper<'_>> {
     let fine = a_job_waits && (number == 0 || (notified.is_some() && waiting_then > 0));
     let waiting_now = waiting.iter().filter(|waiting| **waiting).count();
     let name = &recorder.threads[number].name;
-    (!fine).then_some(Sleeper { name, notified, waiting_then, waiting_now })
+    let saw_all = notified.is_some_and(|(at, _)| saw_all_since(recorder, at, wait));
+    (!fine).then_some(Sleeper { name, notified, waiting_then, waiting_now, saw_all })
+}
+
+/// Whether the thread that waits since the event `wait` looked after the event `since`, and no other thread took the lock
+/// after that. If it had the lock twice, one right after the other, it may have looked only the first time.
+fn saw_all_since(recorder: &Recorder, since: usize, wait: usize) -> bool {
+    let sleeper = recorder.events[wait].thread;
+    let mut held = Vec::new(); // by the sleeper, and when it may have looked
+    let mut last: Option<(usize, usize)> = None; // the lock that it let go of just before, and when it may have looked
+    for (n, event) in recorder.events[..wait].iter().enumerate().filter(|(_, event)| event.thread == sleeper)
+    {
+        match event.action {
+            Action::Lock(lock) => {
+                let again = last.filter(|(before, _)| *before == lock);
+                held.push((lock, again.map_or(n, |(_, looked)| looked)));
+            }
+            Action::Unlock(lock) => {
+                last = held.iter().rfind(|(other, _)| *other == lock).copied();
+                held.retain(|(other, _)| *other != lock);
+            }
+            Action::Wake { .. } => held.iter_mut().for_each(|(_, looked)| *looked = n),
+            Action::Step(_) => last = None, // it has done something else in between
+            _ => {}
+        }
+    }
+    let Some((lock, looked)) = held.pop() else { return false };
+    looked > since && recorder.events[wait..].iter().all(|event| event.action != Action::Lock(lock))
 }
 
 fn woke_too_few(recorder: &Recorder) -> Option<(String, Option<usize>)> {
@@ -219,8 +320,9 @@ fn came_too_early(recorder: &Recorder) -> Option<(String, Option<usize>)> {
                 "nobody has notified the Condvar that {name} waits on. Whoever changes what a waiter waits for has to \
                  notify"
             ),
-            recorder.events.iter().rposition(|event| matches!(event.action, Action::Wait(_))),
+            recorder.events.iter().rposition(|event| matches!(event.action, Action::Wait { .. })),
         ),
+        Some(_) if sleeper.saw_all => return None,
         Some((at, _)) => (
             format!(
                 "the wake-up is lost: the last notification came before {name} was waiting, and a Condvar does not \
@@ -283,4 +385,18 @@ pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option
             .map_or_else(|| "no step of a right answer panics".into(), |(_, cause)| cause.clone()),
     };
     Found { seen, cause, decisive: None }
+}
+
+/// A panic that a job is meant to have came out of a call of the property's.
+pub(crate) fn of_escape(recorder: &Recorder, me: usize) -> Found {
+    let thread = &recorder.threads[me];
+    let call = thread.expectations.last().map_or("your code", |(what, _)| what);
+    Found {
+        seen: format!("the panic of a job came out of {call}, on {}", thread.name),
+        cause:
+            "a panic must not reach more than the job it happens in: whoever calls the job has to catch it \
+                (std::panic::catch_unwind)"
+                .into(),
+        decisive: None,
+    }
 }

@@ -9,7 +9,7 @@
 //! child know.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{IsTerminal, Read, Write};
+use std::io::{Read, Write};
 use std::panic;
 use std::path::Path;
 use std::process::{Child, Command, Stdio, exit};
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use cpu_time::ProcessTime;
 use exercises_protocol::schedule::Schedule;
-use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, State, TRACE, Verdict};
+use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, State, TRACE, Terminal, Verdict};
 
 use crate::{recorder, source};
 
@@ -63,8 +63,8 @@ pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, r
     if failure.hung {
         HUNG.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| name.to_owned());
     }
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    print!("{}", failure.message(name, mode, colour));
+    let terminal = Terminal::of_stdout();
+    print!("{}", terminal.show(&failure.message(name, mode, &terminal)));
     write(&State::Failed(failure), name);
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
@@ -216,6 +216,13 @@ pub(crate) fn round() -> u64 {
 /// The proof runs several properties in one process, which is watched once.
 static WATCHED: Once = Once::new();
 
+/// Runs the property once. The hook has reported every panic but those that are meant to be: they may not come out here.
+pub(crate) fn run_once(property: &impl Fn()) {
+    if panic::catch_unwind(panic::AssertUnwindSafe(property)).is_err() {
+        recorder::fail_escaped();
+    }
+}
+
 /// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from here on ends in
 /// a report. A file that must not be run is reported at once.
 pub(crate) fn begin(source: &str, deadline: Duration) {
@@ -223,8 +230,10 @@ pub(crate) fn begin(source: &str, deadline: Duration) {
     if let Err(refusal) = source::look_at(source) {
         report_and_exit(&Err(refusal));
     }
-    install_hook();
-    WATCHED.call_once(|| drop(thread::spawn(move || watch(deadline))));
+    WATCHED.call_once(|| {
+        install_hook(); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
+        drop(thread::spawn(move || watch(deadline)));
+    });
 }
 
 /// Ends the property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
@@ -258,11 +267,16 @@ fn watch(deadline: Duration) {
 pub(crate) fn install_hook() {
     panic::set_hook(Box::new(|info| {
         let message = info.payload_as_str().unwrap_or("(a panic whose payload is not text)");
-        if message.starts_with("deadlock! blocked tasks") {
-            recorder::fail_hung("nobody can go on");
+        let begins = |words: [&str; 2]| words.iter().any(|words| message.starts_with(words));
+        if begins(["deadlock! blocked tasks", "deadlock; threads = "]) {
+            recorder::fail_hung("nobody can go on"); // what shuttle and loom say of it
         }
-        if message.starts_with("exceeded max_steps bound") {
+        if begins(["exceeded max_steps bound", "Model exceeded maximum number of branches"]) {
             recorder::fail_hung("somebody runs on and on");
+        }
+        #[cfg(feature = "memory")]
+        if message.starts_with("Causality violation") {
+            crate::memory::fail_raced();
         }
         recorder::fail_panicked(message, info.location());
     }));

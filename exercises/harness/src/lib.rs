@@ -8,6 +8,9 @@
 //!   of luck, the same one is found every time, and threads that wait for each other are noticed at once.
 //! * [`real`] runs it a few dozen times on real threads, with a deadline.
 //!
+//! An exercise about memory orderings has `memory` in place of [`model`] (feature `memory`, and `model = "memory"` in its
+//! `exercise.toml`): every schedule, and at every load of an atomic each value that the orderings allow.
+//!
 //! The learner's file is the same in both. It takes its locks and threads from `crate::sync`, and the test decides what
 //! that is: [`model::sync`] or [`real::sync`]. Both are [thin wrappers](real::sync) that write down who did what.
 //!
@@ -26,7 +29,7 @@
 //! # Who writes what
 //!
 //! A property marks what it does with [`step`], wraps calls that could block for ever into
-//! [`expect`] and what it is not about into [`aside`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
+//! [`expect`], those that must not wait at all into [`at_once`], and what it is not about into [`aside`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
 //! in the module `probe`, which exists for the model and for real threads. No property sleeps or looks at a clock.
 #![allow(
     clippy::duplicate_mod,
@@ -34,6 +37,8 @@
 )]
 
 pub mod isolate;
+#[cfg(feature = "memory")]
+pub mod memory;
 pub mod model;
 pub mod real;
 
@@ -41,7 +46,7 @@ mod diagnosis;
 mod recorder;
 mod source;
 
-pub use recorder::{aside, expect, fail, live_threads, step};
+pub use recorder::{aside, at_once, expect, fail, live_threads, notifications, step, waits_so_far};
 
 /// Panics on purpose: what a job does that is meant to panic.
 ///

@@ -27,6 +27,8 @@ mod backend {
     pub(super) use shuttle::thread;
     pub use shuttle::thread_local; // goes on to the learner
 
+    use exercises_protocol::SOON;
+
     use crate::recorder::{self, ThreadKey};
 
     pub(super) const LOCKS_POISON: bool = false;
@@ -37,12 +39,30 @@ mod backend {
         static THREADS: RefCell<HashMap<Option<TaskId>, ThreadKey>> = RefCell::default();
         static RANDOM: Cell<u64> = const { Cell::new(0) };
         static WAKE_UPS_LEFT: Cell<u32> = const { Cell::new(0) };
+        static CAN_RUN: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Others may run before the calling thread goes on.
+    pub(super) fn others_may_come_first() {
+        thread::sleep(Duration::ZERO); // shuttle takes no time for it
+    }
+
+    /// How many threads could run when the scheduler was asked last.
+    pub(super) fn can_run(threads: usize) {
+        CAN_RUN.set(threads);
+    }
+
+    /// Whether every other thread waits for something, as it was when the calling thread was chosen to go on.
+    pub(super) fn others_wait() -> bool {
+        CAN_RUN.get() == 1
     }
 
     pub(super) fn begin_run(seed: u64) {
         THREADS.with_borrow_mut(HashMap::clear);
         RANDOM.set(seed);
-        WAKE_UPS_LEFT.set(u32::from(random().is_multiple_of(2)));
+        // Not on the first schedules: see `SOON`.
+        let may = random().is_multiple_of(2) && seed & u64::from(u32::MAX) > SOON as u64;
+        WAKE_UPS_LEFT.set(u32::from(may));
     }
 
     pub(super) fn set_me(key: ThreadKey) {
@@ -77,6 +97,7 @@ mod backend {
 
     #[derive(Debug)]
     struct Waiter {
+        key: ThreadKey,
         thread: thread::Thread,
         woken: Arc<AtomicBool>,
     }
@@ -94,7 +115,8 @@ mod backend {
             drop(guard); // others may run, then it is free; nobody runs from here to `park`
             waits();
             let woken = Arc::new(AtomicBool::new(false));
-            self.waiters().push(Waiter { thread: thread::current(), woken: Arc::clone(&woken) });
+            let waiter = Waiter { key: me(), thread: thread::current(), woken: Arc::clone(&woken) };
+            self.waiters().push(waiter);
             while !woken.load(Relaxed) {
                 thread::park();
             }
@@ -103,7 +125,7 @@ mod backend {
         }
 
         pub(super) fn notify(&self, all: bool, notifies: impl FnOnce()) {
-            thread::sleep(Duration::ZERO); // others may come first; shuttle takes no time for it
+            others_may_come_first();
             let mut waiters = self.waiters();
             let woken = match waiters.len() {
                 0 => Vec::new(),
@@ -112,6 +134,7 @@ mod backend {
             };
             drop(waiters);
             notifies();
+            recorder::woke(&woken.iter().map(|waiter| waiter.key).collect::<Vec<_>>());
             for waiter in woken {
                 waiter.woken.store(true, Relaxed);
                 waiter.thread.unpark();
@@ -128,7 +151,7 @@ mod backend {
         usize::try_from(random() % n as u64).expect("less than a usize")
     }
 
-    /// In every other run, one wait or none ends without a notification. More would hide notifications that are missing.
+    /// After the first runs, in every other one, one wait or none ends without a notification. More would hide notifications that are missing.
     pub(super) fn wakes_up_by_itself() -> bool {
         let wakes = WAKE_UPS_LEFT.get() > 0 && random().is_multiple_of(4);
         if wakes {
@@ -164,7 +187,7 @@ pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send
 
 /// Checks a property in this process, on so many schedules, which ends with a report if it fails.
 pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() + Send + Sync + 'static) {
-    recorder::begin(promise, backend::me);
+    recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::None;
@@ -175,7 +198,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() +
     Runner::new(scheduler, config).run(move || {
         isolate::install_hook(); // once more: shuttle puts its own, which talks, in front of ours
         backend::set_me(recorder::register(None, false));
-        property();
+        isolate::run_once(&property);
         crate::step("is done");
     });
 }
@@ -205,6 +228,7 @@ impl Scheduler for Sticky {
         is_yielding: bool,
     ) -> Option<TaskId> {
         recorder::progressed();
+        backend::can_run(runnable.iter().filter(|task| task.runnable()).count()); // not those that could wake up by themselves
         // From 97 in 100 down to none.
         let stay = 97 - self.schedule * 97 / SCHEDULES as u64;
         let current = current.filter(|current| runnable.iter().any(|task| task.id() == *current));

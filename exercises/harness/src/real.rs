@@ -1,5 +1,6 @@
 //! Properties on real threads, with a deadline.
 
+use std::sync::{Mutex, TryLockError};
 use std::time::Duration;
 
 use exercises_protocol::Mode;
@@ -66,6 +67,14 @@ mod backend {
         }
     }
 
+    /// They may at any time.
+    pub(super) fn others_may_come_first() {}
+
+    /// The system does not tell, so nothing may depend on it.
+    pub(super) fn others_wait() -> bool {
+        true
+    }
+
     /// That is left to the system.
     pub(super) fn wakes_up_by_itself() -> bool {
         false
@@ -73,10 +82,42 @@ mod backend {
 }
 
 #[path = "sync.rs"]
-pub mod sync;
+mod locks;
+
+/// What the learner's `crate::sync` is here.
+pub mod sync {
+    pub use std::hint;
+
+    pub use super::Plain;
+    pub use super::locks::*;
+}
 
 #[path = "probe.rs"]
 pub mod probe;
+
+/// Memory without a lock, as `Plain` under the model of memory. Here two threads are found only if they are
+/// in it in the same moment.
+#[derive(Debug)]
+pub struct Plain<T>(Mutex<T>);
+
+impl<T> Plain<T> {
+    /// Makes one with a value in it.
+    pub fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    /// Does something with the value.
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        match self.0.try_lock() {
+            Ok(mut value) => f(&mut value),
+            Err(TryLockError::Poisoned(value)) => f(&mut value.into_inner()),
+            Err(TryLockError::WouldBlock) => recorder::fail(
+                "two threads are in the plain memory in the same moment",
+                "what tells a thread that it may go in, and that no other will?",
+            ),
+        }
+    }
+}
 
 /// How often a property is run.
 pub const RUNS: usize = 30;
@@ -95,11 +136,11 @@ pub fn check(source: &str, name: &str, promise: &str, property: impl Fn()) {
 
 /// Checks a property in this process, so many times, which ends with a report if it fails.
 pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn()) {
-    recorder::begin(promise, backend::me);
+    recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
     for _ in 0..times {
         recorder::begin_run();
         backend::set_me(recorder::register(None, false));
-        property();
+        isolate::run_once(&property);
     }
 }

@@ -10,13 +10,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use exercises_protocol::Failure;
-use exercises_protocol::schedule::{Action, Event, Schedule};
+use exercises_protocol::schedule::{self, Action, Event, Schedule};
 
 use crate::diagnosis;
 use crate::isolate;
 
 /// Beyond this, the oldest events go. Only an answer that spins gets here.
 const MOST_EVENTS: usize = 20_000;
+/// So many events are reported.
+const MOST_REPORTED: usize = 1_000;
 
 /// What a thread is doing now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub(crate) struct Thread {
     /// What the property says about a call that is under way on this thread: what should come of it, and the likely
     /// cause if it does not.
     pub(crate) expectations: Vec<(String, String)>,
+    /// The innermost call of those that must not wait for anything, and the likely cause if it does.
+    pub(crate) at_once: Option<(String, String)>,
     /// Spawned through `crate::sync`, by the learner's code or by the property.
     spawned: bool,
     /// Spawned by the property. If it panics, it was meant to.
@@ -53,6 +57,8 @@ pub(crate) struct Recorder {
     /// The last number before the first run of this property.
     begun: usize,
     promise: String,
+    /// The text of the learner's file.
+    source: String,
     pub(crate) threads: Vec<Thread>,
     pub(crate) events: Vec<Event>,
     /// For each lock, who holds it and since which line.
@@ -89,18 +95,20 @@ fn recorder() -> MutexGuard<'static, Recorder> {
     RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins a property. `promise` is what it promises, and `who` says which thread calls.
-pub(crate) fn begin(promise: &str, who: fn() -> ThreadKey) {
+/// Begins a property of the file whose text is `source`. `promise` is what it promises, and `who` says which thread calls.
+pub(crate) fn begin(source: &str, promise: &str, who: fn() -> ThreadKey) {
     let mut recorder = recorder();
     let begun = recorder.run + 1;
-    *recorder = Recorder { promise: promise.to_owned(), who: Some(who), ..Recorder::new(begun, begun) };
+    let (source, promise) = (source.to_owned(), promise.to_owned());
+    *recorder = Recorder { promise, source, who: Some(who), ..Recorder::new(begun, begun) };
 }
 
 /// Begins a run of the property: everything recorded so far is forgotten.
 pub(crate) fn begin_run() {
     let mut recorder = recorder();
-    let (run, who, promise) = (recorder.run + 1, recorder.who, std::mem::take(&mut recorder.promise));
-    *recorder = Recorder { promise, who, ..Recorder::new(run, recorder.begun) };
+    let (promise, source) = (std::mem::take(&mut recorder.promise), std::mem::take(&mut recorder.source));
+    let (run, who) = (recorder.run + 1, recorder.who);
+    *recorder = Recorder { promise, source, who, ..Recorder::new(run, recorder.begun) };
 }
 
 /// Adds a thread to this run.
@@ -113,6 +121,7 @@ pub(crate) fn register(name: Option<String>, spawned: bool) -> ThreadKey {
         doing: Doing::Running,
         line: None,
         expectations: Vec::new(),
+        at_once: None,
         spawned,
         of_the_property: false,
     });
@@ -125,6 +134,7 @@ impl Recorder {
             run,
             begun,
             promise: String::new(),
+            source: String::new(),
             threads: Vec::new(),
             events: Vec::new(),
             locks: Vec::new(),
@@ -141,20 +151,44 @@ impl Recorder {
         self.events.push(Event { thread, action, line });
     }
 
-    /// That this run fails.
-    fn failure(&self, seen: &str, cause: &str, schedule: Schedule) -> Failure {
-        let mut failure = Failure::new(&self.promise, seen, cause, schedule);
+    /// A thread has what it reached for. If nothing happened in between, it got it at once.
+    fn got(&mut self, thread: usize, lock: usize) {
+        let last = self.events.last();
+        if last.is_some_and(|last| last.thread == thread && last.action == Action::Want(lock)) {
+            self.events.pop();
+        }
+    }
+
+    /// That this run fails. `decisive` is the event that decided it, if that is known.
+    fn failure(&self, seen: &str, cause: &str, decisive: Option<usize>) -> Failure {
+        let mut failure = Failure::new(&self.promise, seen, cause, self.schedule(decisive));
         failure.found = self.run - self.begun;
         failure.aside = self.aside;
         failure
     }
 
-    fn schedule(&self) -> Schedule {
-        Schedule {
-            threads: self.threads.iter().map(|thread| thread.name.clone()).collect(),
-            events: self.events.clone(),
-            decisive: None,
+    /// Whether nothing that this thread or another one does ends its wait, but a notification.
+    fn sleeps(&self, thread: &Thread) -> bool {
+        match thread.doing {
+            Doing::Waiting(_) => true,
+            Doing::Locking(lock) => {
+                let holder = self.locks.get(lock).copied().flatten();
+                holder.is_some_and(|(holder, _)| matches!(self.threads[holder].doing, Doing::Waiting(_)))
+            }
+            _ => false,
         }
+    }
+
+    fn schedule(&self, decisive: Option<usize>) -> Schedule {
+        let thread = |thread: &Thread| schedule::Thread {
+            name: thread.name.clone(),
+            end: diagnosis::state(self, thread),
+        };
+        let threads = self.threads.iter().map(thread).collect();
+        let mut schedule = Schedule { threads, events: self.events.clone(), decisive, code: Vec::new() };
+        schedule.shorten(MOST_REPORTED);
+        schedule.quote(&self.source);
+        schedule
     }
 }
 
@@ -169,7 +203,7 @@ fn here<R>(f: impl FnOnce(&mut Recorder, usize) -> R) -> Option<R> {
 
 /// The line in the learner's file. A line of the suite would be taken for one.
 fn line(at: &Location<'_>) -> Option<u32> {
-    (!at.file().replace('\\', "/").ends_with("tests/suite/mod.rs")).then(|| at.line())
+    (!at.file().replace('\\', "/").contains("tests/suite/")).then(|| at.line())
 }
 
 // ----- what the wrappers in `sync.rs` report -----
@@ -192,6 +226,7 @@ pub(crate) fn locking(lock: usize, at: &Location<'_>) {
         let held = recorder.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
         recorder.threads[me].doing = Doing::Locking(lock);
         recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Want(lock), line(at));
         held.map(|(_, since)| (recorder.threads[me].name.clone(), since))
     });
     if let Some(Some((name, since))) = itself {
@@ -208,6 +243,7 @@ pub(crate) fn locked(lock: usize, at: &Location<'_>) {
         if let Some(holder) = recorder.locks.get_mut(lock) {
             *holder = Some((me, line(at)));
         }
+        recorder.got(me, lock);
         recorder.record(me, Action::Lock(lock), line(at));
     });
 }
@@ -228,13 +264,17 @@ pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
         if let Some(holder) = recorder.locks.get_mut(lock) {
             *holder = None;
         }
-        recorder.record(me, Action::Wait(condvar), line(at));
+        recorder.record(me, Action::Wait { condvar, lock }, line(at));
     });
 }
 
 /// The wait is over, and the lock may be somebody else's.
 pub(crate) fn locking_again(lock: usize) {
-    here(|recorder, me| recorder.threads[me].doing = Doing::Locking(lock));
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Locking(lock);
+        let line = recorder.threads[me].line;
+        recorder.record(me, Action::Want(lock), line);
+    });
 }
 
 pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'_>) {
@@ -243,12 +283,29 @@ pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'
         if let Some(holder) = recorder.locks.get_mut(lock) {
             *holder = Some((me, line(at)));
         }
-        recorder.record(me, Action::Wake { condvar, spurious }, line(at));
+        recorder.got(me, lock);
+        recorder.record(me, Action::Wake { condvar, lock, spurious }, line(at));
     });
 }
 
 pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
-    here(|recorder, me| recorder.record(me, Action::Notify { condvar, all }, line(at)));
+    here(|recorder, me| {
+        let waits = |thread: &usize| recorder.threads[*thread].doing == Doing::Waiting(condvar);
+        let mut woken: Vec<usize> = (0..recorder.threads.len()).filter(waits).collect();
+        if !all && woken.len() > 1 {
+            woken.clear(); // one of them
+        }
+        recorder.record(me, Action::Notify { condvar, all, woken }, line(at));
+    });
+}
+
+/// The notification that was recorded last has ended the wait of these threads.
+pub(crate) fn woke(threads: &[ThreadKey]) {
+    here(|recorder, _| {
+        if let Some(Event { action: Action::Notify { woken, .. }, .. }) = recorder.events.last_mut() {
+            *woken = threads.iter().map(|key| key.thread).collect();
+        }
+    });
 }
 
 pub(crate) fn spawned(child: ThreadKey, at: &Location<'_>) {
@@ -269,6 +326,7 @@ pub(crate) fn joining(child: ThreadKey, at: &Location<'_>) {
     here(|recorder, me| {
         recorder.threads[me].doing = Doing::Joining(child.thread);
         recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Await(child.thread), line(at));
     });
 }
 
@@ -283,12 +341,15 @@ pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
 pub(crate) fn expecting(what: Option<&str>) {
     here(|recorder, me| {
         recorder.threads[me].doing = what.map_or(Doing::Running, |what| Doing::Expecting(what.to_owned()));
+        if let Some(what) = what {
+            recorder.record(me, Action::Expect(what.to_owned()), None);
+        }
     });
 }
 
 /// Of the threads that were spawned in this run.
 pub(crate) struct Census {
-    /// So many wait on a condition variable.
+    /// So many wait on a condition variable, or for a lock that one of those holds.
     pub(crate) asleep: usize,
     /// So many have not ended.
     pub(crate) alive: usize,
@@ -300,7 +361,7 @@ pub(crate) struct Census {
 pub(crate) fn census() -> Census {
     let recorder = recorder();
     let spawned = || recorder.threads.iter().filter(|thread| thread.spawned);
-    let asleep = spawned().filter(|thread| matches!(thread.doing, Doing::Waiting(_))).count();
+    let asleep = spawned().filter(|thread| recorder.sleeps(thread)).count();
     let alive = spawned().filter(|thread| !matches!(thread.doing, Doing::Ended | Doing::Panicked)).count();
     Census { asleep, alive, started: spawned().count() }
 }
@@ -310,6 +371,24 @@ pub(crate) fn census() -> Census {
 /// Writes down something that the property (or one of its jobs) has done, for the picture.
 pub fn step(what: &str) {
     here(|recorder, me| recorder.record(me, Action::Step(what.to_owned()), None));
+}
+
+/// Who did something, and at which line of the learner's file.
+#[cfg(feature = "memory")]
+pub(crate) struct Place {
+    pub(crate) thread: usize,
+    pub(crate) name: String,
+    pub(crate) line: Option<u32>,
+}
+
+/// Writes down a step of the learner's code.
+#[cfg(feature = "memory")]
+pub(crate) fn did(what: String, at: &Location<'_>) -> Option<Place> {
+    here(|recorder, me| {
+        recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Step(what), line(at));
+        Place { thread: me, name: recorder.threads[me].name.clone(), line: line(at) }
+    })
 }
 
 /// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely cause if it does
@@ -327,6 +406,22 @@ pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Runs a call that must not wait for anybody. `cause` is the likely cause if it never comes back.
+pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
+    let said = Some((what.to_owned(), cause.to_owned()));
+    let outer = here(|recorder, me| std::mem::replace(&mut recorder.threads[me].at_once, said)).flatten();
+    let result = expect(what, cause, call);
+    here(|recorder, me| recorder.threads[me].at_once = outer);
+    result
+}
+
+/// How often the calling thread has begun to wait on a condition variable.
+pub fn waits_so_far() -> usize {
+    let waits = |event: &&Event| matches!(event.action, Action::Wait { .. });
+    here(|recorder, me| recorder.events.iter().filter(waits).filter(|event| event.thread == me).count())
+        .unwrap_or_default()
+}
+
 /// Does something that the property needs and is not about: to end a pool after the last step, say. A failure in it is shown
 /// only if the answer breaks nothing else.
 pub fn aside<R>(call: impl FnOnce() -> R) -> R {
@@ -341,14 +436,24 @@ pub fn live_threads() -> usize {
     census().alive
 }
 
+/// How often this run has notified a condition variable of the learner's, whether or not a thread waited on it.
+pub fn notifications() -> usize {
+    let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
+    recorder().events.iter().filter(notifies).count()
+}
+
 /// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.
 pub fn fail(seen: &str, cause: &str) -> ! {
     let failure = here(|recorder, me| {
-        recorder.record(me, Action::Step(seen.to_owned()), None);
-        let mut schedule = recorder.schedule();
-        schedule.decisive = Some(schedule.events.len() - 1);
-        recorder.failure(seen, cause, schedule)
+        recorder.record(me, Action::Fail(seen.to_owned()), None);
+        recorder.failure(seen, cause, None)
     });
+    report(failure)
+}
+
+// ----- what ends a property otherwise -----
+
+fn report(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
         // A thread left over from an earlier run: that run has passed, and nobody listens to this thread any more.
@@ -358,44 +463,43 @@ pub fn fail(seen: &str, cause: &str) -> ! {
     }
 }
 
-// ----- what ends a property otherwise -----
-
 /// The property will not come to an end; `verdict` says how that is known.
 pub(crate) fn fail_hung(verdict: &str) -> ! {
-    isolate::report_and_exit(&Err(Box::new(hang(verdict, false))))
+    report(Some(hang(verdict, false)))
 }
 
 /// `busy`: some thread has kept a processor busy all the time.
 fn hang(verdict: &str, busy: bool) -> Failure {
     let recorder = recorder();
     let found = diagnosis::of_hang(&recorder, verdict, busy);
-    let mut schedule = recorder.schedule();
-    schedule.decisive = found.decisive.or(schedule.events.len().checked_sub(1));
-    recorder.failure(&found.seen, &found.cause, schedule)
+    recorder.failure(&found.seen, &found.cause, found.decisive)
 }
 
 /// The time is up. Not even the model noticed, or these are real threads.
 pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
     let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()), busy);
     failure.hung = true;
-    isolate::report_and_exit(&Err(Box::new(failure)))
+    report(Some(failure))
 }
 
 /// Somebody panicked who should not.
 pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     let failure = here(|recorder, me| {
         let found = diagnosis::of_panic(recorder, me, message, at);
-        recorder.record(me, Action::Step(format!("panics: {message}")), None);
-        let mut schedule = recorder.schedule();
-        schedule.decisive = found.decisive.or(schedule.events.len().checked_sub(1));
-        recorder.failure(&found.seen, &found.cause, schedule)
+        recorder.record(me, Action::Fail(format!("panics: {message}")), None);
+        recorder.failure(&found.seen, &found.cause, found.decisive)
     });
-    match failure {
-        Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
-        None => loop {
-            std::thread::park();
-        },
-    }
+    report(failure)
+}
+
+/// A panic that a job is meant to have came out of the learner's code, into the property.
+pub(crate) fn fail_escaped() -> ! {
+    let failure = here(|recorder, me| {
+        let found = diagnosis::of_escape(recorder, me);
+        recorder.record(me, Action::Fail(found.seen.clone()), None);
+        recorder.failure(&found.seen, &found.cause, found.decisive)
+    });
+    report(failure)
 }
 
 pub(crate) fn line_text(line: Option<u32>) -> String {

@@ -35,6 +35,16 @@ pub(crate) fn look_at(source: &str) -> Result<(), Box<Failure>> {
             Schedule::default(),
         )));
     }
+    if let Some(word) = words.iter().find(|word| word.path == "unsafe") {
+        return Err(Box::new(Failure::new(
+            "The answer is safe Rust.",
+            &format!("line {} of src/exercise.rs says unsafe", word.line),
+            "with it the compiler no longer sees to it that a value is handed over properly from one thread to another, and \
+             neither do the tests: under the model only one thread runs at a time, so a race for a value that no lock \
+             guards, or a memory ordering that is too weak, shows nowhere. Put the value behind a Mutex",
+            Schedule::default(),
+        )));
+    }
     // This one needs no `use` to be std's.
     let names = |word: &&Word| word.path == "thread_local" || word.path.ends_with("sync::thread_local");
     let imported = words.iter().filter(names).any(|word| word.then != Some('!'))
@@ -134,6 +144,8 @@ mod tests {
             ("/* a comment,\nand more */ use std::thread;", 2),
             ("use crate::sync::Mutex;\nthread_local! {\n    static N: u8 = 1\n}", 2),
             ("\n#[cfg(test)]\nuse exercises_harness::fail;", 3),
+            ("fn f() {}\nunsafe impl Sync for S {}", 2),
+            ("let x = unsafe{ *p };", 1),
         ] {
             let failure = look_at(source).expect_err(source);
             assert!(failure.seen.starts_with(&format!("line {line} ")), "{}", failure.seen);
@@ -168,6 +180,7 @@ mod tests {
             "use crate::sync;\nsync::thread_local! { static N: u8 = 1 }",
             "crate::sync::thread_local! { static N: u8 = 1 }",
             "// thread_local! {}",
+            "#![forbid(unsafe_code)] // no unsafe",
         ] {
             assert!(look_at(source).is_ok(), "{source}");
         }

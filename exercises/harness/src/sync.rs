@@ -81,6 +81,7 @@ impl<T> Drop for MutexGuard<'_, T> {
             drop(inner);
             if backend::ONE_AT_A_TIME {
                 recorder::unlocked(self.mutex.number);
+                backend::others_may_come_first(); // what comes next may be the drop of an Arc, which the model does not see
             }
         }
     }
@@ -213,6 +214,7 @@ pub mod thread {
             let inner = backend::thread::Builder::new().spawn(move || {
                 backend::set_me(key);
                 let result = catch_unwind(AssertUnwindSafe(f));
+                backend::others_may_come_first(); // what it did last is not yet its end
                 recorder::ended(result.is_err());
                 result
             })?;

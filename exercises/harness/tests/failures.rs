@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use exercises_harness::model::check;
 use exercises_harness::real;
-use exercises_protocol::schedule::{self, Action};
-use exercises_protocol::{Failure, PROPERTY, State, TRACE};
+use exercises_protocol::schedule::{Action, Event};
+use exercises_protocol::{Failure, PROPERTY, SOON, State, TRACE, svg};
 
 const PROMISE: &str = "What a property promises.";
 
@@ -16,7 +16,7 @@ mod properties {
     use exercises_harness::model::probe;
     use exercises_harness::model::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
-    use exercises_harness::{aside, expect, fail, step};
+    use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
     use std::time::Duration;
 
     pub(crate) fn deadlocks() {
@@ -120,6 +120,86 @@ mod properties {
         waiter.join().unwrap();
     }
 
+    /// It waits on a Condvar with one lock, and whoever would wake it needs the other one, which it keeps.
+    pub(crate) fn waits_under_another_lock() {
+        let shared = Arc::new((Mutex::new(()), Mutex::new(false), Condvar::new()));
+        let waiter = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let _kept = shared.0.lock().unwrap();
+                let mut ready = shared.1.lock().unwrap();
+                while !*ready {
+                    ready = shared.2.wait(ready).unwrap();
+                }
+            })
+        };
+        probe::until_asleep(1, "it waits");
+        let guard = shared.0.lock().unwrap();
+        *shared.1.lock().unwrap() = true;
+        shared.2.notify_one();
+        drop(guard);
+        waiter.join().unwrap();
+    }
+
+    /// It waits for a thread that needs the lock it holds.
+    pub(crate) fn joins_under_a_lock() {
+        let lock = Arc::new(Mutex::new(()));
+        let guard = lock.lock().unwrap();
+        let other = {
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || drop(lock.lock().unwrap()))
+        };
+        other.join().unwrap();
+        drop(guard);
+    }
+
+    /// Three threads, each with a lock that the one before wants.
+    pub(crate) fn waits_in_a_circle() {
+        let locks: Arc<Vec<Mutex<()>>> = Arc::new((0..3).map(|_| Mutex::default()).collect());
+        let have = Arc::new(probe::Counter::new("all to have one"));
+        let philosophers: Vec<_> = (0..3)
+            .map(|n| {
+                let (locks, have) = (Arc::clone(&locks), Arc::clone(&have));
+                thread::spawn(move || {
+                    let _left = locks[n].lock().unwrap();
+                    have.add();
+                    have.wait_for(3);
+                    let _right = locks[(n + 1) % 3].lock().unwrap();
+                })
+            })
+            .collect();
+        for philosopher in philosophers {
+            philosopher.join().unwrap();
+        }
+    }
+
+    /// A job runs on the thread that executes it, and nobody catches its panic.
+    pub(crate) fn lets_a_panic_escape() {
+        expect("execute()", "no cause", || panic_on_purpose());
+    }
+
+    /// It says what it has seen; no rule knows a step that decided it.
+    pub(crate) fn sees_something() {
+        step("does something");
+        let lock = Mutex::new(());
+        drop(lock.lock().unwrap());
+        fail("something was seen", "no cause");
+    }
+
+    /// Very many threads wait for what never comes.
+    pub(crate) fn has_a_crowd() {
+        let shared = Arc::new((Mutex::new(()), Condvar::new()));
+        let crowd: Vec<_> = (0..500)
+            .map(|_| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || drop(shared.1.wait(shared.0.lock().unwrap()).unwrap()))
+            })
+            .collect();
+        for thread in crowd {
+            thread.join().unwrap();
+        }
+    }
+
     pub(crate) fn waits_in_an_if() {
         let pair = Arc::new((Mutex::new(false), Condvar::new()));
         let waiter = {
@@ -143,6 +223,7 @@ mod properties {
 fn failing(test: &str) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--ignored"]).env_remove(PROPERTY);
+    command.env("LC_ALL", "C.UTF-8").env_remove("COLUMNS");
     command.env(TRACE, traces()).output().unwrap()
 }
 
@@ -186,7 +267,7 @@ fn a_deadlock_says_who_holds_what_and_is_drawn_and_written() {
     }
     let failure = written("deadlocks");
     assert_eq!(failure.promise, PROMISE);
-    assert!(schedule::svg(&failure.schedule, "deadlock").contains("class=\"mark\""));
+    assert!(svg(&failure, "deadlock").contains("class=\"mark\""));
 }
 
 #[test]
@@ -324,6 +405,9 @@ fn waits_in_an_if() {
 #[test]
 fn a_wait_that_ends_by_itself_is_part_of_the_model() {
     assert!(message("waits_in_an_if").contains("A wake-up is only a hint"));
+    let failure = written("waits_in_an_if");
+    let is_spurious = |event: &Event| matches!(event.action, Action::Wake { spurious: true, .. });
+    assert!(failure.schedule.events.iter().any(is_spurious) && failure.found > SOON, "{failure:?}");
 }
 
 #[test]
@@ -338,6 +422,103 @@ fn a_lost_wake_up_is_shown_with_the_notification_before_the_wait() {
     let schedule = written("misses_the_notification").schedule;
     let notify = schedule.decisive.unwrap();
     assert!(matches!(schedule.events[notify].action, Action::Notify { all: true, .. }));
-    let wait = schedule.events.iter().rposition(|event| matches!(event.action, Action::Wait(_))).unwrap();
-    assert!(notify < wait, "{}", schedule.text(false));
+    let wait = schedule.events.iter().rposition(|event| matches!(event.action, Action::Wait { .. })).unwrap();
+    assert!(matches!(&schedule.events[notify].action, Action::Notify { woken, .. } if woken.is_empty()));
+    assert!(notify < wait, "{schedule:?}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn waits_under_another_lock() {
+    check("", "waits_under_another_lock", PROMISE, properties::waits_under_another_lock);
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn joins_under_a_lock() {
+    check("", "joins_under_a_lock", PROMISE, properties::joins_under_a_lock);
+}
+
+#[test]
+fn waiting_under_a_lock_is_told_whatever_it_waits_for() {
+    let message = message("waits_under_another_lock");
+    assert!(message.contains("the lock is held for too long: thread 1 has held it"), "{message}");
+    assert!(message.contains("which lets go of no lock but the one that it was given"), "{message}");
+    assert!(message.contains("and test needs it"), "{message}");
+    let Failure { cause, schedule, .. } = joins();
+    assert!(cause.contains("the lock is held for too long: test has held it"), "{cause}");
+    assert!(cause.contains("for thread 1 to end, and thread 1 needs it"), "{cause}");
+    assert!(matches!(schedule.events[schedule.decisive.unwrap()].action, Action::Lock(_)));
+}
+
+fn joins() -> Failure {
+    failing("joins_under_a_lock");
+    written("joins_under_a_lock")
+}
+
+#[test]
+fn a_thread_that_wants_a_lock_leaves_an_event() {
+    let schedule = joins().schedule;
+    let last = |action: &Action| schedule.events.iter().rfind(|event| event.action == *action);
+    assert!(last(&Action::Want(0)).is_some_and(|event| event.thread == 1), "{schedule:?}");
+    assert!(last(&Action::Await(1)).is_some_and(|event| event.thread == 0), "{schedule:?}");
+    assert!(schedule.threads[1].end.contains("for the lock that test has held"), "{schedule:?}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn waits_in_a_circle() {
+    check("", "waits_in_a_circle", PROMISE, properties::waits_in_a_circle);
+}
+
+#[test]
+fn a_circle_of_more_than_two_threads_is_told() {
+    let message = message("waits_in_a_circle");
+    assert!(message.contains("locks are taken in a circle: "), "{message}");
+    for thread in ["thread 1", "thread 2", "thread 3"] {
+        assert!(message.contains(&format!("{thread} has held one since line")), "{message}");
+    }
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn lets_a_panic_escape() {
+    check("", "lets_a_panic_escape", PROMISE, properties::lets_a_panic_escape);
+}
+
+#[test]
+fn a_panic_that_comes_out_of_a_call_is_a_verdict() {
+    let message = message("lets_a_panic_escape");
+    assert!(message.contains("the panic of a job came out of execute(), on test"), "{message}");
+    assert!(message.contains(&format!("promise {PROMISE}")), "{message}");
+    assert!(message.contains("whoever calls the job has to catch it"), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn sees_something() {
+    check("", "sees_something", PROMISE, properties::sees_something);
+}
+
+#[test]
+fn a_failure_that_no_rule_explains_marks_no_step() {
+    let message = message("sees_something");
+    assert!(message.contains("something was seen") && !message.contains("decided"), "{message}");
+    let schedule = written("sees_something").schedule;
+    assert_eq!(schedule.decisive, None);
+    assert_eq!(schedule.events.last().unwrap().action, Action::Fail("something was seen".into()));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn has_a_crowd() {
+    check("", "has_a_crowd", PROMISE, properties::has_a_crowd);
+}
+
+#[test]
+fn of_very_many_threads_only_some_are_told() {
+    let message = message("has_a_crowd");
+    assert!(message.contains("and 489 more threads") && message.contains("not drawn"), "{message}");
+    assert!(message.len() < 10_000, "{message}");
+    assert_eq!(written("has_a_crowd").schedule.events.len(), 1_000);
 }

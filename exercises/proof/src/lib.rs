@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use exercises_harness::{isolate, model, real};
-use exercises_protocol::{Exercise, Failure, Mode, ROUND, SOON, Verdict, Wrong};
+use exercises_protocol::{Exercise, Failure, Mode, Model, ROUND, SOON, Verdict, Wrong};
 
 mod complete;
 mod through_cargo;
@@ -19,8 +19,14 @@ mod through_cargo;
 pub use complete::{exercises, pristine, table, write_table};
 pub use through_cargo::through_cargo;
 
+/// So many schedules a right answer is run on in each round after the first.
+const AGAIN: usize = 250;
+
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
+
+/// The exit code of a child that has nothing to run. A property that fails is 1.
+pub const NO_VERDICT: u8 = 2;
 
 /// In the child: runs properties of an answer, one after the other, so many times each. The first that fails ends the
 /// process with its report. Comes back only if there is no such thing.
@@ -31,15 +37,21 @@ pub fn run_properties(
     properties: &str,
     runs: Option<usize>,
 ) -> anyhow::Result<Infallible> {
-    let (some, others, all) = match mode {
-        Mode::Model => (exercises_proof_model::ANSWERS, exercises_proof_solutions::ANSWERS, model::SCHEDULES),
-        Mode::Real => (exercises_proof_real::ANSWERS, [].as_slice(), real::RUNS),
+    // Where there are answers, and how many schedules or runs are all.
+    let answers = match mode {
+        Mode::Model => vec![
+            (exercises_proof_model::ANSWERS, model::SCHEDULES),
+            (exercises_proof_solutions::ANSWERS, model::SCHEDULES),
+            (exercises_proof_memory::ANSWERS, usize::MAX),
+        ],
+        Mode::Real => vec![(exercises_proof_real::ANSWERS, real::RUNS)],
     };
-    let runs = runs.unwrap_or(all);
-    let mut answers = some.iter().chain(others);
-    let (_, _, run) = answers
-        .find(|(of, name, _)| (*of, *name) == (exercise, answer))
+    let mut answers =
+        answers.iter().flat_map(|(answers, all)| answers.iter().map(move |answer| (answer, all)));
+    let ((_, _, run), all) = answers
+        .find(|((of, name, _), _)| (*of, *name) == (exercise, answer))
         .with_context(|| format!("{exercise} has no answer {answer}"))?;
+    let runs = runs.unwrap_or(*all);
     for property in properties.split(',') {
         ensure!(run(property, runs), "{exercise} has no property {property}");
     }
@@ -65,15 +77,17 @@ struct Trial<'a> {
 enum Of<'a> {
     /// One property in one mode.
     Property(Mode, &'a str),
+    /// A right answer's properties, on the first schedules of the round.
+    Right,
     /// What a learner with this wrong answer is shown first.
     Shown(&'a Wrong),
 }
 
 impl Proof {
-    /// Runs `rounds` rounds. In each, the right answers keep every property, and each wrong answer is rejected by the property
-    /// that is to catch it, and what a learner would be shown first says what it should. In the first, the stub says what is
-    /// to do; and if it is the only one, every property of every answer is run, for the table. `exe` is the program whose
-    /// `--run` runs one.
+    /// Runs `rounds` rounds. In each, the right answers keep every property (in the first round on all schedules, then on the
+    /// first ones), each wrong answer is rejected by the property that is to catch it, and what a learner would be shown
+    /// first says what it should. In the first round the stub says what is to do; and if it is the only one, every property
+    /// of every answer is run, for the table. `exe` is the program whose `--run` runs one.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: u64) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         let bench = Bench { exercise, exe };
@@ -90,12 +104,12 @@ impl Proof {
                     }
                     Ok(_) => {}
                     Err(mistake) => proof.mistakes.push(format!(
-                        "{} {}, {}round {}: {mistake}",
+                        "{} {}, {}round {}: {mistake:#}",
                         exercise.name,
                         trial.answer,
                         match trial.of {
                             Of::Property(mode, property) => format!("{property}, {}, ", mode.place()),
-                            Of::Shown(_) => String::new(),
+                            Of::Right | Of::Shown(_) => String::new(),
                         },
                         trial.round
                     )),
@@ -119,17 +133,22 @@ impl Proof {
 
 fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
     let mut plan = Vec::new();
+    let rounds = match exercise.model {
+        Model::Threads => rounds,
+        Model::Memory => 1, // each has all schedules
+    };
     for round in 0..rounds {
         for property in &exercise.properties {
             let name = property.name.as_str();
             for mode in Mode::ALL {
-                plan.push(Trial { round, answer: "solution", of: Of::Property(mode, name) });
+                let of = |answer| Trial { round, answer, of: Of::Property(mode, name) };
                 if round == 0 {
-                    plan.push(Trial { round, answer: "stub", of: Of::Property(mode, name) });
+                    plan.push(of("stub"));
+                    plan.extend(exercise.right.iter().map(|right| of(right)));
                 }
-                // On real threads once: schedules are the model's part.
-                let right = exercise.right.iter().filter(|_| round == 0 || mode == Mode::Model);
-                plan.extend(right.map(|right| Trial { round, answer: right, of: Of::Property(mode, name) }));
+                if round == 0 || mode == Mode::Real {
+                    plan.push(of("solution"));
+                }
             }
             let made_for_none = exercise.wrong.iter().all(|wrong| wrong.property != name);
             if round == 0 && (rounds == 1 || made_for_none) {
@@ -137,6 +156,10 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
                 let of = |wrong| Trial { round, answer: wrong, of: Of::Property(Mode::Model, name) };
                 plan.extend(others.map(|wrong| of(wrong.file.as_str())));
             }
+        }
+        if round > 0 {
+            let right = exercise.right.iter().map(String::as_str).chain(["solution"]);
+            plan.extend(right.map(|answer| Trial { round, answer, of: Of::Right }));
         }
         plan.extend(exercise.wrong.iter().map(|wrong| Trial {
             round,
@@ -167,6 +190,7 @@ impl Bench<'_> {
     fn try_out(&self, trial: &Trial<'_>) -> anyhow::Result<Option<String>> {
         let (mode, property) = match trial.of {
             Of::Property(mode, property) => (mode, property),
+            Of::Right => return self.try_right(trial).map(|()| None),
             Of::Shown(wrong) => return self.try_shown(trial, wrong).map(Some),
         };
         let failure = self.run(trial, mode, &[property], None).err();
@@ -179,6 +203,15 @@ impl Bench<'_> {
             _ => {}
         }
         Ok(failure.filter(|failure| !failure.aside).map(|_| property.to_owned()))
+    }
+
+    fn try_right(&self, trial: &Trial<'_>) -> anyhow::Result<()> {
+        let names: Vec<&str> =
+            self.exercise.properties.iter().map(|property| property.name.as_str()).collect();
+        match self.run(trial, Mode::Model, &names, Some(AGAIN)) {
+            Ok(_) => Ok(()),
+            Err(failure) => bail!("is rejected: {} – {}", failure.promise, whole(&failure)),
+        }
     }
 
     fn try_shown(&self, trial: &Trial<'_>, wrong: &Wrong) -> anyhow::Result<String> {
@@ -198,11 +231,11 @@ impl Bench<'_> {
     fn shown(&self, trial: &Trial<'_>) -> Option<(String, Failure)> {
         let properties = self.exercise.by_rank();
         let mut aside = None;
-        for schedules in [SOON, model::SCHEDULES] {
+        for schedules in [Some(SOON), None] {
             let mut rest = properties.as_slice();
             while !rest.is_empty() {
                 let names: Vec<&str> = rest.iter().map(|property| property.name.as_str()).collect();
-                let Err(failure) = self.run(trial, Mode::Model, &names, Some(schedules)) else { break };
+                let Err(failure) = self.run(trial, Mode::Model, &names, schedules) else { break };
                 // Promises differ, which `complete` has seen to.
                 let place = rest.iter().position(|property| property.promise == failure.promise).unwrap_or(0);
                 let shown = (rest[place].name.clone(), *failure);

@@ -22,6 +22,9 @@ pub struct Exercise {
     pub formerly: Vec<String>,
     /// Pages of the book, as file names.
     pub chapters: Vec<String>,
+    /// What tries its schedules.
+    #[serde(default)]
+    pub model: Model,
     /// How long it takes, about.
     pub minutes: u32,
     /// What has to be known before.
@@ -33,11 +36,23 @@ pub struct Exercise {
     /// What a right answer promises, from simple to hard.
     #[serde(rename = "property")]
     pub properties: Vec<Property>,
-    /// The typical wrong answers.
+    /// The typical wrong answers. None while an exercise is in the making; the proof asks for six.
+    #[serde(default)]
     pub wrong: Vec<Wrong>,
     /// Right answers that are built in another way than the solution: the files under `right/`, without `.rs`.
     #[serde(skip)]
     pub right: Vec<String>,
+}
+
+/// What tries an exercise's schedules, in its `tests/model.rs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// Locks and threads, on thousands of schedules. Every thread sees what the last one did.
+    #[default]
+    Threads,
+    /// Atomics, on all schedules of a few steps. A thread sees whatever the orderings allow.
+    Memory,
 }
 
 /// What a right answer promises. The function of the suite that checks it, and its tests, have the same name.

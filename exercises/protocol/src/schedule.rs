@@ -1,24 +1,49 @@
-//! A failing schedule: who did what in which order, as text for a terminal and as a picture for a page.
+//! A schedule: which thread did what, in which order. It is plain data, for a picture or for whatever else follows a run.
+//!
+//! Threads, locks and condition variables are numbers, in the order in which they were made. A thread that does nothing is
+//! either ready to go on, or its last event says what it waits for: [`Action::Want`], [`Action::Wait`], [`Action::Await`]
+//! and [`Action::Expect`]. Its next event ends the wait.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 /// What happened until a property failed.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The threads' names; the first is the test itself.
-    pub threads: Vec<String>,
+    /// The first is the test itself.
+    pub threads: Vec<Thread>,
     /// In the order in which they happened.
     pub events: Vec<Event>,
-    /// The event that decided it.
+    /// The event that decided it, if a rule of the diagnosis knows it.
     pub decisive: Option<usize>,
+    /// The lines of the learner's file that the events name, in their order.
+    #[serde(default)]
+    pub code: Vec<Line>,
+}
+
+/// A thread of a schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// What it is called.
+    pub name: String,
+    /// What it was doing in the end, for a sentence that begins with its name: "waits on a Condvar at line 41".
+    pub end: String,
+}
+
+/// A line of the learner's file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// The first is 1.
+    pub number: u32,
+    /// Without what it is indented by.
+    pub text: String,
 }
 
 /// One thread did one thing.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Which one, as an index of [`Schedule::threads`].
+    /// Which thread.
     pub thread: usize,
     /// What it did.
     pub action: Action,
@@ -26,52 +51,68 @@ pub struct Event {
     pub line: Option<u32>,
 }
 
-/// What a thread can do. Locks and condition variables are numbered in the order in which they were made.
+/// What a thread can do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// A step of the property, in words.
     Step(String),
-    /// Started a thread.
+    /// Saw that the property does not hold, or panicked: what was seen, in words. It is the last event.
+    Fail(String),
+    /// Started this thread.
     Spawn(usize),
     /// Ended.
     End {
         /// By a panic.
         panicked: bool,
     },
-    /// Has waited for a thread to end.
+    /// Began to wait for this thread to end.
+    Await(usize),
+    /// Has waited for this thread to end.
     Join(usize),
-    /// Took a lock.
+    /// Began to wait for something that the property provides, in words.
+    Expect(String),
+    /// Reached for this lock and did not get it at once.
+    Want(usize),
+    /// Took this lock.
     Lock(usize),
-    /// Let go of it.
+    /// Let go of this lock.
     Unlock(usize),
-    /// Let go of the lock to wait on a condition variable.
-    Wait(usize),
+    /// Let go of a lock to wait on a condition variable.
+    Wait {
+        /// What it waits on.
+        condvar: usize,
+        /// The lock.
+        lock: usize,
+    },
     /// Came back from there, with the lock.
     Wake {
-        /// The condition variable.
+        /// What it waited on.
         condvar: usize,
-        /// Though nobody had notified it.
+        /// The lock.
+        lock: usize,
+        /// Nobody had notified it.
         spurious: bool,
     },
     /// Notified a condition variable.
     Notify {
-        /// The condition variable.
+        /// Which one.
         condvar: usize,
         /// All that wait, not one.
         all: bool,
+        /// The threads whose wait it ended. On real threads nobody can tell which of several `notify_one` woke; then it is
+        /// empty.
+        woken: Vec<usize>,
     },
 }
 
-/// The most lines a picture in the terminal has.
-const MOST_ROWS: usize = 34;
-/// The width of the terminal that pictures are made for.
-const WIDTH: usize = 112;
-
-/// A line of a picture: what one thread did without a break.
-struct Row {
-    thread: usize,
-    text: String,
-    decisive: bool,
+impl Action {
+    /// The thread that it speaks of, other than by waking it.
+    fn other(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Spawn(thread) | Self::Await(thread) | Self::Join(thread) => Some(thread),
+            _ => None,
+        }
+    }
 }
 
 impl Schedule {
@@ -80,237 +121,88 @@ impl Schedule {
         self.events.is_empty()
     }
 
-    /// A column for each thread, time from top to bottom. What is too much for a screen is left out at the top.
-    pub fn text(&self, colour: bool) -> String {
-        let columns = self.columns();
-        let width = ((WIDTH - 4) / columns.len().max(1)).clamp(16, 44);
-        let mut text = String::from("    ");
-        for &thread in &columns {
-            let _ = write!(text, "{:width$}", clip(&self.threads[thread], width - 2));
+    /// Forgets all but the last events, so many of them, and the threads that these do not speak of. If the decisive event is
+    /// earlier, those around it are kept.
+    pub fn shorten(&mut self, most: usize) {
+        let from = self.events.len().saturating_sub(most);
+        let from = self.decisive.map_or(from, |decisive| from.min(decisive.saturating_sub(most / 2)));
+        self.events.drain(..from);
+        self.events.truncate(most);
+        self.decisive = self.decisive.map(|decisive| decisive - from);
+
+        let mut kept = BTreeSet::from([0]);
+        for event in &mut self.events {
+            kept.insert(event.thread);
+            kept.extend(event.action.other().copied());
         }
-        let text_width = 4 + width * columns.len();
-        let mut text = format!("{}\n    {}\n", text.trim_end(), "─".repeat(text_width.saturating_sub(6)));
-        let (rows, left_out) = self.visible_rows();
-        if left_out > 0 {
-            let _ = writeln!(text, "    … {left_out} earlier lines …");
-        }
-        for row in rows {
-            let column = columns.iter().position(|&thread| thread == row.thread).unwrap_or(0);
-            let room = text_width.max(WIDTH) - 4 - column * width;
-            let mark = if row.decisive { "►" } else { " " };
-            let line = format!("{mark}   {}{}", " ".repeat(column * width), clip(&row.text, room));
-            if row.decisive && colour {
-                let _ = writeln!(text, "\x1b[1;31m{line}\x1b[0m");
-            } else {
-                let _ = writeln!(text, "{line}");
+        let kept: Vec<usize> = kept.into_iter().filter(|&thread| thread < self.threads.len()).collect();
+        let now = |before: usize| kept.binary_search(&before).ok();
+        for event in &mut self.events {
+            event.thread = now(event.thread).unwrap_or(0);
+            if let Some(thread) = event.action.other() {
+                *thread = now(*thread).unwrap_or(0);
+            }
+            if let Action::Notify { woken, .. } = &mut event.action {
+                *woken = woken.iter().filter_map(|&thread| now(thread)).collect();
             }
         }
-        text
+        self.threads = kept.iter().map(|&thread| std::mem::take(&mut self.threads[thread])).collect();
     }
 
-    /// The threads that did something.
-    fn columns(&self) -> Vec<usize> {
-        (0..self.threads.len())
-            .filter(|&thread| self.events.iter().any(|event| event.thread == thread))
-            .collect()
+    /// Takes the lines that the events name from the text of the learner's file.
+    pub fn quote(&mut self, source: &str) {
+        let lines: BTreeSet<u32> = self.events.iter().filter_map(|event| event.line).collect();
+        let all: Vec<&str> = source.lines().collect();
+        let quoted = lines.into_iter().filter_map(|number| {
+            let text = all.get((number as usize).checked_sub(1)?)?.trim().to_owned();
+            Some(Line { number, text })
+        });
+        self.code = quoted.collect();
     }
 
-    fn visible_rows(&self) -> (Vec<Row>, usize) {
-        let mut rows = self.rows();
-        let mut left_out = rows.len().saturating_sub(MOST_ROWS);
-        // The decisive line is always there, with a little of what led to it.
-        if let Some(decisive) = rows.iter().position(|row| row.decisive)
-            && decisive < left_out + 3
-        {
-            left_out = decisive.saturating_sub(3);
-            rows.truncate(left_out + MOST_ROWS);
-        }
-        rows.drain(..left_out);
-        (rows, left_out)
+    /// The learner's line of that number.
+    pub fn line(&self, number: u32) -> Option<&str> {
+        let at = self.code.binary_search_by_key(&number, |line| line.number).ok()?;
+        Some(&self.code[at].text)
     }
-
-    /// Joins what belongs together: taking a lock and what is done under it is one line if nobody else did anything
-    /// in between.
-    fn rows(&self) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
-        for (n, event) in self.events.iter().enumerate() {
-            let decisive = self.decisive == Some(n);
-            let text = self.words(event);
-            let short = matches!(
-                event.action,
-                Action::Lock(_) | Action::Unlock(_) | Action::Wait(_) | Action::Notify { .. }
-            );
-            match rows.last_mut() {
-                Some(row)
-                    if short
-                        && !decisive
-                        && !row.decisive
-                        && row.thread == event.thread
-                        && row.text.len() < 24
-                        && !matches!(self.events[n - 1].action, Action::Step(_)) =>
-                {
-                    row.text.push_str(", ");
-                    row.text.push_str(&text);
-                }
-                _ => rows.push(Row { thread: event.thread, text, decisive }),
-            }
-        }
-        rows
-    }
-
-    fn words(&self, event: &Event) -> String {
-        let text = match &event.action {
-            Action::Step(what) => return what.lines().next().unwrap_or_default().to_owned(),
-            Action::Spawn(thread) => format!("starts {}", self.threads[*thread]),
-            Action::End { panicked: false } => "ends".into(),
-            Action::End { panicked: true } => "ENDED BY A PANIC".into(),
-            Action::Join(thread) => format!("has joined {}", self.threads[*thread]),
-            Action::Lock(lock) => format!("locks{}", number(*lock)),
-            Action::Unlock(lock) => return format!("unlocks{}", number(*lock)),
-            Action::Wait(condvar) => format!("waits{}", number(*condvar)),
-            Action::Wake { spurious: false, condvar } => format!("wakes up{}", number(*condvar)),
-            Action::Wake { spurious: true, .. } => "wakes up, unnotified".into(),
-            Action::Notify { all: false, condvar } => format!("notify_one{}", number(*condvar)),
-            Action::Notify { all: true, condvar } => format!("notify_all{}", number(*condvar)),
-        };
-        event.line.map_or(text.clone(), |line| format!("{text} :{line}"))
-    }
-}
-
-/// The first lock and the first condition variable are simply "the" ones.
-fn number(n: usize) -> String {
-    if n == 0 { String::new() } else { format!(" #{}", n + 1) }
-}
-
-fn clip(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
-// ----- the picture for a page -----
-
-const COLUMN: usize = 270;
-const LINE: usize = 22;
-const TOP: usize = 56;
-
-// It brings its own paper: the page around it can be dark while the system is light, and the other way round.
-const STYLE: &str = "<style>
-  svg { font: 12px ui-monospace, monospace } .name, .mark { font-weight: bold }
-  .paper { fill: #fff } text, .dot { fill: #222 } .life { stroke: #999 } .mark { fill: #b00020 }
-  @media screen and (prefers-color-scheme: dark) {
-    .paper { fill: #1b1b1b } text, .dot { fill: #ddd } .life { stroke: #777 } .mark { fill: #ff8a80 }
-  }
-</style>
-";
-
-/// Draws a schedule as SVG, for light and dark pages and for print.
-pub fn svg(schedule: &Schedule, title: &str) -> String {
-    let columns = schedule.columns();
-    let (rows, left_out) = schedule.visible_rows();
-    let width = 20 + COLUMN * columns.len().max(1);
-    let height = TOP + LINE * (rows.len() + 1);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
-         <title>{}</title>\n{STYLE}<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
-        escape(title)
-    );
-    for (n, &thread) in columns.iter().enumerate() {
-        let x = 20 + n * COLUMN;
-        let _ = writeln!(
-            svg,
-            "<text class=\"name\" x=\"{x}\" y=\"24\">{}</text>",
-            escape(&schedule.threads[thread])
-        );
-        let _ =
-            writeln!(svg, "<line class=\"life\" x1=\"{x}\" y1=\"34\" x2=\"{x}\" y2=\"{}\"/>", height - 10);
-    }
-    if left_out > 0 {
-        let _ = writeln!(svg, "<text x=\"32\" y=\"{}\">… {left_out} earlier steps …</text>", TOP - 8);
-    }
-    for (n, row) in rows.iter().enumerate() {
-        let column = columns.iter().position(|&thread| thread == row.thread).unwrap_or(0);
-        let (x, y) = (20 + column * COLUMN, TOP + LINE * n + 10);
-        let (dot, text) = if row.decisive { ("mark", " class=\"mark\"") } else { ("dot", "") };
-        let room = (width - x - 12) / 7;
-        let radius = if row.decisive { 6 } else { 4 }; // in print there may be no colour to tell it by
-        let _ = writeln!(svg, "<circle class=\"{dot}\" cx=\"{x}\" cy=\"{}\" r=\"{radius}\"/>", y - 4);
-        let _ =
-            writeln!(svg, "<text{text} x=\"{}\" y=\"{y}\">{}</text>", x + 12, escape(&clip(&row.text, room)));
-    }
-    svg.push_str("</svg>\n");
-    svg
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn event(thread: usize, action: Action, line: u32) -> Event {
-        Event { thread, action, line: Some(line) }
-    }
-
-    fn lost_wake_up() -> Schedule {
-        Schedule {
-            threads: vec!["test".into(), "idle".into(), "a <waiter>".into()],
-            events: vec![
-                event(0, Action::Spawn(2), 3),
-                event(2, Action::Lock(0), 10),
-                event(2, Action::Unlock(0), 11),
-                event(0, Action::Notify { condvar: 0, all: true }, 20),
-                event(2, Action::Lock(0), 12),
-                event(2, Action::Wait(0), 13),
-            ],
-            decisive: Some(3),
-        }
+    fn event(thread: usize, action: Action) -> Event {
+        Event { thread, action, line: None }
     }
 
     #[test]
-    fn the_text_has_a_column_for_each_thread_that_did_something_and_marks_the_decisive_step() {
-        let text = lost_wake_up().text(false);
-        assert!(text.lines().next().unwrap().contains("a <waiter>") && !text.contains("idle"), "{text}");
-        assert!(text.contains("locks :10, unlocks"), "{text}");
-        let marked: Vec<&str> = text.lines().filter(|line| line.starts_with('►')).collect();
-        assert_eq!(marked, ["►   notify_all :20"]);
-        assert!(lost_wake_up().text(true).contains("\x1b[1;31m►"));
+    fn what_is_too_long_keeps_its_end_and_the_threads_that_it_speaks_of() {
+        let threads = (0..1000).map(|n| Thread { name: format!("thread {n}"), end: String::new() }).collect();
+        let mut events: Vec<Event> = (1..1000).map(|n| event(0, Action::Spawn(n))).collect();
+        events.push(event(700, Action::Notify { condvar: 0, all: true, woken: vec![3, 998] }));
+        let mut schedule = Schedule { threads, events, ..Schedule::default() };
+        schedule.shorten(3);
+        let names: Vec<&str> = schedule.threads.iter().map(|thread| thread.name.as_str()).collect();
+        assert_eq!(names, ["thread 0", "thread 700", "thread 998", "thread 999"]);
+        assert_eq!(schedule.events[..2], [event(0, Action::Spawn(2)), event(0, Action::Spawn(3))]);
+        assert_eq!(schedule.events[2], event(1, Action::Notify { condvar: 0, all: true, woken: vec![2] }));
     }
 
     #[test]
-    fn a_long_schedule_fits_on_a_screen_and_keeps_its_decisive_step() {
-        let mut schedule = lost_wake_up();
-        schedule.decisive = None;
-        for n in 0..500 {
-            schedule.events.push(event(n % 2 * 2, Action::Lock(0), 1));
-        }
-        assert!(schedule.text(false).lines().count() <= 40);
-        assert!(schedule.text(false).contains("earlier lines"));
-        schedule.decisive = Some(100);
-        assert!(schedule.text(false).lines().any(|line| line.starts_with('►')));
-        assert!(schedule.text(false).lines().count() <= 40);
+    fn what_is_too_long_keeps_its_decisive_event() {
+        let events = (0..1000).map(|n| event(0, Action::Lock(n))).collect();
+        let mut schedule =
+            Schedule { threads: vec![Thread::default()], events, decisive: Some(400), ..Schedule::default() };
+        schedule.shorten(100);
+        assert_eq!(schedule.events.len(), 100);
+        assert_eq!(schedule.events[schedule.decisive.unwrap()].action, Action::Lock(400));
     }
 
     #[test]
-    fn the_svg_is_closed_escaped_and_marks_one_step() {
-        let svg = svg(&lost_wake_up(), "lost & found");
-        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-        assert!(svg.contains("<title>lost &amp; found</title>") && svg.contains("a &lt;waiter&gt;"));
-        assert_eq!(svg.matches("<circle class=\"mark\"").count(), 1);
-        assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
-    }
-
-    #[test]
-    fn the_svg_has_paper_of_its_own_behind_everything_light_in_print() {
-        let svg = svg(&lost_wake_up(), "lost");
-        let (style, drawing) = svg.split_once("</style>").unwrap();
-        assert!(drawing.trim_start().starts_with("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>"));
-        let (light, dark) = style.split_once("@media screen and (prefers-color-scheme: dark)").unwrap();
-        for kind in [".paper {", "text, .dot {", ".life {", ".mark {"] {
-            assert!(light.contains(kind) && dark.contains(kind), "{kind} {style}");
-        }
+    fn the_lines_that_are_named_are_quoted() {
+        let events = vec![Event { thread: 0, action: Action::Lock(0), line: Some(2) }];
+        let mut schedule = Schedule { events, ..Schedule::default() };
+        schedule.quote("fn f() {\n    lock();\n}\n");
+        assert_eq!((schedule.line(2), schedule.line(1)), (Some("lock();"), None));
     }
 }

@@ -4,7 +4,8 @@
 //! breaks the order of jobs. So failures are shown in an order, from the one that says most about the mistake:
 //!
 //! 1. What a property is about, before what happened aside, such as an end of the pool that never comes.
-//! 2. What is found within the first [`SOON`] schedules, before what is rare, and perhaps a consequence of something else.
+//! 2. What is found within the first [`SOON`] schedules, before what is rare, and perhaps a consequence of something else. It
+//!    also comes before what only a wait without a notification shows.
 //! 3. By the rank of the property in `exercise.toml`: a property that many mistakes break has a rank above 0.
 //! 4. In the order of `exercise.toml`, which is from simple to hard.
 //!
@@ -13,7 +14,8 @@
 
 use crate::{Exercise, Failure, Property};
 
-/// A failure that is found on one of so many schedules is not rare.
+/// A failure that is found on one of so many schedules is not rare. On these, the model ends no wait without a notification. So
+/// if an answer also breaks when another thread is faster, the learner is shown the faster thread.
 pub const SOON: usize = 200;
 
 /// Where a failure stands among those of an answer. The least is shown first.
@@ -49,7 +51,7 @@ mod tests {
 
     #[test]
     fn what_says_most_comes_first() {
-        let description = "title = \"\"\nchapters = []\nminutes = 5\nneeds = []\nhints = []\nafterwards = \"\"\nwrong = []\n\
+        let description = "title = \"\"\nchapters = []\nminutes = 5\nneeds = []\nhints = []\nafterwards = \"\"\n\
              [[property]]\nname = \"general\"\npromise = \"\"\nrank = 1\n\
              [[property]]\nname = \"simple\"\npromise = \"\"\n\
              [[property]]\nname = \"hard\"\npromise = \"\"\n";

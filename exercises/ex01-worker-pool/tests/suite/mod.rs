@@ -1,9 +1,9 @@
 //! The properties of the worker pool, each a function. `exercise.toml` lists them and says what each promises.
 
-use exercises_harness::{aside, expect, fail, live_threads, panic_on_purpose, step};
+use exercises_harness::{aside, at_once, expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::WorkerPool;
-use crate::probe::{Counter, Shared, until_asleep};
+use crate::probe::{Counter, Shared, until_asleep, until_others_wait};
 use crate::sync::{Arc, thread};
 
 const NOT_RUN: &str = "a job is in the queue and no worker takes it: does execute() notify after the push, does a worker \
@@ -75,17 +75,46 @@ pub fn one_worker_runs_the_jobs_in_their_order() {
     if !order.is_sorted() {
         fail(
             &format!("the order was {order:?}"),
-            "a queue is first in, first out: push at one end, take from the other. (The other way round the oldest \
-             job may wait for ever.)",
+            "a queue is first in, first out: push at one end, take from the other, and let no job go round it. (The \
+             other way round the oldest job may wait for ever.)",
         );
     }
 }
 
 pub fn as_many_jobs_run_at_once_as_there_are_threads() {
     let pool = WorkerPool::new(2);
-    let cause = "only one job runs at a time: does new() start as many threads as it is asked for, and is every lock \
-                 let go before the job is called?";
+    let cause = if live_threads() < 2 {
+        "only one job runs at a time: does new() start as many threads as it is asked for?"
+    } else {
+        "only one job runs at a time, and there are threads enough: is every lock let go before the job is called, does a \
+         worker take one job and leave the rest to the others, and does every execute() wake a worker up, that is: does \
+         it notify after the change?"
+    };
     run_at_once(&pool, 2, cause);
+    aside(|| shut_down(pool));
+}
+
+pub fn no_job_waits_for_a_busy_worker_while_another_is_free() {
+    let pool = WorkerPool::new(2);
+    let open = Arc::new(Counter::new("the test to open the gate"));
+    let ran = Arc::new(Counter::new("the jobs that came after it"));
+    for job in 1..=3 {
+        let (open, ran) = (Arc::clone(&open), Arc::clone(&ran));
+        step(&format!("executes job {job}"));
+        pool.execute(move || {
+            if job == 1 {
+                step("job 1 begins, and waits at the gate");
+                open.wait_for(1);
+            } else {
+                step(&format!("job {job} runs"));
+                ran.add();
+            }
+        });
+    }
+    let cause = "a job waits for the worker that is busy with job 1, and the other worker has nothing to do: is there one \
+                 queue for all workers, and does a worker that is free take the next job, whichever it is?";
+    expect("waiting for jobs 2 and 3, while job 1 keeps one of two workers busy", cause, || ran.wait_for(2));
+    open.add();
     aside(|| shut_down(pool));
 }
 
@@ -104,12 +133,19 @@ pub fn no_more_threads_run_jobs_than_the_pool_has() {
             });
         });
     }
-    aside(|| shut_down(pool));
-    let threads = ran_on.with(|threads| threads.clone());
-    if threads.contains(&thread::current().id()) {
+    let test = thread::current().id();
+    if ran_on.with(|threads| threads.contains(&test)) {
         fail(
             "a job ran on the thread that called execute()",
             "execute() has to hand the job over: nobody who submits work should have to wait for it",
+        );
+    }
+    aside(|| shut_down(pool));
+    let threads = ran_on.with(|threads| threads.clone());
+    if threads.contains(&test) {
+        fail(
+            "a job ran on the thread that called shutdown()",
+            "shutdown() waits for the workers and runs no job itself: one more would run at a time than the pool has threads",
         );
     }
     if threads.len() > 2 {
@@ -128,7 +164,7 @@ pub fn execute_returns_while_every_worker_is_busy() {
                  no bound here";
     for job in 1..=3 {
         let (open, ran) = (Arc::clone(&open), Arc::clone(&ran));
-        expect("execute()", cause, || {
+        at_once("execute()", cause, || {
             pool.execute(move || {
                 step(&format!("job {job} waits at the gate"));
                 open.wait_for(1);
@@ -149,6 +185,7 @@ pub fn a_worker_without_a_job_sleeps_until_there_is_one() {
         let cause = "a worker that looks at the queue again and again keeps a core busy with nothing (and one that ends \
                      is missing later): wait on a Condvar";
         until_asleep(2, cause);
+        until_others_wait("a thread of the pool runs while there is nothing to do", cause);
         step("sees both workers asleep");
         let ran = Arc::clone(&ran);
         let counter = Arc::clone(&ran);
@@ -176,7 +213,8 @@ pub fn workers_stay_when_another_was_faster() {
     }
     expect("waiting for two jobs", NOT_RUN, || ran.wait_for(2));
     let cause = "a worker is gone that found no job when it woke up. A wake-up is only a hint (somebody else may have \
-                 been faster, and a wait may end with no notification at all): look again, in a `while`, not in an `if`";
+                 been faster, and a wait may end with no notification at all): look again, in a `while`, not in an `if`. \
+                 If no worker is gone: does every execute() wake a worker up?";
     run_at_once(&pool, 2, cause);
     aside(|| shut_down(pool));
 }
@@ -237,11 +275,47 @@ pub fn shutdown_returns_when_every_thread_has_ended() {
         pool.execute(move || step(&format!("job {job} runs")));
     }
     shut_down(pool);
+    none_left(
+        "shutdown() asks the threads to end and does not wait for their end: keep their JoinHandles and join them. (What \
+         a thread says in its last lines, it says before its end.)",
+    );
+}
+
+pub fn no_thread_is_left_after_a_panic_either() {
+    let pool = WorkerPool::new(2);
+    pool.execute(|| panic_on_purpose());
+    shut_down(pool);
+    none_left(
+        "shutdown() does not wait for the thread that took the place of one whose job panicked. Catch the panic, and the \
+         thread need not end; or keep the JoinHandle of the new one, too",
+    );
+}
+
+/// Sees that no thread is left, after shutdown().
+fn none_left(cause: &str) {
     let left = live_threads();
     if left > 0 {
-        fail(
-            &format!("shutdown() has returned; threads of the pool that are still alive: {left}"),
-            "shutdown() asks the threads to end and does not wait for it: keep their JoinHandles and join them",
-        );
+        fail(&format!("shutdown() has returned; threads of the pool that are still alive: {left}"), cause);
+    }
+}
+
+pub fn shutdown_sleeps_until_the_threads_have_ended() {
+    let pool = WorkerPool::new(1);
+    let open = Arc::new(Counter::new("the test to open the gate"));
+    let gate = Arc::clone(&open);
+    pool.execute(move || {
+        step("the job begins, and waits at the gate");
+        gate.wait_for(1);
+    });
+    let closer =
+        thread::Builder::new().name("closer".into()).spawn(move || shut_down(pool)).expect("a thread");
+    until_others_wait(
+        "a thread runs on and on, while shutdown() waits for a job",
+        "a loop looks again and again whether the threads have ended, and keeps a core busy with nothing: join() sleeps",
+    );
+    step("opens the gate");
+    open.add();
+    if closer.join().is_err() {
+        fail("a thread of the test panicked", "shutdown() never panics");
     }
 }

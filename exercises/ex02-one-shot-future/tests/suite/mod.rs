@@ -1,9 +1,9 @@
 //! The properties of the one-shot future, each a function. `exercise.toml` lists them and says what each promises.
 #![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
 
-use exercises_harness::{expect, fail, panic_on_purpose, step};
+use exercises_harness::{at_once, expect, fail, panic_on_purpose, step, waits_so_far};
 
-use super::exercise::{Abandoned, Future, promise};
+use super::exercise::{Abandoned, Future, Promise, promise};
 use crate::probe::{Counter, until_asleep};
 use crate::sync::{Arc, thread};
 
@@ -11,7 +11,8 @@ const VALUE_NEVER_SEEN: &str = "the value is there and get() does not see it, or
                                 its place: look at the place under its lock, in a loop round the wait, and notify \
                                 after the value is in";
 const NEVER_RELEASED: &str = "a promise that is dropped without a value has to say so to the waiter: implement Drop for \
-                              Promise, and notify there, too";
+                              Promise, change there what the waiter looks at, and notify after that. (What the promise \
+                              has, its Arc, say, is dropped only after drop() has returned.)";
 
 /// A value that is worth something: it may be had once, and counts how many of it were dropped.
 struct Value(u32, Arc<Counter>);
@@ -36,6 +37,11 @@ fn getter<T: Send + 'static>(
     thread::Builder::new().name("getter".into()).spawn(get).expect("a thread")
 }
 
+fn complete(promise: Promise<Value>, value: Value) {
+    let cause = "it has to put the value into its place and return, whether anybody waits for it yet or not";
+    at_once("complete()", cause, || promise.complete(value));
+}
+
 fn join<T>(handle: thread::JoinHandle<T>) -> T {
     handle
         .join()
@@ -49,7 +55,8 @@ fn check_value(got: Result<Value, Abandoned>, number: u32) {
         Err(Abandoned) => fail(
             "get() returned Err(Abandoned), and the promise was kept",
             "complete() ends with the drop of the promise: Drop must leave a value that is there alone. Or get() takes \
-             the wrong turn when it finds nothing, instead of waiting",
+             the wrong turn when it finds nothing, instead of waiting; or it asks two questions (is there a value, is the \
+             promise gone?) and lets go of the lock between them",
         ),
     }
 }
@@ -57,7 +64,7 @@ fn check_value(got: Result<Value, Abandoned>, number: u32) {
 pub fn get_returns_a_value_that_is_there() {
     let (promise, future) = promise();
     let (seven, _) = value(7);
-    expect("complete()", "complete() never waits", || promise.complete(seven));
+    complete(promise, seven);
     check_value(expect("get()", VALUE_NEVER_SEEN, || future.get()), 7);
 }
 
@@ -65,7 +72,7 @@ pub fn get_waits_for_the_value() {
     let (promise, future) = promise();
     let (seven, _) = value(7);
     let getter = getter(future, VALUE_NEVER_SEEN);
-    expect("complete()", "complete() never waits", || promise.complete(seven));
+    complete(promise, seven);
     check_value(join(getter), 7);
 }
 
@@ -75,7 +82,7 @@ pub fn a_waiting_get_sleeps() {
     let getter = getter(future, VALUE_NEVER_SEEN);
     until_asleep(1, "get() looks again and again and keeps a core busy with nothing: wait on a Condvar");
     step("sees get() asleep");
-    promise.complete(seven);
+    complete(promise, seven);
     check_value(join(getter), 7);
 }
 
@@ -142,26 +149,81 @@ pub fn is_done_is_true_for_an_abandoned_future() {
 pub fn done_means_that_the_value_is_there() {
     let (promise, future) = promise();
     let (seven, _) = value(7);
-    let provider = thread::spawn(move || promise.complete(seven));
+    let provider = provider(promise, seven);
     if future.is_done() {
         step("is_done() was true");
-        check_value(
-            expect(
-                "get()",
-                "done is announced before the value is in its place: change both under one lock",
-                || future.get(),
-            ),
-            7,
-        );
+        let too_early = "done is announced before the value is in its place: change both under one lock";
+        let waits = waits_so_far();
+        let got = expect("get()", too_early, || future.get());
+        if waits_so_far() > waits {
+            fail("is_done() was true, and then get() had to wait", too_early);
+        }
+        check_value(got, 7);
     }
     join(provider);
+}
+
+pub fn done_once_is_done_for_good() {
+    let (promise, future) = promise();
+    let provider = provider(promise, value(7).0);
+    if future.is_done() {
+        step("is_done() was true");
+        if !future.is_done() {
+            fail(
+                "is_done() was true, and later false",
+                "the answer depends on something that passes, such as who has the lock just now: look at the place itself",
+            );
+        }
+    }
+    join(provider);
+}
+
+pub fn is_done_loses_no_value_that_comes_meanwhile() {
+    let (promise, future) = promise();
+    let (seven, _) = value(7);
+    let provider = provider(promise, seven);
+    future.is_done();
+    step("has asked is_done()");
+    let cause = "a value that came at that moment is lost: is_done() may only look, and get() must not look for the value and \
+                 then for the end of the promise if it lets go of the lock between them";
+    let got = expect("get()", cause, || future.get());
+    if got.is_err() {
+        fail("get() returned Err(Abandoned), and the promise was kept", cause);
+    }
+    check_value(got, 7);
+    join(provider);
+}
+
+/// Calls complete() on a thread of its own.
+fn provider(promise: Promise<Value>, value: Value) -> thread::JoinHandle<()> {
+    let provide = move || complete(promise, value);
+    thread::Builder::new().name("provider".into()).spawn(provide).expect("a thread")
 }
 
 pub fn a_value_that_nobody_gets_is_dropped() {
     let (promise, future) = promise();
     let (seven, dropped) = value(7);
-    promise.complete(seven);
+    complete(promise, seven);
     drop(future);
+    check_dropped(&dropped);
+}
+
+pub fn a_promise_works_when_the_future_is_gone() {
+    let cause = "a future may be dropped before the value is there. That is no mistake, so complete() and the drop of the \
+                 promise have to take it";
+    let (kept, future) = promise();
+    let (seven, dropped) = value(7);
+    drop(future);
+    step("has dropped the future");
+    at_once("complete()", cause, || kept.complete(seven));
+    check_dropped(&dropped);
+    let (broken, future) = promise::<u32>();
+    drop(future);
+    step("has dropped the other future");
+    at_once("drop()", cause, || drop(broken));
+}
+
+fn check_dropped(dropped: &Counter) {
     let times = dropped.get();
     if times != 1 {
         fail(

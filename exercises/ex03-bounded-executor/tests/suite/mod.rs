@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 
 use executor::prelude::*;
-use executor::{Executor, RejectReason, RejectedExecution, Task, ThreadPoolExecutor};
+use executor::{
+    CancelToken, DirectExecutor, Executor, Outcome, RejectReason, RejectedExecution, Task, ThreadPoolExecutor,
+};
 use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::BoundedExecutor;
-use crate::probe::{Counter, Shared};
+use crate::probe::{Counter, Shared, until_others_wait};
 use crate::sync::{Arc, thread};
 
 /// An inner executor under the property's control: it keeps the tasks until it is told what to do with them, and
@@ -35,17 +37,27 @@ impl Inner {
         self.0.refuses.with(|now| *now = refuses);
     }
 
+    /// The task that came first of those that are here.
     fn take(&self) -> Task {
-        let task = self.0.tasks.with(VecDeque::pop_front);
+        Self::taken(self.0.tasks.with(VecDeque::pop_front))
+    }
+
+    fn taken(task: Option<Task>) -> Task {
         task.unwrap_or_else(|| {
             let cause = "execute() returned Ok, and has not given the job to the inner executor";
             fail("the inner executor has no task", cause)
         })
     }
 
-    fn run_one(&self) {
+    fn run_one(&self) -> Outcome {
         let task = self.take();
         step("the inner executor runs the job");
+        task.run()
+    }
+
+    fn run_last(&self) {
+        let task = Self::taken(self.0.tasks.with(VecDeque::pop_back));
+        step("the inner executor runs the job that came last");
         task.run();
     }
 
@@ -107,6 +119,13 @@ fn check_room_for_one(inner: &Inner, bounded: BoundedExecutor<Inner>, cause: &'s
     join(second);
 }
 
+/// Calls execute() on a thread of its own.
+fn submitter(name: &str, bounded: &Arc<BoundedExecutor<Inner>>) -> thread::JoinHandle<()> {
+    let bounded = Arc::clone(bounded);
+    let submit = move || let_in(&bounded, "a permit does not come back when its job is done", || {});
+    thread::Builder::new().name(name.into()).spawn(submit).expect("a thread")
+}
+
 fn join<T>(handle: thread::JoinHandle<T>) {
     if handle.join().is_err() {
         fail("a thread of the test panicked", "execute() never panics");
@@ -158,12 +177,7 @@ pub fn as_many_jobs_are_let_in_as_the_bound_says() {
 pub fn no_more_jobs_are_let_in_than_the_bound_says() {
     let inner = Inner::new();
     let bounded = Arc::new(BoundedExecutor::new(inner.clone(), 1));
-    let submit = |job: usize| {
-        let bounded = Arc::clone(&bounded);
-        let submit = move || let_in(&bounded, "a permit does not come back when its job is done", || {});
-        thread::Builder::new().name(format!("submitter {job}")).spawn(submit).expect("a thread")
-    };
-    let submitters: Vec<_> = (1..=2).map(submit).collect();
+    let submitters: Vec<_> = (1..=2).map(|n| submitter(&format!("submitter {n}"), &bounded)).collect();
     for job in 1..=2 {
         inner.wait_for(job);
         thread::yield_now();
@@ -198,11 +212,7 @@ pub fn a_running_job_keeps_its_place() {
         }
     };
     let_in(&bounded, NO_ROOM_YET, job);
-    let second = {
-        let bounded = Arc::clone(&bounded);
-        let submit = move || let_in(&bounded, "a permit does not come back when its job is done", || {});
-        thread::Builder::new().name("second".into()).spawn(submit).expect("a thread")
-    };
+    let second = submitter("second", &bounded);
     inner.run_one();
     inner.wait_for(2);
     if seen.get() > 0 {
@@ -244,10 +254,7 @@ pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
         expect("execute()", NO_ROOM_YET, || bounded.execute(|| step("the refused job runs after all")));
     match refused {
         Err(rejected) => drop(rejected), // and the job with it
-        Ok(()) => fail(
-            "the inner executor refused, and execute() returned Ok",
-            "the job is lost and nobody knows: pass the error on",
-        ),
+        Ok(()) => refusal_lost(),
     }
     step("drops the refused job");
     inner.refuse(false);
@@ -256,6 +263,13 @@ pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
     let twice =
         "the permit of the refused job came back twice: on the error, and again when the job was dropped";
     check_room_for_one(&inner, bounded, cause, twice);
+}
+
+fn refusal_lost() -> ! {
+    fail(
+        "the inner executor refused, and execute() returned Ok",
+        "the job is lost and nobody knows: pass the error on",
+    )
 }
 
 pub fn the_permit_comes_back_when_the_job_is_dropped_unrun() {
@@ -268,4 +282,136 @@ pub fn the_permit_comes_back_when_the_job_is_dropped_unrun() {
     let cause = "the permit of the job that was never run is lost: a closure that is dropped runs no code but the Drop \
                  of what it has captured. Let it capture something that gives the permit back";
     check_room_for_one(&inner, bounded, cause, "the permit of the dropped job came back twice");
+}
+
+pub fn execute_sleeps_while_there_is_no_room() {
+    let inner = Inner::new();
+    let bounded = Arc::new(BoundedExecutor::new(inner.clone(), 1));
+    let_in(&bounded, NO_ROOM_YET, || {});
+    let second = submitter("second", &bounded);
+    until_others_wait(
+        "execute() runs on and on while there is no room",
+        "it asks again and again whether there is room, and keeps a core busy with nothing: acquire() sleeps until there is",
+    );
+    inner.run_one();
+    inner.wait_for(2);
+    inner.run_one();
+    join(second);
+}
+
+pub fn a_place_is_free_whichever_job_is_done() {
+    let inner = Inner::new();
+    let bounded = BoundedExecutor::new(inner.clone(), 2);
+    for job in 1..=2 {
+        let_in(&bounded, NO_ROOM_YET, move || step(&format!("job {job} runs")));
+    }
+    inner.run_last();
+    let cause = "the job that came second is done, the first is not, and execute() waits: does it wait for one job in \
+                 particular, and not for any place that becomes free?";
+    let_in(&bounded, cause, || {});
+    inner.run_one();
+    inner.run_one();
+}
+
+pub fn a_job_may_execute_another() {
+    let bounded = Arc::new(BoundedExecutor::new(DirectExecutor, 2));
+    let ran = Arc::new(Counter::new("the other job to run"));
+    let cause = "a job calls execute() on the thread that runs it, and there is room for both: does execute() keep others out \
+                 while it hands a job over?";
+    let job = {
+        let (bounded, ran) = (Arc::clone(&bounded), Arc::clone(&ran));
+        move || {
+            step("the job executes another");
+            let other = move || {
+                step("the other job runs");
+                ran.add();
+            };
+            drop(expect("execute()", cause, || bounded.execute(other)));
+        }
+    };
+    drop(expect("execute()", cause, || bounded.execute(job)));
+    if ran.get() != 1 {
+        fail("a job executed another one, and that did not run", "execute() refused it, or has lost it");
+    }
+}
+
+pub fn a_refused_job_comes_back_whole() {
+    let inner = Inner::new();
+    let bounded = BoundedExecutor::new(inner.clone(), 1);
+    let ran = Arc::new(Counter::new("the job to run"));
+    let runs = Arc::clone(&ran);
+    inner.refuse(true);
+    let refused = expect("execute()", NO_ROOM_YET, || {
+        bounded.execute(move || {
+            runs.add();
+        })
+    });
+    let Err(RejectedExecution { reason, task }) = refused else { refusal_lost() };
+    if !matches!(reason, RejectReason::Shutdown) {
+        fail(
+            &format!("the inner executor refused because it is shut down, and execute() says: {reason}"),
+            "pass on the error of the inner executor as it is: what the caller does next depends on the reason",
+        );
+    }
+    step("runs the task that came back");
+    task.run();
+    if ran.get() != 1 {
+        fail(
+            &format!("the task that came back was run once, and the job {} times", ran.get()),
+            "the error has to hold the job itself, as the inner executor has given it back: the caller may run it \
+             elsewhere, or later",
+        );
+    }
+}
+
+pub fn the_inner_executor_sees_how_the_job_ended() {
+    let inner = Inner::new();
+    let bounded = BoundedExecutor::new(inner.clone(), 2);
+    let_in(&bounded, NO_ROOM_YET, || step("the job returns"));
+    let_in(&bounded, NO_ROOM_YET, || panic_on_purpose());
+    let outcome = inner.run_one();
+    if !matches!(outcome, Outcome::Completed) {
+        fail(
+            &format!("a job returned, and the inner executor saw {outcome:?}"),
+            "what else runs in that task?",
+        );
+    }
+    if !matches!(inner.run_one(), Outcome::Panicked(_)) {
+        fail(
+            "a job panicked, and the inner executor took it for done",
+            "the panic is caught on the way and goes no further, so the inner executor's panic handler and hooks hear \
+             nothing of it. Let it pass (a Drop gives the permit back all the same), or pass it on with resume_unwind",
+        );
+    }
+}
+
+pub fn a_cancelled_caller_does_not_get_in_without_room() {
+    let inner = Inner::new();
+    let bounded = Arc::new(BoundedExecutor::new(inner.clone(), 1));
+    let_in(&bounded, NO_ROOM_YET, || {});
+    let caller = {
+        let bounded = Arc::clone(&bounded);
+        let token = CancelToken::new();
+        token.cancel();
+        let cause = "acquire() returns an error if the caller's task is cancelled. That is no reason to panic, or to wait for \
+                     ever: refuse the job (RejectReason::Interrupted), or wait on";
+        let submit = move || drop(expect("execute()", cause, || bounded.execute(|| {})));
+        let submit = move || token.attach(submit);
+        thread::Builder::new().name("cancelled caller".into()).spawn(submit).expect("a thread")
+    };
+    for _ in 0..10 {
+        thread::yield_now();
+    }
+    if inner.accepted() > 1 {
+        fail(
+            "two jobs were let in, and the bound is 1: the caller of the second is cancelled",
+            "acquire() returned an error and no permit, and the job was handed over all the same. Refuse it \
+             (RejectReason::Interrupted), or wait on",
+        );
+    }
+    inner.run_one();
+    join(caller);
+    if inner.accepted() > 1 {
+        inner.run_one();
+    }
 }

@@ -52,6 +52,8 @@ impl Executor for Inner {
 }
 
 const NO_WAIT: &str = "nothing in execute() has to wait, and nothing in it panics";
+const PASS_ON: &str = "clean up in a Drop, which lets a panic pass, or go on with what you have caught \
+                       (std::panic::resume_unwind). A panic of your own does not say what has gone wrong in the job";
 const CLEAN_UP: &str = "what is cleaned up after a job has to be dropped, on the job's thread, before its closure returns. \
                         Neither the next job nor the end of the thread may ever come";
 
@@ -113,12 +115,33 @@ pub fn a_refused_job_is_given_back() {
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     inner.0.refuses.with(|refuses| *refuses = true);
-    match expect("execute()", NO_WAIT, || isolating.execute(|| step("the refused job runs after all"))) {
-        Err(rejected) => drop(rejected), // and the job with it
-        Ok(()) => fail(
+    let ran = counter();
+    let job = {
+        let ran = Arc::clone(&ran);
+        move || {
+            step("the refused job runs");
+            ran.add();
+        }
+    };
+    let Err(rejected) = expect("execute()", NO_WAIT, || isolating.execute(job)) else {
+        fail(
             "the inner executor refused, and execute() returned Ok",
             "the job is lost and nobody knows: pass the error on",
-        ),
+        )
+    };
+    if ran.get() > 0 {
+        fail(
+            "the inner executor refused a job, and execute() has run it all the same",
+            "whoever submits a job decides what becomes of it when it is refused: pass the error on, with the job in it",
+        );
+    }
+    step("the submitter runs the task that it was given back");
+    rejected.task.run();
+    if ran.get() != 1 {
+        fail(
+            &format!("the task in the error was run; runs of the refused job: {}", ran.get()),
+            "the submitter may want to run the job elsewhere: pass on the error of the inner executor, with its task",
+        );
     }
 }
 
@@ -173,7 +196,7 @@ pub fn what_a_panicking_job_leaves_ends_with_it() {
         sign_in(session("Ada", &of_ada));
         panic_on_purpose();
     });
-    inner.run_one();
+    expect("the job, which panics", PASS_ON, || inner.run_one());
     if ended.get() != 1 || signed_in().is_some() {
         fail(
             "the job panicked, and the session that it left is still there",
@@ -186,11 +209,18 @@ pub fn a_panic_still_reaches_the_inner_executor() {
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
     execute(&isolating, || panic_on_purpose());
-    if !matches!(inner.run_one(), Outcome::Panicked(_)) {
+    let outcome = expect("the job, which panics", PASS_ON, || inner.run_one());
+    let Outcome::Panicked(panic) = outcome else {
         fail(
             "the job panicked, and the inner executor takes it for completed",
             "the panic was caught and dropped: nobody will hear of it. Clean up in a Drop, which does not stop a panic, \
              or go on with it (std::panic::resume_unwind)",
+        )
+    };
+    if panic.message() != "a panic on purpose" {
+        fail(
+            &format!("the job panicked, and the inner executor sees another panic: {:?}", panic.message()),
+            PASS_ON,
         );
     }
 }
@@ -216,30 +246,42 @@ pub fn a_job_on_its_callers_thread_finds_nobody_signed_in() {
 
 pub fn the_callers_session_is_there_again_afterwards() {
     let isolating = IsolatingExecutor::new(DirectExecutor);
-    for panics in [false, true] {
-        let (grace, ada) = (counter(), counter());
+    for job in [
+        "signs in Ada",
+        "signs in Ada and panics",
+        "signs nobody in",
+        "signs in Ada and out",
+        "signs in a Grace",
+    ] {
+        let (grace, of_the_job) = (counter(), counter());
         sign_in(session("Grace", &grace));
-        let of_job = Arc::clone(&ada);
-        execute(&isolating, move || {
-            sign_in(session("Ada", &of_job));
-            if panics {
-                panic_on_purpose();
+        let ended = Arc::clone(&of_the_job);
+        step(&format!("execute() with a job that {job}"));
+        execute(&isolating, move || match job {
+            "signs nobody in" => {}
+            "signs in a Grace" => sign_in(session("Grace", &ended)),
+            _ => {
+                sign_in(session("Ada", &ended));
+                if job.ends_with("out") {
+                    sign_out();
+                }
+                if job.ends_with("panics") {
+                    panic_on_purpose();
+                }
             }
         });
         if grace.get() != 0 || signed_in() != Some("Grace") {
-            let how = if panics { "panicked" } else { "returned" };
+            let now = match signed_in() {
+                Some("Grace") => "another session of hers is there".to_owned(),
+                _ => format!("{} is signed in", who()),
+            };
             fail(
-                &format!(
-                    "Grace was signed in, and a job {how} on her thread; afterwards {} is signed in, and Grace's session \
-                     has {}ended",
-                    who(),
-                    if grace.get() == 0 { "not " } else { "" }
-                ),
+                &format!("Grace was signed in, a job that {job} was run on her thread, and now {now}"),
                 "what is there before a job belongs to somebody else: take it out of the slot, keep it, and put it back \
-                 when the job is over",
+                 when the job is over, whatever the job has done",
             );
         }
-        if ada.get() != 1 {
+        if of_the_job.get() != usize::from(job != "signs nobody in") {
             fail("the job is over, and the session that it left is not", CLEAN_UP);
         }
         sign_out();
@@ -247,6 +289,28 @@ pub fn the_callers_session_is_there_again_afterwards() {
             fail("Grace has signed out, and her session has not ended once", "a session was put back twice");
         }
     }
+}
+
+pub fn a_session_on_the_jobs_thread_is_there_again_afterwards() {
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    execute(&isolating, || {
+        nobody_is_signed_in(
+            "a job on a thread on which somebody was signed in since it was submitted",
+            "what is to be put away is on the thread that runs the job, when it runs it. execute() itself is earlier, and \
+             mostly on another thread",
+        );
+    });
+    let grace = counter();
+    sign_in(session("Grace", &grace));
+    inner.run_one();
+    if grace.get() != 0 || signed_in() != Some("Grace") {
+        fail(
+            "Grace was signed in on the thread that ran the job, and is not any more",
+            "keep what is there when the job begins, whoever submitted it, and put it back",
+        );
+    }
+    sign_out();
 }
 
 pub fn jobs_within_jobs_each_have_their_own_session() {
@@ -274,18 +338,23 @@ fn nest(isolating: &Arc<IsolatingExecutor<DirectExecutor>>, users: &'static [&st
 }
 
 fn check_still_there(user: &str, ended: &Counter, within: usize) {
-    if signed_in() != Some(user) || ended.get() != within {
-        fail(
-            &format!(
-                "{user} signed in and ran a job; jobs in one another there: {within}. Afterwards {} is signed in; sessions \
-                 that have ended: {}",
-                who(),
-                ended.get()
-            ),
-            "what was there before a job has to be kept for each job by itself, in the closure that runs it: in one place \
-             for all, the next one throws it out",
-        );
+    if signed_in() == Some(user) && ended.get() == within {
+        return;
     }
+    let (now, ended) = (who(), ended.get());
+    let seen = if within == 0 {
+        format!(
+            "{user} was signed in by a job within other jobs; sessions of those that have ended already: {ended}"
+        )
+    } else {
+        format!(
+            "{user} signed in and ran a job; jobs in one another there: {within}. Afterwards {now} is signed in; sessions \
+             that have ended: {ended}"
+        )
+    };
+    let cause = "what was there before a job has to be kept for each job by itself, in the closure that runs it: in one place \
+                 for all, the next one throws it out";
+    fail(&seen, cause);
 }
 
 pub fn submitting_leaves_the_submitters_session_alone() {
@@ -303,6 +372,48 @@ pub fn submitting_leaves_the_submitters_session_alone() {
     }
     sign_out();
     inner.run_one();
+}
+
+pub fn a_job_that_never_runs_touches_no_session() {
+    let inner = Inner::default();
+    let isolating = IsolatingExecutor::new(inner.clone());
+    execute(&isolating, || step("the job runs"));
+    let grace = counter();
+    sign_in(session("Grace", &grace));
+    step("the inner executor drops the job, as after a shutdown_now()");
+    inner.0.tasks.with(std::mem::take);
+    if grace.get() != 0 || signed_in() != Some("Grace") {
+        fail(
+            "Grace's thread has dropped a job that was never run, and she is not signed in any more",
+            "a value that the closure has captured is dropped with it, also if it is never called. What cleans up has to \
+             be made inside the closure, where the job begins",
+        );
+    }
+    sign_out();
+}
+
+pub fn a_jobs_session_ends_before_its_callers_is_back() {
+    let isolating = IsolatingExecutor::new(DirectExecutor);
+    let (grace, seen) = (counter(), Arc::new(Shared::<Vec<_>>::default()));
+    sign_in(session("Grace", &grace));
+    let at_end = Arc::clone(&seen);
+    execute(&isolating, move || {
+        sign_in(Session::new("Ada", move || {
+            step("the session of Ada ends, and asks who is signed in");
+            at_end.with(|seen| seen.push(signed_in()));
+        }));
+    });
+    if seen.with(|seen| seen.contains(&Some("Grace"))) {
+        fail(
+            "the session that a job has left ended, and in its end it found the caller, Grace, signed in",
+            "that is the job's code as well. End what the job has left, and put back what was there after that: \
+             `replace` gives you the old session when the new one is in the slot already",
+        );
+    }
+    if seen.with(|seen| seen.len()) != 1 {
+        fail("the job is over, and the session that it left is not", CLEAN_UP);
+    }
+    sign_out();
 }
 
 pub fn a_session_may_look_around_when_it_ends() {

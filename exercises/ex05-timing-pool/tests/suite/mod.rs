@@ -1,7 +1,7 @@
 //! The properties of the timing, each a function. `exercise.toml` lists them and says what each promises.
 
 use executor::prelude::*;
-use executor::{TaskHandle, ThreadPoolExecutor};
+use executor::{Cancelled, TaskHandle, ThreadPoolExecutor};
 use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::{Millis, Summary, Timing};
@@ -32,8 +32,13 @@ impl Clock {
 
 impl Timed {
     fn new(threads: usize) -> Self {
+        Self::at(1_000, threads) // the clock is older than the pool
+    }
+
+    /// The same at some time on the clock.
+    fn at(now: Millis, threads: usize) -> Self {
         let clock = Arc::new(Clock::default());
-        clock.advance(1_000); // the clock is older than the pool
+        clock.advance(now);
         let log: Arc<Shared<Vec<Summary>>> = Arc::default();
         let timing = {
             let (clock, log) = (Arc::clone(&clock), Arc::clone(&log));
@@ -124,8 +129,9 @@ pub fn every_task_is_counted_once() {
     for task in tasks {
         join(task);
     }
-    let cause = "two threads count at the same time, and each writes back what it has read plus one: one task is lost. \
-                 Read and write have to be one step";
+    let cause = "two tasks ended at about the same time, and one of them is lost. If both threads read the number and write it \
+                 back plus one, one is overwritten: Read and write have to be one step. If both keep something in the same \
+                 place, one takes it away from the other. If one finds the other at it and goes on, it has not counted";
     timed.check("after three tasks that took no time", 3, 0, cause);
     timed.close();
 }
@@ -148,6 +154,25 @@ pub fn a_panicking_task_is_counted_and_timed() {
         2,
         15,
         "the panicked task's beginning was left for the next one",
+    );
+    timed.close();
+}
+
+pub fn a_task_that_gives_up_is_counted_and_timed() {
+    let timed = Timed::new(1);
+    let clock = Arc::clone(&timed.clock);
+    let task = timed.pool.submit_cancellable(move |_token| -> Result<(), Cancelled> {
+        clock.advance(10);
+        step("the task gives up");
+        Err(Cancelled)
+    });
+    let task = task.unwrap_or_else(|_| fail("the pool refused a task", "it was shut down early"));
+    join(task);
+    timed.check(
+        "after a task that gave up after 10 ms",
+        1,
+        10,
+        "its outcome is Cancelled, and it has ended as well, and taken its time: count every outcome",
     );
     timed.close();
 }
@@ -190,15 +215,39 @@ pub fn the_mean_of_no_tasks_is_none() {
 
 pub fn the_mean_is_the_total_by_the_number() {
     let timed = Timed::new(1);
-    join(timed.task_of(5));
-    join(timed.task_of(10));
-    let mean = timed.timing.summary().mean();
-    if mean != Some(7.5) {
-        fail(
-            &format!("tasks of 5 ms and 10 ms, and the mean is {mean:?}"),
-            "it is 7.5: a division of whole numbers throws the rest away, so convert first",
-        );
+    for (millis, tasks, total) in [(5, 1, 5), (10, 2, 15), (5, 3, 20)] {
+        join(timed.task_of(millis));
+        let cause = "number and total are counted and added up, each by itself; the mean is worked out when somebody asks";
+        timed.check(&format!("after {tasks} of three tasks (5, 10 and 5 ms)"), tasks, total, cause);
+        let (mean, right) = (timed.timing.summary().mean(), total as f64 / tasks as f64);
+        if !mean.is_some_and(|mean| (mean - right).abs() < 1e-9) {
+            fail(
+                &format!("the summary says: tasks {tasks}, total {total} ms; and the mean is {mean:?}"),
+                &format!(
+                    "it is {right}: a division of whole numbers throws the rest away, so convert first, and do not round"
+                ),
+            );
+        }
     }
+    timed.close();
+}
+
+pub fn every_time_on_the_clock_counts() {
+    let timed = Timed::at(0, 1);
+    join(timed.task_of(7));
+    timed.check(
+        "after a task of 7 ms that began when the clock said 0",
+        1,
+        7,
+        "0 is a time like any other. What says that there is no beginning has to be another value: an Option",
+    );
+    join(timed.task_of(5_000_000_000));
+    timed.check(
+        "after a task of 7 ms and one of 58 days",
+        2,
+        5_000_000_007,
+        "both numbers are u64. One of fewer bits runs over, and if the two share a word, it runs over into the other one",
+    );
     timed.close();
 }
 
@@ -279,7 +328,10 @@ pub fn the_log_is_called_once_after_the_last_task() {
     join(task);
     join(last);
     close(&timed.pool);
-    let lines = timed.log.with(|log| log.clone());
+    step("the pool and its hooks are dropped");
+    let Timed { pool, timing, log, .. } = timed;
+    drop((pool, timing));
+    let lines = log.with(|log| log.clone());
     let told: Vec<_> = lines.iter().map(|summary| summary.tasks).collect();
     if told != [3] {
         fail(
@@ -290,6 +342,42 @@ pub fn the_log_is_called_once_after_the_last_task() {
              late or comes for each thread",
         );
     }
+}
+
+pub fn a_pool_that_has_run_no_task_logs_as_well() {
+    let timed = Timed::new(1);
+    close(&timed.pool);
+    let told = timed.log.with(|log| log.clone());
+    if told != [Summary { tasks: 0, total: 0 }] {
+        fail(
+            &format!(
+                "the pool is over and has run no task; the log was called with these numbers of tasks: {told:?}"
+            ),
+            "such a pool has an end, too, and perhaps it never had a thread: the pool calls terminated() in any case",
+        );
+    }
+}
+
+pub fn the_clock_may_ask_for_the_summary() {
+    let slot: Arc<Shared<Option<Arc<Timing>>>> = Arc::default();
+    let asks = Arc::clone(&slot);
+    let clock = move || {
+        if let Some(timing) = asks.with(|slot| slot.clone()) {
+            step("the clock asks for the summary");
+            timing.summary();
+        }
+        0
+    };
+    let timing = Arc::new(Timing::new(clock, |_| {}));
+    slot.with(|slot| *slot = Some(Arc::clone(&timing)));
+    let pool = pool(1, &timing);
+    let task = pool.submit(|| step("the task runs"));
+    let task = task.unwrap_or_else(|_| fail("the pool refused a task", "it was shut down early"));
+    let cause = "the clock is somebody else's code, and is called while a lock is held. It may need that lock, and as long as \
+                 it takes, no other task can begin or end: read the clock first, then lock";
+    expect("join() of a task", cause, || drop(task.join()));
+    close(&pool);
+    slot.with(|slot| slot.take());
 }
 
 pub fn the_log_may_ask_for_the_summary() {

@@ -1,270 +1,17 @@
 //! The properties of the server, each a function. `exercise.toml` lists them and says what each promises.
 
-use std::collections::VecDeque;
-
-use executor::{CancelToken, ThreadPoolExecutor};
+use executor::{CancelToken, FifoQueue, ThreadPoolExecutor};
 use exercises_harness::{expect, fail, step};
 
-use super::exercise::{Connection, Listener, Server, Stopped};
-use crate::probe::{Counter, Shared};
+use super::exercise::{Server, Stopped};
+use crate::probe::Counter;
 use crate::sync::{Arc, thread};
 
-/// What has become of a client.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Fate {
-    /// Nothing yet.
-    #[default]
-    Waits,
-    Served,
-    /// Its request was begun, and cancelled.
-    GivenUp,
-    Refused,
-    /// Its connection was dropped without an answer.
-    HungUpOn,
-    /// Had not been accepted when the listener was closed, or came later.
-    StayedOutside,
-}
+mod world;
 
-struct Client {
-    name: String,
-    fate: Shared<Fate>,
-    /// Whether it gives up when it is cancelled.
-    obeys: bool,
-    may_finish: Shared<bool>,
-    wake_up: Counter,
-    begun: Counter,
-    ended: Counter,
-}
-
-impl Client {
-    fn new(name: &str, obeys: bool) -> Arc<Self> {
-        Arc::new(Self {
-            name: format!("client {name}"),
-            fate: Shared::default(),
-            obeys,
-            may_finish: Shared::default(),
-            wake_up: Counter::new("the test to let a request be finished"),
-            begun: Counter::new("a request to begin"),
-            ended: Counter::new("a request to end"),
-        })
-    }
-
-    /// One whose request is finished at once.
-    fn quick(name: &str) -> Arc<Self> {
-        let client = Self::new(name, true);
-        client.let_finish();
-        client
-    }
-
-    fn let_finish(&self) {
-        self.may_finish.with(|may| *may = true);
-        self.wake_up.add();
-    }
-
-    fn now_is(&self, fate: Fate) {
-        step(&format!("{}: {fate:?}", self.name));
-        self.fate.with(|now| *now = fate);
-        self.ended.add();
-    }
-
-    fn fate(&self) -> Fate {
-        self.fate.with(|fate| *fate)
-    }
-
-    fn must_be_served(&self, cause: &str) {
-        if self.fate() != Fate::Served {
-            fail(&format!("{} was accepted before shutdown(), and now: {:?}", self.name, self.fate()), cause);
-        }
-    }
-
-    fn wait_until_begun(&self) {
-        let cause = "the accept loop does not hand it to the pool";
-        expect("waiting for a request to begin", cause, || self.begun.wait_for(1));
-    }
-}
-
-struct Link(Arc<Client>);
-
-impl Connection for Link {
-    fn serve(self, token: &CancelToken) {
-        let client = &self.0;
-        step(&format!("{}: its request begins", client.name));
-        client.begun.add();
-        let _registration = client.obeys.then(|| {
-            let client = Arc::clone(client);
-            token.on_cancel(move || {
-                client.wake_up.add();
-            })
-        });
-        client.wake_up.wait_for(1);
-        client.now_is(if client.may_finish.with(|may| *may) { Fate::Served } else { Fate::GivenUp });
-    }
-
-    fn refuse(self) {
-        self.0.now_is(Fate::Refused);
-    }
-}
-
-impl Drop for Link {
-    fn drop(&mut self) {
-        if self.0.fate() == Fate::Waits {
-            self.0.now_is(Fate::HungUpOn);
-        }
-    }
-}
-
-/// A listener without a network: clients stand in a queue until they are accepted.
-struct Door {
-    outside: Shared<VecDeque<Arc<Client>>>,
-    is_closed: Shared<bool>,
-    /// Clients that came, and the close.
-    events: Counter,
-    closed: Counter,
-    accepts: Counter,
-}
-
-impl Door {
-    fn new() -> Arc<Self> {
-        Arc::new(Self {
-            outside: Shared::default(),
-            is_closed: Shared::default(),
-            events: Counter::new("a client, or the listener to be closed"),
-            closed: Counter::new("the listener to be closed"),
-            accepts: Counter::new("the accept loop to call accept()"),
-        })
-    }
-
-    fn connect(&self, client: &Arc<Client>) {
-        step(&format!("{} connects", client.name));
-        self.outside.with(|outside| outside.push_back(Arc::clone(client)));
-        if self.is_closed.with(|closed| *closed) {
-            self.turn_away();
-        }
-        self.events.add();
-    }
-
-    fn turn_away(&self) {
-        for client in self.outside.with(std::mem::take) {
-            client.now_is(Fate::StayedOutside);
-        }
-    }
-}
-
-impl Listener for Arc<Door> {
-    type Connection = Link;
-
-    fn accept(&self) -> Option<Link> {
-        self.accepts.add();
-        loop {
-            let seen = self.events.get();
-            if self.is_closed.with(|closed| *closed) {
-                return None;
-            }
-            if let Some(client) = self.outside.with(VecDeque::pop_front) {
-                step(&format!("accepts {}", client.name));
-                return Some(Link(client));
-            }
-            self.events.wait_for(seen + 1);
-        }
-    }
-
-    fn close(&self) {
-        step("closes the listener");
-        self.is_closed.with(|closed| *closed = true);
-        self.turn_away();
-        self.events.add();
-        self.closed.add();
-    }
-}
-
-/// A server whose accept loop runs on a thread of its own.
-struct Running {
-    server: Arc<Server<Arc<Door>>>,
-    door: Arc<Door>,
-    loop_thread: thread::JoinHandle<()>,
-}
-
-const NO_END: &str = "shutdown() waits for something that does not come";
-
-impl Running {
-    fn start(threads: usize) -> Self {
-        let door = Door::new();
-        let server = Arc::new(Server::new(Arc::clone(&door), ThreadPoolExecutor::fixed(threads)));
-        let loop_thread = {
-            let server = Arc::clone(&server);
-            spawn("accept loop", move || server.run())
-        };
-        Self { server, door, loop_thread }
-    }
-
-    /// One client that is being served.
-    fn with_request_in_progress(threads: usize, client: &Arc<Client>) -> Self {
-        let running = Self::start(threads);
-        running.door.connect(client);
-        client.wait_until_begun();
-        running
-    }
-
-    /// Waits until the pool has been given so many clients.
-    fn wait_for_hand_over(&self, clients: usize) {
-        let cause = "the accept loop has to hand a client to the pool and come back for the next one, however long the \
-                     first one takes";
-        expect("waiting for the accept loop to come back", cause, || self.door.accepts.wait_for(clients + 1));
-    }
-
-    fn shutdown(&self, cause: &str, deadline: &CancelToken) -> Stopped {
-        expect("shutdown()", cause, || self.server.shutdown(deadline))
-    }
-
-    /// The same on another thread.
-    fn begin_shutdown(&self, deadline: &CancelToken) -> thread::JoinHandle<Stopped> {
-        let (server, deadline) = (Arc::clone(&self.server), deadline.clone());
-        spawn("shutdown", move || {
-            let stopped = server.shutdown(&deadline);
-            step("shutdown() has returned");
-            stopped
-        })
-    }
-
-    fn wait_for_close(&self) {
-        let cause = "the listener is open while shutdown() waits, and clients keep coming: close it first";
-        expect("waiting for the listener to be closed", cause, || self.door.closed.wait_for(1));
-    }
-
-    /// After a shutdown, when no request is held up any more.
-    fn end(self) {
-        let cause = "the accept loop is still waiting for clients: a flag is seen only by a thread that looks at it. Only \
-                     close() brings a thread back from accept()";
-        expect("run()", cause, || join(self.loop_thread));
-    }
-}
-
-fn spawn<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> thread::JoinHandle<T> {
-    thread::Builder::new().name(name.into()).spawn(body).expect("a thread")
-}
-
-fn join<T>(thread: thread::JoinHandle<T>) -> T {
-    thread
-        .join()
-        .unwrap_or_else(|_| fail("a thread of the test panicked", "run() and shutdown() never panic"))
-}
-
-fn join_shutdown(cause: &str, thread: thread::JoinHandle<Stopped>) -> Stopped {
-    expect("shutdown()", cause, || join(thread))
-}
-
-/// A deadline that nobody lets pass.
-fn no_deadline() -> CancelToken {
-    CancelToken::new()
-}
-
-/// A deadline that is over.
-fn time_is_up() -> CancelToken {
-    let deadline = CancelToken::new();
-    step("the time is up");
-    deadline.cancel();
-    deadline
-}
+use world::{
+    A_WHILE, Client, Door, Fate, NO_END, Running, join, join_shutdown, no_deadline, spawn, time_is_up,
+};
 
 pub fn clients_are_served_side_by_side() {
     let running = Running::start(2);
@@ -310,9 +57,7 @@ pub fn shutdown_waits_for_requests_in_progress() {
             stopped
         })
     };
-    for _ in 0..10 {
-        thread::yield_now();
-    }
+    (0..A_WHILE).for_each(|_| thread::yield_now());
     if returned.get() > 0 && client.fate() == Fate::Waits {
         fail(
             "shutdown() returned, and a request is in progress",
@@ -349,6 +94,57 @@ pub fn nobody_connects_while_shutdown_waits() {
     running.wait_for_close();
     client.let_finish();
     join_shutdown(NO_END, shutdown);
+    running.end();
+}
+
+pub fn whom_a_full_pool_refuses_is_refused() {
+    let pool =
+        ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1)).build().expect("a valid pool");
+    let running = Running::on(pool);
+    let clients = ["1", "2", "3"].map(|name| Client::new(name, true));
+    for (n, client) in clients.iter().enumerate() {
+        running.door.connect(client);
+        let cause = "the pool serves one client, keeps one and has refused the third. The accept loop has to refuse it, too, \
+                     and to come back for the next: it serves nobody itself";
+        expect("waiting for the accept loop to come back", cause, || running.door.accepts.wait_for(n + 2));
+        clients[0].wait_until_begun();
+    }
+    let server = Arc::clone(&running.server);
+    if clients[2].fate() != Fate::Refused || server.refused() != 1 {
+        fail(
+            &format!(
+                "the pool was full when client 3 came, and now: {:?}; refused() is {}",
+                clients[2].fate(),
+                server.refused()
+            ),
+            "what the pool refuses comes back in the error: refuse that connection, and count it",
+        );
+    }
+    clients.iter().for_each(|client| client.let_finish());
+    if running.shutdown(NO_END, &no_deadline()) != Stopped::InOrder {
+        fail(
+            "a client was refused before shutdown(), all others were served in time, and shutdown() says CutOff",
+            "the outcome says whether the time was up, not whether anybody was refused",
+        );
+    }
+    running.end();
+}
+
+pub fn a_request_that_panics_is_over() {
+    let client = Client::panicking("1");
+    let running = Running::with_request_in_progress(1, &client);
+    let cause = "a request has panicked, and shutdown() waits for it. What stands after serve() is not reached then: what has \
+                 to be done in any case belongs into a Drop";
+    let stopped = running.shutdown(cause, &no_deadline());
+    if stopped != Stopped::InOrder || running.server.refused() != 0 {
+        let refused = running.server.refused();
+        fail(
+            &format!(
+                "a request has panicked, nobody was refused; shutdown() says {stopped:?}, and refused() is {refused}"
+            ),
+            "a request that was begun is not refused any more, whatever becomes of it: only refuse() counts",
+        );
+    }
     running.end();
 }
 
@@ -488,19 +284,25 @@ pub fn shutdowns_at_the_same_time_agree() {
     let cause = "two threads stop the server at the same time, and the second one's time is up, but it waits for the \
                  first one. Hold no lock while waiting";
     let second = running.shutdown(cause, &time_is_up());
-    check_cut_off("the second", second);
-    let first =
-        join_shutdown("the request was cancelled by the second one, and the first one waits on", first);
-    check_cut_off("the first", first);
-    running.end();
-}
-
-fn check_cut_off(which: &str, stopped: Stopped) {
-    if stopped != Stopped::CutOff {
+    if second != Stopped::CutOff {
         fail(
-            &format!("the time was up for one of two, and {which} shutdown() says {stopped:?}"),
-            "that somebody else is stopping the server is not the end: whoever calls shutdown() waits for it, and \
-             learns how it came",
+            &format!(
+                "the time was up for the second of two, a request was in progress, and it says {second:?}"
+            ),
+            "that somebody else is stopping the server is not the end: whoever calls shutdown() waits for it, and learns how it \
+             came. If the first one to know writes down the outcome, it has to do so before anybody is cut off",
         );
     }
+    let first =
+        join_shutdown("the request was cancelled by the second one, and the first one waits on", first);
+    if first != second {
+        fail(
+            &format!(
+                "the time was up for one of two, which says {second:?}; the other one waited beside it and says {first:?}"
+            ),
+            "what is done for one of them can be seen by the other one at once, before it is finished: write down that it is \
+             cut off before you cut off",
+        );
+    }
+    running.end();
 }

@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use executor::prelude::*;
 use executor::{
-    Canceller, DirectExecutor, Executor, RejectReason, RejectedExecution, Task, TaskError, ThreadPoolExecutor,
+    CancelToken, Canceller, DirectExecutor, Executor, RejectReason, RejectedExecution, Task, TaskError,
 };
 use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
 
@@ -53,6 +52,28 @@ impl Executor for Desk {
     }
 }
 
+/// An executor with a thread for each task.
+#[derive(Default)]
+struct Threads {
+    started: Shared<Vec<thread::JoinHandle<()>>>,
+}
+
+impl Executor for Threads {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        let thread = thread::spawn(move || drop(task.run()));
+        self.started.with(|started| started.push(thread));
+        Ok(())
+    }
+}
+
+impl Threads {
+    fn join(&self) {
+        for thread in self.started.with(std::mem::take) {
+            let _ = thread.join();
+        }
+    }
+}
+
 /// A service whose tasks are at the property's disposal.
 fn at_a_desk() -> (Arc<Desk>, Arc<Service<Arc<Desk>>>) {
     let desk = Arc::<Desk>::default();
@@ -96,7 +117,11 @@ fn taker<E: Executor + 'static>(name: &str, service: &Arc<Service<E>>) -> thread
 }
 
 fn join(cause: &str, taker: thread::JoinHandle<Taken>) -> Taken {
-    expect("take()", cause, || {
+    join_after("take()", cause, taker)
+}
+
+fn join_after(what: &str, cause: &str, taker: thread::JoinHandle<Taken>) -> Taken {
+    expect(what, cause, || {
         taker.join().unwrap_or_else(|_| fail("a thread that takes panicked", "take() never panics"))
     })
 }
@@ -119,6 +144,8 @@ fn check(taken: &Taken, expected: &str, when: &str, cause: &str) {
     }
 }
 
+const ASLEEP: &str =
+    "take() asks again and again, or sleeps where the tests cannot see it: wait on a Condvar of crate::sync";
 const HAS_ENDED: &str = "a task has ended, and its result is nowhere to be found";
 const NOTHING_LEFT: &str = "no task is left whose result could come, and take() waits for one";
 
@@ -128,9 +155,20 @@ fn check_end<E: Executor>(service: &Service<E>) {
     check(&taken, "None", "a take() after the last result", "a result comes once");
 }
 
+pub fn a_task_ends_without_a_take() {
+    let (desk, service) = at_a_desk();
+    submit_all(&service, &[1, 2]);
+    let cause = "a thread that ends a task waits until somebody takes a result: there has to be room for any number of \
+                 results";
+    expect("the end of a task, which must not wait for a take(),", cause, || {
+        desk.run(0);
+        desk.run(0);
+    });
+}
+
 pub fn every_result_comes_once() {
-    let pool = Arc::new(ThreadPoolExecutor::fixed(2));
-    let service = Service::new(Arc::clone(&pool));
+    let threads = Arc::<Threads>::default();
+    let service = Service::new(Arc::clone(&threads));
     submit_all(&service, &[1, 2]);
     let mut values = Vec::new();
     for _ in 0..2 {
@@ -149,7 +187,7 @@ pub fn every_result_comes_once() {
         fail(&format!("tasks with the results 1 and 2, and what came was {values:?}"), "each comes once");
     }
     aside(|| check_end(&service));
-    pool.close();
+    threads.join();
 }
 
 pub fn results_come_in_the_order_in_which_tasks_end() {
@@ -162,8 +200,10 @@ pub fn results_come_in_the_order_in_which_tasks_end() {
     desk.run(1);
     desk.run(0);
     let order = "two tasks have ended since the last take(), first the third and then the first";
-    check(&take(&service, cause), "the result 3", order, "first in, first out: a queue");
-    check(&take(&service, cause), "the result 1", order, "first in, first out: a queue");
+    let queue = "results come first in, first out: in the order in which the tasks ended, and not in the order in which \
+                 they were submitted";
+    check(&take(&service, cause), "the result 3", order, queue);
+    check(&take(&service, cause), "the result 1", order, queue);
     aside(|| check_end(&service));
 }
 
@@ -171,7 +211,7 @@ pub fn take_waits_for_the_next_result() {
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1]);
     let taker = taker("taker", &service);
-    until_asleep(1, "take() asks again and again: wait on a Condvar");
+    until_asleep(1, ASLEEP);
     desk.run(0);
     let taken = join(HAS_ENDED, taker);
     check(&taken, "the result 1", "a take() that waited", "it has to look again after the wait");
@@ -179,8 +219,8 @@ pub fn take_waits_for_the_next_result() {
 }
 
 pub fn take_waits_while_anything_is_outstanding() {
-    let pool = Arc::new(ThreadPoolExecutor::fixed(2));
-    let service = Arc::new(Service::new(Arc::clone(&pool)));
+    let threads = Arc::<Threads>::default();
+    let service = Arc::new(Service::new(Arc::clone(&threads)));
     let gate = Arc::new(Counter::new("the test to let task 1 end"));
     {
         let gate = Arc::clone(&gate);
@@ -204,14 +244,14 @@ pub fn take_waits_while_anything_is_outstanding() {
         );
     }
     aside(|| check_end(&service));
-    pool.close();
+    threads.join();
 }
 
 pub fn several_takes_share_the_results() {
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1, 2]);
     let takers = ["taker 1", "taker 2"].map(|name| taker(name, &service));
-    until_asleep(2, "take() asks again and again: wait on a Condvar");
+    until_asleep(2, ASLEEP);
     desk.run(0);
     desk.run(0);
     let cause = "two results came one after the other, and one waiter was told of both: notify for each result, not only \
@@ -234,11 +274,25 @@ pub fn take_returns_none_when_nothing_is_outstanding() {
     check_end(&service);
 }
 
+pub fn a_drained_service_goes_on() {
+    let (desk, service) = at_a_desk();
+    submit_all(&service, &[1]);
+    desk.run(0);
+    let round = take(&service, HAS_ENDED);
+    check(&round, "the result 1", "the first task has ended", HAS_ENDED);
+    submit_all(&service, &[2]);
+    let taker = taker("taker", &service);
+    desk.run(0);
+    let cause = "every result had been taken, and then another task was submitted: it counts like the first one. That \
+                 nothing was to come before is no fact for ever";
+    check(&join(HAS_ENDED, taker), "the result 2", "a take() after the second submit()", cause);
+}
+
 pub fn who_waits_learns_that_nothing_will_come() {
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1]);
     let takers = ["taker 1", "taker 2", "taker 3"].map(|name| taker(name, &service));
-    until_asleep(3, "take() asks again and again: wait on a Condvar");
+    until_asleep(3, ASLEEP);
     desk.run(0);
     let cause = "one has taken the last result; the others were waiting for it and are not told that there will be none \
                  for them";
@@ -252,12 +306,21 @@ pub fn who_waits_learns_that_nothing_will_come() {
 pub fn a_refused_task_is_not_waited_for() {
     let (desk, service) = at_a_desk();
     desk.refuses.with(|refuses| *refuses = true);
-    match service.submit(|| 1) {
-        Err(refused) => drop(refused),
-        Ok(_) => fail(
+    let Err(refused) = service.submit(|| 1) else {
+        fail(
             "the executor refused, and submit() returned Ok",
             "the caller believes that the task will be run: pass the error on",
-        ),
+        )
+    };
+    let refusal =
+        "the error is the executor's: pass it on as it is, with the task in it, for the caller to use";
+    if !matches!(refused.reason, RejectReason::Shutdown) {
+        fail(&format!("the executor was shut down, and submit() says: {}", refused.reason), refusal);
+    }
+    step("the caller runs the refused task");
+    refused.task.run();
+    if !matches!(refused.handle.try_join(), Ok(1)) {
+        fail("the caller ran the refused task, and its handle has no result", refusal);
     }
     let taken = take(&service, "the task was refused, and counts as one whose result is to come");
     check(&taken, "None", "the only task was refused", "no result of a refused task comes out");
@@ -297,6 +360,40 @@ pub fn a_cancelled_task_comes_too() {
     aside(|| check_end(&service));
 }
 
+pub fn the_canceller_reaches_the_task() {
+    let (desk, service) = at_a_desk();
+    let ran = Arc::<Shared<bool>>::default();
+    let canceller = {
+        let ran = Arc::clone(&ran);
+        submit(&service, move || {
+            ran.with(|ran| *ran = true);
+            1
+        })
+    };
+    step("cancels the task");
+    canceller.cancel();
+    desk.run(0);
+    let cause = "what submit() returns has to be the canceller of the task itself, the one of its handle. Another one \
+                 calls off the result, and the task knows nothing of it";
+    if ran.with(|ran| *ran) {
+        fail("the task was cancelled before it began, and ran all the same", cause);
+    }
+    let its_canceller = Arc::<Shared<Option<Canceller>>>::default();
+    let canceller = {
+        let its_canceller = Arc::clone(&its_canceller);
+        submit(&service, move || {
+            step("somebody cancels the task while it runs");
+            its_canceller.with(Option::take).expect("it was put there before").cancel();
+            if !CancelToken::current().is_cancelled() {
+                fail("the task was cancelled while it ran, and was not told", cause);
+            }
+            2
+        })
+    };
+    its_canceller.with(|place| *place = Some(canceller));
+    desk.run(0);
+}
+
 pub fn a_task_that_is_dropped_unrun_comes_too() {
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1]);
@@ -331,4 +428,22 @@ pub fn try_take_takes_what_is_there() {
     let cause = "try_take() has taken the last result, and take() waits for one: a result that is taken is not outstanding \
                  any more, whoever took it";
     check(&take(&service, cause), "None", "a take() after the last result", "a result comes once");
+}
+
+pub fn who_takes_the_last_result_releases_the_others() {
+    let (desk, service) = at_a_desk();
+    submit_all(&service, &[1]);
+    let takers = ["taker 1", "taker 2"].map(|name| taker(name, &service));
+    desk.run(0);
+    let taken = service.try_take();
+    step(&format!("try_take() has given {}", text(&taken)));
+    let what = "a take(), while another one or try_take() takes the last result,";
+    let cause =
+        "whoever takes the last result, with take() or try_take(), tells all who wait that nothing will come";
+    let mut taken = vec![text(&taken)];
+    taken.extend(takers.into_iter().map(|taker| text(&join_after(what, cause, taker))));
+    taken.sort_unstable();
+    if taken != ["None", "None", "the result 1"] {
+        fail(&format!("one result, two take() and a try_take(), and they gave: {}", taken.join(", ")), cause);
+    }
 }

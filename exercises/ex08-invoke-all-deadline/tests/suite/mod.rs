@@ -11,115 +11,11 @@ use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use super::exercise::{Clock, Job, Millis, invoke_all};
 use crate::probe::{Counter, Shared};
-use crate::sync::Arc;
+use crate::sync::{Arc, thread};
 
-const NEVER: Millis = Millis::MAX;
+mod simulation;
 
-/// When the property begins. No clock begins at zero.
-const START: Millis = 1_000;
-
-/// An executor and a clock in one: each job takes as long as the property says, all of them run side by side, and the
-/// time goes on while somebody waits, from the end of one job to the end of the next.
-#[derive(Default)]
-struct Simulation {
-    /// How long the jobs take, in the order in which they are submitted.
-    takes: Vec<Millis>,
-    /// Runs each job at once, before `submit` returns.
-    inline: bool,
-    /// How long each submission takes.
-    submission: Millis,
-    /// How many jobs it accepts.
-    room: Option<usize>,
-    state: Shared<State>,
-}
-
-#[derive(Default)]
-struct State {
-    passed: Millis,
-    accepted: usize,
-    /// When each job ends, its number, and the job.
-    running: Vec<(Millis, usize, Task)>,
-}
-
-impl Simulation {
-    fn of(takes: &[Millis]) -> Self {
-        Self { takes: takes.to_vec(), ..Self::default() }
-    }
-
-    /// How much time has passed.
-    fn passed(&self) -> Millis {
-        self.state.with(|state| state.passed)
-    }
-
-    fn pass(&self, until: Millis) {
-        self.state.with(|state| state.passed = state.passed.max(until));
-    }
-
-    /// The running job that ends first, if that is not later than this.
-    fn next_to_end(&self, until: Millis) -> Option<(Millis, usize, Task)> {
-        self.state.with(|state| {
-            let running = state.running.iter().enumerate();
-            let (place, (end, ..)) = running.min_by_key(|(_, (end, ..))| *end)?;
-            (*end <= until).then(|| state.running.remove(place))
-        })
-    }
-
-    /// Runs what is still there, as an executor does that nobody has told to leave it.
-    fn go_on(&self) {
-        step("and the executor goes on with what it has");
-        while let Some((.., task)) = self.next_to_end(NEVER) {
-            task.run();
-        }
-    }
-}
-
-impl Executor for Simulation {
-    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        let (now, accepted) = self.state.with(|state| {
-            state.passed += self.submission;
-            (state.passed, state.accepted)
-        });
-        if self.room.is_some_and(|room| accepted >= room) {
-            step(&format!("{now} ms: the executor refuses job {}", accepted + 1));
-            return Err(RejectedExecution { reason: RejectReason::Saturated, task });
-        }
-        step(&format!("{now} ms: job {} begins", accepted + 1));
-        let end = now.saturating_add(self.takes[accepted]);
-        self.state.with(|state| state.accepted += 1);
-        if self.inline {
-            self.pass(end);
-            task.run();
-        } else {
-            self.state.with(|state| state.running.push((end, accepted + 1, task)));
-        }
-        Ok(())
-    }
-}
-
-impl Clock for Simulation {
-    fn now(&self) -> Millis {
-        START + self.passed()
-    }
-
-    fn join<T: Send + 'static>(
-        &self,
-        handle: TaskHandle<T>,
-        at_most: Millis,
-    ) -> Result<T, JoinTimeoutError<T>> {
-        let until = self.passed().saturating_add(at_most);
-        while !handle.is_finished() {
-            let Some((end, number, task)) = self.next_to_end(until) else {
-                self.pass(until);
-                step(&format!("{until} ms: that was all of the time"));
-                return Err(JoinTimeoutError::TimedOut(handle));
-            };
-            self.pass(end);
-            step(&format!("{end} ms: job {number} ends"));
-            task.run();
-        }
-        handle.join_timeout(Duration::ZERO)
-    }
-}
+use simulation::{NEVER, START, Simulation};
 
 /// Which jobs have run.
 type Ran = Arc<Shared<Vec<u32>>>;
@@ -140,8 +36,9 @@ fn jobs(ran: &Ran, number: u32) -> Vec<Job<u32>> {
 type Outcomes = Result<Vec<Result<u32, TaskError>>, RejectedSubmission<u32>>;
 
 fn invoke(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Outcomes {
-    let cause = "times are whole numbers without a sign: what is left until a deadline that is over is 0, and a deadline \
-                 may be later than any number can say (saturating_sub, saturating_add)";
+    let cause = "if it panicked: times are whole numbers without a sign, so what is left until a deadline that is over is 0, \
+                 and a deadline may be later than any number can say (saturating_sub, saturating_add). If it goes on for \
+                 ever: a loop that only looks is no wait, clock.join() is";
     expect("invoke_all()", cause, || invoke_all(simulation, simulation, jobs, timeout))
 }
 
@@ -160,8 +57,15 @@ fn outcomes(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Ve
         .collect()
 }
 
+const IN_ORDER: &str = "the outcomes are right, and their order is not: put each where its job was, also the one of a job \
+     that was cancelled";
+
 fn check(outcomes: &[String], expected: &[&str], what: &str, cause: &str) {
     if outcomes != expected {
+        let (mut found, mut wanted) = (outcomes.to_vec(), expected.to_vec());
+        found.sort_unstable();
+        wanted.sort_unstable();
+        let cause = if found == wanted { IN_ORDER } else { cause };
         fail(&format!("{what}: {}, and not {}", outcomes.join(", "), expected.join(", ")), cause);
     }
 }
@@ -188,12 +92,29 @@ pub fn the_jobs_run_side_by_side() {
     check_time(&simulation, 10, "three jobs of 10 ms, on enough threads", cause);
 }
 
+pub fn twenty_jobs_run_side_by_side() {
+    let simulation = Simulation::of(&[10; 20]);
+    outcomes(&simulation, jobs(&Ran::default(), 20), 1_000);
+    let cause = "some jobs were waited for before the last one was submitted. How many run at a time is for the executor to \
+                 decide";
+    check_time(&simulation, 10, "twenty jobs of 10 ms, on enough threads", cause);
+}
+
+pub fn a_job_may_use_all_of_the_time() {
+    let simulation = Simulation::of(&[9, 1, 1]);
+    let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
+    let cause = "the first one was given up before the time was up: the timeout is for all jobs together, and not to be divided \
+                 among them, since they run side by side";
+    check(&outcomes, &["1", "2", "3"], "jobs of 9, 1 and 1 ms, in 10 ms", cause);
+}
+
 pub fn a_failing_job_does_not_fail_the_others() {
     let simulation = Simulation::of(&[20, 10, 30]);
     let mut jobs = jobs(&Ran::default(), 3);
     jobs[1] = Box::new(|| panic_on_purpose());
     let outcomes = outcomes(&simulation, jobs, 100);
-    let cause = "each job's outcome is its own; what to make of a failure is for the caller to decide";
+    let cause = "each job's outcome is its own, and a panic is not a cancellation; what to make of a failure is for the \
+                 caller to decide";
     check(&outcomes, &["1", "panicked", "3"], "the second one of three jobs panicked", cause);
 }
 
@@ -256,26 +177,38 @@ impl Clock for Impatient {
     }
 }
 
+fn first_runs_and_told() -> (Arc<Counter>, Arc<Counter>) {
+    (Arc::new(Counter::new("job 1 to run")), Arc::new(Counter::new("its token to be cancelled")))
+}
+
+/// A job that ends when its token is cancelled.
+fn runs_until_told(first_runs: &Arc<Counter>, told: &Arc<Counter>) -> Job<u32> {
+    let (first_runs, told) = (Arc::clone(first_runs), Arc::clone(told));
+    Box::new(move || {
+        let tell = Arc::clone(&told);
+        let _registration = CancelToken::current().on_cancel(move || {
+            tell.add();
+        });
+        step("job 1 runs");
+        first_runs.add();
+        told.wait_for(1);
+        step("job 1 gives up");
+        1
+    })
+}
+
 pub fn a_running_job_is_told_to_give_up() {
     let pool = ThreadPoolExecutor::fixed(1);
-    let first_runs = Arc::new(Counter::new("job 1 to run"));
-    let told = Arc::new(Counter::new("its token to be cancelled"));
+    let (first_runs, told) = first_runs_and_told();
     let may_end = Arc::new(Counter::new("the test to let job 1 end"));
     let ran = Ran::default();
     let mut jobs = jobs(&ran, 2);
     jobs[0] = {
-        let (first_runs, told, may_end) = (Arc::clone(&first_runs), Arc::clone(&told), Arc::clone(&may_end));
+        let (job, may_end) = (runs_until_told(&first_runs, &told), Arc::clone(&may_end));
         Box::new(move || {
-            let tell = Arc::clone(&told);
-            let _registration = CancelToken::current().on_cancel(move || {
-                tell.add();
-            });
-            step("job 1 runs");
-            first_runs.add();
-            told.wait_for(1);
+            let result = job();
             may_end.wait_for(1); // it holds the only thread until invoke_all() has returned
-            step("job 1 gives up");
-            1
+            result
         })
     };
     let clock = Impatient { first_runs, passed: Shared::default() };
@@ -306,23 +239,57 @@ pub fn nothing_is_submitted_after_the_deadline() {
     let ran = Ran::default();
     let outcomes = outcomes(&simulation, jobs(&ran, 3), 10);
     let ran = ran.with(|ran| ran.clone());
-    if ran.contains(&3) || outcomes.len() != 3 || outcomes[2] != "cancelled" {
+    let what = "jobs of 8 ms, run one after the other inside submit(), and a timeout of 10 ms";
+    if ran.contains(&3) {
         fail(
-            &format!(
-                "jobs of 8 ms, run one after the other inside submit(), and a timeout of 10 ms: {ran:?} were run, and the \
-                 outcomes are {}",
-                outcomes.join(", ")
-            ),
+            &format!("{what}: {ran:?} were run"),
             "after 16 ms the time is up, and job 3 has not begun: look at the clock before each submission",
         );
     }
+    if outcomes.len() != 3 || outcomes[2] != "cancelled" {
+        fail(
+            &format!("{what}: the outcomes are {}", outcomes.join(", ")),
+            "there is an outcome for each job: that of one which was never submitted is Err(TaskError::Cancelled)",
+        );
+    }
+}
+
+pub fn a_timeout_of_zero_is_over_at_once() {
+    let simulation = Simulation::of(&[5, 5]);
+    let ran = Ran::default();
+    let outcomes = outcomes(&simulation, jobs(&ran, 2), 0);
+    let cause = "0 is a time like any other: it is up at once. It does not mean that there is no limit";
+    check_time(&simulation, 0, "two jobs of 5 ms, and a timeout of 0", cause);
+    check(&outcomes, &["cancelled", "cancelled"], "two jobs of 5 ms, and a timeout of 0", cause);
+    simulation.go_on();
+    let ran = ran.with(|ran| ran.clone());
+    if !ran.is_empty() {
+        fail(&format!("a timeout of 0, and these were run afterwards: {ran:?}"), "cancel every job");
+    }
+}
+
+pub fn an_interrupted_wait_is_over() {
+    let simulation = Simulation { interrupts: true, ..Simulation::of(&[5, 50]) };
+    let ran = Ran::default();
+    let outcomes = outcomes(&simulation, jobs(&ran, 2), 10);
+    simulation.go_on();
+    let ran = ran.with(|ran| ran.clone());
+    let cause = "JoinTimeoutError::Interrupted hands the handle back as TimedOut does, and the job runs on: the wait is over \
+                 for the one reason or the other, and what has not ended is cancelled";
+    if !ran.is_empty() {
+        fail(
+            &format!("the caller was told to give up while it waited, and these jobs ran on: {ran:?}"),
+            cause,
+        );
+    }
+    check(&outcomes, &["cancelled", "cancelled"], "the caller was told to give up while it waited", cause);
 }
 
 pub fn a_refusal_leaves_nothing_behind() {
     let simulation = Simulation { room: Some(2), ..Simulation::of(&[5, 50]) };
     let ran = Ran::default();
-    match invoke(&simulation, jobs(&ran, 3), 10) {
-        Err(refused) => drop(refused),
+    let refused = match invoke(&simulation, jobs(&ran, 3), 10) {
+        Err(refused) => refused,
         Ok(outcomes) => fail(
             &format!(
                 "the executor refused one of three jobs, and invoke_all() returned {} outcomes",
@@ -330,7 +297,7 @@ pub fn a_refusal_leaves_nothing_behind() {
             ),
             "the caller believes that all were run: return the refusal",
         ),
-    }
+    };
     check_time(
         &simulation,
         0,
@@ -345,11 +312,62 @@ pub fn a_refusal_leaves_nothing_behind() {
             "those submitted before it have to be cancelled; `?` forgets them, and dropping a handle does not",
         );
     }
+    let refusal =
+        "the error is the executor's: return it as it is, with the job in it, for the caller to use";
+    if !matches!(refused.reason, RejectReason::Saturated) {
+        fail(&format!("the executor was saturated, and invoke_all() says: {}", refused.reason), refusal);
+    }
+    step("the caller runs the refused job");
+    refused.task.run();
+    if !matches!(refused.handle.try_join(), Ok(3)) {
+        fail("the caller ran the refused job, and its handle has no result", refusal);
+    }
+}
+
+/// Has a thread for one job, and refuses the next one while that runs.
+struct OneThread {
+    first_runs: Arc<Counter>,
+    thread: Shared<Option<thread::JoinHandle<()>>>,
+}
+
+impl Executor for OneThread {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        if self.thread.with(|thread| thread.is_some()) {
+            self.first_runs.wait_for(1);
+            step("the executor refuses job 2");
+            return Err(RejectedExecution { reason: RejectReason::Saturated, task });
+        }
+        let started = thread::spawn(move || drop(task.run()));
+        self.thread.with(|thread| *thread = Some(started));
+        Ok(())
+    }
+}
+
+pub fn a_refusal_tells_a_running_job() {
+    let (first_runs, told) = first_runs_and_told();
+    let mut jobs = jobs(&Ran::default(), 2);
+    jobs[0] = runs_until_told(&first_runs, &told);
+    let executor = OneThread { first_runs: Arc::clone(&first_runs), thread: Shared::default() };
+    let clock = Impatient { first_runs, passed: Shared::default() };
+    if invoke_all(&executor, &clock, jobs, 10).is_ok() {
+        fail(
+            "the executor refused one of two jobs, and invoke_all() returned outcomes",
+            "return the refusal",
+        );
+    }
+    let cause = "job 2 was refused, job 1 runs for nobody, and was not told: cancel() cancels its token as well, \
+                 cancel_keep_running() and dropping the handle do not";
+    expect("waiting for the running job to give up", cause, || told.wait_for(1));
+    if let Some(thread) = executor.thread.with(Option::take) {
+        let _ = thread.join();
+    }
 }
 
 pub fn a_timeout_may_be_as_long_as_it_likes() {
     let simulation = Simulation::of(&[5, 10]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 2), Millis::MAX);
-    check(&outcomes, &["1", "2"], "jobs of 5 and 10 ms, and the longest timeout there is", "it is not over");
+    let cause = "the time is not up: so late a deadline is a number that needs all bits of a Millis, and becomes negative in a \
+                 type with a sign";
+    check(&outcomes, &["1", "2"], "jobs of 5 and 10 ms, and the longest timeout there is", cause);
     check_time(&simulation, 10, "jobs of 5 and 10 ms", "when all have ended, there is nothing to wait for");
 }

@@ -56,7 +56,9 @@ impl Awaiting {
     }
 
     fn poll_in_vain(&mut self) {
-        if self.poll().is_ready() {
+        let cause = "poll() waits for the outcome, and the thread of a whole runtime with it: it leaves the waker and says \
+                     Poll::Pending";
+        if expect("poll(), which must not wait,", cause, || self.poll()).is_ready() {
             fail("poll() was ready before anything was decided", "look at the outcome under its lock");
         }
     }
@@ -145,12 +147,63 @@ pub fn who_comes_later_gets_the_value_too() {
     check(&get(&future, cause), Ok(7), "the promise was kept before", cause);
     check(&get(&early, cause), Ok(7), "another one has got the value already", cause);
     check(&get(&future.clone(), cause), Ok(7), "two have got the value already", cause);
-    match Awaiting::new(&future).poll() {
-        Poll::Ready(outcome) => check(&outcome, Ok(7), "three have got the value already", cause),
-        Poll::Pending => {
-            fail("poll() was pending, and the value is there", "whoever polls now is never woken")
+    let mut task = Awaiting::new(&future);
+    for when in ["three have got the value already", "this very future was ready before"] {
+        match expect("poll(), when the value is there,", cause, || task.poll()) {
+            Poll::Ready(outcome) => check(&outcome, Ok(7), when, cause),
+            Poll::Pending => {
+                fail("poll() was pending, and the value is there", "whoever polls now is never woken")
+            }
         }
     }
+}
+
+pub fn is_done_says_whether_it_is_decided() {
+    let cause = "decided is decided, with a value or without: whoever would get an answer from get() at once is told so";
+    let (kept, future) = promise();
+    if future.is_done() {
+        fail("is_done() was true before anything was decided", "look at the outcome under its lock");
+    }
+    kept.complete(7);
+    if !future.is_done() {
+        fail("the value is there, and is_done() is false", cause);
+    }
+    let (_promise, future) = promise::<u32>();
+    future.cancel();
+    if !future.is_done() {
+        fail("it was cancelled, and is_done() is false", cause);
+    }
+    let (dropped, future) = promise::<u32>();
+    drop(dropped);
+    if !future.is_done() {
+        fail("the promise was dropped, and is_done() is false", cause);
+    }
+}
+
+pub fn a_promise_may_outlive_the_futures() {
+    let (promise, future) = promise();
+    step("drops the only future");
+    drop(future);
+    let cause = "complete() says whether it came in time, and it did: nobody has decided before. That nobody waits is no \
+                 mistake of whoever has the promise";
+    if !expect("complete(), when no future is left,", cause, || promise.complete(7)) {
+        fail("no future was left, and complete() returned false", cause);
+    }
+}
+
+pub fn a_task_is_woken_only_when_it_is_decided() {
+    let (promise, future) = promise();
+    let mut task = Awaiting::new(&future);
+    task.poll_in_vain();
+    if task.woken.times.get() > 0 {
+        fail(
+            "poll() woke the task that polled, and nothing is decided",
+            "a task that is woken polls again: it would ask again and again, and keep a core busy. Leave the waker where \
+             whoever decides finds it",
+        );
+    }
+    promise.complete(7);
+    check(&task.wait_to_be_woken(NOT_RELEASED), Ok(7), "the task was woken", "and finds the value");
 }
 
 pub fn every_task_that_polled_is_woken() {
@@ -165,6 +218,31 @@ pub fn every_task_that_polled_is_woken() {
     }
 }
 
+pub fn a_dropped_future_changes_nothing_for_the_others() {
+    let (promise, future) = promise();
+    let mut tasks = ["A", "B", "C"].map(|_| Awaiting::new(&future));
+    tasks.iter_mut().for_each(Awaiting::poll_in_vain);
+    let [a, b, mut c] = tasks;
+    step("task A drops its future");
+    drop(a);
+    if future.is_done() {
+        fail(
+            "a future was dropped, and is_done() is true",
+            "it was one of many: whoever waits with another one goes on waiting for the value",
+        );
+    }
+    let mut d = Awaiting::new(&future);
+    d.poll_in_vain();
+    c.moves();
+    c.poll_in_vain();
+    promise.complete(7);
+    let cause = "task A has dropped its future, task D has come, and task C has polled again. Each of those that are left has \
+                 one waker that counts, and no other future may move it, replace it or take it away";
+    for task in [b, c, d] {
+        check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", cause);
+    }
+}
+
 pub fn the_waker_of_the_last_poll_counts() {
     let (promise, future) = promise();
     let mut task = Awaiting::new(&future);
@@ -175,6 +253,25 @@ pub fn the_waker_of_the_last_poll_counts() {
     let cause = "a task moves from one thread or runtime to another, and what woke it there wakes it no more: keep the \
                  waker of every poll, not only of the first";
     check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", "and finds the value");
+}
+
+pub fn what_is_done_can_be_had() {
+    let (promise, future) = promise();
+    let completer = {
+        let complete = move || promise.complete(7);
+        thread::Builder::new().name("completer".into()).spawn(complete).expect("a thread")
+    };
+    let cause = "is_done() is true, and the outcome is not yet in its place. Whoever is told that it is decided must find it: \
+                 what is_done() looks at and the outcome change in one step, under one lock";
+    for _ in 0..3 {
+        if future.is_done() {
+            let mut task = Awaiting::new(&future);
+            if expect("poll(), when is_done() was true,", cause, || task.poll()).is_pending() {
+                fail("is_done() was true, and then poll() was pending", cause);
+            }
+        }
+    }
+    join("complete() waits for something", completer);
 }
 
 pub fn no_wake_up_is_lost() {

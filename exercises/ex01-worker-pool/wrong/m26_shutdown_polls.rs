@@ -1,0 +1,84 @@
+//! Wrong: before it joins the threads, shutdown() asks again and again whether they are through. A job that takes an hour costs
+//! an hour of a processor.
+//! The learner sees: a thread runs on and on while shutdown() waits for a job.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex, thread};
+
+/// A job: something to be run once, by some thread.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Runs jobs on a fixed number of threads of its own.
+pub struct WorkerPool {
+    shared: Arc<Shared>,
+    workers: Vec<thread::JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// There is a job, or the end has come.
+    changed: Condvar,
+}
+
+/// The two facts a worker decides on stand behind one lock, so it never sees one without the other.
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    shutting_down: bool,
+}
+
+impl WorkerPool {
+    /// Starts `threads` threads, which wait for jobs.
+    pub fn new(threads: usize) -> Self {
+        let shared = Arc::new(Shared::default());
+        let start = |_| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || work(&shared))
+        };
+        let workers = (0..threads).map(start).collect();
+        Self { shared, workers }
+    }
+
+    /// Accepts a job and returns at once. Some worker runs the job, in its turn.
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
+        self.shared.state.lock().unwrap().jobs.push_back(Box::new(job));
+        self.shared.changed.notify_one(); // one job, one worker
+    }
+
+    /// Ends the pool: every job accepted so far is still run, then every thread ends. Returns when they are gone.
+    pub fn shutdown(self) {
+        self.shared.state.lock().unwrap().shutting_down = true;
+        self.shared.changed.notify_all(); // the end concerns all of them
+        while Arc::strong_count(&self.shared) > 1 {
+            thread::yield_now(); // each worker has one
+        }
+        for worker in self.workers {
+            worker.join().unwrap();
+        }
+    }
+}
+
+fn work(shared: &Shared) {
+    while let Some(job) = next_job(shared) {
+        // The lock is free here. A panic is the job's own affair.
+        let _ = catch_unwind(AssertUnwindSafe(job));
+    }
+}
+
+/// Waits for a job. `None`: the queue is empty and stays so.
+fn next_job(shared: &Shared) -> Option<Job> {
+    let mut state = shared.state.lock().unwrap();
+    loop {
+        if let Some(job) = state.jobs.pop_front() {
+            return Some(job);
+        }
+        if state.shutting_down {
+            return None;
+        }
+        state = shared.changed.wait(state).unwrap();
+    }
+}

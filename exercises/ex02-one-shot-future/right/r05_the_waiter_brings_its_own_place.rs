@@ -1,0 +1,97 @@
+//! Right: whoever comes first leaves something at a meeting place: the promise its result, or get() an empty
+//! letter box of its own, into which the result is put.
+#![allow(unused)]
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Belongs to one waiting get().
+struct LetterBox<T> {
+    letter: Mutex<Option<Result<T, Abandoned>>>,
+    bell: Condvar,
+}
+
+impl<T> LetterBox<T> {
+    fn deliver(&self, result: Result<T, Abandoned>) {
+        *self.letter.lock().unwrap() = Some(result);
+        self.bell.notify_one();
+    }
+
+    fn wait(&self) -> Result<T, Abandoned> {
+        let mut letter = self.letter.lock().unwrap();
+        loop {
+            match letter.take() {
+                Some(result) => return result,
+                None => letter = self.bell.wait(letter).unwrap(),
+            }
+        }
+    }
+}
+
+/// What lies at the meeting place.
+enum Meeting<T> {
+    Nothing,
+    Result(Result<T, Abandoned>),
+    LetterBox(Arc<LetterBox<T>>),
+}
+
+pub fn promise<T>() -> (Promise<T>, Future<T>) {
+    let meeting = Arc::new(Mutex::new(Meeting::Nothing));
+    (Promise { meeting: Some(Arc::clone(&meeting)) }, Future { meeting })
+}
+
+pub struct Promise<T> {
+    /// Given away with the result.
+    meeting: Option<Arc<Mutex<Meeting<T>>>>,
+}
+
+pub struct Future<T> {
+    meeting: Arc<Mutex<Meeting<T>>>,
+}
+
+/// The promise was dropped, and no value will ever come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abandoned;
+
+impl<T> Promise<T> {
+    fn give(&mut self, result: Result<T, Abandoned>) {
+        let Some(meeting) = self.meeting.take() else { return };
+        let mut there = meeting.lock().unwrap();
+        match std::mem::replace(&mut *there, Meeting::Nothing) {
+            Meeting::LetterBox(letter_box) => {
+                drop(there);
+                letter_box.deliver(result);
+            }
+            // A promise comes here once, so it finds nothing.
+            Meeting::Nothing | Meeting::Result(_) => *there = Meeting::Result(result),
+        }
+    }
+
+    pub fn complete(mut self, value: T) {
+        self.give(Ok(value));
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        self.give(Err(Abandoned));
+    }
+}
+
+impl<T> Future<T> {
+    pub fn get(self) -> Result<T, Abandoned> {
+        let mut there = self.meeting.lock().unwrap();
+        match std::mem::replace(&mut *there, Meeting::Nothing) {
+            Meeting::Result(result) => result,
+            Meeting::Nothing | Meeting::LetterBox(_) => {
+                let letter_box = Arc::new(LetterBox { letter: Mutex::new(None), bell: Condvar::new() });
+                *there = Meeting::LetterBox(Arc::clone(&letter_box));
+                drop(there);
+                letter_box.wait()
+            }
+        }
+    }
+
+    pub fn is_done(&self) -> bool {
+        matches!(*self.meeting.lock().unwrap(), Meeting::Result(_))
+    }
+}

@@ -1,0 +1,78 @@
+//! Wrong: the promise refers to the place weakly, sure that the future holds it. But the future may be gone when the value
+//! comes: whoever wanted it has given up.
+//! The learner sees: complete() panics, after the future was dropped.
+#![allow(unused)]
+
+use crate::sync::{Arc, Condvar, Mutex, Weak};
+
+/// Makes the two ends.
+pub fn promise<T>() -> (Promise<T>, Future<T>) {
+    let shared = Arc::new(Shared { state: Mutex::new(State::Pending), decided: Condvar::new() });
+    (Promise { shared: Arc::downgrade(&shared) }, Future { shared })
+}
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// The state is no longer pending.
+    decided: Condvar,
+}
+
+enum State<T> {
+    Pending,
+    Completed(T),
+    Abandoned,
+}
+
+/// The end that provides the value.
+pub struct Promise<T> {
+    shared: Weak<Shared<T>>,
+}
+
+/// The end that waits for it.
+pub struct Future<T> {
+    shared: Arc<Shared<T>>,
+}
+
+/// The promise was dropped, and no value will ever come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abandoned;
+
+impl<T> Promise<T> {
+    /// Provides the value and wakes up whoever waits for it.
+    pub fn complete(self, value: T) {
+        let shared = self.shared.upgrade().unwrap();
+        *shared.state.lock().unwrap() = State::Completed(value);
+        shared.decided.notify_one();
+        // `drop` runs now, and finds the promise kept.
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        let Some(shared) = self.shared.upgrade() else { return };
+        let mut state = shared.state.lock().unwrap();
+        if matches!(*state, State::Pending) {
+            *state = State::Abandoned;
+            shared.decided.notify_one();
+        }
+    }
+}
+
+impl<T> Future<T> {
+    /// Waits until the value is there and returns it; or until it is clear that it will never be.
+    pub fn get(self) -> Result<T, Abandoned> {
+        let mut state = self.shared.state.lock().unwrap();
+        while matches!(*state, State::Pending) {
+            state = self.shared.decided.wait(state).unwrap();
+        }
+        match std::mem::replace(&mut *state, State::Abandoned) {
+            State::Completed(value) => Ok(value),
+            State::Pending | State::Abandoned => Err(Abandoned),
+        }
+    }
+
+    /// Whether `get` would return at once. Never waits for the value, and does not touch it.
+    pub fn is_done(&self) -> bool {
+        !matches!(*self.shared.state.lock().unwrap(), State::Pending)
+    }
+}

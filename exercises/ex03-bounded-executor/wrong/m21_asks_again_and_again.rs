@@ -1,0 +1,48 @@
+//! Wrong: execute() asks again and again whether there is a permit. It works, and a core is busy with nothing for as long as there
+//! is no room.
+//! The learner sees: execute() runs on and on while there is no room.
+#![allow(unused)]
+
+use executor::prelude::*;
+use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
+
+use crate::sync::{Arc, thread};
+
+/// Hands jobs to another executor, and never more than `bound` that are not done, running or queued there.
+pub struct BoundedExecutor<E> {
+    inner: E,
+    room: Arc<Semaphore>,
+}
+
+/// A permit that travels with its job. However the job ends (it returns, it panics, it is dropped unrun), its captured
+/// values are dropped, and the permit with them.
+struct Place(Arc<Semaphore>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.release(1);
+    }
+}
+
+impl<E: Executor> BoundedExecutor<E> {
+    /// Lets in `bound` jobs at a time.
+    pub fn new(inner: E, bound: usize) -> Self {
+        Self { inner, room: Arc::new(Semaphore::new(bound)) }
+    }
+
+    /// Waits until there is room, then hands the job to the inner executor.
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
+        let permit = loop {
+            match self.room.try_acquire() {
+                Some(permit) => break permit,
+                None => thread::yield_now(),
+            }
+        };
+        permit.forget();
+        let place = Place(Arc::clone(&self.room));
+        self.inner.execute(move || {
+            let _place = place; // taken along, and dropped after the job
+            job();
+        })
+    }
+}

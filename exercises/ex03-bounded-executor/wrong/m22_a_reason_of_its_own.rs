@@ -1,0 +1,46 @@
+//! Wrong: whatever the inner executor says, execute() says that there is no room. The caller tries again later, and the pool was
+//! shut down.
+//! The learner sees: the inner executor refused because it is shut down, and execute() gave another reason.
+#![allow(unused)]
+
+use executor::prelude::*;
+use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
+
+use crate::sync::Arc;
+
+/// Hands jobs to another executor, and never more than `bound` that are not done, running or queued there.
+pub struct BoundedExecutor<E> {
+    inner: E,
+    room: Arc<Semaphore>,
+}
+
+/// A permit that travels with its job. However the job ends (it returns, it panics, it is dropped unrun), its captured
+/// values are dropped, and the permit with them.
+struct Place(Arc<Semaphore>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.release(1);
+    }
+}
+
+impl<E: Executor> BoundedExecutor<E> {
+    /// Lets in `bound` jobs at a time.
+    pub fn new(inner: E, bound: usize) -> Self {
+        Self { inner, room: Arc::new(Semaphore::new(bound)) }
+    }
+
+    /// Waits until there is room, then hands the job to the inner executor.
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
+        let Ok(permit) = self.room.acquire() else {
+            return Err(RejectedExecution { reason: RejectReason::Interrupted, task: Task::new(job) });
+        };
+        permit.forget();
+        let place = Place(Arc::clone(&self.room));
+        let result = self.inner.execute(move || {
+            let _place = place; // taken along, and dropped after the job
+            job();
+        });
+        result.map_err(|refused| RejectedExecution { reason: RejectReason::Saturated, task: refused.task })
+    }
+}

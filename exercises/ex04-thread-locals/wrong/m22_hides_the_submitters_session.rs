@@ -1,0 +1,95 @@
+//! Wrong: the session of the submitting thread is put away while the job is submitted, and a thread that runs a job is
+//! taken to have none. That covers a pool and a job that its caller runs, and nothing else.
+//! The learner sees: a thread has a session of its own, and the job that it runs finds it.
+#![allow(unused)]
+
+use std::cell::{Cell, RefCell};
+
+use executor::prelude::*;
+use executor::{Executor, RejectedExecution};
+
+use crate::sync::thread_local;
+
+thread_local! {
+    /// The session of whoever is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
+    static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
+}
+
+/// Somebody is signed in, until this is dropped.
+pub struct Session {
+    user: &'static str,
+    at_end: Option<Box<dyn FnOnce()>>, // not Send: a session ends on the thread on which it began
+}
+
+impl Session {
+    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs nobody in and does not
+    /// panic.
+    pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
+        Self { user, at_end: Some(Box::new(at_end)) }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(at_end) = self.at_end.take() {
+            at_end();
+        }
+    }
+}
+
+/// Who is signed in on this thread.
+pub fn signed_in() -> Option<&'static str> {
+    SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
+}
+
+/// Begins a session on this thread, and ends the one that was there.
+pub fn sign_in(session: Session) {
+    drop(SESSION.with(|slot| slot.replace(Some(session))));
+}
+
+/// Ends the session of this thread, if there is one.
+pub fn sign_out() {
+    drop(SESSION.with(|slot| slot.take()));
+}
+
+/// Hands jobs to another executor, and shields them and their thread from each other: a job finds nobody signed in, and
+/// whoever it signs in is signed out when it ends.
+pub struct IsolatingExecutor<E> {
+    inner: E,
+}
+
+/// The session that was there before the job. Dropped when the job has returned or panicked.
+struct Before(Option<Session>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        sign_out();
+        let before = self.0.take();
+        drop(SESSION.with(|slot| slot.replace(before)));
+    }
+}
+
+/// Signs out when dropped.
+struct SignOut;
+
+impl Drop for SignOut {
+    fn drop(&mut self) {
+        sign_out();
+    }
+}
+
+impl<E: Executor> IsolatingExecutor<E> {
+    /// Puts itself in front of `inner`.
+    pub fn new(inner: E) -> Self {
+        Self { inner }
+    }
+
+    /// Hands the job to the inner executor, which may run it on any thread: one of a pool's, or this one.
+    pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
+        let _before = Before(SESSION.with(|slot| slot.take()));
+        self.inner.execute(move || {
+            let _sign_out = SignOut;
+            job();
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! Right: no number and no Condvar. Each client holds an Arc, and the server one that the first shutdown() drops. The
+//! drop of the last one decides InOrder, a deadline decides CutOff; the first of them cancels a token under which
+//! shutdown() sleeps.
+#![allow(unused)]
+
+use core::time::Duration;
+
+use executor::prelude::*;
+use executor::{CancelToken, ThreadPoolExecutor, masked};
+
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Where clients connect. The tests bring their own, without a network.
+pub trait Listener: Send + Sync + 'static {
+    type Connection: Connection;
+
+    /// Waits for the next client. `None` once the listener is closed.
+    fn accept(&self) -> Option<Self::Connection>;
+
+    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    fn close(&self);
+}
+
+/// A client that has connected and wants an answer.
+pub trait Connection: Send + 'static {
+    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
+    /// Like any code, it may panic. That is no refusal.
+    fn serve(self, token: &CancelToken);
+
+    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    fn refuse(self);
+}
+
+/// How a server has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Everybody who was being served, or waited to be, was served.
+    InOrder,
+    /// The time was up before that.
+    CutOff,
+}
+
+/// Accepts clients and has a pool serve them, until it is told to stop.
+pub struct Server<L: Listener> {
+    listener: L,
+    pool: ThreadPoolExecutor,
+    refused: Arc<AtomicUsize>,
+    fate: Arc<Fate>,
+    open: Mutex<Option<Arc<Open>>>,
+}
+
+/// How it ends, decided once.
+struct Fate {
+    outcome: Mutex<Option<Stopped>>,
+    decided: CancelToken,
+}
+
+impl Fate {
+    fn decide(&self, outcome: Stopped) {
+        self.outcome.lock().unwrap().get_or_insert(outcome);
+        self.decided.cancel();
+    }
+
+    fn outcome(&self) -> Option<Stopped> {
+        *self.outcome.lock().unwrap()
+    }
+}
+
+/// Held by the server until it has to stop, and by each client until it has its answer.
+struct Open(Arc<Fate>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.decide(Stopped::InOrder);
+    }
+}
+
+/// A connection that is refused when this is dropped, if nobody has taken it.
+struct Unanswered<C: Connection> {
+    connection: Option<C>,
+    refused: Arc<AtomicUsize>,
+}
+
+impl<C: Connection> Drop for Unanswered<C> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            connection.refuse();
+        }
+    }
+}
+
+/// A client on its way through the pool. The fields are dropped in their order: first comes the answer.
+struct Guest<C: Connection> {
+    unanswered: Unanswered<C>,
+    open: Arc<Open>,
+}
+
+impl<C: Connection> Guest<C> {
+    fn serve(mut self) {
+        if let Some(connection) = self.unanswered.connection.take() {
+            connection.serve(&CancelToken::current());
+        }
+    }
+}
+
+impl<L: Listener> Server<L> {
+    /// A server that runs as soon as somebody calls `run`.
+    pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
+        let fate = Arc::new(Fate { outcome: Mutex::new(None), decided: CancelToken::new() });
+        let open = Mutex::new(Some(Arc::new(Open(Arc::clone(&fate)))));
+        Self { listener, pool, refused: Arc::default(), fate, open }
+    }
+
+    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    pub fn run(&self) {
+        while let Some(connection) = self.listener.accept() {
+            let unanswered = Unanswered { connection: Some(connection), refused: Arc::clone(&self.refused) };
+            let open = self.open.lock().unwrap().clone();
+            let Some(open) = open else { continue }; // shut down meanwhile: the client is refused here
+            let guest = Guest { unanswered, open };
+            let _ = self.pool.execute(move || guest.serve());
+        }
+    }
+
+    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
+        self.listener.close();
+        self.pool.shutdown();
+        let open = self.open.lock().unwrap().take();
+        drop(open); // decides if no client holds it
+        let fate = Arc::clone(&self.fate);
+        let registration = deadline.on_cancel(move || fate.decide(Stopped::CutOff));
+        let stopped = loop {
+            match self.fate.outcome() {
+                Some(stopped) => break stopped,
+                // Masked, since the deadline ends this wait, and not the token of the task that may have called us.
+                None => drop(masked(|| self.fate.decided.sleep(Duration::MAX))),
+            }
+        };
+        drop(registration);
+        if stopped == Stopped::CutOff {
+            drop(self.pool.shutdown_now());
+        }
+        stopped
+    }
+
+    /// How many connections were refused so far.
+    pub fn refused(&self) -> usize {
+        self.refused.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,169 @@
+//! Right: connections do not travel through the pool. They hang in a cloakroom, a map under a lock, and the pool gets
+//! numbered tickets. A ticket that runs takes its client out to serve it, and one that is dropped takes it out to
+//! refuse it.
+#![allow(unused)]
+
+use core::time::Duration;
+use std::collections::HashMap;
+
+use executor::prelude::*;
+use executor::{CancelToken, ThreadPoolExecutor};
+
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Where clients connect. The tests bring their own, without a network.
+pub trait Listener: Send + Sync + 'static {
+    type Connection: Connection;
+
+    /// Waits for the next client. `None` once the listener is closed.
+    fn accept(&self) -> Option<Self::Connection>;
+
+    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    fn close(&self);
+}
+
+/// A client that has connected and wants an answer.
+pub trait Connection: Send + 'static {
+    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
+    /// Like any code, it may panic. That is no refusal.
+    fn serve(self, token: &CancelToken);
+
+    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    fn refuse(self);
+}
+
+/// How a server has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Everybody who was being served, or waited to be, was served.
+    InOrder,
+    /// The time was up before that.
+    CutOff,
+}
+
+/// Accepts clients and has a pool serve them, until it is told to stop.
+pub struct Server<L: Listener> {
+    listener: L,
+    pool: ThreadPoolExecutor,
+    cloakroom: Arc<Cloakroom<L::Connection>>,
+}
+
+struct Room<C> {
+    waiting: HashMap<usize, C>,
+    next: usize,
+    /// Clients who were taken out and are being served or refused.
+    leaving: usize,
+    refused: usize,
+    time_up: bool,
+    outcome: Option<Stopped>,
+}
+
+impl<C> Room<C> {
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.leaving == 0
+    }
+}
+
+struct Cloakroom<C> {
+    room: Mutex<Room<C>>,
+    changed: Condvar,
+}
+
+impl<C> Cloakroom<C> {
+    fn hang(&self, connection: C) -> usize {
+        let mut room = self.room.lock().unwrap();
+        room.next += 1;
+        let number = room.next;
+        room.waiting.insert(number, connection);
+        number
+    }
+
+    /// The client, and a guard that is dropped when it has its answer.
+    fn take(&self, number: usize, refused: bool) -> Option<(C, Leaving<'_, C>)> {
+        let mut room = self.room.lock().unwrap();
+        let connection = room.waiting.remove(&number)?;
+        room.leaving += 1;
+        room.refused += usize::from(refused);
+        Some((connection, Leaving(self)))
+    }
+}
+
+struct Leaving<'a, C>(&'a Cloakroom<C>);
+
+impl<C> Drop for Leaving<'_, C> {
+    fn drop(&mut self) {
+        self.0.room.lock().unwrap().leaving -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+struct Ticket<C: Connection> {
+    number: usize,
+    cloakroom: Arc<Cloakroom<C>>,
+}
+
+impl<C: Connection> Ticket<C> {
+    fn serve(self) {
+        if let Some((connection, _leaving)) = self.cloakroom.take(self.number, false) {
+            connection.serve(&CancelToken::current());
+        }
+    }
+}
+
+impl<C: Connection> Drop for Ticket<C> {
+    fn drop(&mut self) {
+        // Nobody hangs there any more if it was served.
+        if let Some((connection, _leaving)) = self.cloakroom.take(self.number, true) {
+            connection.refuse();
+        }
+    }
+}
+
+impl<L: Listener> Server<L> {
+    /// A server that runs as soon as somebody calls `run`.
+    pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
+        let room =
+            Room { waiting: HashMap::new(), next: 0, leaving: 0, refused: 0, time_up: false, outcome: None };
+        let cloakroom = Cloakroom { room: Mutex::new(room), changed: Condvar::new() };
+        Self { listener, pool, cloakroom: Arc::new(cloakroom) }
+    }
+
+    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    pub fn run(&self) {
+        while let Some(connection) = self.listener.accept() {
+            let number = self.cloakroom.hang(connection);
+            let ticket = Ticket { number, cloakroom: Arc::clone(&self.cloakroom) };
+            let _ = self.pool.execute(move || ticket.serve());
+        }
+    }
+
+    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
+        self.listener.close();
+        self.pool.shutdown();
+        let cloakroom = Arc::clone(&self.cloakroom);
+        let registration = deadline.on_cancel(move || {
+            cloakroom.room.lock().unwrap().time_up = true;
+            cloakroom.changed.notify_all();
+        });
+        let mut room = self.cloakroom.room.lock().unwrap();
+        while !room.is_empty() && !room.time_up && room.outcome.is_none() {
+            room = self.cloakroom.changed.wait(room).unwrap();
+        }
+        let stopped = if room.is_empty() { Stopped::InOrder } else { Stopped::CutOff };
+        let stopped = *room.outcome.get_or_insert(stopped);
+        drop(room);
+        self.cloakroom.changed.notify_all();
+        drop(registration);
+        if stopped == Stopped::CutOff {
+            drop(self.pool.shutdown_now());
+        }
+        stopped
+    }
+
+    /// How many connections were refused so far.
+    pub fn refused(&self) -> usize {
+        self.cloakroom.room.lock().unwrap().refused
+    }
+}

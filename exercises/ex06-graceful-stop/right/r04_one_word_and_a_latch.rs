@@ -1,0 +1,169 @@
+//! Right: atomics. One word has the number of clients inside and, in its lowest bit, whether the server stops; the
+//! thread that brings it to "stops, and nobody inside" knows. A second word is the outcome, set once, and a Latch lets
+//! those go who wait.
+#![allow(unused)]
+
+use core::time::Duration;
+
+use executor::prelude::*;
+use executor::{CancelToken, Latch, ThreadPoolExecutor, masked};
+
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Where clients connect. The tests bring their own, without a network.
+pub trait Listener: Send + Sync + 'static {
+    type Connection: Connection;
+
+    /// Waits for the next client. `None` once the listener is closed.
+    fn accept(&self) -> Option<Self::Connection>;
+
+    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    fn close(&self);
+}
+
+/// A client that has connected and wants an answer.
+pub trait Connection: Send + 'static {
+    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
+    /// Like any code, it may panic. That is no refusal.
+    fn serve(self, token: &CancelToken);
+
+    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    fn refuse(self);
+}
+
+/// How a server has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Everybody who was being served, or waited to be, was served.
+    InOrder,
+    /// The time was up before that.
+    CutOff,
+}
+
+/// Accepts clients and has a pool serve them, until it is told to stop.
+pub struct Server<L: Listener> {
+    listener: L,
+    pool: ThreadPoolExecutor,
+    gate: Arc<Gate>,
+}
+
+const STOPPING: usize = 1;
+const CLIENT: usize = 2;
+
+const UNDECIDED: usize = 0;
+const IN_ORDER: usize = 1;
+const CUT_OFF: usize = 2;
+
+struct Gate {
+    /// CLIENT for each client inside, and STOPPING.
+    inside: AtomicUsize,
+    outcome: AtomicUsize,
+    decided: Latch,
+    refused: AtomicUsize,
+}
+
+impl Gate {
+    fn stop(&self) {
+        if self.inside.fetch_or(STOPPING, Ordering::SeqCst) < CLIENT {
+            self.decide(IN_ORDER);
+        }
+    }
+
+    fn leave(&self) {
+        if self.inside.fetch_sub(CLIENT, Ordering::SeqCst) == CLIENT | STOPPING {
+            self.decide(IN_ORDER);
+        }
+    }
+
+    fn decide(&self, outcome: usize) {
+        let first = self.outcome.compare_exchange(UNDECIDED, outcome, Ordering::SeqCst, Ordering::SeqCst);
+        if first.is_ok() {
+            self.decided.count_down();
+        }
+    }
+
+    fn outcome(&self) -> Option<Stopped> {
+        match self.outcome.load(Ordering::SeqCst) {
+            UNDECIDED => None,
+            IN_ORDER => Some(Stopped::InOrder),
+            _ => Some(Stopped::CutOff),
+        }
+    }
+}
+
+/// A client is inside until this is dropped, and is refused then if nobody has served it.
+struct Guest<C: Connection> {
+    connection: Option<C>,
+    gate: Arc<Gate>,
+}
+
+impl<C: Connection> Guest<C> {
+    fn new(connection: C, gate: &Arc<Gate>) -> Self {
+        gate.inside.fetch_add(CLIENT, Ordering::SeqCst);
+        Self { connection: Some(connection), gate: Arc::clone(gate) }
+    }
+
+    fn serve(mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.serve(&CancelToken::current());
+        }
+    }
+}
+
+impl<C: Connection> Drop for Guest<C> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.gate.refused.fetch_add(1, Ordering::SeqCst);
+            connection.refuse();
+        }
+        self.gate.leave();
+    }
+}
+
+impl<L: Listener> Server<L> {
+    /// A server that runs as soon as somebody calls `run`.
+    pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
+        let gate = Gate {
+            inside: AtomicUsize::new(0),
+            outcome: AtomicUsize::new(UNDECIDED),
+            decided: Latch::new(1),
+            refused: AtomicUsize::new(0),
+        };
+        Self { listener, pool, gate: Arc::new(gate) }
+    }
+
+    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    pub fn run(&self) {
+        while let Some(connection) = self.listener.accept() {
+            let guest = Guest::new(connection, &self.gate);
+            let _ = self.pool.execute(move || guest.serve());
+        }
+    }
+
+    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
+        self.listener.close();
+        self.pool.shutdown();
+        self.gate.stop();
+        let gate = Arc::clone(&self.gate);
+        let registration = deadline.on_cancel(move || gate.decide(CUT_OFF));
+        let stopped = loop {
+            match self.gate.outcome() {
+                Some(stopped) => break stopped,
+                // Masked, since the deadline ends this wait, and not the token of the task that may have called us.
+                None => drop(masked(|| self.gate.decided.wait())),
+            }
+        };
+        drop(registration);
+        if stopped == Stopped::CutOff {
+            drop(self.pool.shutdown_now());
+        }
+        stopped
+    }
+
+    /// How many connections were refused so far.
+    pub fn refused(&self) -> usize {
+        self.gate.refused.load(Ordering::SeqCst)
+    }
+}

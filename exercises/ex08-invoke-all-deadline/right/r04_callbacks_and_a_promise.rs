@@ -1,0 +1,115 @@
+//! Right: no handle is joined. Callbacks put the outcomes into their places, and the last one keeps a promise, which alone
+//! is waited for.
+#![allow(unused)]
+
+use executor::prelude::*;
+use executor::{
+    Canceller, Executor, JoinError, JoinTimeoutError, Promise, RejectedSubmission, TaskError, TaskHandle,
+};
+
+use crate::sync::{Arc, Mutex};
+
+/// Milliseconds: a moment on the clock, or the time from one to another.
+pub type Millis = u64;
+
+/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while somebody
+/// waits on it.
+pub trait Clock {
+    /// The time now.
+    fn now(&self) -> Millis;
+
+    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
+    /// already is returned even if `at_most` is 0.
+    fn join<T: Send + 'static>(
+        &self,
+        handle: TaskHandle<T>,
+        at_most: Millis,
+    ) -> Result<T, JoinTimeoutError<T>>;
+}
+
+/// What one task does.
+pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// Where the outcomes come together.
+struct Board<T> {
+    slots: Vec<Option<Result<T, TaskError>>>,
+    /// Callbacks that are still to come, and one for the caller, who is still submitting.
+    open: usize,
+    complete: Option<Promise<()>>,
+}
+
+impl<T> Board<T> {
+    /// One less; the last one gets the promise, to keep it when the lock is released.
+    fn close_one(&mut self) -> Option<Promise<()>> {
+        self.open -= 1;
+        if self.open == 0 { self.complete.take() } else { None }
+    }
+}
+
+fn keep(promise: Option<Promise<()>>) {
+    if let Some(promise) = promise {
+        let _ = promise.complete(());
+    }
+}
+
+/// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the latest.
+///
+/// What has not ended by then is cancelled, and what was not submitted by then never is: `Err(TaskError::Cancelled)`. If
+/// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned as it is. If the caller
+/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), that ends the wait as the deadline does.
+pub fn invoke_all<T: Send + 'static>(
+    executor: &impl Executor,
+    clock: &impl Clock,
+    jobs: Vec<Job<T>>,
+    timeout: Millis,
+) -> Result<Vec<Result<T, TaskError>>, RejectedSubmission<T>> {
+    let deadline = clock.now().saturating_add(timeout);
+    let (promise, complete) = Promise::new();
+    // What is never submitted keeps the outcome that is in its slot from the beginning.
+    let slots = jobs.iter().map(|_| Some(Err(TaskError::Cancelled))).collect();
+    let board = Arc::new(Mutex::new(Board { slots, open: 1, complete: Some(promise) }));
+    let mut cancellers: Vec<Canceller> = Vec::with_capacity(jobs.len());
+    let cancel_all = |cancellers: &[Canceller]| {
+        for canceller in cancellers {
+            canceller.cancel();
+        }
+    };
+    for (at, job) in jobs.into_iter().enumerate() {
+        if clock.now() >= deadline {
+            break;
+        }
+        let handle = match executor.submit(job) {
+            Ok(handle) => handle,
+            Err(refused) => {
+                cancel_all(&cancellers);
+                return Err(refused);
+            }
+        };
+        cancellers.push(handle.canceller());
+        board.lock().unwrap().open += 1;
+        let board = Arc::clone(&board);
+        handle.on_done(move |outcome| {
+            let (before, promise) = {
+                let mut board = board.lock().unwrap();
+                (board.slots[at].replace(outcome), board.close_one())
+            };
+            drop(before);
+            drop(board); // before the caller goes on, so that no outcome is dropped here
+            keep(promise);
+        });
+    }
+    keep(board.lock().unwrap().close_one());
+    match clock.join(complete, deadline.saturating_sub(clock.now())) {
+        Err(JoinTimeoutError::TimedOut(complete) | JoinTimeoutError::Interrupted(complete)) => {
+            cancel_all(&cancellers);
+            // Now every outcome is decided, but one that ended at this moment may have its callback yet to come.
+            let mut complete = complete;
+            while let Err(JoinError::Interrupted(again)) = executor::masked(|| complete.join()) {
+                complete = again;
+            }
+        }
+        _ => {}
+    }
+    let slots = std::mem::take(&mut board.lock().unwrap().slots);
+    Ok(slots.into_iter().map(|slot| slot.expect("no slot is ever emptied")).collect())
+}

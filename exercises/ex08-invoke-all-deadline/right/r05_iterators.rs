@@ -1,0 +1,70 @@
+//! Right: no loop. Submitting is a map that is collected into a Result, and the outcomes are another map.
+#![allow(unused)]
+
+use std::cell::RefCell;
+
+use executor::prelude::*;
+use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
+
+/// Milliseconds: a moment on the clock, or the time from one to another.
+pub type Millis = u64;
+
+/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while somebody
+/// waits on it.
+pub trait Clock {
+    /// The time now.
+    fn now(&self) -> Millis;
+
+    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
+    /// already is returned even if `at_most` is 0.
+    fn join<T: Send + 'static>(
+        &self,
+        handle: TaskHandle<T>,
+        at_most: Millis,
+    ) -> Result<T, JoinTimeoutError<T>>;
+}
+
+/// What one task does.
+pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the latest.
+///
+/// What has not ended by then is cancelled, and what was not submitted by then never is: `Err(TaskError::Cancelled)`. If
+/// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned as it is. If the caller
+/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), that ends the wait as the deadline does.
+pub fn invoke_all<T: Send + 'static>(
+    executor: &impl Executor,
+    clock: &impl Clock,
+    jobs: Vec<Job<T>>,
+    timeout: Millis,
+) -> Result<Vec<Result<T, TaskError>>, RejectedSubmission<T>> {
+    let deadline = clock.now().saturating_add(timeout);
+    let left = || deadline.saturating_sub(clock.now());
+    let begun = RefCell::new(Vec::with_capacity(jobs.len()));
+    let call_off_all = || {
+        begun.take().iter().for_each(|canceller: &executor::Canceller| {
+            canceller.cancel();
+        })
+    };
+    let handles = jobs
+        .into_iter()
+        .map(|job| (left() > 0).then(|| executor.submit(job)).transpose())
+        .inspect(|submitted| {
+            begun.borrow_mut().extend(submitted.iter().flatten().map(TaskHandle::canceller));
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .inspect_err(|_| call_off_all())?;
+    let outcomes = handles.into_iter().map(|handle| {
+        handle.ok_or(TaskError::Cancelled).and_then(|handle| {
+            clock.join(handle, left()).map_err(|error| match error {
+                JoinTimeoutError::Panicked(panic) => TaskError::Panicked(panic),
+                JoinTimeoutError::TimedOut(late) | JoinTimeoutError::Interrupted(late) => {
+                    late.cancel();
+                    TaskError::Cancelled
+                }
+                _ => TaskError::Cancelled,
+            })
+        })
+    });
+    Ok(outcomes.collect())
+}

@@ -1,0 +1,162 @@
+//! Right: the outcome is an atomic number that one compare_exchange decides. complete() puts its value in its place before
+//! it tries, as a candidate. The lock guards only those who wait.
+#![allow(unused)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use crate::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Makes the two ends.
+pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
+    let place = Arc::new(Place {
+        verdict: AtomicU8::new(OPEN),
+        candidate: Mutex::new(None),
+        waiting: Mutex::new(Vec::new()),
+        decided: Condvar::new(),
+        names: AtomicU64::new(1),
+    });
+    (Promise { place: Arc::clone(&place) }, SharedFuture { place, name: 0 })
+}
+
+/// There will be no value: somebody called it off, or the promise was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// What everybody who waits gets.
+pub type Outcome<T> = Result<Arc<T>, Cancelled>;
+
+const OPEN: u8 = 0;
+const VALUE: u8 = 1;
+const CANCELLED: u8 = 2;
+
+struct Place<T> {
+    verdict: AtomicU8,
+    /// There before the verdict can be `VALUE`, and for good after it.
+    candidate: Mutex<Option<Arc<T>>>,
+    /// By the name of the future. Who is in here before the verdict is taken out by the one who decided.
+    waiting: Mutex<Vec<(u64, Waker)>>,
+    decided: Condvar,
+    names: AtomicU64,
+}
+
+impl<T> Place<T> {
+    fn outcome(&self) -> Option<Outcome<T>> {
+        match self.verdict.load(Ordering::SeqCst) {
+            OPEN => None,
+            VALUE => {
+                Some(Ok(Arc::clone(self.candidate.lock().unwrap().as_ref().expect("it was there first"))))
+            }
+            _ => Some(Err(Cancelled)),
+        }
+    }
+
+    fn decide(&self, verdict: u8) -> bool {
+        if self.verdict.compare_exchange(OPEN, verdict, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+            return false;
+        }
+        // Whoever has looked at the verdict under this lock before is in the list or asleep by now; the rest find it.
+        let waiting = {
+            let mut waiting = self.waiting.lock().unwrap();
+            self.decided.notify_all();
+            std::mem::take(&mut *waiting)
+        };
+        waiting.into_iter().for_each(|(_, waker)| waker.wake());
+        true
+    }
+}
+
+/// The end that provides the value. There is one.
+pub struct Promise<T> {
+    place: Arc<Place<T>>,
+}
+
+/// The end that waits for it. There may be many, on one value.
+pub struct SharedFuture<T> {
+    place: Arc<Place<T>>,
+    name: u64,
+}
+
+impl<T> Promise<T> {
+    /// Provides the value. False if it comes too late.
+    pub fn complete(self, value: T) -> bool {
+        let value = Arc::new(value);
+        *self.place.candidate.lock().unwrap() = Some(value);
+        if self.place.decide(VALUE) {
+            return true;
+        }
+        let too_late = self.place.candidate.lock().unwrap().take();
+        drop(too_late); // not under the lock
+        false
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        self.place.decide(CANCELLED);
+    }
+}
+
+impl<T> Clone for SharedFuture<T> {
+    fn clone(&self) -> Self {
+        let name = self.place.names.fetch_add(1, Ordering::SeqCst);
+        Self { place: Arc::clone(&self.place), name }
+    }
+}
+
+impl<T> Drop for SharedFuture<T> {
+    fn drop(&mut self) {
+        let mut waiting = self.place.waiting.lock().unwrap();
+        let at = waiting.iter().position(|(name, _)| *name == self.name);
+        let mine = at.map(|at| waiting.swap_remove(at));
+        drop(waiting);
+        drop(mine);
+    }
+}
+
+impl<T> SharedFuture<T> {
+    /// Waits, with the whole thread, until the outcome is decided.
+    pub fn get(&self) -> Outcome<T> {
+        let mut waiting = self.place.waiting.lock().unwrap();
+        while self.place.verdict.load(Ordering::SeqCst) == OPEN {
+            waiting = self.place.decided.wait(waiting).unwrap();
+        }
+        drop(waiting);
+        self.place.outcome().expect("it is not open any more")
+    }
+
+    /// Calls it off, for everybody. True if that decided the outcome.
+    pub fn cancel(&self) -> bool {
+        self.place.decide(CANCELLED)
+    }
+
+    /// Whether the outcome is decided.
+    pub fn is_done(&self) -> bool {
+        self.place.verdict.load(Ordering::SeqCst) != OPEN
+    }
+}
+
+impl<T> Future for SharedFuture<T> {
+    type Output = Outcome<T>;
+
+    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
+        if let Some(outcome) = self.place.outcome() {
+            return Poll::Ready(outcome);
+        }
+        let waker = context.waker().clone();
+        let mut waiting = self.place.waiting.lock().unwrap();
+        if self.is_done() {
+            drop(waiting);
+            return Poll::Ready(self.place.outcome().expect("it is done"));
+        }
+        let before =
+            waiting.iter().position(|(name, _)| *name == self.name).map(|at| waiting.swap_remove(at));
+        waiting.push((self.name, waker));
+        drop(waiting);
+        drop(before);
+        Poll::Pending
+    }
+}

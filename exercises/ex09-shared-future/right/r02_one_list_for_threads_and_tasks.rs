@@ -1,0 +1,167 @@
+//! Right: one list of all who wait. A thread is there with a condition variable of its own, a task with its waker; whoever
+//! decides goes through the list.
+#![allow(unused)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Makes the two ends.
+pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
+    let place = Arc::new(Place(Mutex::new(State { outcome: None, line: Vec::new(), next: 1 })));
+    (Promise(Arc::clone(&place)), SharedFuture { place, number: 0 })
+}
+
+/// There will be no value: somebody called it off, or the promise was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// What everybody who waits gets.
+pub type Outcome<T> = Result<Arc<T>, Cancelled>;
+
+/// What a thread sleeps by.
+struct Bell {
+    rung: Mutex<bool>,
+    ring: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        *self.rung.lock().unwrap() = true;
+        self.ring.notify_one();
+    }
+
+    fn wait(&self) {
+        let rung = self.rung.lock().unwrap();
+        drop(self.ring.wait_while(rung, |rung| !*rung).unwrap());
+    }
+}
+
+enum Waiting {
+    Thread(Arc<Bell>),
+    Task { future: u64, waker: Waker },
+}
+
+impl Waiting {
+    fn call(self) {
+        match self {
+            Self::Thread(bell) => bell.ring(),
+            Self::Task { waker, .. } => waker.wake(),
+        }
+    }
+
+    fn is_of(&self, number: u64) -> bool {
+        matches!(self, Self::Task { future, .. } if *future == number)
+    }
+}
+
+struct State<T> {
+    outcome: Option<Outcome<T>>,
+    line: Vec<Waiting>,
+    next: u64,
+}
+
+struct Place<T>(Mutex<State<T>>);
+
+impl<T> Place<T> {
+    fn decide(&self, outcome: Outcome<T>) -> bool {
+        let mut state = self.0.lock().unwrap();
+        if state.outcome.is_some() {
+            drop(state); // before `outcome`
+            return false;
+        }
+        state.outcome = Some(outcome);
+        let line = std::mem::take(&mut state.line);
+        drop(state);
+        // Threads first: they run none of the users' code here, and so cannot be kept from waking by it.
+        let (threads, tasks): (Vec<_>, Vec<_>) =
+            line.into_iter().partition(|waiting| matches!(waiting, Waiting::Thread(_)));
+        threads.into_iter().chain(tasks).for_each(Waiting::call);
+        true
+    }
+
+    fn outcome(&self) -> Option<Outcome<T>> {
+        self.0.lock().unwrap().outcome.clone()
+    }
+}
+
+/// The end that provides the value. There is one.
+pub struct Promise<T>(Arc<Place<T>>);
+
+/// The end that waits for it. There may be many, on one value.
+pub struct SharedFuture<T> {
+    place: Arc<Place<T>>,
+    number: u64,
+}
+
+impl<T> Promise<T> {
+    /// Provides the value. False if it comes too late.
+    pub fn complete(self, value: T) -> bool {
+        self.0.decide(Ok(Arc::new(value)))
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        self.0.decide(Err(Cancelled));
+    }
+}
+
+impl<T> Clone for SharedFuture<T> {
+    fn clone(&self) -> Self {
+        let mut state = self.place.0.lock().unwrap();
+        let number = state.next;
+        state.next += 1;
+        Self { place: Arc::clone(&self.place), number }
+    }
+}
+
+impl<T> SharedFuture<T> {
+    /// Waits, with the whole thread, until the outcome is decided.
+    pub fn get(&self) -> Outcome<T> {
+        let mut state = self.place.0.lock().unwrap();
+        if let Some(outcome) = &state.outcome {
+            return outcome.clone();
+        }
+        let bell = Arc::new(Bell { rung: Mutex::new(false), ring: Condvar::new() });
+        state.line.push(Waiting::Thread(Arc::clone(&bell)));
+        drop(state);
+        bell.wait();
+        self.place.outcome().expect("the bell is rung when there is one")
+    }
+
+    /// Calls it off, for everybody. True if that decided the outcome.
+    pub fn cancel(&self) -> bool {
+        self.place.decide(Err(Cancelled))
+    }
+
+    /// Whether the outcome is decided.
+    pub fn is_done(&self) -> bool {
+        self.place.0.lock().unwrap().outcome.is_some()
+    }
+}
+
+impl<T> Future for SharedFuture<T> {
+    type Output = Outcome<T>;
+
+    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
+        let mut new = Waiting::Task { future: self.number, waker: context.waker().clone() };
+        let mut state = self.place.0.lock().unwrap();
+        if let Some(outcome) = state.outcome.clone() {
+            drop(state); // before `new`
+            return Poll::Ready(outcome);
+        }
+        match state.line.iter_mut().find(|waiting| waiting.is_of(self.number)) {
+            Some(old) => {
+                std::mem::swap(old, &mut new);
+                drop(state);
+                drop(new); // which is the old one now
+            }
+            None => state.line.push(new),
+        }
+        Poll::Pending
+    }
+}

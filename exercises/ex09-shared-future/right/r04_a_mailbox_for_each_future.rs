@@ -1,0 +1,150 @@
+//! Right: each future owns a place for one waker, and the shared state has a Weak of it. poll() leaves its waker first and
+//! looks then; whoever decides does that first and goes round then: one of the two sees the other.
+#![allow(unused)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use crate::sync::{Arc, Condvar, Mutex, Weak};
+
+/// Makes the two ends.
+pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
+    let state = State { outcome: None, mailboxes: Vec::new(), sweep_at: 8 };
+    let place = Arc::new(Place { state: Mutex::new(state), decided: Condvar::new() });
+    let future = SharedFuture::on(&place);
+    (Promise { place }, future)
+}
+
+/// There will be no value: somebody called it off, or the promise was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// What everybody who waits gets.
+pub type Outcome<T> = Result<Arc<T>, Cancelled>;
+
+type Mailbox = Mutex<Option<Waker>>;
+
+struct State<T> {
+    outcome: Option<Outcome<T>>,
+    /// Of all futures that there are (and of some that are gone), until it is decided.
+    mailboxes: Vec<Weak<Mailbox>>,
+    /// When there are so many, those of futures that are gone are thrown out.
+    sweep_at: usize,
+}
+
+struct Place<T> {
+    state: Mutex<State<T>>,
+    decided: Condvar,
+}
+
+impl<T> Place<T> {
+    fn outcome(&self) -> Option<Outcome<T>> {
+        self.state.lock().unwrap().outcome.clone()
+    }
+
+    fn decide(&self, outcome: Outcome<T>) -> bool {
+        let mailboxes = {
+            let mut state = self.state.lock().unwrap();
+            if state.outcome.is_some() {
+                return false;
+            }
+            state.outcome = Some(outcome);
+            std::mem::take(&mut state.mailboxes)
+        };
+        self.decided.notify_all();
+        for mailbox in mailboxes.iter().filter_map(Weak::upgrade) {
+            let waker = mailbox.lock().unwrap().take();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+        true
+    }
+}
+
+/// The end that provides the value. There is one.
+pub struct Promise<T> {
+    place: Arc<Place<T>>,
+}
+
+/// The end that waits for it. There may be many, on one value.
+pub struct SharedFuture<T> {
+    place: Arc<Place<T>>,
+    mailbox: Arc<Mailbox>,
+}
+
+impl<T> Promise<T> {
+    /// Provides the value. False if it comes too late.
+    pub fn complete(self, value: T) -> bool {
+        self.place.decide(Ok(Arc::new(value)))
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        self.place.decide(Err(Cancelled));
+    }
+}
+
+impl<T> Clone for SharedFuture<T> {
+    fn clone(&self) -> Self {
+        Self::on(&self.place)
+    }
+}
+
+impl<T> SharedFuture<T> {
+    fn on(place: &Arc<Place<T>>) -> Self {
+        let mailbox = Arc::new(Mutex::new(None));
+        let mut state = place.state.lock().unwrap();
+        if state.outcome.is_none() {
+            if state.mailboxes.len() >= state.sweep_at {
+                state.mailboxes.retain(|mailbox| mailbox.strong_count() > 0);
+                state.sweep_at = 8 + 2 * state.mailboxes.len();
+            }
+            state.mailboxes.push(Arc::downgrade(&mailbox));
+        }
+        drop(state);
+        Self { place: Arc::clone(place), mailbox }
+    }
+
+    /// Waits, with the whole thread, until the outcome is decided.
+    pub fn get(&self) -> Outcome<T> {
+        let state = self.place.state.lock().unwrap();
+        let state = self.place.decided.wait_while(state, |state| state.outcome.is_none()).unwrap();
+        state.outcome.clone().expect("waited for")
+    }
+
+    /// Calls it off, for everybody. True if that decided the outcome.
+    pub fn cancel(&self) -> bool {
+        self.place.decide(Err(Cancelled))
+    }
+
+    /// Whether the outcome is decided.
+    pub fn is_done(&self) -> bool {
+        self.place.state.lock().unwrap().outcome.is_some()
+    }
+}
+
+impl<T> Future for SharedFuture<T> {
+    type Output = Outcome<T>;
+
+    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
+        if let Some(outcome) = self.place.outcome() {
+            return Poll::Ready(outcome);
+        }
+        let waker = context.waker().clone();
+        let before = self.mailbox.lock().unwrap().replace(waker);
+        drop(before);
+        // Again, now that the waker is there: it may have been decided, and the mailbox found empty, in between.
+        match self.place.outcome() {
+            Some(outcome) => {
+                let unused = self.mailbox.lock().unwrap().take();
+                drop(unused);
+                Poll::Ready(outcome)
+            }
+            None => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Wrong: a future that is dropped cancels, as dropping a future does elsewhere.
+//! The learner sees: one future is dropped, and all others are cancelled.
+#![allow(unused)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Makes the two ends.
+pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
+    let state = Mutex::new(State { outcome: None, wakers: Vec::new() });
+    let shared = Arc::new(Shared { state, decided: Condvar::new() });
+    (Promise { shared: Arc::clone(&shared) }, SharedFuture { shared })
+}
+
+/// There will be no value: somebody called it off, or the promise was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// What everybody who waits gets.
+pub type Outcome<T> = Result<Arc<T>, Cancelled>;
+
+/// The end that provides the value. There is one.
+pub struct Promise<T> {
+    shared: Arc<Shared<T>>,
+}
+
+/// The end that waits for it. There may be many, on one value.
+pub struct SharedFuture<T> {
+    shared: Arc<Shared<T>>,
+}
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    decided: Condvar,
+}
+
+struct State<T> {
+    outcome: Option<Outcome<T>>,
+    /// Of those who have asked in vain.
+    wakers: Vec<Waker>,
+}
+
+impl<T> Shared<T> {
+    /// Decides the outcome, unless it is decided. Says whether it was this one.
+    fn decide(&self, outcome: Outcome<T>) -> bool {
+        let mut state = self.state.lock().unwrap();
+        if state.outcome.is_some() {
+            return false;
+        }
+        state.outcome = Some(outcome);
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state); // a waker is somebody else's code
+        self.decided.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
+        true
+    }
+}
+
+impl<T> Promise<T> {
+    /// Provides the value. False if it comes too late.
+    pub fn complete(self, value: T) -> bool {
+        self.shared.decide(Ok(Arc::new(value)))
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        self.shared.decide(Err(Cancelled));
+    }
+}
+
+impl<T> Clone for SharedFuture<T> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<T> Drop for SharedFuture<T> {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl<T> SharedFuture<T> {
+    /// Waits, with the whole thread, until the outcome is decided.
+    pub fn get(&self) -> Outcome<T> {
+        let mut state = self.shared.state.lock().unwrap();
+        loop {
+            if let Some(outcome) = &state.outcome {
+                return outcome.clone();
+            }
+            state = self.shared.decided.wait(state).unwrap();
+        }
+    }
+
+    /// Calls it off, for everybody. True if that decided the outcome.
+    pub fn cancel(&self) -> bool {
+        self.shared.decide(Err(Cancelled))
+    }
+
+    /// Whether the outcome is decided.
+    pub fn is_done(&self) -> bool {
+        self.shared.state.lock().unwrap().outcome.is_some()
+    }
+}
+
+impl<T> Future for SharedFuture<T> {
+    type Output = Outcome<T>;
+
+    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
+        let mut state = self.shared.state.lock().unwrap();
+        if let Some(outcome) = &state.outcome {
+            return Poll::Ready(outcome.clone());
+        }
+        // Left under the lock under which the outcome was not there: whoever decides it will find it.
+        if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            state.wakers.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}

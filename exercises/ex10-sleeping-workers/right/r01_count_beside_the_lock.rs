@@ -1,0 +1,44 @@
+//! Right: the count is an atomic beside the lock. The worker counts itself while it holds the lock, so a job that
+//! it did not see comes after that.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use crate::sync::{Condvar, Mutex};
+
+/// Where submitters leave jobs and workers fetch them.
+pub struct Inbox<T> {
+    jobs: Mutex<VecDeque<T>>,
+    sleepers: AtomicUsize,
+    /// There is a job.
+    arrived: Condvar,
+}
+
+impl<T> Inbox<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        Self { jobs: Mutex::default(), sleepers: AtomicUsize::new(0), arrived: Condvar::new() }
+    }
+
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    pub fn put(&self, job: T) {
+        self.jobs.lock().unwrap().push_back(job);
+        if self.sleepers.load(SeqCst) > 0 {
+            self.arrived.notify_one();
+        }
+    }
+
+    /// Takes the oldest job. Sleeps while there is none.
+    pub fn take(&self) -> T {
+        let mut jobs = self.jobs.lock().unwrap();
+        loop {
+            if let Some(job) = jobs.pop_front() {
+                return job;
+            }
+            self.sleepers.fetch_add(1, SeqCst);
+            jobs = self.arrived.wait(jobs).unwrap();
+            self.sleepers.fetch_sub(1, SeqCst);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Right: a submitter hands its job to a worker that sleeps, at a place of that worker's own.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Where submitters leave jobs and workers fetch them.
+pub struct Inbox<T> {
+    state: Mutex<State<T>>,
+}
+
+struct State<T> {
+    jobs: VecDeque<T>,
+    /// The workers that sleep. While there is one, there are no jobs.
+    beds: VecDeque<Arc<Bed<T>>>,
+}
+
+/// Where one worker sleeps.
+struct Bed<T> {
+    job: Mutex<Option<T>>,
+    brought: Condvar,
+}
+
+impl<T> Inbox<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        Self { state: Mutex::new(State { jobs: VecDeque::new(), beds: VecDeque::new() }) }
+    }
+
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    pub fn put(&self, job: T) {
+        let mut state = self.state.lock().unwrap();
+        let Some(bed) = state.beds.pop_front() else { return state.jobs.push_back(job) };
+        drop(state);
+        *bed.job.lock().unwrap() = Some(job);
+        bed.brought.notify_one();
+    }
+
+    /// Takes the oldest job. Sleeps while there is none.
+    pub fn take(&self) -> T {
+        let mut state = self.state.lock().unwrap();
+        if let Some(job) = state.jobs.pop_front() {
+            return job;
+        }
+        let bed = Arc::new(Bed { job: Mutex::new(None), brought: Condvar::new() });
+        state.beds.push_back(Arc::clone(&bed));
+        drop(state);
+        let mut job = bed.job.lock().unwrap();
+        loop {
+            match job.take() {
+                Some(job) => return job,
+                None => job = bed.brought.wait(job).unwrap(),
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a worker is notified only if one sleeps.
+//!
+//! This is the only file to edit. `cargo test -p ex10-sleeping-workers` checks it.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::{Condvar, Mutex};
+
+/// Where submitters leave jobs and workers fetch them.
+pub struct Inbox<T> {
+    // Besides the jobs: what does put() have to know of the workers? `T` has to stand somewhere:
+    jobs: std::marker::PhantomData<T>,
+}
+
+impl<T> Inbox<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        todo!("make an inbox without a job")
+    }
+
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    pub fn put(&self, job: T) {
+        todo!("leave the job, and notify if a worker sleeps")
+    }
+
+    /// Takes the oldest job. Sleeps while there is none.
+    pub fn take(&self) -> T {
+        todo!("take the oldest job, or say that you sleep and sleep")
+    }
+}

@@ -1,0 +1,183 @@
+//! The properties of the inbox, each a function. `exercise.toml` lists them and says what each promises.
+
+use exercises_harness::{expect, fail, notifications, step};
+
+use super::exercise::Inbox;
+use crate::probe::{Counter, until_asleep};
+use crate::sync::{Arc, thread};
+
+const PUT_NEVER_WAITS: &str = "put() leaves the job and comes back; it waits for nothing but a lock";
+const NOT_TAKEN: &str = "a job lies in the inbox, a worker sleeps, and no submitter will notify it: one of them has to see \
+                         the other. The worker says that it sleeps, and looks for a job after that; the submitter leaves \
+                         the job, and looks for sleepers after that. Under one lock no step of the other comes in between";
+
+const ONE_FORGOTTEN: &str = "two jobs came while two workers slept, and one worker sleeps on: the second put() did not see it, \
+                             and it sleeps as deep as before the first. That a job was there already says nothing of the \
+                             sleepers, nor does it that another worker was notified; a flag for two of them is cleared by \
+                             the first; and a number is right only if no two threads change it at once";
+
+fn put<T>(inbox: &Inbox<T>, job: T) {
+    expect("put()", PUT_NEVER_WAITS, || inbox.put(job));
+}
+
+fn take(inbox: &Inbox<u32>) -> u32 {
+    expect("take()", NOT_TAKEN, || inbox.take())
+}
+
+/// Starts a thread with a name that can be told.
+fn start<R: Send + 'static>(name: &str, work: impl FnOnce() -> R + Send + 'static) -> thread::JoinHandle<R> {
+    thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
+}
+
+/// Starts a worker that takes one job.
+fn worker(name: &str, inbox: &Arc<Inbox<u32>>) -> thread::JoinHandle<u32> {
+    let inbox = Arc::clone(inbox);
+    start(name, move || take(&inbox))
+}
+
+/// Waits for a thread that takes what was put.
+fn taken<R>(cause: &str, worker: thread::JoinHandle<R>) -> R {
+    expect("waiting for a worker to take a job that lies in the inbox", cause, || join(worker))
+}
+
+fn join<R>(handle: thread::JoinHandle<R>) -> R {
+    handle.join().unwrap_or_else(|_| fail("a thread of the test panicked", "put() and take() never panic"))
+}
+
+fn check_job(taken: u32, put: u32) {
+    if taken != put {
+        fail(
+            &format!("take() returned job {taken}, and job {put} was to come"),
+            "jobs come out in the order in which they went in, each of them once: push at one end, pop at the other",
+        );
+    }
+}
+
+pub fn jobs_come_out_in_their_order() {
+    let inbox = Inbox::new();
+    for job in 1..=3 {
+        put(&inbox, job);
+    }
+    for job in 1..=3 {
+        check_job(take(&inbox), job);
+    }
+}
+
+/// Leaves a job, and fails if that notifies a thread.
+fn put_quietly(inbox: &Inbox<u32>, job: u32, cause: &str) {
+    let before = notifications();
+    put(inbox, job);
+    if notifications() > before {
+        fail("put() called a notify while no worker was asleep", cause);
+    }
+}
+
+pub fn put_notifies_only_if_a_worker_sleeps() {
+    const NO_WORKER: &str = "each notify is a call to the system, though there is no thread to wake: put() has to know \
+                             whether a worker sleeps";
+    const NOT_COUNTED_OFF: &str = "a worker that was woken sleeps no more. If sleepers are counted, it has to be counted off \
+                                   again, after every wait";
+    let inbox = Arc::new(Inbox::new());
+    put_quietly(&inbox, 1, NO_WORKER);
+    put_quietly(&inbox, 2, NO_WORKER);
+    check_job(take(&inbox), 1);
+    check_job(take(&inbox), 2);
+    let (took, gate) =
+        (Arc::new(Counter::new("the worker to take a job")), Arc::new(Counter::new("the gate")));
+    let at_work = {
+        let (inbox, took, gate) = (Arc::clone(&inbox), Arc::clone(&took), Arc::clone(&gate));
+        start("worker", move || {
+            let job = take(&inbox);
+            took.add();
+            gate.wait_for(1);
+            job
+        })
+    };
+    until_asleep(1, "take() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    step("sees the worker asleep");
+    put(&inbox, 3);
+    took.wait_for(1);
+    step("sees the worker at work");
+    put_quietly(&inbox, 4, NOT_COUNTED_OFF);
+    gate.add();
+    check_job(taken(NOT_TAKEN, at_work), 3);
+    check_job(take(&inbox), 4);
+}
+
+pub fn a_worker_without_a_job_sleeps() {
+    let inbox = Arc::new(Inbox::new());
+    let worker = worker("worker", &inbox);
+    until_asleep(1, "take() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    step("sees the worker asleep");
+    put(&inbox, 7);
+    check_job(taken(NOT_TAKEN, worker), 7);
+}
+
+pub fn a_worker_about_to_sleep_gets_the_job() {
+    for job in 1..=3 {
+        let inbox = Arc::new(Inbox::new());
+        let worker = worker("worker", &inbox);
+        put(&inbox, job);
+        check_job(taken(NOT_TAKEN, worker), job);
+    }
+}
+
+pub fn each_job_wakes_a_worker() {
+    let inbox = Arc::new(Inbox::new());
+    let both = Arc::new(Counter::new("the other worker to take a job, too"));
+    let workers = ["worker 1", "worker 2"].map(|name| {
+        let (inbox, both) = (Arc::clone(&inbox), Arc::clone(&both));
+        start(name, move || {
+            let job = expect("take()", ONE_FORGOTTEN, || inbox.take());
+            both.add();
+            both.wait_for(2); // the jobs wait for each other
+            job
+        })
+    });
+    until_asleep(2, "take() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    step("sees both workers asleep");
+    put(&inbox, 1);
+    put(&inbox, 2);
+    let jobs = workers.map(|worker| taken(ONE_FORGOTTEN, worker));
+    if jobs.iter().sum::<u32>() != 3 {
+        fail(&format!("the workers took {jobs:?}; jobs 1 and 2 were put"), "each job is taken once");
+    }
+}
+
+pub fn a_worker_that_was_woken_for_nothing_sleeps_again() {
+    let inbox = Arc::new(Inbox::new());
+    let worker = worker("worker", &inbox);
+    until_asleep(1, "take() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    step("sees the worker asleep");
+    put(&inbox, 1);
+    let late = {
+        let inbox = Arc::clone(&inbox);
+        start("submitter", move || put(&inbox, 2))
+    };
+    let thief = start("thief", move || take(&inbox)); // may be quicker than the worker that was woken
+    join(late);
+    let jobs = [thief, worker].map(|taker| taken(NOT_TAKEN, taker));
+    if jobs.iter().sum::<u32>() != 3 {
+        fail(&format!("jobs {jobs:?} were taken; 1 and 2 were put"), "each job is taken once");
+    }
+}
+
+pub fn no_job_lies_beside_a_sleeping_worker() {
+    let inbox = Arc::new(Inbox::new());
+    let workers = ["worker 1", "worker 2"].map(|name| {
+        let inbox = Arc::clone(&inbox);
+        start(name, move || take(&inbox) + take(&inbox))
+    });
+    let submitters = [("submitter 1", [1, 2]), ("submitter 2", [3, 4])].map(|(name, jobs)| {
+        let inbox = Arc::clone(&inbox);
+        start(name, move || jobs.into_iter().for_each(|job| put(&inbox, job)))
+    });
+    submitters.into_iter().for_each(join);
+    let sum: u32 = workers.map(|worker| taken(NOT_TAKEN, worker)).iter().sum();
+    if sum != 10 {
+        fail(
+            &format!("the numbers of the jobs taken add up to {sum}, those put to 10"),
+            "each job is taken once",
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! Wrong: take() looks for a job, lets go of the lock, and says then that it sleeps. It does not look again.
+//! The learner sees: the job comes between its look and its word: put() sees no sleeper, and the worker sleeps for
+//! ever.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::{Condvar, Mutex};
+
+/// Where submitters leave jobs and workers fetch them.
+pub struct Inbox<T> {
+    state: Mutex<State<T>>,
+    /// There is a job.
+    arrived: Condvar,
+}
+
+struct State<T> {
+    jobs: VecDeque<T>,
+    /// How many workers wait on `arrived`, or have been woken and have not taken the lock yet.
+    sleepers: usize,
+}
+
+impl<T> Inbox<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        Self { state: Mutex::new(State { jobs: VecDeque::new(), sleepers: 0 }), arrived: Condvar::new() }
+    }
+
+    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    pub fn put(&self, job: T) {
+        let mut state = self.state.lock().unwrap();
+        state.jobs.push_back(job);
+        let a_worker_sleeps = state.sleepers > 0;
+        drop(state);
+        if a_worker_sleeps {
+            self.arrived.notify_one();
+        }
+    }
+
+    /// Takes the oldest job. Sleeps while there is none.
+    pub fn take(&self) -> T {
+        loop {
+            if let Some(job) = self.state.lock().unwrap().jobs.pop_front() {
+                return job;
+            }
+            let mut state = self.state.lock().unwrap();
+            state.sleepers += 1;
+            state = self.arrived.wait(state).unwrap();
+            state.sleepers -= 1;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Right: a putter reserves the slot with one atomic and fills it with another; a taker empties it and gives it
+//! free.
+#![allow(unused)]
+
+use crate::sync::Plain;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
+
+/// A place for one value. Any thread may put one in, and any thread may take it out.
+pub struct Slot<T> {
+    /// Two threads must not be in here at the same time.
+    value: Plain<Option<T>>,
+    reserved: AtomicBool,
+    full: AtomicBool,
+}
+
+impl<T> Slot<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        Self { value: Plain::new(None), reserved: AtomicBool::new(false), full: AtomicBool::new(false) }
+    }
+
+    /// Puts a value in. If there is one, or another thread is busy with the slot, gives it back.
+    pub fn put(&self, value: T) -> Result<(), T> {
+        if self.reserved.swap(true, Acquire) {
+            return Err(value);
+        }
+        self.value.with(|place| *place = Some(value));
+        self.full.store(true, Release);
+        Ok(())
+    }
+
+    /// Takes the value out, if there is one and no other thread is busy with the slot.
+    pub fn take(&self) -> Option<T> {
+        if !self.full.swap(false, Acquire) {
+            return None;
+        }
+        let value = self.value.with(Option::take);
+        self.reserved.store(false, Release);
+        value
+    }
+}
+
+/// A flag for each of two threads.
+pub struct TwoFlags {
+    flags: [AtomicBool; 2],
+}
+
+impl TwoFlags {
+    /// Makes two that are down.
+    pub fn new() -> Self {
+        Self { flags: [AtomicBool::new(false), AtomicBool::new(false)] }
+    }
+
+    /// Raises the flag of thread `me`, which is 0 or 1, and says then whether the other one is up.
+    pub fn raise_and_look(&self, me: usize) -> bool {
+        // SeqCst: the store comes before the load in an order that both threads share. Nothing less says that.
+        self.flags[me].store(true, SeqCst);
+        self.flags[1 - me].load(SeqCst)
+    }
+}

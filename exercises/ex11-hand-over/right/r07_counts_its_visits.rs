@@ -1,0 +1,66 @@
+//! Right: a number counts the steps of the slot, four for each value; what it is divided by four leaves is the
+//! state.
+#![allow(unused)]
+
+use crate::sync::Plain;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
+
+/// A place for one value. Any thread may put one in, and any thread may take it out.
+pub struct Slot<T> {
+    /// Two threads must not be in here at the same time.
+    value: Plain<Option<T>>,
+    steps: crate::sync::atomic::AtomicUsize,
+}
+
+impl<T> Slot<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        Self { value: Plain::new(None), steps: Default::default() }
+    }
+
+    /// One step further, if the slot is `here` in its round of four.
+    fn step(&self, here: usize) -> bool {
+        let next = |steps: usize| (steps % 4 == here).then_some(steps + 1);
+        self.steps.fetch_update(Ordering::AcqRel, Relaxed, next).is_ok()
+    }
+
+    /// Puts a value in. If there is one, or another thread is busy with the slot, gives it back.
+    pub fn put(&self, value: T) -> Result<(), T> {
+        if !self.step(0) {
+            return Err(value);
+        }
+        self.value.with(|place| *place = Some(value));
+        self.step(1);
+        Ok(())
+    }
+
+    /// Takes the value out, if there is one and no other thread is busy with the slot.
+    pub fn take(&self) -> Option<T> {
+        if !self.step(2) {
+            return None;
+        }
+        let value = self.value.with(Option::take);
+        self.step(3);
+        value
+    }
+}
+
+/// A flag for each of two threads.
+pub struct TwoFlags {
+    flags: [AtomicBool; 2],
+}
+
+impl TwoFlags {
+    /// Makes two that are down.
+    pub fn new() -> Self {
+        Self { flags: [AtomicBool::new(false), AtomicBool::new(false)] }
+    }
+
+    /// Raises the flag of thread `me`, which is 0 or 1, and says then whether the other one is up.
+    pub fn raise_and_look(&self, me: usize) -> bool {
+        // SeqCst: the store comes before the load in an order that both threads share. Nothing less says that.
+        self.flags[me].store(true, SeqCst);
+        self.flags[1 - me].load(SeqCst)
+    }
+}

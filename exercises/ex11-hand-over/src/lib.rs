@@ -1,0 +1,27 @@
+//! A value handed over without a lock. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+
+/// Atomics and plain memory. The tests put others in their place, which see what each thread may see.
+pub mod sync {
+    pub use std::hint;
+    pub use std::sync::{Arc, atomic};
+
+    /// Memory of the plain kind: nothing keeps two threads out of it, and they must not be in it at the same time.
+    pub struct Plain<T>(std::sync::Mutex<T>); // the lock is only to make this safe Rust; `with` never waits
+
+    impl<T> Plain<T> {
+        pub fn new(value: T) -> Self {
+            Self(std::sync::Mutex::new(value))
+        }
+
+        /// Does something with the value.
+        pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+            f(&mut self.0.try_lock().expect("no other thread is in there"))
+        }
+    }
+
+    pub mod thread {
+        pub use std::thread::{Builder, JoinHandle, Result, spawn, yield_now};
+    }
+}
+
+pub mod exercise;

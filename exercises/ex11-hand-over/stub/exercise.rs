@@ -1,0 +1,48 @@
+//! Two things without a lock: a value that one thread hands to another, and two flags of which one at least is seen.
+//!
+//! This is the only file to edit. `cargo test -p ex11-hand-over` checks it.
+#![allow(unused)]
+
+use crate::sync::Plain;
+use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
+
+/// A place for one value. Any thread may put one in, and any thread may take it out.
+pub struct Slot<T> {
+    /// Two threads must not be in here at the same time. `self.value.with(|place| …)` goes in without a question.
+    value: Plain<Option<T>>,
+    // What tells a thread that it may go in, and that no other thread will?
+}
+
+impl<T> Slot<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        todo!("make an empty slot")
+    }
+
+    /// Puts a value in. If there is one, or another thread is busy with the slot, gives it back.
+    pub fn put(&self, value: T) -> Result<(), T> {
+        todo!("get in, alone; leave the value; say that it is there")
+    }
+
+    /// Takes the value out, if there is one and no other thread is busy with the slot.
+    pub fn take(&self) -> Option<T> {
+        todo!("get in, alone; take the value; say that there is room")
+    }
+}
+
+/// A flag for each of two threads.
+pub struct TwoFlags {
+    flags: [AtomicBool; 2],
+}
+
+impl TwoFlags {
+    /// Makes two that are down.
+    pub fn new() -> Self {
+        Self { flags: [AtomicBool::new(false), AtomicBool::new(false)] }
+    }
+
+    /// Raises the flag of thread `me`, which is 0 or 1, and says then whether the other one is up.
+    pub fn raise_and_look(&self, me: usize) -> bool {
+        todo!("raise your flag, look at the other one: with which orderings?")
+    }
+}

@@ -1,0 +1,10 @@
+//! The same properties on real threads.
+
+use exercises_harness::real::{check, sync};
+
+#[path = "../src/exercise.rs"]
+mod exercise;
+mod suite;
+
+const ANSWER: &str = include_str!("../src/exercise.rs");
+include!(concat!(env!("OUT_DIR"), "/properties.rs")); // a test for each property in exercise.toml

@@ -1,0 +1,181 @@
+//! The properties of the slot and of the flags, each a function. `exercise.toml` lists them and says what each promises.
+//!
+//! That two threads are in plain memory at the same time is seen by the model, wherever it happens. So the properties only
+//! bring threads together. They are small, since the model tries all that they can do.
+
+use exercises_harness::{expect, fail};
+
+use super::exercise::{Slot, TwoFlags};
+use crate::sync::{Arc, thread};
+
+const NO_END: &str = "put() and take() never wait for long. A loop that waits for another thread has to call \
+                      crate::sync::hint::spin_loop() each time: under the model that thread does not run before";
+
+fn offer(slot: &Slot<u32>, value: u32) -> Result<(), u32> {
+    expect("put()", NO_END, || slot.put(value))
+}
+
+fn take(slot: &Slot<u32>) -> Option<u32> {
+    expect("take()", NO_END, || slot.take())
+}
+
+/// Starts a thread with a name that can be told.
+fn start<R: Send + 'static>(name: &str, work: impl FnOnce() -> R + Send + 'static) -> thread::JoinHandle<R> {
+    thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
+}
+
+fn join<R>(handle: thread::JoinHandle<R>) -> R {
+    handle.join().unwrap_or_else(|_| fail("a thread of the test panicked", "no call of the exercise panics"))
+}
+
+/// A slot with this value in it.
+fn full(value: u32) -> Arc<Slot<u32>> {
+    let slot = Slot::new();
+    put(&slot, value);
+    Arc::new(slot)
+}
+
+/// Puts a value into a slot that is empty, and that no other thread is busy with.
+fn put(slot: &Slot<u32>, value: u32) {
+    if offer(slot, value).is_err() {
+        fail(
+            &format!("put({value}) gave its value back, and the slot was empty"),
+            "in a new slot, and after take(), there is room: take() has to say that the value is out, and a call that is not \
+             let in must leave the state as it is",
+        );
+    }
+}
+
+fn expect_taken(taken: Option<u32>, put: u32) {
+    if taken != Some(put) {
+        fail(
+            &format!("take() returned {taken:?}, and {put} was in the slot"),
+            "put() has to say that the value is there, and take() to take it out",
+        );
+    }
+}
+
+fn expect_empty(slot: &Slot<u32>) {
+    if let Some(value) = take(slot) {
+        fail(
+            &format!("take() returned {value}, and nothing was in the slot"),
+            "each value is taken once: take() leaves nothing behind, and says so",
+        );
+    }
+}
+
+pub fn what_is_put_is_taken_once() {
+    let slot = Slot::new();
+    expect_empty(&slot);
+    for value in [7, 8] {
+        put(&slot, value);
+        expect_taken(take(&slot), value);
+        expect_empty(&slot);
+    }
+}
+
+pub fn a_full_slot_keeps_its_value() {
+    let slot = full(7);
+    match offer(&slot, 8) {
+        Err(8) => {}
+        Err(other) => {
+            fail(&format!("put(8) gave back {other}"), "a value that has no room goes back to its owner")
+        }
+        Ok(()) => fail(
+            "put(8) said Ok, and 7 was in the slot",
+            "look whether there is a value before you put one in",
+        ),
+    }
+    expect_taken(take(&slot), 7);
+}
+
+pub fn the_taker_sees_what_was_put() {
+    let slot = Arc::new(Slot::new());
+    let putter = {
+        let slot = Arc::clone(&slot);
+        start("putter", move || offer(&slot, 7))
+    };
+    let taken = take(&slot);
+    match (taken, join(putter)) {
+        (Some(7), Ok(())) | (None, Err(7)) => expect_empty(&slot), // Err: the taker was busy
+        (None, Ok(())) => expect_taken(take(&slot), 7),
+        (_, put) => fail(
+            &format!("take() returned {taken:?}, and put(7) {put:?}"),
+            "put() has to say that the value is there, and take() to take it out",
+        ),
+    }
+}
+
+pub fn one_of_two_takers_gets_it() {
+    let slot = full(7);
+    let other = {
+        let slot = Arc::clone(&slot);
+        start("taker", move || take(&slot))
+    };
+    let taken = [take(&slot), join(other)];
+    if taken.iter().flatten().count() != 1 {
+        fail(
+            &format!("two threads took {taken:?}, and 7 was in the slot"),
+            "one of the two gets it, and one only",
+        );
+    }
+    put(&slot, 8); // neither of them is busy any more
+    expect_taken(take(&slot), 8);
+}
+
+pub fn one_of_two_putters_gets_in() {
+    let slot = Arc::new(Slot::new());
+    let other = {
+        let slot = Arc::clone(&slot);
+        start("putter", move || offer(&slot, 8))
+    };
+    let put = [offer(&slot, 7), join(other)];
+    let expected = match put {
+        [Ok(()), Err(8)] => 7,
+        [Err(7), Ok(())] => 8,
+        _ => fail(
+            &format!("put(7) and put(8) returned {put:?}"),
+            "there is room for one of the two, and for one only",
+        ),
+    };
+    expect_taken(take(&slot), expected);
+}
+
+pub fn the_next_value_comes_when_the_last_is_out() {
+    let slot = full(7);
+    let taker = {
+        let slot = Arc::clone(&slot);
+        start("taker", move || take(&slot))
+    };
+    let early = offer(&slot, 8);
+    let taken = join(taker);
+    let left = match (taken, early) {
+        (Some(7), Ok(())) => 8,
+        (Some(7), Err(8)) => {
+            put(&slot, 8); // the taker is not busy any more
+            8
+        }
+        (None, Err(8)) => 7, // each of the two was busy when the other one came
+        _ => fail(
+            &format!("7 was in the slot; take() returned {taken:?}, and put(8) {early:?}"),
+            "put() has to say that the value is there, and take() that it is out",
+        ),
+    };
+    expect_taken(take(&slot), left);
+}
+
+pub fn one_of_two_flags_is_seen() {
+    let flags = Arc::new(TwoFlags::new());
+    let other = {
+        let flags = Arc::clone(&flags);
+        start("thread 1", move || flags.raise_and_look(1))
+    };
+    if !flags.raise_and_look(0) && !join(other) {
+        fail(
+            "both threads raised their flag, and neither saw the other's",
+            "each thread has to raise its flag before it looks, and that must be so for the other thread, too. Release and \
+             Acquire order what comes before a store and after a load that sees it; a store and a later load of another \
+             atomic they leave as they like. SeqCst on all four, or a fence(SeqCst) between the two, does not",
+        );
+    }
+}

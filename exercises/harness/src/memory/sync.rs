@@ -1,0 +1,273 @@
+//! What the learner's `crate::sync` is under the model of memory: atomics, fences and threads as those of std, and
+//! [`Plain`] memory. There are no locks: an exercise about orderings builds what a lock is made of.
+//!
+//! Each store is a swap, which loom puts behind all changes of the atomic before it. Of plain stores it tries other orders,
+//! too, and that has two consequences. A thread that swaps until it finds a lock free may find its own value again and again, without end. And
+//! two threads that each raise a flag and look at the other's, all with `SeqCst`, seem to miss each other. For the same
+//! reason the first value is stored once more: loom does not count the one that an atomic is made with.
+
+use std::panic::Location;
+use std::sync::{Mutex, PoisonError};
+
+use loom::cell::UnsafeCell;
+
+pub use std::sync::Arc;
+
+use super::race;
+
+/// Memory of the plain kind: nothing keeps two threads out of it, and they must not be in it at the same time.
+#[derive(Debug)]
+pub struct Plain<T> {
+    number: usize,
+    /// Fails if what the last thread did in here does not happen before.
+    checked: Mutex<UnsafeCell<()>>,
+    value: Mutex<T>, // never contended: only one thread runs at a time
+}
+
+impl<T> Plain<T> {
+    /// Makes one with a value in it.
+    pub fn new(value: T) -> Self {
+        Self { number: race::new_plain(), checked: Mutex::new(UnsafeCell::new(())), value: Mutex::new(value) }
+    }
+
+    /// Does something with the value.
+    #[track_caller]
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        race::touches(self.number, Location::caller());
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner).with_mut(|_| ());
+        f(&mut self.value.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Atomics and fences, as [`std::sync::atomic`].
+pub mod atomic {
+    use std::panic::Location;
+
+    pub use std::sync::atomic::Ordering;
+
+    use crate::memory::race;
+
+    /// A fence, as [`std::sync::atomic::fence`].
+    #[track_caller]
+    pub fn fence(order: Ordering) {
+        loom::sync::atomic::fence(order);
+        race::fences(order, Location::caller());
+    }
+
+    macro_rules! atomics {
+        ($($name:ident of $value:ty { $($operation:ident: $new:expr,)* })*) => {$(
+            #[doc = concat!("As [`std::sync::atomic::", stringify!($name), "`].")]
+            #[derive(Debug)]
+            pub struct $name {
+                number: usize,
+                inner: loom::sync::atomic::$name,
+            }
+
+            impl $name {
+                /// Makes one with this value.
+                pub fn new(value: $value) -> Self {
+                    let inner = loom::sync::atomic::$name::new(value);
+                    inner.store(value, Ordering::SeqCst); // see the top of the file
+                    Self { number: race::new_atomic(), inner }
+                }
+
+                /// The value.
+                #[track_caller]
+                pub fn load(&self, order: Ordering) -> $value {
+                    let value = self.inner.load(order);
+                    race::reads(self.number, (&value, order), Location::caller());
+                    value
+                }
+
+                /// Changes the value.
+                #[track_caller]
+                pub fn store(&self, value: $value, order: Ordering) {
+                    self.inner.swap(value, order); // see the top of the file
+                    race::writes(self.number, (&value, order), Location::caller());
+                }
+
+                /// Changes the value and returns the one before.
+                #[track_caller]
+                pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                    let old = self.inner.swap(value, order);
+                    race::changes(self.number, &old, &value, order, Location::caller());
+                    old
+                }
+
+                /// Changes the value if it is `current`.
+                #[track_caller]
+                pub fn compare_exchange(
+                    &self,
+                    current: $value,
+                    new: $value,
+                    success: Ordering,
+                    failure: Ordering,
+                ) -> Result<$value, $value> {
+                    let result = self.inner.compare_exchange(current, new, success, failure);
+                    match &result {
+                        Ok(old) => race::changes(self.number, old, &new, success, Location::caller()),
+                        Err(other) => race::reads(self.number, (other, failure), Location::caller()),
+                    }
+                    result
+                }
+
+                /// The same. Under the model it never fails without a reason.
+                #[track_caller]
+                pub fn compare_exchange_weak(
+                    &self,
+                    current: $value,
+                    new: $value,
+                    success: Ordering,
+                    failure: Ordering,
+                ) -> Result<$value, $value> {
+                    self.compare_exchange(current, new, success, failure)
+                }
+
+                /// Changes the value for as long as `f` knows a new one and others are quicker.
+                #[track_caller]
+                pub fn fetch_update(
+                    &self,
+                    success: Ordering,
+                    failure: Ordering,
+                    mut f: impl FnMut($value) -> Option<$value>,
+                ) -> Result<$value, $value> {
+                    let mut old = self.load(failure);
+                    while let Some(new) = f(old) {
+                        match self.compare_exchange(old, new, success, failure) {
+                            Ok(old) => return Ok(old),
+                            Err(other) => old = other,
+                        }
+                    }
+                    Err(old)
+                }
+
+                $(
+                    /// Changes the value and returns the one before.
+                    #[track_caller]
+                    pub fn $operation(&self, value: $value, order: Ordering) -> $value {
+                        let new: fn($value, $value) -> $value = $new;
+                        let old = self.inner.$operation(value, order);
+                        race::changes(self.number, &old, &new(old, value), order, Location::caller());
+                        old
+                    }
+                )*
+            }
+
+            impl Default for $name {
+                fn default() -> Self {
+                    Self::new(<$value>::default())
+                }
+            }
+        )*};
+    }
+
+    macro_rules! integers {
+        ($($name:ident of $value:ty,)*) => {
+            atomics! {$(
+                $name of $value {
+                    fetch_add: |old, by| old.wrapping_add(by),
+                    fetch_sub: |old, by| old.wrapping_sub(by),
+                    fetch_and: |old, with| old & with,
+                    fetch_or: |old, with| old | with,
+                    fetch_xor: |old, with| old ^ with,
+                    fetch_max: |old, other| old.max(other),
+                    fetch_min: |old, other| old.min(other),
+                }
+            )*}
+        };
+    }
+
+    atomics! {
+        AtomicBool of bool {
+            fetch_and: |old, with| old & with,
+            fetch_or: |old, with| old | with,
+            fetch_xor: |old, with| old ^ with,
+        }
+    }
+
+    integers! {
+        AtomicU8 of u8,
+        AtomicU32 of u32,
+        AtomicU64 of u64,
+        AtomicUsize of usize,
+        AtomicI32 of i32,
+    }
+}
+
+/// As [`std::hint`]. A loop that waits for another thread has to say so, or the model never lets that one run.
+pub mod hint {
+    pub use loom::hint::spin_loop;
+}
+
+/// Threads, as [`std::thread`].
+pub mod thread {
+    use std::io;
+    use std::panic::Location;
+
+    pub use loom::thread::yield_now;
+    pub use std::thread::Result;
+
+    use crate::memory::set_me;
+    use crate::recorder::{self, ThreadKey};
+
+    /// Starts a thread with a name.
+    #[derive(Debug, Default)]
+    pub struct Builder {
+        name: Option<String>,
+    }
+
+    impl Builder {
+        /// Begins with no name.
+        pub fn new() -> Self {
+            Self::default()
+        }
+
+        /// Names the thread-to-be.
+        pub fn name(self, name: String) -> Self {
+            Self { name: Some(name) }
+        }
+
+        /// Starts the thread.
+        #[track_caller]
+        pub fn spawn<T: Send + 'static>(
+            self,
+            f: impl FnOnce() -> T + Send + 'static,
+        ) -> io::Result<JoinHandle<T>> {
+            let at = Location::caller();
+            let key = recorder::register(self.name, true);
+            let inner = loom::thread::Builder::new().spawn(move || {
+                set_me(key);
+                let result = f();
+                recorder::ended(false); // a panic ends the property
+                result
+            })?;
+            recorder::spawned(key, at);
+            Ok(JoinHandle { key, inner })
+        }
+    }
+
+    /// Starts a thread.
+    #[track_caller]
+    pub fn spawn<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+        Builder::new().spawn(f).expect("the model gives a thread")
+    }
+
+    /// The right to wait for a thread's end, as [`std::thread::JoinHandle`].
+    #[derive(Debug)]
+    pub struct JoinHandle<T> {
+        key: ThreadKey,
+        inner: loom::thread::JoinHandle<T>,
+    }
+
+    impl<T> JoinHandle<T> {
+        /// Waits for the thread to end.
+        #[track_caller]
+        pub fn join(self) -> Result<T> {
+            let at = Location::caller();
+            recorder::joining(self.key, at);
+            let result = self.inner.join();
+            recorder::joined(self.key, at);
+            result
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What every thread is doing, from one event of a schedule to the next.
+
+use std::collections::HashMap;
+
+use super::{Bar, Doing};
+use crate::schedule::{Action, Schedule};
+
+/// The threads and locks of a schedule, as they are after some of its events.
+pub(super) struct World<'a> {
+    schedule: &'a Schedule,
+    doing: Vec<Doing>,
+    /// Who has which lock.
+    holders: HashMap<usize, usize>,
+}
+
+impl<'a> World<'a> {
+    /// Before the first event. A thread that is started later is not there yet.
+    pub(super) fn of(schedule: &'a Schedule) -> Self {
+        let mut doing = vec![Doing::Runs; schedule.threads.len()];
+        for event in &schedule.events {
+            if let Action::Spawn(thread) = event.action {
+                doing[thread] = Doing::Nothing;
+            }
+        }
+        Self { schedule, doing, holders: HashMap::new() }
+    }
+
+    pub(super) fn bars(&self) -> Vec<Bar> {
+        let mut bars: Vec<Bar> = self.doing.iter().map(|&doing| Bar { doing, holds: false }).collect();
+        for &thread in self.holders.values() {
+            bars[thread].holds = self.doing[thread] != Doing::Nothing;
+        }
+        bars
+    }
+
+    /// Lets the next event happen, and says which threads go on because of it.
+    pub(super) fn after(&mut self, n: usize) -> Vec<usize> {
+        let event = &self.schedule.events[n];
+        let me = event.thread;
+        self.doing[me] = Doing::Runs;
+        match &event.action {
+            Action::Spawn(thread) => {
+                if self.doing[*thread] == Doing::Nothing {
+                    self.doing[*thread] = Doing::Started; // on real threads it may have begun already
+                }
+                return vec![*thread];
+            }
+            Action::End { .. } => {
+                self.doing[me] = Doing::Nothing;
+                return self.joiner(n).into_iter().collect();
+            }
+            Action::Await(_) | Action::Expect(_) => self.doing[me] = Doing::Waits,
+            Action::Want(_) if self.is_told(n) => self.doing[me] = Doing::WantsLock,
+            Action::Lock(lock) | Action::Wake { lock, .. } => {
+                self.holders.insert(*lock, me);
+            }
+            Action::Unlock(lock) => return self.let_go(n, *lock),
+            Action::Wait { lock, .. } => {
+                self.doing[me] = Doing::Sleeps;
+                return self.let_go(n, *lock);
+            }
+            Action::Notify { woken, .. } => {
+                for &thread in woken {
+                    self.doing[thread] = Doing::WantsLock;
+                }
+                return woken.clone();
+            }
+            Action::Step(_) | Action::Fail(_) | Action::Join(_) | Action::Want(_) => {}
+        }
+        Vec::new()
+    }
+
+    /// Whether somebody who looks wants to know of this event. That a thread reached for a lock is of interest only if another
+    /// had it, or took it first; or the thread itself.
+    pub(super) fn is_told(&self, n: usize) -> bool {
+        let event = &self.schedule.events[n];
+        let Action::Want(lock) = event.action else { return true };
+        let is_held = self.holders.contains_key(&lock);
+        let next = self.next_owner(n, lock);
+        is_held || next.is_some_and(|next| next != event.thread)
+    }
+
+    /// A lock is free. If somebody has waited for it and gets it next, that thread goes on.
+    fn let_go(&mut self, n: usize, lock: usize) -> Vec<usize> {
+        self.holders.remove(&lock);
+        let next = self.next_owner(n, lock).filter(|next| *next != self.schedule.events[n].thread);
+        next.into_iter().filter(|&next| self.doing[next] == Doing::WantsLock).collect()
+    }
+
+    fn next_owner(&self, n: usize, lock: usize) -> Option<usize> {
+        let takes = |action: &Action| match action {
+            Action::Lock(taken) | Action::Wake { lock: taken, .. } => *taken == lock,
+            _ => false,
+        };
+        let next = self.schedule.events[n + 1..].iter().find(|event| takes(&event.action))?;
+        Some(next.thread)
+    }
+
+    /// Who waits for the end of the thread that ends here.
+    fn joiner(&self, n: usize) -> Option<usize> {
+        let joins = Action::Join(self.schedule.events[n].thread);
+        let next = self.schedule.events[n + 1..].iter().find(|event| event.action == joins)?;
+        (self.doing[next.thread] == Doing::Waits).then_some(next.thread)
+    }
+}

@@ -1,0 +1,187 @@
+//! Where text is shown: how wide that is, and what it can show.
+
+use std::borrow::Cow;
+use std::env;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
+
+use terminal_size::{Width, terminal_size_of};
+
+/// How wide text is if nobody says so: in a file, or through a pipe.
+const WIDTH: usize = 100;
+/// Beyond this, text is hard to read. Pictures may be wider.
+const WIDEST_TEXT: usize = 100;
+/// Nothing is set narrower.
+const NARROWEST: usize = 40;
+
+/// What text is set for.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    /// In columns.
+    pub width: usize,
+    /// It shows colours.
+    pub colour: bool,
+    /// It shows nothing but ASCII.
+    pub ascii: bool,
+}
+
+impl Default for Terminal {
+    /// A file: no colours.
+    fn default() -> Self {
+        Self { width: WIDTH, colour: false, ascii: false }
+    }
+}
+
+impl Terminal {
+    /// What standard output of this process is. `COLUMNS` counts more than what the terminal says. There are colours on a
+    /// terminal that has them, unless `NO_COLOR` asks for none (<https://no-color.org>).
+    pub fn of_stdout() -> Self {
+        let stdout = io::stdout();
+        let variable = |name: &str| env::var(name).unwrap_or_default();
+        let measured = || terminal_size_of(&stdout).map(|(Width(width), _)| usize::from(width));
+        let asked = variable("COLUMNS").parse().ok();
+        Self {
+            width: asked.or_else(measured).filter(|width| *width > 0).unwrap_or(WIDTH).max(NARROWEST),
+            colour: stdout.is_terminal() && variable("NO_COLOR").is_empty() && variable("TERM") != "dumb",
+            ascii: is_ascii(&["LC_ALL", "LC_CTYPE", "LANG"].map(variable)),
+        }
+    }
+
+    /// A title, two spaces, and text that is set beside it.
+    pub fn paragraph(&self, title: &str, body: &str) -> String {
+        let beside = title.chars().count() + 2;
+        let room = self.width.saturating_sub(beside).clamp(NARROWEST / 2, WIDEST_TEXT);
+        let mut text = String::new();
+        for (n, line) in body.lines().flat_map(|line| wrap(line, room)).enumerate() {
+            let title = if n == 0 { title } else { "" };
+            let _ = writeln!(text, "{title:beside$}{line}");
+        }
+        text
+    }
+
+    /// The text as it can be shown here.
+    pub fn show<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.ascii && !text.is_ascii() { Cow::Owned(to_ascii(text)) } else { Cow::Borrowed(text) }
+    }
+}
+
+/// Text for standard output: a title, two spaces, and a body that is set beside it.
+pub fn paragraph(title: &str, body: &str) -> String {
+    Terminal::of_stdout().paragraph(title, body)
+}
+
+/// Whether the locale has no more than ASCII. The first of its variables that is set counts. If none is, the text is UTF-8: that
+/// is what terminals show today, and Windows sets none.
+fn is_ascii(locale: &[String]) -> bool {
+    locale.iter().find(|value| !value.is_empty()).is_some_and(|value| {
+        let value = value.to_lowercase();
+        !value.contains("utf-8") && !value.contains("utf8")
+    })
+}
+
+/// A sign for a sign, so that what stands below each other still does. Only `…`, at the end of a text, becomes longer.
+fn to_ascii(text: &str) -> String {
+    let mut ascii = String::with_capacity(text.len());
+    for sign in text.chars() {
+        match sign {
+            '…' => ascii.push_str("..."),
+            '–' | '—' | '─' => ascii.push('-'),
+            '│' => ascii.push('|'),
+            '█' => ascii.push('#'),
+            '▓' => ascii.push('@'),
+            '░' => ascii.push('w'),
+            '┊' => ascii.push(':'),
+            '┼' => ascii.push('+'),
+            '·' => ascii.push('.'),
+            '●' => ascii.push('*'),
+            '✗' => ascii.push('X'),
+            '►' | '→' | '›' => ascii.push('>'),
+            '←' | '‹' => ascii.push('<'),
+            '’' | '‘' => ascii.push('\''),
+            '“' | '”' => ascii.push('"'),
+            '×' => ascii.push('x'),
+            sign if sign.is_ascii() => ascii.push(sign),
+            _ => ascii.push('?'),
+        }
+    }
+    ascii
+}
+
+/// Breaks a line at spaces; what follows the first line of an indented one is indented as far.
+pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
+    let indent = " ".repeat(line.len() - line.trim_start().len());
+    let mut lines = vec![indent.clone()];
+    for word in line.split_whitespace() {
+        let last = lines.last_mut().expect("there is at least one");
+        let empty = last.len() == indent.len();
+        if !empty && last.chars().count() + 1 + word.chars().count() > width {
+            lines.push(format!("{indent}{word}"));
+        } else {
+            last.push_str(if empty { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+/// The beginning of a text that is too long, with a sign that says so.
+pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let sign = if ascii { "..." } else { "…" };
+    let kept = width.saturating_sub(sign.chars().count());
+    text.chars().take(kept).chain(sign.chars()).take(width).collect()
+}
+
+/// A name that is too long without its middle: names of threads differ at the end.
+pub(crate) fn clip_middle(name: &str, width: usize, ascii: bool) -> String {
+    let length = name.chars().count();
+    if length <= width {
+        return name.to_owned();
+    }
+    let end: String = name.chars().skip(length - width / 3).collect();
+    clip(name, width - width / 3, ascii) + &end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_set_beside_its_title_and_keeps_its_indentation() {
+        let body = format!("{}end\n  one two", "word ".repeat(30));
+        let text = Terminal { width: 60, ..Terminal::default() }.paragraph("seen", &body);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("seen  word") && lines[1].starts_with("      word"), "{text}");
+        assert_eq!(lines.last(), Some(&"        one two"));
+        assert!(lines.iter().all(|line| line.len() <= 60), "{text}");
+    }
+
+    #[test]
+    fn a_line_is_as_wide_as_it_looks() {
+        let dashes = "– ".repeat(100); // three bytes each, and one column
+        assert_eq!(wrap(&dashes, 100)[0].chars().count(), 99);
+        assert_eq!(clip(&dashes, 10, false).chars().count(), 10);
+        assert_eq!(clip(&dashes, 10, true).chars().count(), 10);
+        assert_eq!(clip_middle("a-very-long-name-12", 12, false), "a-very-…e-12");
+        assert_eq!(clip_middle("a-very-long-name-12", 12, true), "a-ver...e-12");
+    }
+
+    #[test]
+    fn the_first_variable_that_is_set_says_what_the_locale_is() {
+        let ascii = |values: [&str; 3]| is_ascii(&values.map(str::to_owned));
+        assert!(ascii(["C", "de_DE.UTF-8", "de_DE.UTF-8"]));
+        assert!(ascii(["", "", "POSIX"]) && ascii(["", "de_DE.ISO-8859-1", "C.UTF-8"]));
+        assert!(!ascii(["", "", "C.utf8"]) && !ascii(["en_US.UTF-8", "C", "C"]));
+        assert!(!ascii(["", "", ""]), "nobody has said anything");
+    }
+
+    #[test]
+    fn where_there_is_only_ascii_nothing_else_is_shown() {
+        let terminal = Terminal { ascii: true, ..Terminal::default() };
+        assert_eq!(terminal.show("● ─→ █ a – “b” …"), "* -> # a - \"b\" ...");
+        assert_eq!(terminal.show("größer"), "gr??er");
+        assert_eq!(Terminal::default().show("größer"), "größer");
+    }
+}
