@@ -8,7 +8,7 @@ use std::panic::Location;
 
 use exercises_protocol::schedule::Action;
 
-use crate::recorder::{Doing, Recorder, Thread, line_text};
+use crate::recorder::{Doing, MESSAGE, Recorder, Thread, line_text};
 
 pub(crate) struct Found {
     pub(crate) seen: String,
@@ -51,6 +51,7 @@ fn state(recorder: &Recorder, thread: &Thread) -> String {
         Doing::Joining(other) => {
             format!("{name} waits at {line} for {} to end", recorder.threads[*other].name)
         }
+        Doing::Blocked(what) | Doing::Sleeping(what) => format!("{name} waits at {line} for {what}"),
         Doing::Expecting(what) => format!("{name} waits for {what}"),
         Doing::Ended => format!("{name} has ended"),
         Doing::Panicked => format!("{name} was ended by a panic"),
@@ -84,6 +85,7 @@ fn runs_on(recorder: &Recorder) -> Option<(String, Option<usize>)> {
 fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     died(recorder)
         .or_else(|| opposite_orders(recorder))
+        .or_else(|| sender_kept(recorder))
         .or_else(|| lock_kept(recorder))
         .or_else(|| woke_too_few(recorder))
         .or_else(|| came_too_early(recorder))
@@ -126,6 +128,29 @@ fn opposite_orders(recorder: &Recorder) -> Option<(String, Option<usize>)> {
                 [number, holder].contains(&event.thread) && matches!(event.action, Action::Lock(_))
             }),
         ))
+    })
+}
+
+/// Somebody waits for the end of a thread that waits for a message, or for the lock of one that does.
+fn sender_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    recorder.threads.iter().find_map(|waiter| {
+        let Doing::Joining(joined) = waiter.doing else { return None };
+        let receiver = match recorder.threads[joined].doing {
+            Doing::Locking(lock) => recorder.locks.get(lock).copied().flatten()?.0,
+            _ => joined,
+        };
+        let receiver = &recorder.threads[receiver];
+        (receiver.doing == Doing::Sleeping(MESSAGE)).then(|| {
+            (
+                format!(
+                    "{} waits for a message that nobody sends any more, and a sender of its channel still exists. \
+                     recv() ends when the last sender is dropped: drop yours before you wait for the thread, and let no \
+                     thread that receives keep one",
+                    receiver.name
+                ),
+                None,
+            )
+        })
     })
 }
 
