@@ -70,6 +70,16 @@ mod backend {
         thread::Builder::new().spawn(f)
     }
 
+    /// Starts a thread of a scope.
+    #[expect(clippy::unnecessary_wraps, reason = "on real threads it can fail")]
+    pub(super) fn spawn_scoped<'scope, T: Send + 'scope>(
+        _stack: Option<usize>,
+        scope: &'scope thread::Scope<'scope, '_>,
+        f: impl FnOnce() -> T + Send + 'scope,
+    ) -> io::Result<thread::ScopedJoinHandle<'scope, T>> {
+        Ok(scope.spawn(f))
+    }
+
     /// Splitmix64: small, and the same everywhere.
     pub(super) fn random() -> u64 {
         let state = RANDOM.get().wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -37,12 +37,24 @@ pub(super) fn spawn<T: Send + 'static>(
     stack: Option<usize>,
     f: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<thread::JoinHandle<T>> {
+    builder(stack).spawn(f)
+}
+
+/// Starts a thread of a scope.
+pub(super) fn spawn_scoped<'scope, T: Send + 'scope>(
+    stack: Option<usize>,
+    scope: &'scope thread::Scope<'scope, '_>,
+    f: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<thread::ScopedJoinHandle<'scope, T>> {
+    builder(stack).spawn_scoped(scope, f)
+}
+
+fn builder(stack: Option<usize>) -> thread::Builder {
     let builder = thread::Builder::new();
     match stack {
         Some(size) => builder.stack_size(size),
         None => builder,
     }
-    .spawn(f)
 }
 
 /// What is in a `Condvar` of `sync`.

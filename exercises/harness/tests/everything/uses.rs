@@ -162,6 +162,11 @@ fn no_room() {
     sender.send(2).unwrap();
     assert_eq!(other.join().unwrap(), (Ok(1), Ok(2)));
     assert_eq!(sender.send(3), Err(SendError(3)));
+
+    let (sender, receiver) = mpsc::sync_channel::<u8>(0);
+    let other = thread::spawn(move || sender.send(1));
+    drop(receiver); // before the message is sent, or while its sender waits
+    assert_eq!(other.join().unwrap(), Err(SendError(1)));
 }
 
 fn atomics() {
@@ -221,7 +226,7 @@ fn scopes() {
     let first = thread::scope(|scope| {
         let first: ScopedJoinHandle<'_, i32> = scope.spawn(|| numbers[0]);
         scope.spawn(|| *sum.lock().unwrap() += numbers[1]);
-        scope.spawn(|| *sum.lock().unwrap() += numbers[2]);
+        Builder::new().spawn_scoped(scope, || *sum.lock().unwrap() += numbers[2]).unwrap();
         assert_ne!(first.thread().id(), thread::current().id());
         while !first.is_finished() {
             thread::yield_now();

@@ -109,7 +109,8 @@ impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let mut state = self.channel.state();
         state.received_by_nobody = true;
-        let rest = std::mem::take(&mut state.messages);
+        // Without room, the message belongs to the sender that waits.
+        let rest = if state.bound == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.messages) };
         drop(state);
         self.channel.room.notify_all();
         drop(rest); // may be anything: not under the lock
@@ -209,7 +210,7 @@ impl<T> Channel<T> {
         state
     }
 
-    /// Waits until so many messages have been received.
+    /// Waits until so many messages have been received. If nobody receives any more, the last one comes back.
     fn wait_until_received(
         &self,
         mut state: MutexGuard<'_, State<T>>,
@@ -217,8 +218,11 @@ impl<T> Channel<T> {
         at: &Location<'_>,
     ) -> Result<(), SendError<T>> {
         while state.received < mine {
-            if state.received_by_nobody {
-                break;
+            if state.received_by_nobody
+                && let Some(message) = state.messages.pop_front()
+            {
+                recorder::did("finds nobody to send to", Some(at));
+                return Err(SendError(message));
             }
             recorder::sleeping("its message to be received", at);
             state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);

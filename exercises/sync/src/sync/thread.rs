@@ -56,6 +56,20 @@ impl Builder {
         recorder::spawned(started.key, at);
         Ok(JoinHandle { started, inner })
     }
+
+    /// Starts a thread that ends before the [`scope`] does.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, T: Send + 'scope>(
+        self,
+        scope: Scope<'scope, '_>,
+        f: impl FnOnce() -> T + Send + 'scope,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>> {
+        let at = Location::caller();
+        let started = Started::new(self.name);
+        let inner = backend::spawn_scoped(self.stack, scope.0, started.body(f))?;
+        recorder::spawned(started.key, at);
+        Ok(ScopedJoinHandle { started, inner })
+    }
 }
 
 /// What is known of a thread that was started.
@@ -149,11 +163,7 @@ impl<'scope> Scope<'scope, '_> {
         self,
         f: impl FnOnce() -> T + Send + 'scope,
     ) -> ScopedJoinHandle<'scope, T> {
-        let at = Location::caller();
-        let started = Started::new(None);
-        let inner = self.0.spawn(started.body(f));
-        recorder::spawned(started.key, at);
-        ScopedJoinHandle { started, inner }
+        Builder::new().spawn_scoped(self, f).expect("the system gives a thread")
     }
 }
 
@@ -200,7 +210,7 @@ struct Inner {
 pub struct ThreadId(u64);
 
 thread_local! {
-    static ME: OnceCell<Thread> = OnceCell::new();
+    static ME: OnceCell<Thread> = const { OnceCell::new() };
 }
 
 /// The thread that calls.
