@@ -29,10 +29,7 @@
 //! A property marks what it does with [`step`], wraps calls that could block for ever into
 //! [`expect`] and what it is not about into [`aside`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
 //! in the module `probe`, which exists for the model and for real threads. No property sleeps or looks at a clock.
-#![allow(
-    clippy::duplicate_mod,
-    reason = "sync and probe.rs are compiled for the model and for real threads"
-)]
+#![allow(clippy::duplicate_mod, reason = "sync and probe.rs are compiled for the model and for real threads")]
 
 pub mod isolate;
 pub mod model;
@@ -40,7 +37,6 @@ pub mod real;
 
 mod diagnosis;
 mod recorder;
-mod source;
 
 pub use recorder::{aside, expect, fail, live_threads, step};
 

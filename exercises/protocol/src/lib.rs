@@ -8,6 +8,7 @@
 //! * [`Mode`] is where a property is checked: under the model, or on real threads.
 //! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads, and
 //!   [`schedule`] is its picture. [`Place`] decides which of an answer's failures the learner sees first.
+//! * [`Source`] is a look at the learner's file: what goes past `crate::sync`, and what is a test of the learner's own.
 //! * [`PROPERTY`], [`ROUND`] and [`TRACE`] are what the programs tell each other through the environment.
 //!
 //! It knows neither shuttle nor Cargo, so it is built in seconds.
@@ -17,12 +18,14 @@ mod failure;
 mod mode;
 pub mod schedule;
 mod shown;
+mod source;
 mod tests_of;
 
 pub use exercise::{Exercise, Property, Wrong, all};
 pub use failure::{Failure, State, Verdict, paragraph};
 pub use mode::Mode;
 pub use shown::{Place, SOON};
+pub use source::{Refused, Source, WHY};
 pub use tests_of::write_tests;
 
 /// The property that a test program shall run in its own process.
