@@ -18,6 +18,7 @@ mod difference;
 mod doctor;
 mod explain;
 mod fingerprints;
+mod notes;
 pub mod progress;
 mod report;
 mod show;
