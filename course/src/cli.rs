@@ -85,26 +85,30 @@ pub enum Command {
         /// Check every exercise
         #[arg(long, conflicts_with = "exercises")]
         all: bool,
-        /// Show the message of every property that fails, not only of the first
-        #[arg(long, conflicts_with = "json")]
+        /// Show every property that fails in full, not only the first
+        #[arg(long, conflicts_with = "summary")]
         all_messages: bool,
         /// Report as JSON on standard output, for scripts and graders
         #[arg(long)]
         json: bool,
-        /// In JSON, leave out the schedules and what the answer printed
+        /// In JSON, leave out the first failure's schedule, too, and what the answer printed
         #[arg(long, requires = "json")]
         summary: bool,
     },
     /// Check an answer now and whenever its file is saved, until Ctrl-C
+    ///
+    /// At a terminal, keys do the rest: h shows a hint, l lists the exercises, n goes to the next one, q quits, and Enter
+    /// checks again.
     Watch {
         /// Only this exercise [default: whichever is saved]
         exercise: Option<String>,
     },
-    /// Show a hint: first a question, then a pointer, then nearly the answer
+    /// Show a hint: for the property that failed; then a question, a pointer, and nearly the answer
     Hint {
         exercise: String,
-        /// Which one, 1 to 3 [default: the next that you have not seen]
-        number: Option<usize>,
+        /// Which one: 1 to 3, or a property [default: the next that you have not seen]
+        #[arg(value_name = "HINT")]
+        which: Option<String>,
     },
     /// List the exercises and how far you are
     List {
@@ -114,7 +118,7 @@ pub enum Command {
     },
     /// Begin an exercise again; what you wrote is kept beside it
     Reset { exercise: String },
-    /// Show a solution, once you have solved the exercise, or when asked twice
+    /// Show a solution and why it is right, once you have solved the exercise, or when asked twice
     Solution { exercise: String },
     /// Show which property catches which typical mistake, once you have solved the exercise
     ///

@@ -45,11 +45,16 @@ fn run(course: Course) -> anyhow::Result<bool> {
         Command::Load(args) => load::run(&workspace, &args).map(|()| true),
         Command::Next => Ok(learner()?.next()),
         Command::Check { exercises, all, all_messages, json, summary } => {
-            let json = json.then_some(if summary { Json::Summary } else { Json::Whole });
+            let detail = match (summary, all_messages) {
+                (true, _) => Json::Summary,
+                (false, true) => Json::Whole,
+                (false, false) => Json::First,
+            };
+            let json = json.then_some(detail);
             learner()?.check(&exercises, all, all_messages, json)
         }
-        Command::Watch { exercise } => learner()?.watch(exercise.as_deref()).map(|never| match never {}),
-        Command::Hint { exercise, number } => learner()?.hint(&exercise, number),
+        Command::Watch { exercise } => learner()?.watch(exercise.as_deref()),
+        Command::Hint { exercise, which } => learner()?.hint(&exercise, which.as_deref()),
         Command::List { json } => learner()?.list(json),
         Command::Reset { exercise } => learner()?.reset(&exercise),
         Command::Solution { exercise } => learner()?.solution(&exercise),

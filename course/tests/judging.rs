@@ -151,6 +151,10 @@ fn the_first_failure_is_shown_in_full_and_drawn() {
     assert!(text.contains("Nothing is written yet") && !text.contains("explain"), "{text}");
     answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
     let output = copy.course(&["check"]); // no name: the one that was edited
+    assert!(
+        !String::from_utf8_lossy(&output.stderr).contains("nothing is built yet"),
+        "it was built just now"
+    );
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1));
     for part in
@@ -158,6 +162,8 @@ fn the_first_failure_is_shown_in_full_and_drawn() {
     {
         assert!(text.contains(part), "no {part} in {text}");
     }
+    let hint = String::from_utf8(copy.course(&["hint", "ex01"]).stdout).unwrap();
+    assert!(hint.starts_with("shutdown_wakes_every_sleeping_worker\nhint  "), "{hint}");
     answer(exercise, "wrong/m10_thread_per_job.rs");
     let text = String::from_utf8(copy.course(&["check", "ex01"]).stdout).unwrap();
     let cause = text.find("cause     ").map(|n| &text[n..]).unwrap_or_default();
@@ -427,13 +433,21 @@ fn a_report_for_machines_says_what_was_checked_and_can_be_short() {
     let copy = Copy::new();
     let exercise = &copy.exercises()[0];
     answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
-    let (_, whole) = copy.check(exercise);
+    let (_, whole) = copy.check_with(exercise, &["--all-messages"]);
+    let (_, first) = copy.check(exercise);
     let (code, short) = copy.check_with(exercise, &["--summary"]);
     assert_eq!((code, &short["verdict"], &short["name"]), (1, &"failed".into(), &"ex01-worker-pool".into()));
     let state = |report: &Value| property(report, "shutdown_wakes_every_sleeping_worker")["model"].clone();
     assert!(!state(&whole)["schedule"].is_null() && state(&short)["schedule"].is_null(), "{short:#}");
     assert_eq!(message(&state(&short)), message(&state(&whole)));
-    assert!(short.to_string().len() < 16_000, "{short:#}");
+    assert!(short.to_string().len() < 12_000 && first.to_string().len() < 16_000, "{first:#}");
+    let drawn = |report: &Value| {
+        let properties = report["properties"].as_array().unwrap().iter();
+        let drawn = properties.filter(|property| !property["model"]["schedule"].is_null());
+        drawn.map(|property| property["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(drawn(&first), ["shutdown_wakes_every_sleeping_worker"], "the failure that is shown first");
+    assert!(drawn(&whole).len() > 5, "{:?}", drawn(&whole));
     assert!(short["milliseconds"].as_u64().is_some(), "{short:#}");
     assert_eq!(short["sha256"], whole["sha256"]);
     answer(exercise, "solution/exercise.rs");

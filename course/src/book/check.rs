@@ -35,6 +35,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(unlisted(&pages));
     let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have none
     faults.extend(unlinked(&exercises, &pages));
+    faults.extend(unexplained(&exercises, &pages));
     faults.extend(order::faults(&pages, &exercises));
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().flat_map(|page| commands.faults(page)));
@@ -77,4 +78,11 @@ fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
         }
     }
     faults
+}
+
+/// Exercises whose solution no page explains.
+fn unexplained(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
+    let files = exercises.iter().map(|exercise| format!("exercises/{}/solution/README.md", exercise.name));
+    let missing = files.filter(|file| !pages.iter().any(|page| page.text.contains(file)));
+    missing.map(|file| format!("no page includes {file}")).collect()
 }

@@ -9,7 +9,6 @@ use anyhow::{Context, bail, ensure};
 use exercises_protocol::{Exercise, Mode, TRACE};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::env;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -17,6 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
+use std::{env, fs};
 
 /// How long a test program may be silent. A property that hangs is ended by the tests after much less; what takes longer
 /// may also be a machine with too much to do.
@@ -90,6 +90,7 @@ pub(super) fn build(
         eprint!("{diagnostics}");
     }
     if output.status.success() {
+        let _ = note_built(workspace); // or the next check says again that it takes a while
         let program = said.into_iter().find_map(Said::test_program);
         return Ok(Built::Test(program.context("cargo does not say where it put the test program")?));
     }
@@ -99,6 +100,22 @@ pub(super) fn build(
     }
     let cause = kept(diagnostics + &String::from_utf8_lossy(&output.stderr));
     bail!("cargo cannot build the tests of {}\n{cause}", exercise.name);
+}
+
+/// Whether the tests of an exercise were built before in this target directory. What takes long is common to all.
+pub(super) fn has_built(workspace: &Workspace) -> bool {
+    built_note(workspace).exists()
+}
+
+fn note_built(workspace: &Workspace) -> io::Result<()> {
+    let note = built_note(workspace);
+    fs::create_dir_all(note.parent().unwrap_or(&note))?;
+    fs::write(note, "The tests of an exercise have been built here.\n")
+}
+
+/// `cargo clean` removes it with what was built.
+fn built_note(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("exercises/built.txt")
 }
 
 /// A line of Cargo's JSON.

@@ -1,5 +1,6 @@
 //! `check`: do the properties of an exercise hold?
 
+use crate::exercises::Json;
 use crate::exercises::cargo::{self, Built, Messages};
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::notes;
@@ -86,12 +87,20 @@ impl Report {
         failures
     }
 
-    /// Without what is long: schedules, and what the learner's code printed.
-    pub(super) fn shorten(&mut self) {
-        for state in self.properties.iter_mut().flat_map(|checked| [&mut checked.model, &mut checked.real]) {
-            if let State::Failed(failure) = state {
-                failure.schedule = Schedule::default();
-                failure.output.clear();
+    /// Leaves out what is long: schedules, and what the learner's code printed.
+    pub(super) fn shorten(&mut self, exercise: &Exercise, json: Json) {
+        let first = self.failures(exercise).first().map(|(checked, ..)| checked.name.clone());
+        let keeps = |name: &String| match json {
+            Json::Whole => true,
+            Json::First => first.as_ref() == Some(name),
+            Json::Summary => false,
+        };
+        for checked in self.properties.iter_mut().filter(|checked| !keeps(&checked.name)) {
+            for state in [&mut checked.model, &mut checked.real] {
+                if let State::Failed(failure) = state {
+                    failure.schedule = Schedule::default();
+                    failure.output.clear();
+                }
             }
         }
     }

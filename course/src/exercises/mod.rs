@@ -18,6 +18,8 @@ mod difference;
 mod doctor;
 mod explain;
 mod fingerprints;
+mod hint;
+mod keys;
 mod notes;
 pub mod progress;
 mod report;
@@ -32,7 +34,7 @@ pub use style::{Style, say};
 use crate::workspace::Workspace;
 use anyhow::ensure;
 use check::{Report, Verdict};
-use exercises_protocol::Exercise;
+use exercises_protocol::{Exercise, counted};
 use progress::Progress;
 use serde::Serialize;
 use std::time::SystemTime;
@@ -77,11 +79,9 @@ impl Learner {
         let mut reports = Vec::new();
         for exercise in &chosen {
             let mut report = self.check_one(exercise, json.is_some());
-            if json.is_none() {
-                say(&report::text(&self.workspace, exercise, &report, all_messages, self.style));
-            }
-            if json == Some(Json::Summary) {
-                report.shorten();
+            match json {
+                Some(json) => report.shorten(exercise, json),
+                None => say(&report::text(&self.workspace, exercise, &report, all_messages, self.style)),
             }
             reports.push(report);
         }
@@ -91,22 +91,34 @@ impl Learner {
         if json.is_some() {
             say_json(&Document::of(reports))?;
         }
-        ensure!(unchecked == 0, "{unchecked} of {all} exercise(s) could not be checked");
+        ensure!(unchecked == 0, "could not be checked: {unchecked} of {}", counted(all, "exercise"));
         Ok(solved == all)
     }
 
-    /// Checks an exercise and remembers it if it is solved.
+    /// Checks an exercise and remembers what came of it.
     fn check_one(&mut self, exercise: &Exercise, quietly: bool) -> Report {
         let messages = if quietly { cargo::Messages::Kept } else { cargo::Messages::Shown };
         if !quietly {
-            eprintln!("checking {} (building it for the first time takes about a minute)", exercise.name);
+            let first = !cargo::has_built(&self.workspace);
+            let patience =
+                if first { " (nothing is built yet: the first time takes up to a minute)" } else { "" };
+            eprintln!("checking {}{patience}", exercise.name);
         }
         let report = check::check(&self.workspace, exercise, messages);
-        if report.verdict == Verdict::Solved {
-            // The verdict stands, whether or not it can be written down.
-            self.progress.solved(exercise).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
-        }
+        // The verdict stands, whether or not it can be written down.
+        self.remember(exercise, &report).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
         report
+    }
+
+    /// Remembers what `hint` and `next` have to know. That the stub fails says nothing.
+    fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
+        match (report.verdict, report.failures(exercise).first()) {
+            (Verdict::Solved, _) => self.progress.solved(exercise),
+            (Verdict::Failed, Some((checked, ..))) if exercise.is_begun() => {
+                self.progress.has_failed(exercise, &checked.name)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What `check` means when nobody says which: what was edited last among the unsolved, or else the next one.
@@ -130,7 +142,9 @@ impl Learner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Json {
     Whole,
-    /// Without schedules, and without what the learners' code printed.
+    /// Schedules, and what the learner's code printed, only for the failure that is shown first.
+    First,
+    /// Neither for any failure.
     Summary,
 }
 
@@ -151,7 +165,6 @@ impl<T> Document<T> {
 }
 
 fn say_json(what: &impl Serialize) -> anyhow::Result<()> {
-    say(&serde_json::to_string_pretty(what)?);
-    say("\n");
+    say(&format!("{}\n", serde_json::to_string(what)?));
     Ok(())
 }

@@ -3,13 +3,15 @@
 //! A line for each thing that happened, a word and an exercise, in the order in which they happened:
 //!
 //! ```text
+//! failed ex01-worker-pool every_job_runs_once
+//! hint ex01-worker-pool every_job_runs_once
 //! hint ex01-worker-pool 1
 //! solved ex01-worker-pool
 //! ```
 //!
-//! A name that the exercise had before counts, too: `formerly` in its `exercise.toml`. Lines are only ever added. So nothing is lost if two commands run at once, the file can be read and edited by hand,
-//! and a line that this version doesn't understand stays where it is. Git ignores the file, and an update of the
-//! project leaves it alone.
+//! A name that the exercise had before counts, too: `formerly` in its `exercise.toml`. Lines are only ever added. So
+//! nothing is lost if two commands run at once, the file can be read and edited by hand, and a line that this version
+//! doesn't understand stays where it is. Git ignores the file, and an update of the project leaves it alone.
 
 use crate::workspace::Workspace;
 use anyhow::Context;
@@ -57,7 +59,19 @@ impl Progress {
         self.of(exercise).any(|(word, _)| word == "solved")
     }
 
-    /// How many hints have been given.
+    /// The property whose failure was shown by the last check; none if that check found the exercise solved.
+    pub fn failed<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
+        let (word, property) =
+            self.of(exercise).filter(|(word, _)| matches!(*word, "failed" | "solved")).last()?;
+        (word == "failed").then_some(property)
+    }
+
+    /// Whether the hint of this property has been given.
+    pub fn has_hinted(&self, exercise: &Exercise, property: &str) -> bool {
+        self.of(exercise).any(|line| line == ("hint", property))
+    }
+
+    /// How many of the exercise's own hints have been given, those of its properties aside.
     pub fn hints(&self, exercise: &Exercise) -> usize {
         self.of(exercise)
             .filter(|(word, _)| *word == "hint")
@@ -72,11 +86,23 @@ impl Progress {
     }
 
     pub fn solved(&mut self, exercise: &Exercise) -> anyhow::Result<()> {
-        if self.is_solved(exercise) { Ok(()) } else { self.add(&format!("solved {}", exercise.name)) }
+        if self.is_solved(exercise) && self.failed(exercise).is_none() {
+            return Ok(());
+        }
+        self.add(&format!("solved {}", exercise.name))
     }
 
-    pub fn gave_hint(&mut self, exercise: &Exercise, number: usize) -> anyhow::Result<()> {
-        self.add(&format!("hint {} {number}", exercise.name))
+    /// Remembers which failure was shown. Checking the same mistake again and again adds one line.
+    pub fn has_failed(&mut self, exercise: &Exercise, property: &str) -> anyhow::Result<()> {
+        if self.failed(exercise) == Some(property) {
+            return Ok(());
+        }
+        self.add(&format!("failed {} {property}", exercise.name))
+    }
+
+    /// Remembers a hint, by its number or by its property's name.
+    pub fn gave_hint(&mut self, exercise: &Exercise, which: &str) -> anyhow::Result<()> {
+        self.add(&format!("hint {} {which}", exercise.name))
     }
 
     pub fn asked(&mut self, exercise: &Exercise) -> anyhow::Result<()> {
@@ -127,7 +153,7 @@ mod tests {
         let (_dir, mut progress, exercises) =
             with("# mine\nflew ex01-worker-pool to the moon\nsolved ex07-gone");
         progress.solved(&exercises[0]).unwrap();
-        progress.gave_hint(&exercises[1], 2).unwrap();
+        progress.gave_hint(&exercises[1], "2").unwrap();
         assert!(progress.is_solved(&exercises[0]) && !progress.is_solved(&exercises[1]));
         assert_eq!((progress.hints(&exercises[0]), progress.hints(&exercises[1])), (0, 2));
         let text = fs::read_to_string(&progress.path).unwrap();
@@ -157,5 +183,31 @@ mod tests {
         assert!(!progress.is_solved(&exercises[0]));
         progress.solved(&exercises[0]).unwrap();
         assert!(progress.is_solved(&exercises[0]));
+    }
+    #[test]
+    fn the_failure_that_was_shown_last_is_known_until_the_exercise_is_solved() {
+        let (_dir, mut progress, exercises) = with("");
+        let (first, second) = (&exercises[0], &exercises[1]);
+        progress.has_failed(first, "it_flies").unwrap();
+        progress.has_failed(first, "it_flies").unwrap();
+        progress.has_failed(second, "it_lands").unwrap();
+        assert_eq!((progress.failed(first), progress.failed(second)), (Some("it_flies"), Some("it_lands")));
+        assert!(!progress.has_hinted(first, "it_flies"));
+        progress.gave_hint(first, "it_flies").unwrap();
+        assert!(progress.has_hinted(first, "it_flies") && !progress.has_hinted(second, "it_flies"));
+        assert_eq!(progress.hints(first), 0, "it is none of the three");
+        for _ in 0..2 {
+            progress.solved(first).unwrap();
+            assert_eq!(progress.failed(first), None);
+        }
+        progress.has_failed(first, "it_lands").unwrap();
+        assert_eq!((progress.failed(first), progress.is_solved(first)), (Some("it_lands"), true));
+        progress.reset(first).unwrap();
+        assert_eq!(progress.failed(first), None);
+        let name = &first.name;
+        let lines = fs::read_to_string(&progress.path).unwrap();
+        let lines: Vec<&str> = lines.lines().filter(|line| line.contains(name.as_str())).collect();
+        let words: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(words, ["failed", "hint", "solved", "failed", "reset"]);
     }
 }

@@ -100,7 +100,7 @@ fn solved(exercise: &Exercise, report: &Report) -> String {
     let _ = writeln!(
         text,
         "\nWhich mistakes you did not make: cargo course wrong {short}\n\
-         A solution to compare with:     cargo course solution {short}\n\
+         A solution, and why it is right: cargo course solution {short}\n\
          What comes next:                cargo course next"
     );
     text

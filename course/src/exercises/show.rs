@@ -1,14 +1,14 @@
-//! The commands that show what is there: `next`, `list`, `hint`, `solution`, `wrong`; and `reset`, the way back.
+//! The commands that show what is there: `next`, `list`, `solution`, `wrong`; and `reset`, the way back.
 
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::{Document, Learner, catalogue, say, say_json};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use exercises_protocol::{Exercise, paragraph};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -31,6 +31,12 @@ impl Learner {
             ));
             return true;
         };
+        self.introduce(exercise);
+        true
+    }
+
+    /// What has to be known to begin with an exercise.
+    pub(super) fn introduce(&self, exercise: &Exercise) {
         let short = exercise.short();
         let mut text =
             format!("{}\n\n", self.style.strong(&format!("{}: {}", exercise.name, exercise.title)));
@@ -52,7 +58,6 @@ impl Learner {
              If you are stuck:  cargo course hint {short}"
         );
         say(&text);
-        true
     }
 
     fn state(&self, exercise: &Exercise) -> &'static str {
@@ -102,37 +107,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// `hint`: the one asked for, or the next that has not been given.
-    ///
-    /// # Errors
-    /// If there is no such exercise or no such hint.
-    pub fn hint(&mut self, name: &str, number: Option<usize>) -> anyhow::Result<bool> {
-        let exercise = catalogue::named(&self.exercises, name)?;
-        let given = self.progress.hints(exercise);
-        let all = exercise.hints.len();
-        let number = number.unwrap_or_else(|| (given + 1).min(all));
-        let Some(hint) = number.checked_sub(1).and_then(|n| exercise.hints.get(n)) else {
-            bail!("{} has hints 1 to {all}", exercise.name);
-        };
-        say(&paragraph(&format!("hint {number} of {all}"), hint));
-        let short = exercise.short();
-        if number < all {
-            say(&format!(
-                "\nThink about it first. The next one says more: cargo course hint {short} {}\n",
-                number + 1
-            ));
-        } else {
-            say(&format!(
-                "\nThat was the last one. What remains is the solution: cargo course solution {short}\n"
-            ));
-        }
-        if number > given {
-            self.progress.gave_hint(exercise, number).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
-        }
-        Ok(true)
-    }
-
-    /// `solution`: after solving, or when asked twice.
+    /// `solution`: the code and why it is right, after solving or when asked twice.
     ///
     /// # Errors
     /// If there is no such exercise, or its files cannot be read.
@@ -149,11 +124,12 @@ impl Learner {
             self.progress.asked(exercise)?; // or asking again would not help
             return Ok(false);
         }
-        let path = exercise.solution();
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let read =
+            |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+        let (code, why) = (read(&exercise.solution())?, read(&exercise.explanation())?);
         say(&format!(
-            "{text}\n// This is {}. It is one solution, not the only one.\n",
-            self.workspace.relative(&path)
+            "{code}\n// This is {}. It is one solution, not the only one.\n\n{why}",
+            self.workspace.relative(&exercise.solution())
         ));
         Ok(true)
     }

@@ -1,10 +1,10 @@
-//! `watch`: a check whenever a learner's file is saved.
+//! `watch`: a check whenever a learner's file is saved, and at a terminal a key for each thing one asks for meanwhile.
 //!
 //! The files are looked at a few times a second. There are few of them, and it works on every system and file system.
 
+use crate::exercises::keys::{Key, Keys};
 use crate::exercises::{Learner, catalogue, report, say};
 use exercises_protocol::Exercise;
-use std::convert::Infallible;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -14,42 +14,112 @@ const EVERY: Duration = Duration::from_millis(200);
 /// What tells one state of a file from another. None if it isn't there, as for a moment when some editors save.
 type Stamp = Option<(SystemTime, u64)>;
 
+/// An exercise, and its file as it was when it was looked at.
+struct Watched {
+    exercise: Exercise,
+    seen: Stamp,
+}
+
+impl Watched {
+    fn new(exercise: Exercise) -> Self {
+        Self { seen: stamp(&exercise), exercise }
+    }
+
+    /// Whether the file was saved since. Asked before a check: what is saved during the check is checked next.
+    fn was_saved(&mut self) -> bool {
+        let now = stamp(&self.exercise);
+        let saved = now.is_some() && now != self.seen;
+        if saved {
+            self.seen = now;
+        }
+        saved
+    }
+}
+
 impl Learner {
-    /// `watch`: checks one exercise now and whenever its file changes; without a name, whichever changes. Ends when the
-    /// process is ended.
+    /// `watch`: checks one exercise now and whenever its file changes; without a name, whichever changes. Ends when
+    /// somebody asks for it, or when the process is ended.
     ///
     /// # Errors
     /// If there is no such exercise.
-    pub fn watch(&mut self, name: Option<&str>) -> anyhow::Result<Infallible> {
-        let watched = match name {
-            Some(name) => vec![catalogue::named(&self.exercises, name)?.clone()],
-            None => self.exercises.clone(),
+    pub fn watch(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
+        let mut current = match name {
+            Some(name) => catalogue::named(&self.exercises, name)?.clone(),
+            None => self.current().clone(),
         };
-        let first = if name.is_some() { watched[0].clone() } else { self.current().clone() };
-        let mut stamps: Vec<Stamp> = watched.iter().map(stamp).collect();
-        self.check_and_show(&first);
+        let all = if name.is_some() { vec![current.clone()] } else { self.exercises.clone() };
+        let mut watched: Vec<Watched> = all.into_iter().map(Watched::new).collect();
+        let keys = Keys::listen();
+        self.check_and_show(&current, keys.is_some());
         loop {
-            thread::sleep(EVERY);
-            for (exercise, seen) in watched.iter().zip(&mut stamps) {
-                let now = stamp(exercise);
-                if now.is_some() && now != *seen {
-                    // Taken before the check: what is saved during it is checked next.
-                    *seen = now;
-                    self.check_and_show(exercise);
+            match wait(keys.as_ref()) {
+                Some(Key::Quit) => return Ok(true),
+                Some(Key::Again) => self.check_and_show(&current, keys.is_some()),
+                Some(Key::Hint) => {
+                    self.hint(&current.name, None)?;
+                    self.say_how_to_go_on(&current, keys.is_some());
                 }
+                Some(Key::List) => {
+                    self.list(false)?;
+                    self.say_how_to_go_on(&current, keys.is_some());
+                }
+                Some(Key::Next) => {
+                    if let Some(next) = self.unsolved_after(&current).cloned() {
+                        self.introduce(&next);
+                        if name.is_some() {
+                            watched = vec![Watched::new(next.clone())];
+                        }
+                        current = next;
+                    } else {
+                        say("No other exercise is left to solve.\n");
+                    }
+                    self.say_how_to_go_on(&current, keys.is_some());
+                }
+                None => {}
+            }
+            if let Some(saved) = watched.iter_mut().find_map(|one| one.was_saved().then_some(&one.exercise)) {
+                current = saved.clone();
+                self.check_and_show(&current, keys.is_some());
             }
         }
     }
 
-    fn check_and_show(&mut self, exercise: &Exercise) {
+    /// The unsolved exercise that follows in the order of the course; after the last comes the first.
+    fn unsolved_after(&self, current: &Exercise) -> Option<&Exercise> {
+        let here = self.exercises.iter().position(|exercise| exercise.name == current.name)?;
+        let (before, after) = (&self.exercises[..here], &self.exercises[here + 1..]);
+        after.iter().chain(before).find(|exercise| !self.progress.is_solved(exercise))
+    }
+
+    fn check_and_show(&mut self, exercise: &Exercise, has_keys: bool) {
         if self.style.on() {
             say("\x1b[2J\x1b[H"); // a clear screen, so that nobody reads the last verdict
         }
         let report = self.check_one(exercise, false);
         say(&report::text(&self.workspace, exercise, &report, false, self.style));
-        let file = self.workspace.relative(&exercise.answer());
-        say(&format!("\nWatching; save {file} to check again. Ctrl-C ends it.\n"));
+        self.say_how_to_go_on(exercise, has_keys);
     }
+
+    fn say_how_to_go_on(&self, exercise: &Exercise, has_keys: bool) {
+        let file = self.workspace.relative(&exercise.answer());
+        let keys = match (has_keys, cfg!(unix)) {
+            (false, _) => "Ctrl-C ends it.",
+            (true, true) => "Keys: h hint, l list, n next exercise, q quit; Enter checks again.",
+            (true, false) => {
+                "Type h hint, l list, n next exercise, q quit, and Enter; Enter alone checks again."
+            }
+        };
+        say(&format!("\nWatching; save {file} to check again. {keys}\n"));
+    }
+}
+
+/// Waits for a key, until it is time to look at the files.
+fn wait(keys: Option<&Keys>) -> Option<Key> {
+    if let Some(keys) = keys {
+        return keys.within(EVERY);
+    }
+    thread::sleep(EVERY);
+    None
 }
 
 fn stamp(exercise: &Exercise) -> Stamp {

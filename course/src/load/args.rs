@@ -3,6 +3,7 @@
 use super::rude::Rudeness;
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
+use exercises_protocol::counted;
 use serde::Serialize;
 use servers::limits::duration;
 use std::num::NonZeroUsize;
@@ -141,20 +142,19 @@ impl LoadArgs {
 impl Plan {
     /// In words, for the title of the results.
     pub(crate) fn text(&self) -> String {
-        let mut words = vec![match self.connections[..] {
-            [1] => "1 connection".to_owned(),
-            [more] => format!("{more} connections"),
-            _ => {
-                let words: Vec<_> = self.connections.iter().map(usize::to_string).collect();
-                format!("{} connections", words.join(", "))
-            }
-        }];
+        let connections = if let [one] = self.connections[..] {
+            counted(one, "connection")
+        } else {
+            let words: Vec<_> = self.connections.iter().map(usize::to_string).collect();
+            format!("{} connections", words.join(", "))
+        };
+        let mut words = vec![connections];
         words.push(if self.keep_alive { "kept alive" } else { "a new one for each request" }.to_owned());
         if self.pipeline > 1 {
             words.push(format!("up to {} requests ahead", self.pipeline));
         }
         words.push(match self.rate {
-            Some(rate) => format!("{rate} requests a second"),
+            Some(rate) => format!("{} a second", counted(rate, "request")),
             None => "each asking again when it has its answer".to_owned(),
         });
         words.extend(self.rude.iter().map(|(kind, count)| format!("{count} × {}", kind.text())));

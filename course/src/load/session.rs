@@ -103,7 +103,7 @@ fn pool(threads: usize, name: &str) -> anyhow::Result<ThreadPoolExecutor> {
     let started = pool.prestart_all_core_threads();
     ensure!(
         started >= threads,
-        "the system allows {started} threads for {threads} {name} clients, each of which needs one; ask for fewer"
+        "of the {threads} threads that the {name} clients need, one for each, the system allows {started}; ask for fewer"
     );
     Ok(pool)
 }

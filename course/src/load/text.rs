@@ -1,6 +1,7 @@
 //! The results as text for people.
 
 use super::report::{Latency, Report, RudeFate, Run, time};
+use exercises_protocol::counted;
 use std::fmt::{self, Write};
 
 impl Report {
@@ -119,11 +120,11 @@ fn write_notes(to: &mut String, run: &Run) -> fmt::Result {
     for RudeFate { kind, clients, fate } in &run.rude {
         writeln!(
             to,
-            "  {} × {}: {} connections, {} refused, {} answered, ended by the server {}, by the client {}, \
+            "  {} × {}: {}, {} refused, {} answered, ended by the server {}, by the client {}, \
              held to the end {}, longest {}",
             clients,
             kind.text(),
-            fate.connections,
+            counted(fate.connections, "connection"),
             fate.refused,
             fate.answered,
             fate.ended_by_server,

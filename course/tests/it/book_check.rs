@@ -105,6 +105,22 @@ fn an_exercise_and_its_chapter_name_each_other() {
 }
 
 #[test]
+fn the_book_explains_every_solution() {
+    let project = Project::with_exercises();
+    let page = |text: &str| project.write("book/src/index.md", &format!("# First\n\n{text}\n"));
+    let check = || stdout(&project.course(&["book", "check"]).output().unwrap());
+    let missing = "no page includes exercises/ex01-worker-pool/solution/README.md\n";
+    assert!(check().contains(missing), "{}", check());
+    page("{{#include ../../exercises/ex01-worker-pool/solution/README.md}}");
+    let said = check();
+    assert!(
+        !said.contains(missing)
+            && said.contains(&missing.replace("ex01-worker-pool", "ex02-one-shot-future")),
+        "{said}"
+    );
+}
+
+#[test]
 fn an_exercise_is_named_after_what_explains_it() {
     let project = Project::with_exercises();
     let check = || stdout(&project.course(&["book", "check"]).output().unwrap());

@@ -84,6 +84,32 @@ fn hints_come_one_at_a_time_and_any_can_be_asked_for() {
 }
 
 #[test]
+fn after_a_failure_the_hint_of_its_property_comes_first() {
+    let project = Project::with_exercises();
+    let hint = || said(&project, &["hint", "ex01"]);
+    let text = said(&project, &["hint", "ex01", "a_panicking_job_costs_no_worker"]);
+    assert!(text.starts_with("a_panicking_job_costs_no_worker\nhint  "), "{text}");
+    project.write("progress.txt", "failed ex01-worker-pool shutdown_wakes_every_sleeping_worker\n");
+    let text = hint();
+    assert!(text.starts_with("shutdown_wakes_every_sleeping_worker\nhint  "), "{text}");
+    assert!(text.contains("cargo course hint ex01\n"), "{text}");
+    assert!(hint().starts_with("hint 1 of 3"));
+    assert!(hint().starts_with("hint 2 of 3"));
+    // Another property fails, then one that this version does not know; and in the end all hold.
+    for (failed, hinted) in [
+        ("failed ex01-worker-pool every_job_runs_once", "every_job_runs_once\n"),
+        ("failed ex01-worker-pool it_flies", "hint 1 of 3"),
+        ("failed ex01-worker-pool every_job_runs_once\nsolved ex01-worker-pool", "hint 1 of 3"),
+    ] {
+        project.write("progress.txt", &format!("{failed}\n"));
+        let text = hint();
+        assert!(text.starts_with(hinted), "{failed}: {text}");
+    }
+    let text = refused(&project, &["hint", "ex01", "flies"]);
+    assert!(text.contains("`flies`") && text.contains("every_job_runs_once"), "{text}");
+}
+
+#[test]
 fn a_reset_keeps_what_was_there_every_time() {
     let project = Project::with_exercises();
     let stub = fs::read_to_string(project.path(STUB)).unwrap();
@@ -114,7 +140,9 @@ fn the_solution_is_shown_when_asked_twice_or_after_solving() {
     let project = Project::with_exercises();
     assert!(refused(&project, &["solution", "ex01"]).contains("ask again"));
     let solution = said(&project, &["solution", "ex01"]);
-    assert!(solution.contains("pub struct WorkerPool") && !solution.contains("todo!"), "{solution}");
+    let why = solution.find("why the solution is right").unwrap_or_else(|| panic!("{solution}"));
+    assert!(solution[..why].contains("pub struct WorkerPool") && !solution.contains("todo!"), "{solution}");
+    assert!(solution[why..].contains("Why no wake-up is lost"), "{solution}");
     project.write("progress.txt", "solved ex02-one-shot-future\n");
     said(&project, &["solution", "ex02"]);
 }
@@ -143,6 +171,16 @@ fn a_mistake_is_shown_as_its_difference_from_the_solution_after_solving() {
         assert_eq!(changed, ["-         self.shared.changed.notify_one(); // one job, one worker"], "{text}");
         assert!(text.contains("Caught by a_worker_without_a_job_sleeps_until_there_is_one"), "{text}");
     }
+}
+
+#[test]
+fn that_the_first_build_takes_long_is_said_once() {
+    let project = Project::with_exercises();
+    let told = || stderr(&run(&project, &["check", "ex01"])).contains("nothing is built yet");
+    assert!(told(), "before the first build");
+    assert!(told(), "it has failed: there is nothing to build in this project");
+    project.write("target/exercises/built.txt", "");
+    assert!(!told());
 }
 
 #[test]

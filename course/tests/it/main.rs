@@ -7,3 +7,5 @@ mod learner;
 mod load;
 mod running;
 mod serve;
+#[cfg(target_os = "linux")]
+mod watch;

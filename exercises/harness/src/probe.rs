@@ -3,6 +3,8 @@
 
 use std::sync::PoisonError;
 
+use exercises_protocol::counted;
+
 use super::backend::{Condvar, Mutex, MutexGuard, ONE_AT_A_TIME, thread};
 use crate::recorder::{Census, census, expecting, fail};
 
@@ -75,7 +77,8 @@ impl<T> Shared<T> {
 ///
 /// On real threads there is no limit but the watchdog's.
 pub fn until_asleep(threads: usize, cause: &str) {
-    expecting(Some(&format!("{threads} thread(s) to sleep")));
+    let wanted = counted(threads, "thread");
+    expecting(Some(&format!("{wanted} to sleep")));
     let mut patience = PATIENCE;
     loop {
         let Census { asleep, alive, started } = census();
@@ -87,13 +90,13 @@ pub fn until_asleep(threads: usize, cause: &str) {
         }
         if started < threads {
             fail(
-                &format!("{threads} thread(s) should be waiting for work, and {started} were started"),
+                &format!("{wanted} should be waiting for work; started: {started}"),
                 "does new() start as many threads as it is asked for, before there is work?",
             );
         }
         if alive < threads {
             fail(
-                &format!("{threads} thread(s) should be waiting for work, and {alive} are left"),
+                &format!("{wanted} should be waiting for work; left: {alive}"),
                 "a thread has ended that should have gone back to sleep. A wake-up is only a hint (somebody else may \
                  have been faster, and a wait may end with no notification at all): look again, in a `while`, not in \
                  an `if`",
@@ -101,12 +104,12 @@ pub fn until_asleep(threads: usize, cause: &str) {
         }
         if patience == 0 && asleep > threads {
             fail(
-                &format!("{asleep} threads sleep while there is nothing to do, and {threads} were asked for"),
+                &format!("{asleep} threads sleep while there is nothing to do; asked for: {threads}"),
                 "there are more threads than were asked for",
             );
         }
         if patience == 0 {
-            let seen = format!("{asleep} of {threads} thread(s) sleep while there is nothing to do");
+            let seen = format!("{wanted} should sleep while there is nothing to do; asleep: {asleep}");
             fail(&seen, cause);
         }
         thread::yield_now();

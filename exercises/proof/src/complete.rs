@@ -33,6 +33,8 @@ pub fn pristine(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
 pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = incomplete_description(exercise);
     mistakes.extend(pages_that_differ(exercise)?);
+    mistakes.extend(dead_links(exercise)?);
+    mistakes.extend(solution_not_explained(exercise));
     mistakes.extend(wrong_answers_not_described(exercise)?);
     mistakes.extend(right_answers_not_described(exercise)?);
     for mistake in &mut mistakes {
@@ -60,6 +62,11 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
         exercise.properties.iter().map(|property| property.promise.as_str()).collect();
     require(promises.len() == exercise.properties.len(), "two properties that promise the same");
     require(exercise.wrong.len() >= 6, "at least six wrong answers");
+    for property in &exercise.properties {
+        if property.hint.trim().is_empty() {
+            mistakes.push(format!("exercise.toml: {} has no hint", property.name));
+        }
+    }
     mistakes
 }
 
@@ -111,6 +118,56 @@ fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
+/// Links of the README that lead nowhere; and names in code, such as `Semaphore::acquire`, that the linked file lacks.
+fn dead_links(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
+    let readme = read(&exercise.folder().join("README.md"))?;
+    let mut mistakes = Vec::new();
+    for (text, target) in links(&readme).filter(|(_, target)| !target.starts_with("https://")) {
+        let path = exercise.folder().join(target);
+        if !path.exists() {
+            mistakes.push(format!("README.md links {target}, which is not there"));
+        } else if text.starts_with('`') {
+            let file = read(&path)?;
+            let is_no_name = |c: char| !c.is_alphanumeric() && c != '_';
+            for name in text.split(is_no_name).filter(|name| !file.contains(name)) {
+                mistakes.push(format!("README.md links {target} for {name}, which is not in it"));
+            }
+        }
+    }
+    Ok(mistakes)
+}
+
+/// The links of a page: text and target.
+fn links(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    page.match_indices("](").filter_map(|(at, _)| {
+        let (_, text) = page[..at].rsplit_once('[')?;
+        let (target, _) = page[at + 2..].split_once(')')?;
+        Some((text, target))
+    })
+}
+
+/// The page on the solution is there, and its table "without … | this fails" names properties.
+fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
+    let Ok(page) = read(&exercise.explanation()) else {
+        return vec!["there is no solution/README.md, which says why the solution is right".to_owned()];
+    };
+    let rows = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-"));
+    let named: Vec<&str> = rows.skip(1).flat_map(failing).collect();
+    let unknown = named.iter().filter(|name| exercise.property(name).is_err());
+    let mut mistakes: Vec<String> =
+        unknown.map(|name| format!("solution/README.md names {name}, which is no property")).collect();
+    if named.is_empty() {
+        mistakes.push("solution/README.md does not say which property would fail without what".to_owned());
+    }
+    mistakes
+}
+
+/// The names in code in a row's last cell.
+fn failing(row: &str) -> impl Iterator<Item = &str> {
+    let cell = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap_or_default();
+    cell.split('`').skip(1).step_by(2)
+}
+
 /// Every wrong answer is listed, exists, says what is wrong, and has a message of some length.
 fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let listed: BTreeSet<&str> = exercise.wrong.iter().map(|wrong| wrong.file.as_str()).collect();
@@ -155,4 +212,29 @@ fn right_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String
 
 fn read(path: &Path) -> anyhow::Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_property_without_a_hint_is_named() {
+        let mut exercise = exercises(Some("ex01")).unwrap().remove(0);
+        assert_eq!(incomplete_description(&exercise), Vec::<String>::new());
+        exercise.properties[0].hint = " ".to_owned();
+        assert_eq!(incomplete_description(&exercise), ["exercise.toml: every_job_runs_once has no hint"]);
+    }
+
+    #[test]
+    fn the_properties_in_a_row_of_a_table_are_found() {
+        let row = "| `Drop` for `Guest` | `nobody_is_forgotten`, `all_are_told` |";
+        assert_eq!(failing(row).collect::<Vec<_>>(), ["nobody_is_forgotten", "all_are_told"]);
+    }
+
+    #[test]
+    fn the_links_of_a_page_are_found() {
+        let page = "[a](b.md), [`C::d`](../e.rs)\nno [link] (here)";
+        assert_eq!(links(page).collect::<Vec<_>>(), [("a", "b.md"), ("`C::d`", "../e.rs")]);
+    }
 }

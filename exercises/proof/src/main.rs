@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Parser;
 use exercises_proof::{Proof, matrix, pristine, run_properties, through_cargo, write_table};
-use exercises_protocol::Mode;
+use exercises_protocol::{Mode, counted};
 
 /// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
 /// which mistake.
@@ -62,7 +62,7 @@ fn main() -> anyhow::Result<ExitCode> {
         eprintln!("NOT PROVEN: {mistake}\n");
     }
     if mistakes.is_empty() {
-        println!("{} exercise(s): everything as it should be", exercises.len());
+        println!("{}: everything as it should be", counted(exercises.len(), "exercise"));
         Ok(ExitCode::SUCCESS)
     } else {
         Ok(ExitCode::FAILURE)

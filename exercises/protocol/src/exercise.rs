@@ -149,6 +149,11 @@ impl Exercise {
         self.folder.join("solution/exercise.rs")
     }
 
+    /// Why that one is right.
+    pub fn explanation(&self) -> PathBuf {
+        self.folder.join("solution/README.md")
+    }
+
     /// A right answer that is built in another way.
     pub fn right_answer(&self, name: &str) -> PathBuf {
         self.folder.join("right").join(format!("{name}.rs"))

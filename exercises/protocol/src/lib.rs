@@ -13,6 +13,7 @@
 //!
 //! It knows neither shuttle nor Cargo, so it is built in seconds.
 
+mod counted;
 mod exercise;
 mod failure;
 mod mode;
@@ -21,6 +22,7 @@ mod shown;
 mod source;
 mod tests_of;
 
+pub use counted::counted;
 pub use exercise::{Exercise, Property, Wrong, all};
 pub use failure::{Failure, State, Verdict, paragraph};
 pub use mode::Mode;

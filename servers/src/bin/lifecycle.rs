@@ -100,7 +100,7 @@ fn main() -> anyhow::Result<ExitCode> {
 fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> ExitCode {
     let late = leaving.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
-        report(format_args!("stopping: {late} clients came too late, and were told so"));
+        report(format_args!("stopping: refused {late} that came too late"));
     }
     while !pool.is_terminated() {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -110,7 +110,7 @@ fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> Ex
         }
         let (stats, left_s) = (pool.stats(), left.as_secs_f64());
         report(format_args!(
-            "stopping: {} connections in progress, {} waiting, at most {left_s:.1} s more; another signal ends it now",
+            "stopping: {} in progress, {} waiting, at most {left_s:.1} s more; another signal ends it now",
             stats.active, stats.queued
         ));
         pool.await_termination(left.min(REPORT_EVERY));

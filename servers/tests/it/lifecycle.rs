@@ -62,7 +62,7 @@ fn every_way_to_stop_lets_requests_finish() {
         assert_eq!(idle.get("/hello").status, 200);
         stop_by(how, &stage);
         let line = stopping(&stage);
-        assert!(line.contains(" connections in progress"), "{line}");
+        assert!(line.contains(" in progress, "), "{line}");
         let reply = upload.end();
         assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")), "{how}");
         idle.assert_closed();
@@ -101,9 +101,9 @@ fn who_comes_too_late_is_told_and_counted() {
         let answers = ask_until_the_end(&mut stage, 8);
         let told = answers.iter().filter(|answer| answer.starts_with("HTTP/1.1 503 ")).count();
         let log = stage.stop();
-        let counts = log.iter().filter_map(|line| {
-            line.strip_prefix("stopping: ")?.strip_suffix(" clients came too late, and were told so")
-        });
+        let counts = log
+            .iter()
+            .filter_map(|line| line.strip_prefix("stopping: refused ")?.strip_suffix(" that came too late"));
         let counts: Vec<usize> = counts.map(|count| count.parse().unwrap()).collect();
         match told {
             0 => assert_eq!(counts.len(), 0),

@@ -240,7 +240,7 @@ pub fn shutdown_returns_when_every_thread_has_ended() {
     let left = live_threads();
     if left > 0 {
         fail(
-            &format!("shutdown() has returned, and {left} thread(s) of the pool are still alive"),
+            &format!("shutdown() has returned; threads of the pool that are still alive: {left}"),
             "shutdown() asks the threads to end and does not wait for it: keep their JoinHandles and join them",
         );
     }

@@ -77,6 +77,11 @@ fn counter() -> Arc<Counter> {
     Arc::new(Counter::new("jobs to have run"))
 }
 
+/// Who is signed in, for a message.
+fn who() -> &'static str {
+    signed_in().unwrap_or("nobody")
+}
+
 fn nobody_is_signed_in(who: &str, cause: &str) {
     if let Some(user) = signed_in() {
         fail(&format!("{who} finds {user} signed in"), cause);
@@ -97,7 +102,8 @@ pub fn every_job_runs_once_on_the_inner_executor() {
     for runs in 1..=2 {
         inner.run_one();
         if ran.get() != runs {
-            let seen = format!("{runs} task(s) of the inner executor have run {} job(s)", ran.get());
+            let seen =
+                format!("tasks of the inner executor that were run: {runs}; jobs that ran: {}", ran.get());
             fail(&seen, "one job, one task of the inner executor");
         }
     }
@@ -132,7 +138,7 @@ pub fn a_job_finds_nobody_signed_in() {
             sign_in(session(user, &ended));
             thread::yield_now();
             if signed_in() != Some(user) {
-                let seen = format!("the job of {user} has signed her in, and finds {:?}", signed_in());
+                let seen = format!("the job of {user} has signed her in, and {} is signed in", who());
                 fail(&seen, "a job's session is its own for as long as it runs");
             }
             ran.add();
@@ -223,7 +229,12 @@ pub fn the_callers_session_is_there_again_afterwards() {
         if grace.get() != 0 || signed_in() != Some("Grace") {
             let how = if panics { "panicked" } else { "returned" };
             fail(
-                &format!("Grace was signed in, a job {how} on her thread, and now {:?} is", signed_in()),
+                &format!(
+                    "Grace was signed in, and a job {how} on her thread; afterwards {} is signed in, and Grace's session \
+                     has {}ended",
+                    who(),
+                    if grace.get() == 0 { "not " } else { "" }
+                ),
                 "what is there before a job belongs to somebody else: take it out of the slot, keep it, and put it back \
                  when the job is over",
             );
@@ -266,9 +277,9 @@ fn check_still_there(user: &str, ended: &Counter, within: usize) {
     if signed_in() != Some(user) || ended.get() != within {
         fail(
             &format!(
-                "{user} signed in and ran a job with {within} job(s) in one another; afterwards {:?} is signed in, and \
-                 {} session(s) have ended",
-                signed_in(),
+                "{user} signed in and ran a job; jobs in one another there: {within}. Afterwards {} is signed in; sessions \
+                 that have ended: {}",
+                who(),
                 ended.get()
             ),
             "what was there before a job has to be kept for each job by itself, in the closure that runs it: in one place \

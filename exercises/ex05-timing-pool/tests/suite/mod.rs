@@ -80,7 +80,7 @@ impl Timed {
         if summary != (Summary { tasks, total }) {
             fail(
                 &format!(
-                    "{when}: {} task(s) in {} ms, and it should be {tasks} in {total} ms",
+                    "{when}: tasks {}, total {} ms; it should be tasks {tasks}, total {total} ms",
                     summary.tasks, summary.total
                 ),
                 cause,
@@ -246,7 +246,7 @@ pub fn number_and_total_belong_together() {
         let Summary { tasks, total } = timed.timing.summary();
         if total != tasks * 10 {
             fail(
-                &format!("every task takes 10 ms, and the summary says {tasks} task(s) in {total} ms"),
+                &format!("every task takes 10 ms, and the summary says: tasks {tasks}, total {total} ms"),
                 "one number was read after a task was added to it, the other one before. That each is right by itself \
                  is not enough: change both under one lock, and read both under the same",
             );
@@ -284,8 +284,7 @@ pub fn the_log_is_called_once_after_the_last_task() {
     if told != [3] {
         fail(
             &format!(
-                "the pool has run 3 tasks and is over; the log was called {} time(s), told of {told:?}",
-                told.len()
+                "the pool has run 3 tasks and is over; the log was called with these numbers of tasks: {told:?}"
             ),
             "the pool calls terminated() once, when all of its tasks have ended; every other moment is too early, too \
              late or comes for each thread",

@@ -386,7 +386,7 @@ fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
     let refused = clients.iter().filter(|client| client.fate() == Fate::Refused).count();
     if server.refused() != refused {
         fail(
-            &format!("{refused} client(s) were refused, and refused() is {}", server.refused()),
+            &format!("clients that were refused: {refused}; refused() is {}", server.refused()),
             "every refusal counts, once, whoever refuses",
         );
     }

@@ -1,0 +1,75 @@
+//! `hint`: a push in the right direction, one at a time.
+//!
+//! After a check that failed comes the hint of the property whose failure was shown. Then come the three of the exercise:
+//! a question, a pointer, nearly the answer.
+
+use crate::exercises::{Learner, catalogue, say};
+use anyhow::bail;
+use exercises_protocol::{Exercise, Property, paragraph};
+
+impl Learner {
+    /// `hint`: the one asked for, by number or by property; or else the next that has not been given.
+    ///
+    /// # Errors
+    /// If there is no such exercise or no such hint.
+    pub fn hint(&mut self, name: &str, which: Option<&str>) -> anyhow::Result<bool> {
+        let exercise = catalogue::named(&self.exercises, name)?.clone();
+        if let Some(which) = which {
+            match which.parse() {
+                Ok(number) => self.hint_of_exercise(&exercise, number)?,
+                Err(_) => self.hint_of_property(&exercise, exercise.property(which)?),
+            }
+        } else if let Some(property) = self.failed_without_hint(&exercise) {
+            self.hint_of_property(&exercise, property);
+        } else {
+            let next = self.progress.hints(&exercise) + 1;
+            self.hint_of_exercise(&exercise, next.min(exercise.hints.len()))?;
+        }
+        Ok(true)
+    }
+
+    /// The property whose failure was shown last, if its hint was not given yet.
+    fn failed_without_hint<'a>(&self, exercise: &'a Exercise) -> Option<&'a Property> {
+        let failed = self.progress.failed(exercise)?;
+        let property = exercise.property(failed).ok()?; // it may have had another name then
+        let is_new = !property.hint.is_empty() && !self.progress.has_hinted(exercise, failed);
+        is_new.then_some(property)
+    }
+
+    fn hint_of_property(&mut self, exercise: &Exercise, property: &Property) {
+        say(&format!("{}\n", self.style.strong(&property.name)));
+        say(&paragraph("hint", &property.hint));
+        let (short, seen) = (exercise.short(), self.progress.hints(exercise));
+        let first = if seen == 0 { "; the first is a question" } else { "" };
+        say(&format!("\nThere are hints on the whole exercise, too{first}: cargo course hint {short}\n"));
+        self.remember_hint(exercise, &property.name);
+    }
+
+    fn hint_of_exercise(&mut self, exercise: &Exercise, number: usize) -> anyhow::Result<()> {
+        let all = exercise.hints.len();
+        let Some(hint) = number.checked_sub(1).and_then(|n| exercise.hints.get(n)) else {
+            bail!("{} has hints 1 to {all}, and one for each property", exercise.name);
+        };
+        say(&paragraph(&format!("hint {number} of {all}"), hint));
+        let short = exercise.short();
+        if number < all {
+            say(&format!(
+                "\nThink about it first. The next one says more: cargo course hint {short} {}\n",
+                number + 1
+            ));
+        } else {
+            say(&format!(
+                "\nThat was the last one. What remains is the solution: cargo course solution {short}\n"
+            ));
+        }
+        if number > self.progress.hints(exercise) {
+            self.remember_hint(exercise, &number.to_string());
+        }
+        Ok(())
+    }
+
+    /// A hint that cannot be written down was given all the same.
+    fn remember_hint(&mut self, exercise: &Exercise, which: &str) {
+        self.progress.gave_hint(exercise, which).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
+    }
+}

@@ -1,0 +1,156 @@
+//! Keys as they are pressed, without Enter and without being shown.
+//!
+//! The terminal is changed as little as possible: it hands over each key at once, and does not echo it. Ctrl-C and the
+//! program's output work as ever. However the program ends, the terminal is as it was: [`Keys`] puts it back when it is
+//! dropped, which a panic does, too; and a handler of Ctrl-C and of the signals that end a program does so.
+//!
+//! On Windows nothing is changed, and each key needs Enter.
+
+use std::io::{self, IsTerminal, Read};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+/// What a key asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Hint,
+    List,
+    Next,
+    Again,
+    Quit,
+}
+
+impl Key {
+    /// The one that this byte stands for. Most stand for none: keys that move the cursor send several.
+    fn of(byte: u8) -> Option<Self> {
+        match byte {
+            b'h' => Some(Self::Hint),
+            b'l' => Some(Self::List),
+            b'n' => Some(Self::Next),
+            b'\n' | b'\r' => Some(Self::Again),
+            b'q' | END_OF_INPUT => Some(Self::Quit),
+            _ => None,
+        }
+    }
+}
+
+/// Ctrl-D, which the terminal does not translate while it hands over each key.
+const END_OF_INPUT: u8 = 0x04;
+
+/// The keys that are pressed from now on.
+pub(super) struct Keys {
+    pressed: Receiver<Key>,
+    #[cfg(unix)]
+    #[expect(dead_code, reason = "put back when it is dropped")]
+    terminal: terminal::Changed,
+}
+
+impl Keys {
+    /// Listens, if there is somebody to press keys: at a terminal, and with this program in its foreground.
+    pub(super) fn listen() -> Option<Self> {
+        if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+            return None;
+        }
+        #[cfg(unix)]
+        let terminal = terminal::Changed::new().ok()?;
+        let (sender, pressed) = mpsc::channel();
+        // It reads until the process ends: a read cannot be called off.
+        thread::spawn(move || bytes().filter_map(Key::of).all(|key| sender.send(key).is_ok()));
+        Some(Self {
+            pressed,
+            #[cfg(unix)]
+            terminal,
+        })
+    }
+
+    /// The next key, if one is pressed within that time. Without a terminal any more: [`Key::Quit`].
+    pub(super) fn within(&self, time: Duration) -> Option<Key> {
+        match self.pressed.recv_timeout(time) {
+            Ok(key) => Some(key),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Key::Quit),
+        }
+    }
+}
+
+/// What is typed: each byte, or of each line the first one.
+fn bytes() -> Box<dyn Iterator<Item = u8>> {
+    if cfg!(unix) {
+        Box::new(io::stdin().lock().bytes().map_while(Result::ok))
+    } else {
+        Box::new(io::stdin().lines().map_while(Result::ok).map(|line| first_of(&line)))
+    }
+}
+
+fn first_of(line: &str) -> u8 {
+    line.trim().bytes().next().unwrap_or(b'\n')
+}
+
+#[cfg(unix)]
+mod terminal {
+    use anyhow::{Context, ensure};
+    use rustix::process::getpgrp;
+    use rustix::termios::{
+        LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
+    };
+    use std::io::stdin;
+    use std::process;
+
+    /// What a shell says of a program that Ctrl-C has ended.
+    const INTERRUPTED: i32 = 130;
+
+    /// The terminal hands over each key, until this is dropped.
+    pub(super) struct Changed {
+        before: Termios,
+    }
+
+    impl Changed {
+        pub(super) fn new() -> anyhow::Result<Self> {
+            // The system stops a program in the background that changes its terminal.
+            ensure!(tcgetpgrp(stdin())? == getpgrp(), "in the background");
+            let before = tcgetattr(stdin())?;
+            let at_the_end = before.clone();
+            ctrlc::set_handler(move || {
+                put_back(&at_the_end);
+                process::exit(INTERRUPTED);
+            })
+            .context("something else handles Ctrl-C")?;
+            let mut changed = before.clone();
+            changed.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
+            changed.special_codes[SpecialCodeIndex::VMIN] = 1;
+            changed.special_codes[SpecialCodeIndex::VTIME] = 0;
+            tcsetattr(stdin(), OptionalActions::Now, &changed)?;
+            Ok(Self { before })
+        }
+    }
+
+    impl Drop for Changed {
+        fn drop(&mut self) {
+            put_back(&self.before);
+        }
+    }
+
+    fn put_back(before: &Termios) {
+        let _ = tcsetattr(stdin(), OptionalActions::Now, before); // the terminal may be gone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_stands_for_what_the_line_below_the_verdict_says() {
+        let pressed = |text: &str| text.bytes().filter_map(Key::of).collect::<Vec<_>>();
+        assert_eq!(pressed("hln\r"), [Key::Hint, Key::List, Key::Next, Key::Again]);
+        assert_eq!(pressed("\nq\x04"), [Key::Again, Key::Quit, Key::Quit]);
+        assert_eq!(pressed("x \x1b[A\x1b[H\x1b[1;5C\t"), [], "other keys, and those that move the cursor");
+    }
+
+    #[test]
+    fn where_a_key_needs_enter_an_empty_line_is_enter() {
+        let typed = ["h\r", "", "\r", " q"].map(|line| Key::of(first_of(line)));
+        assert_eq!(typed, [Some(Key::Hint), Some(Key::Again), Some(Key::Again), Some(Key::Quit)]);
+    }
+}

@@ -1,0 +1,138 @@
+//! `cargo course watch` at a terminal. The terminal is one that `script` makes, from util-linux.
+
+use crate::fixture::Project;
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// A terminal in which `watch` runs. Its settings are printed before and after, each in a line.
+struct Terminal {
+    child: Child,
+    keyboard: ChildStdin,
+    screen: Receiver<String>,
+    seen: String,
+    read: usize,
+}
+
+impl Terminal {
+    /// Begins to watch, and waits for the first verdict. (There is nothing to build in such a project, so it is quick.)
+    fn watch(project: &Project) -> Self {
+        let root = project.path("");
+        let course = env!("CARGO_BIN_EXE_course");
+        // The shell survives Ctrl-C, which goes to all programs in the foreground of a terminal.
+        let command = format!(
+            "trap : INT; echo before $(stty -g); sh -c 'echo pid $$; exec {course} watch ex01 --workspace {}'; \
+             echo code $?; echo after $(stty -g)",
+            root.display()
+        );
+        let mut child = Command::new("script")
+            .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+            .env("CARGO_TARGET_DIR", project.path("target"))
+            .env("SHELL", "/bin/sh")
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("`script`, of util-linux, makes the terminal");
+        let mut stdout = child.stdout.take().unwrap();
+        let (sender, screen) = mpsc::channel();
+        thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = stdout.read(&mut piece) {
+                let _ = sender.send(String::from_utf8_lossy(&piece[..length]).into_owned());
+            }
+        });
+        let keyboard = child.stdin.take().unwrap();
+        let mut terminal = Self { child, keyboard, screen, seen: String::new(), read: 0 };
+        terminal.shows("Enter checks again.");
+        terminal
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    /// Waits until these words come, after those that were waited for before, and returns what came until then.
+    fn shows(&mut self, words: &str) -> String {
+        let until = Instant::now() + DEADLINE;
+        loop {
+            if let Some(at) = self.seen[self.read..].find(words) {
+                let end = self.read + at + words.len();
+                let shown = self.seen[self.read..end].to_owned();
+                self.read = end;
+                return shown;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let piece = self.screen.recv_timeout(left);
+            let piece = piece.unwrap_or_else(|_| panic!("no `{words}` in {}", &self.seen[self.read..]));
+            self.seen.push_str(&piece);
+        }
+    }
+
+    /// The word behind this one, in whatever was shown so far.
+    fn word_after(&self, word: &str) -> &str {
+        let (_, rest) = self.seen.split_once(&format!("{word} ")).unwrap_or_else(|| panic!("{}", self.seen));
+        rest.split_whitespace().next().unwrap()
+    }
+
+    /// The terminal is as it was, and the program has ended with this code.
+    fn is_left_with(&mut self, code: &str) {
+        self.shows("after ");
+        self.shows("\n");
+        assert_eq!(self.word_after("code"), code, "{}", self.seen);
+        assert_eq!(self.word_after("after"), self.word_after("before"), "{}", self.seen);
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn keys_give_hints_list_go_on_check_and_quit() {
+    let project = Project::with_exercises();
+    project.write("progress.txt", "solved ex02-one-shot-future\n");
+    let mut terminal = Terminal::watch(&project);
+    terminal.press("h");
+    terminal.shows("hint 1 of 3");
+    terminal.shows("Enter checks again.");
+    terminal.press("h");
+    let shown = terminal.shows("hint 2 of 3");
+    assert_eq!(shown.trim_start(), "hint 2 of 3", "the key is not shown");
+    terminal.press("l");
+    terminal.shows(" solved. Any of them at any time");
+    terminal.press("n");
+    terminal.shows("ex03-bounded-executor/README.md");
+    terminal.shows("save exercises/ex03-bounded-executor/src/exercise.rs");
+    terminal.press("\n");
+    terminal.shows("ex03-bounded-executor: could not be checked");
+    terminal.shows("Enter checks again.");
+    // Saved: the exercise that is watched now, and not the one before.
+    project.write("exercises/ex01-worker-pool/src/exercise.rs", "// saved");
+    project.write("exercises/ex03-bounded-executor/src/exercise.rs", "// saved");
+    let shown = terminal.shows("could not be checked");
+    assert!(shown.contains("ex03-bounded-executor") && !shown.contains("ex01-worker-pool"), "{shown}");
+    terminal.press("q");
+    terminal.is_left_with("0");
+}
+
+#[test]
+fn the_terminal_is_as_it_was_after_ctrl_c_and_after_a_signal() {
+    let project = Project::with_exercises();
+    let mut terminal = Terminal::watch(&project);
+    terminal.press("\x03");
+    terminal.is_left_with("130");
+
+    let mut terminal = Terminal::watch(&project);
+    let kill = Command::new("kill").args(["-TERM", terminal.word_after("pid")]).status().unwrap();
+    assert!(kill.success());
+    terminal.is_left_with("130");
+}
