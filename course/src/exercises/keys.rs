@@ -42,7 +42,6 @@ const END_OF_INPUT: u8 = 0x04;
 pub(super) struct Keys {
     pressed: Receiver<Key>,
     #[cfg(unix)]
-    #[expect(dead_code, reason = "put back when it is dropped")]
     terminal: terminal::Changed,
 }
 
@@ -68,7 +67,11 @@ impl Keys {
     pub(super) fn within(&self, time: Duration) -> Option<Key> {
         match self.pressed.recv_timeout(time) {
             Ok(key) => Some(key),
-            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Timeout) => {
+                #[cfg(unix)]
+                self.terminal.change_again();
+                None
+            }
             Err(RecvTimeoutError::Disconnected) => Some(Key::Quit),
         }
     }
@@ -103,12 +106,12 @@ mod terminal {
     /// The terminal hands over each key, until this is dropped.
     pub(super) struct Changed {
         before: Termios,
+        changed: Termios,
     }
 
     impl Changed {
         pub(super) fn new() -> anyhow::Result<Self> {
-            // The system stops a program in the background that changes its terminal.
-            ensure!(tcgetpgrp(stdin())? == getpgrp(), "in the background");
+            ensure!(in_foreground(), "in the background");
             let before = tcgetattr(stdin())?;
             let at_the_end = before.clone();
             ctrlc::set_handler(move || {
@@ -121,8 +124,22 @@ mod terminal {
             changed.special_codes[SpecialCodeIndex::VMIN] = 1;
             changed.special_codes[SpecialCodeIndex::VTIME] = 0;
             tcsetattr(stdin(), OptionalActions::Now, &changed)?;
-            Ok(Self { before })
+            Ok(Self { before, changed })
         }
+
+        /// After Ctrl-Z and `fg` the terminal is as the shell likes it.
+        pub(super) fn change_again(&self) {
+            let is_changed =
+                tcgetattr(stdin()).is_ok_and(|now| !now.local_modes.contains(LocalModes::ICANON));
+            if !is_changed && in_foreground() {
+                let _ = tcsetattr(stdin(), OptionalActions::Now, &self.changed); // the terminal may be gone
+            }
+        }
+    }
+
+    /// The system stops a program in the background that changes its terminal.
+    fn in_foreground() -> bool {
+        tcgetpgrp(stdin()) == Ok(getpgrp())
     }
 
     impl Drop for Changed {

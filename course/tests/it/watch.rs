@@ -1,6 +1,7 @@
 //! `cargo course watch` at a terminal. The terminal is one that `script` makes, from util-linux.
 
-use crate::fixture::Project;
+use crate::fixture::{Project, stdout};
+use std::fs;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -120,6 +121,27 @@ fn keys_give_hints_list_go_on_check_and_quit() {
     project.write("exercises/ex03-bounded-executor/src/exercise.rs", "// saved");
     let shown = terminal.shows("could not be checked");
     assert!(shown.contains("ex03-bounded-executor") && !shown.contains("ex01-worker-pool"), "{shown}");
+    terminal.press("q");
+    terminal.is_left_with("0");
+}
+
+#[test]
+fn keys_work_on_when_a_shell_has_changed_the_terminal() {
+    let project = Project::with_exercises();
+    let mut terminal = Terminal::watch(&project);
+    let device = fs::read_link(format!("/proc/{}/fd/0", terminal.word_after("pid"))).unwrap();
+    let stty = |arguments: &[&str]| {
+        let output = Command::new("stty").arg("-F").arg(&device).args(arguments).output().unwrap();
+        stdout(&output)
+    };
+    stty(&["icanon", "echo"]); // what a shell does when the program was stopped and goes on
+    let until = Instant::now() + DEADLINE;
+    while !stty(&["-a"]).contains("-icanon") {
+        assert!(Instant::now() < until, "the terminal waits for Enter");
+        thread::yield_now();
+    }
+    terminal.press("h");
+    terminal.shows("hint 1 of 3");
     terminal.press("q");
     terminal.is_left_with("0");
 }
