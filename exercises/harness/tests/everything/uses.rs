@@ -123,10 +123,13 @@ fn channels() {
     (1..=6).for_each(|number| sender.send(number).unwrap());
     assert_eq!(receiver.iter().next(), Some(1));
     assert_eq!(receiver.try_iter().take(2).collect::<Vec<_>>(), [2, 3]);
-    assert_eq!((&receiver).into_iter().next(), Some(4));
+    assert_eq!(receiver.recv(), Ok(4));
     drop(sender);
-    assert_eq!(receiver.recv(), Ok(5));
-    assert_eq!(receiver.into_iter().collect::<Vec<_>>(), [6]);
+    let mut sum = 0;
+    for number in &receiver {
+        sum += number;
+    }
+    assert_eq!((sum, receiver.into_iter().next()), (11, None));
     let (sender, receiver) = mpsc::channel();
     drop(receiver);
     assert_eq!(sender.send(7), Err(SendError(7)));
@@ -149,16 +152,16 @@ fn bounded_channels() {
 fn no_room() {
     let (sender, receiver) = mpsc::sync_channel(0);
     assert_eq!(sender.try_send(0), Err(TrySendError::Full(0)));
-    let received = Arc::new(AtomicBool::new(false));
+    let taken = Arc::new(AtomicBool::new(false));
     let other = {
-        let received = Arc::clone(&received);
+        let taken = Arc::clone(&taken);
         thread::spawn(move || {
-            received.store(true, Ordering::SeqCst);
+            taken.store(true, Ordering::SeqCst);
             (receiver.recv(), receiver.recv())
         })
     };
     sender.send(1).unwrap();
-    assert!(received.load(Ordering::SeqCst), "a sender waits until its message is received");
+    assert!(taken.load(Ordering::SeqCst), "a sender waits until its message is received");
     sender.send(2).unwrap();
     assert_eq!(other.join().unwrap(), (Ok(1), Ok(2)));
     assert_eq!(sender.send(3), Err(SendError(3)));
