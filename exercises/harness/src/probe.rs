@@ -72,13 +72,13 @@ impl<T> Shared<T> {
     }
 }
 
-/// Waits until exactly `threads` spawned threads wait on a condition variable of the learner's. Fails if they never do:
-/// then they spin, or are gone.
+/// Waits until exactly `threads` spawned threads sleep: on a condition variable of the learner's, say, or for a message. Fails if
+/// they never do: then they spin, or are gone.
 ///
 /// On real threads there is no limit but the watchdog's.
 pub fn until_asleep(threads: usize, cause: &str) {
     let wanted = counted(threads, "thread");
-    expecting(Some(&format!("{wanted} to sleep in Condvar::wait")));
+    expecting(Some(&format!("{wanted} to sleep")));
     let mut patience = PATIENCE;
     loop {
         let Census { asleep, alive, started } = census();
