@@ -346,7 +346,7 @@ fn goes_past_the_door() {
 fn a_file_that_goes_past_the_door_is_refused_before_it_is_run() {
     let message = message("goes_past_the_door");
     assert!(
-        message.contains("line 1 of src/exercise.rs names std::sync; write instead: crate::sync"),
+        message.contains("line 1 names `std::sync::Mutex`; write instead: `crate::sync::Mutex`"),
         "{message}"
     );
     assert!(!message.contains("it was run"), "{message}");
