@@ -423,7 +423,7 @@ pub(crate) struct Place {
 
 /// Writes down a step of the learner's code.
 #[cfg(feature = "memory")]
-pub(crate) fn did(what: String, at: &Location<'_>) -> Option<Place> {
+pub(crate) fn did_in_memory(what: String, at: &Location<'_>) -> Option<Place> {
     here(|recorder, me| {
         recorder.threads[me].line = line(at);
         recorder.record(me, Action::Step(what), line(at));
