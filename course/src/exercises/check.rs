@@ -5,7 +5,7 @@ use crate::exercises::cargo::{self, Built, Messages};
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::notes;
 use crate::workspace::Workspace;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use exercises_protocol::schedule::Schedule;
 use exercises_protocol::{Exercise, Failure, Mode, Property, State};
 use serde::Serialize;
@@ -120,8 +120,8 @@ pub(super) fn check(workspace: &Workspace, exercise: &Exercise, messages: Messag
         compiler: String::new(),
         reason: String::new(),
     };
-    let checked = Fingerprints::of(workspace, exercise).and_then(|fingerprints| {
-        report.sha256 = Some(fingerprints);
+    let checked = answer_is_there(workspace, exercise).and_then(|()| {
+        report.sha256 = Some(Fingerprints::of(workspace, exercise)?);
         properties(workspace, exercise, messages)
     });
     match checked {
@@ -138,6 +138,16 @@ pub(super) fn check(workspace: &Workspace, exercise: &Exercise, messages: Messag
     }
     report.milliseconds = started.elapsed().as_millis();
     report
+}
+
+fn answer_is_there(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<()> {
+    let (answer, short) = (exercise.answer(), exercise.short());
+    ensure!(
+        answer.is_file(),
+        "{} is missing; `cargo course reset {short}` puts the stub there",
+        workspace.relative(&answer)
+    );
+    Ok(())
 }
 
 /// What came of a test program, or of both.

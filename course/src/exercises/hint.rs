@@ -68,7 +68,7 @@ impl Learner {
         Ok(())
     }
 
-    /// A hint that cannot be written down was given all the same.
+    /// Notes which hint was given. If the file cannot be written, that is only a warning: the learner has the hint.
     fn remember_hint(&mut self, exercise: &Exercise, which: &str) {
         self.progress.gave_hint(exercise, which).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
     }

@@ -46,7 +46,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Listens, if there is somebody to press keys: at a terminal, and with this program in its foreground.
+    /// Listens for keys, if this program runs in the foreground of a terminal.
     pub(super) fn listen() -> Option<Self> {
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
             return None;

@@ -55,8 +55,8 @@ impl Style {
     }
 }
 
-/// Writes to standard output, in the signs that it has. If nobody reads it any more (`cargo course list | head`), that is no
-/// error.
+/// Writes to standard output, in ASCII if the terminal has no more. That the reader has gone (`cargo course list | head`) is
+/// no error.
 pub fn say(text: &str) {
     write(&terminal().show(text));
 }

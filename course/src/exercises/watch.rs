@@ -37,8 +37,8 @@ impl Watched {
 }
 
 impl Learner {
-    /// `watch`: checks one exercise now and whenever its file changes; without a name, whichever changes. Ends when
-    /// somebody asks for it, or when the process is ended.
+    /// `watch`: checks one exercise now and whenever its file changes; without a name, whichever changes. Ends
+    /// when the learner presses `q`, or when the process is ended.
     ///
     /// # Errors
     /// If there is no such exercise.

@@ -268,3 +268,15 @@ fn text_is_as_wide_as_the_terminal() {
     assert!((50..=60).contains(&widest("60")), "{}", widest("60"));
     assert!((90..=100).contains(&widest("100")), "{}", widest("100"));
 }
+
+#[test]
+fn a_missing_answer_is_no_wrong_answer() {
+    let project = Project::with_exercises();
+    fs::remove_file(project.path(ANSWER)).unwrap();
+    let output = run(&project, &["check", "ex01"]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains(&format!("{ANSWER} is missing; `cargo course reset ex01`")), "{text}");
+    said(&project, &["reset", "ex01"]);
+    assert!(project.path(ANSWER).is_file());
+}
