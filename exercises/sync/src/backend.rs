@@ -89,3 +89,11 @@ impl WaitSet {
 pub(super) fn wakes_up_by_itself() -> bool {
     false
 }
+
+/// They may at any time.
+pub(super) fn others_may_come_first() {}
+
+/// The system does not tell, so nothing may depend on it.
+pub(super) fn others_wait() -> bool {
+    true
+}
