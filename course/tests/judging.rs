@@ -246,7 +246,7 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
 fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
     let copy = Copy::new();
     let exercise = &copy.exercises()[0];
-    let pool = fs::read_to_string(exercise.folder().join("right/r30_a_channel_as_the_queue.rs")).unwrap();
+    let pool = fs::read_to_string(exercise.folder().join("right/r08_a_channel_as_the_queue.rs")).unwrap();
     fs::write(
         exercise.answer(),
         pool.replace("use crate::sync::", "use std::sync::")
@@ -264,7 +264,7 @@ fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
     ] {
         assert!(said.contains(&format!("write instead: {instead}")), "{instead}: {said}");
     }
-    answer(exercise, "wrong/m30_a_channel_and_no_catch.rs");
+    answer(exercise, "wrong/m27_a_channel_and_no_catch.rs");
     let (_, report) = copy.check(exercise);
     let failed: Vec<&Value> = report["properties"]
         .as_array()
@@ -275,7 +275,7 @@ fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
     let [failed] = failed[..] else { panic!("{report:#}") };
     assert_eq!(failed["name"], "a_panicking_job_costs_no_worker");
     assert!(message(&failed["model"]).contains("catch it (std::panic::catch_unwind)"), "{failed:#}");
-    answer(exercise, "right/r30_a_channel_as_the_queue.rs");
+    answer(exercise, "right/r08_a_channel_as_the_queue.rs");
     let (code, report) = copy.check(exercise);
     assert_eq!((code, &report["verdict"]), (0, &"solved".into()), "{report:#}");
 }
