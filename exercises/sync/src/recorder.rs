@@ -9,6 +9,9 @@ pub(crate) struct ThreadKey;
 /// What a receiver waits for.
 pub(crate) const MESSAGE: &str = "a message";
 
+/// What a `try_lock` does that gets no lock.
+pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
+
 type At<'a> = &'a Location<'a>;
 
 pub(crate) fn register(_name: Option<String>, _spawned: bool) -> ThreadKey {
