@@ -21,16 +21,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     shutdown.add_pool("pool", &pool, Duration::from_millis(100))?;
     // ANCHOR_END: hooks
 
-    let (begin, begun) = mpsc::channel();
+    let (tell, told) = mpsc::channel();
     pool.execute(move || {
         println!("task: begins");
-        let _ = begin.send(());
+        let _ = tell.send(());
         match CancelToken::current().sleep(Duration::from_hours(1)) {
             Ok(()) => println!("task: has finished"),
             Err(_) => println!("task: was cancelled, and has put everything in order"),
         }
     })?;
-    begun.recv()?;
+    told.recv()?;
     println!("main: somebody sends SIGTERM");
     raise(SIGTERM)?;
     thread::sleep(Duration::from_hours(1)); // what `main` does is cut short

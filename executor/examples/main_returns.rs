@@ -30,14 +30,14 @@ fn work(own: Desk, has_begun: Sender<()>, takes: Duration) {
 fn main() {
     // ANCHOR: main
     let _own = Desk("main");
-    let (begin, begun) = mpsc::channel();
+    let (tell, told) = mpsc::channel();
     let joined = thread::spawn({
-        let begin = begin.clone();
-        move || work(Desk("the joined thread"), begin, Duration::from_millis(100))
+        let tell = tell.clone();
+        move || work(Desk("the joined thread"), tell, Duration::from_millis(100))
     });
-    let _ = begun.recv();
-    thread::spawn(move || work(Desk("the other thread"), begin, Duration::from_hours(1)));
-    let _ = begun.recv();
+    let _ = told.recv();
+    thread::spawn(move || work(Desk("the other thread"), tell, Duration::from_hours(1)));
+    let _ = told.recv();
     let _ = joined.join();
     println!("main: returns");
     // ANCHOR_END: main
