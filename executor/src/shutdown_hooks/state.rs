@@ -120,12 +120,14 @@ impl Shared {
 
     /// Begins the shutdown. False if it has begun.
     pub(super) fn begin(&self, cause: ShutdownCause) -> bool {
-        let begins = self.state.lock().begin(cause, self.limit);
-        if begins {
-            self.changed.notify_all();
-            self.signals.begun();
+        let mut state = self.state.lock();
+        if !state.begin(cause, self.limit) {
+            return false;
         }
-        begins
+        self.signals.begun(); // under the lock: nobody sees that it has begun while a signal counts as the first
+        drop(state);
+        self.changed.notify_all();
+        true
     }
 
     /// Begins the shutdown if need be, and waits for the end of the process.
