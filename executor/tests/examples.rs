@@ -81,12 +81,14 @@ examples! {
     completion_order,
     core_zero,
     discard_oldest,
+    drop_is_no_finaliser,
     forgotten_cancel,
     growth_order,
     how_a_join_ends,
     inside_a_pool,
     keep_a_promise,
     life_of_a_task,
+    main_returns,
     minimal_pool_dies,
     own_factory,
     own_policy,
@@ -121,6 +123,33 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
         is_in_the_book(&output, &format!("locks_and_waiting_{trial}"));
     }
     assert!(!run("locks_and_waiting", "such a trial").status.success());
+}
+
+#[test]
+fn what_exit_skips_is_what_a_return_does() {
+    for how in ["return", "exit"] {
+        let output = run("what_exit_skips", how);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        is_in_the_book(&output, &format!("what_exit_skips_{how}"));
+    }
+    assert_eq!(run("what_exit_skips", "such a way").status.code(), Some(2));
+}
+
+/// A `main` that panics ends its process with 101.
+#[test]
+fn uncaught_panics_ends_with_that_of_main() {
+    let output = run("uncaught_panics", "");
+    assert_eq!(output.status.code(), Some(101), "{}", String::from_utf8_lossy(&output.stderr));
+    is_in_the_book(&output, "uncaught_panics");
+}
+
+/// Built only with the feature that it needs. SIGTERM is 15, on every Unix.
+#[cfg(all(unix, feature = "signals"))]
+#[test]
+fn last_words_ends_in_order_with_the_signals_status() {
+    let output = run("last_words", "");
+    assert_eq!(output.status.code(), Some(128 + 15), "{}", String::from_utf8_lossy(&output.stderr));
+    is_in_the_book(&output, "last_words");
 }
 
 /// The examples that are built only with this feature.
