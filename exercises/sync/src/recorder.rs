@@ -8,6 +8,8 @@ pub(crate) struct ThreadKey;
 
 /// What a receiver waits for.
 pub(crate) const MESSAGE: &str = "a message";
+/// What a `try_lock` in vain is called.
+pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
 type At<'a> = &'a Location<'a>;
 

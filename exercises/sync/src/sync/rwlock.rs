@@ -112,7 +112,7 @@ fn tried<B, G>(
         Ok(inner) => Ok(inner),
         Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
         Err(TryLockError::WouldBlock) => {
-            recorder::did("finds the lock taken", Some(at));
+            recorder::did(recorder::LOCK_TAKEN, Some(at));
             return Err(TryLockError::WouldBlock);
         }
     };
