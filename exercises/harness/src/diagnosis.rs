@@ -9,7 +9,7 @@ use std::panic::Location;
 
 use exercises_protocol::schedule::{Action, Event};
 
-use crate::recorder::{Doing, MESSAGE, Recorder, Thread, line_text};
+use crate::recorder::{Doing, LOCK_TAKEN, MESSAGE, Recorder, Thread, line_text};
 
 /// Of so many threads it is said what they are doing.
 const MOST_THREADS: usize = 12;
@@ -104,6 +104,7 @@ fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {
         .or_else(|| opposite_orders(recorder))
         .or_else(|| sender_kept(recorder))
         .or_else(|| lock_kept(recorder))
+        .or_else(|| went_on_without(recorder))
         .or_else(|| woke_too_few(recorder))
         .or_else(|| came_too_early(recorder))
         .or_else(|| gave_up(recorder))
@@ -251,6 +252,23 @@ fn lock_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
             recorder.events.iter().rposition(|event| event.thread == holder && took(event)),
         ))
     })
+}
+
+/// A `try_lock` found the lock taken, and its thread did something else instead of trying again.
+fn went_on_without(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    let taken = |event: &Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
+    let (at, event) = recorder.events.iter().enumerate().find(|(at, event)| {
+        let next = recorder.events[at + 1..].iter().find(|next| next.thread == event.thread);
+        taken(event) && !next.is_some_and(|next| taken(next) || matches!(next.action, Action::Lock(_)))
+    })?;
+    let (name, line) = (&recorder.threads[event.thread].name, line_text(event.line));
+    Some((
+        format!(
+            "at {line} {name} found the lock taken and went on without it, so what it was to do there is not done. \
+             If another thread keeps the lock for a moment only, wait for it: lock() in place of try_lock()"
+        ),
+        Some(at),
+    ))
 }
 
 /// A thread that sleeps, and the last notification of the condition variable it sleeps on.

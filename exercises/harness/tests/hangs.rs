@@ -50,6 +50,25 @@ mod properties {
         waiter.join().unwrap();
     }
 
+    /// It tells a thread to end only if it gets the lock at once.
+    pub(crate) fn goes_on_without_the_lock() {
+        let shared = Arc::new((Mutex::new(false), Condvar::new()));
+        let waiter = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let mut ended = shared.0.lock().unwrap();
+                while !*ended {
+                    ended = shared.1.wait(ended).unwrap();
+                }
+            })
+        };
+        if let Ok(mut ended) = shared.0.try_lock() {
+            *ended = true;
+            shared.1.notify_one();
+        }
+        waiter.join().unwrap();
+    }
+
     /// It waits for a thread that needs the lock it holds.
     pub(crate) fn joins_under_a_lock() {
         let lock = Arc::new(Mutex::new(()));
@@ -206,6 +225,20 @@ fn a_thread_that_wants_a_lock_leaves_an_event() {
     assert!(last(&Action::Want(0)).is_some_and(|event| event.thread == 1), "{schedule:?}");
     assert!(last(&Action::Await(1)).is_some_and(|event| event.thread == 0), "{schedule:?}");
     assert!(schedule.threads[1].end.contains("for the lock that test has held"), "{schedule:?}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn goes_on_without_the_lock() {
+    check("", "goes_on_without_the_lock", PROMISE, properties::goes_on_without_the_lock);
+}
+
+#[test]
+fn what_a_try_lock_left_undone_is_told() {
+    failing("goes_on_without_the_lock");
+    let Failure { cause, schedule, .. } = written("goes_on_without_the_lock");
+    assert!(cause.contains("test found the lock taken and went on without it"), "{cause}");
+    assert!(matches!(schedule.events[schedule.decisive.unwrap()].action, Action::Step(_)));
 }
 
 #[test]

@@ -8,7 +8,8 @@ pub(crate) struct ThreadKey;
 
 /// What a receiver waits for.
 pub(crate) const MESSAGE: &str = "a message";
-/// What a `try_lock` in vain is called.
+
+/// What a `try_lock` does that gets no lock.
 pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
 type At<'a> = &'a Location<'a>;

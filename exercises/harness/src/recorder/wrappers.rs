@@ -137,7 +137,8 @@ pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
 
 /// What a receiver waits for.
 pub(crate) const MESSAGE: &str = "a message";
-/// What a `try_lock` in vain is called.
+
+/// What a `try_lock` does that gets no lock.
 pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
 /// The calling thread is about to wait for a lock that has no number.
