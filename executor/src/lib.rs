@@ -30,7 +30,7 @@
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
-//! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | – | channels whose blocking calls can be cancelled |
+//! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
 //! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |

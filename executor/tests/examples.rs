@@ -152,22 +152,29 @@ fn last_words_ends_in_order_with_the_signals_status() {
     is_in_the_book(&output, "last_words");
 }
 
-/// Built only with the feature that it needs.
+/// The examples that are built only with this feature.
 #[cfg(feature = "crossbeam-channel")]
-#[test]
-fn select_with_a_token_comes_back_from_a_full_channel_and_from_a_select() {
-    let output = run("select_with_a_token", "");
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(
-        printed.lines().collect::<Vec<_>>(),
-        [
-            "the sum is 55",
-            "number 10 was not put: the task was cancelled while it waited for room in a channel",
-            "10 were put, 10 are in the channel",
-        ],
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+mod with_channels {
+    use super::{is_in_the_book, prints_what_the_book_says, run};
+
+    #[test]
+    fn select_with_a_token() {
+        prints_what_the_book_says("select_with_a_token");
+    }
+
+    #[test]
+    fn primes() {
+        for (argument, code) in [("generator", 0), ("broken", 1), ("producer", 0)] {
+            let output = run("primes", argument);
+            assert_eq!(
+                output.status.code(),
+                Some(code),
+                "{argument}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            is_in_the_book(&output, &format!("primes_{argument}"));
+        }
+    }
 }
 
 /// Its jobs hang, so the watchdog of `private_batch` has it fail.
