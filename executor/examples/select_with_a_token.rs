@@ -10,6 +10,7 @@ use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::time::Duration;
 
+// ANCHOR: put
 /// Puts numbers until somebody has enough of them. Returns how many were put.
 fn produce(numbers: &Sender<u32>) -> u32 {
     for number in 0.. {
@@ -20,7 +21,9 @@ fn produce(numbers: &Sender<u32>) -> u32 {
     }
     unreachable!("there is always another number")
 }
+// ANCHOR_END: put
 
+// ANCHOR: select
 /// Adds numbers up. Waits for three things at once.
 fn add_up(numbers: &Receiver<u32>) -> u32 {
     let (mut sum, stop, patience) = (0, CancelToken::current().channel(), after(Duration::from_mins(1)));
@@ -32,6 +35,7 @@ fn add_up(numbers: &Receiver<u32>) -> u32 {
         }
     }
 }
+// ANCHOR_END: select
 
 fn main() -> Result<(), Box<dyn Error>> {
     let pool = ThreadPoolExecutor::fixed(2);
