@@ -100,6 +100,7 @@ mod system {
     pub(in crate::shutdown_hooks) struct Bell(Arc<AtomicBool>);
     pub(super) struct Rope(Arc<AtomicBool>);
 
+    #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
     pub(super) fn bell() -> io::Result<(Bell, Rope)> {
         let rung = Arc::new(AtomicBool::new(false));
         Ok((Bell(Arc::clone(&rung)), Rope(rung)))

@@ -222,6 +222,16 @@ child!(writes_much {
     wait_for_the_end();
 });
 
+child!(cannot_flush {
+    let _shutdown = install(SOON);
+    // Another description of the same pipe, so that only this one does not block.
+    let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
+    let pipe = rustix::fs::open("/dev/stdout", flags, rustix::fs::Mode::empty()).unwrap();
+    print!("half a line, which stays in the buffer");
+    while rustix::io::write(&pipe, b"fills the pipe").is_ok() {}
+    terminate();
+});
+
 child!(changes_hooks_too_late {
     let shutdown = install(LONG);
     let a = shutdown.add("a", |_| say("a")).unwrap();

@@ -11,6 +11,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use executor::shutdown_hooks::{ShutdownBegun, ShutdownCause, ShutdownGuard, ShutdownHook, ShutdownHooks};
 use process::{LONG, Process, command, times};
 use rustix::process::Signal;
 
@@ -188,6 +189,14 @@ fn a_hook_that_writes_to_standard_error_is_left_behind_at_the_deadline() {
     process.assert_ends(143, &["b", "a"]);
 }
 
+/// The standard library flushes standard output on the way out. That can block, and is no reason to stay.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
+    let (process, _unread) = Process::start_unheard("cannot_flush");
+    process.assert_ends(143, &[]);
+}
+
 /// Two threads wait for the end. Neither looks from time to time whether it has come.
 #[cfg(target_os = "linux")]
 #[test]
@@ -202,6 +211,17 @@ fn nothing_wakes_up_while_there_is_no_signal() {
     // In the first, threads that were just started may still go to sleep.
     let quiet = (0..20).any(|_| wakes_within_a_second() == 0);
     assert!(quiet, "something looks again and again");
+}
+
+#[test]
+fn what_is_handed_out_can_be_shared() {
+    fn shareable<T: Send + Sync>() {}
+    fn error<T: std::error::Error + Send + Sync + 'static>() {}
+    shareable::<ShutdownHooks>();
+    shareable::<ShutdownGuard>();
+    shareable::<ShutdownHook>();
+    shareable::<ShutdownCause>();
+    error::<ShutdownBegun>();
 }
 
 type Stderr = (Option<PipeReader>, Stdio);

@@ -62,6 +62,14 @@ impl Process {
         Self { child, said }
     }
 
+    /// Starts a process whose standard output nobody reads.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_unheard(child: &str) -> (Self, std::process::ChildStdout) {
+        let mut child = command(child).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        (Self { child, said: mpsc::channel().1 }, stdout)
+    }
+
     /// Waits until the process says this, and fails if it says something else.
     pub(crate) fn until(&mut self, expected: &str) {
         assert_eq!(self.said.recv_timeout(LONG).expect("the process says something"), expected);
