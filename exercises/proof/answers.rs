@@ -39,26 +39,26 @@ fn main() {
         };
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));
-            let arms: String = exercise
+            let properties: String = exercise
                 .properties
                 .iter()
                 .map(|Property { name, promise, .. }| {
-                    format!(
-                        "        {name:?} => crate::mode::run_here(include_str!({path:?}), {promise:?}, runs, suite::{name}),\n"
-                    )
+                    format!("        ({name:?}, {promise:?}, suite::{name}),\n")
                 })
                 .collect();
             let _ = write!(
                 modules,
-                "mod {module} {{\n    #[path = {path:?}]\n    pub mod exercise;\n    #[path = {suite:?}]\n    pub mod suite;\n    \
-                 pub fn run(property: &str, runs: usize) -> bool {{\n        match property {{\n{arms}            _ => return false,\n        }}\n        true\n    }}\n}}\n"
+                "mod {module} {{\n    #[path = {path:?}]\n    mod exercise;\n    #[path = {suite:?}]\n    mod suite;\n    \
+                 pub const PROPERTIES: &[(&str, &str, fn())] = &[\n{properties}    ];\n}}\n"
             );
-            let _ = writeln!(table, "    ({name:?}, {answer:?}, {module}::run),");
+            let _ = writeln!(
+                table,
+                "    Answer {{ exercise: {name:?}, name: {answer:?}, source: include_str!({path:?}), properties: {module}::PROPERTIES }},"
+            );
         }
     }
     let table = format!(
-        "/// Exercise, answer, and what runs a property of it so many times. If it fails, that does not come back; if there is no such\n         /// property, it says so.\n\
-         pub const ANSWERS: &[(&str, &str, fn(&str, usize) -> bool)] = &[\n{table}];\n"
+        "use exercises_harness::Answer;\n/// The answers.\npub const ANSWERS: &[Answer] = &[\n{table}];\n"
     );
     fs::write(PathBuf::from(env::var("OUT_DIR").unwrap()).join("answers.rs"), modules + &table).unwrap();
 }

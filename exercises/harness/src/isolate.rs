@@ -12,10 +12,10 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{Read, Write};
 use std::panic;
 use std::path::Path;
-use std::process::{Child, Command, Stdio, exit};
+use std::process::{Child, ChildStdin, Command, Stdio, exit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -91,45 +91,99 @@ fn this_test(name: &str) -> Command {
 /// # Panics
 /// If the process cannot be started.
 pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Verdict {
-    let nonce = RandomState::new().build_hasher().finish().to_string();
-    let mut child = command
-        .env(PROPERTY, property)
-        .env_remove(TRACE) // the verdict is ours to write
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("a process can be started");
-    let mut stdin = child.stdin.take().expect("piped");
-    let _ = stdin.write_all(nonce.as_bytes()); // it may be gone already; then it has no verdict
-    drop(stdin);
-    let (hears, signs) = mpsc::channel();
-    let stdout = Reader::new(child.stdout.take().expect("piped"), Some(hears));
-    let stderr = Reader::new(child.stderr.take().expect("piped"), None);
+    let mut child = Running::start(command.env(PROPERTY, property));
+    let nonce = new_nonce();
+    child.tell(&nonce);
+    child.stdin = None; // that is all
     let in_time = loop {
-        match signs.recv_timeout(deadline + GRACE) {
+        match child.hear(deadline) {
             Ok(()) => {}
-            Err(RecvTimeoutError::Disconnected) => break true,
-            Err(RecvTimeoutError::Timeout) => break false,
+            Err(silence) => break silence == RecvTimeoutError::Disconnected,
         }
     };
-    let status = end(&mut child, in_time);
-    let stdout = stdout.text(in_time);
-    let output = own_output(property, &stdout, &stderr.text(in_time));
-    let report = format!("{REPORT}{nonce} ");
-    let report = stdout.lines().find_map(|line| line.split_once(&report));
-    let verdict = report.and_then(|(_, json)| serde_json::from_str::<Verdict>(json).ok());
-    let missing = || {
+    child.verdict(&nonce, property, in_time).unwrap_or_else(|missing| Err(Box::new(missing)))
+}
+
+/// What only the parent and the child know.
+pub(crate) fn new_nonce() -> String {
+    RandomState::new().build_hasher().finish().to_string()
+}
+
+/// A child, and what it has written.
+pub(crate) struct Running {
+    child: Child,
+    pub(crate) stdin: Option<ChildStdin>,
+    stdout: Reader,
+    stderr: Reader,
+    signs: mpsc::Receiver<()>,
+}
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .env_remove(TRACE) // the verdict is ours to write
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a process can be started");
+        let (hears, signs) = mpsc::channel();
+        let stdout = Reader::new(child.stdout.take().expect("piped"), Some(hears));
+        let stderr = Reader::new(child.stderr.take().expect("piped"), None);
+        Self { stdin: child.stdin.take(), child, stdout, stderr, signs }
+    }
+
+    pub(crate) fn tell(&mut self, text: &str) {
+        if let Some(stdin) = &mut self.stdin {
+            let _ = stdin.write_all(text.as_bytes()); // it may be gone already; then it has no verdict
+        }
+    }
+
+    /// Waits until the child has written something. The error says whether it has closed its output, or been silent for too long.
+    pub(crate) fn hear(&self, deadline: Duration) -> Result<(), RecvTimeoutError> {
+        self.signs.recv_timeout(deadline + GRACE)
+    }
+
+    /// Forgets what it has written.
+    pub(crate) fn forget(&self) {
+        self.stdout.kept().clear();
+        self.stderr.kept().clear();
+    }
+
+    /// The report with this number, if it has been written.
+    pub(crate) fn report(&self, nonce: &str) -> Option<Verdict> {
+        report_in(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
+    }
+
+    /// Ends the child, unless it was `in_time` and ends by itself. An error says how it ended, if it has reported nothing.
+    pub(crate) fn verdict(mut self, nonce: &str, property: &str, in_time: bool) -> Result<Verdict, Failure> {
+        let status = end(&mut self.child, in_time);
+        let stdout = self.stdout.text(in_time);
+        let output = own_output(property, &stdout, &self.stderr.text(in_time));
+        if let Some(verdict) = report_in(&stdout, nonce) {
+            return Ok(verdict.map_err(|failure| Box::new(Failure { output, ..*failure })));
+        }
         let seen = if in_time {
             format!("the test's process ended without a verdict ({status})")
         } else {
             "the test's process did not end and could not say why".to_owned()
         };
         let mut failure = Failure::new("", &seen, cause_of_end(&status, &output), Schedule::default());
-        failure.hung = !in_time;
-        Err(Box::new(failure))
-    };
-    verdict.unwrap_or_else(missing).map_err(|failure| Box::new(Failure { output, ..*failure }))
+        (failure.hung, failure.output) = (!in_time, output);
+        Err(failure)
+    }
+
+    /// Waits for the end of a child that has nothing more to do.
+    pub(crate) fn dismiss(mut self) {
+        self.stdin = None;
+        end(&mut self.child, true);
+    }
+}
+
+fn report_in(stdout: &str, nonce: &str) -> Option<Verdict> {
+    let report = format!("{REPORT}{nonce} ");
+    let (_, json) = stdout.lines().find_map(|line| line.split_once(&report))?;
+    serde_json::from_str(json).ok()
 }
 
 /// Why a process may have ended before its time.
@@ -155,7 +209,7 @@ fn end(child: &mut Child, in_time: bool) -> String {
 /// Reads what a child writes, to the end.
 struct Reader {
     kept: Arc<Mutex<Vec<u8>>>,
-    thread: thread::JoinHandle<()>,
+    thread: Option<thread::JoinHandle<()>>, // until it has been waited for
 }
 
 impl Reader {
@@ -177,15 +231,19 @@ impl Reader {
                 }
             }
         });
-        Self { kept, thread }
+        Self { kept, thread: Some(thread) }
     }
 
     /// Without the end, only what is there now: a process that the child has started may hold the pipe open.
-    fn text(self, to_the_end: bool) -> String {
-        if to_the_end {
-            let _ = self.thread.join(); // it does not panic
+    fn text(&mut self, to_the_end: bool) -> String {
+        if to_the_end && let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // it does not panic
         }
-        String::from_utf8_lossy(&self.kept.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+        String::from_utf8_lossy(&self.kept()).into_owned()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -205,20 +263,39 @@ fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
 
 // ----- the child -----
 
-/// What the parent has written to this process' standard input. A report without it is not ours: the learner's code can
-/// print, too. It is read before any of that code runs.
-static NONCE: OnceLock<String> = OnceLock::new();
-
-pub(crate) fn round() -> u64 {
-    std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0)
+/// What this process has been asked to do.
+struct Asked {
+    /// What the parent has written to our standard input. A report without it is not ours: the learner's code can print,
+    /// too. It is read before any of that code runs.
+    nonce: String,
+    /// Which schedules the model tries.
+    round: u64,
 }
 
-/// The proof runs several properties in one process, which is watched once.
-static WATCHED: Once = Once::new();
+static ASKED: Mutex<Option<Asked>> = Mutex::new(None);
+
+fn asked() -> MutexGuard<'static, Option<Asked>> {
+    ASKED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on this process works on something else.
+pub(crate) fn is_asked(nonce: String, round: u64) {
+    *asked() = Some(Asked { nonce, round });
+}
+
+pub(crate) fn round() -> u64 {
+    asked().as_ref().map_or(0, |asked| asked.round)
+}
+
+/// The only thing that a test's process is asked to do.
+fn the_only_thing() -> Asked {
+    let round = std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0);
+    Asked { nonce: std::io::read_to_string(std::io::stdin()).unwrap_or_default(), round }
+}
 
 /// Runs the property once. The hook has reported every panic but those that are meant to be: they may not come out here.
-pub(crate) fn run_once(property: &impl Fn()) {
-    if panic::catch_unwind(panic::AssertUnwindSafe(property)).is_err() {
+pub(crate) fn run_once(property: fn()) {
+    if panic::catch_unwind(property).is_err() {
         recorder::fail_escaped();
     }
 }
@@ -226,27 +303,56 @@ pub(crate) fn run_once(property: &impl Fn()) {
 /// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from here on ends in
 /// a report. A file that must not be run is reported at once.
 pub(crate) fn begin(source: &str, deadline: Duration) {
-    NONCE.get_or_init(|| std::io::read_to_string(std::io::stdin()).unwrap_or_default());
+    asked().get_or_insert_with(the_only_thing);
     if let Err(refusal) = source::look_at(source) {
         report_and_exit(&Err(refusal));
     }
-    WATCHED.call_once(|| {
+    let mut watch = watch();
+    watch.begun = ProcessTime::try_now().ok();
+    (watch.property, watch.deadline) = (watch.property + 1, Some(deadline));
+    drop(watch);
+    WATCHER.call_once(|| {
         install_hook(); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
-        drop(thread::spawn(move || watch(deadline)));
+        drop(thread::spawn(watch_over_all));
     });
 }
 
-/// Ends the property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
+/// There is one for all properties that this process runs.
+static WATCHER: Once = Once::new();
+
+/// The property that is run now.
+struct Watch {
+    /// How many there were.
+    property: usize,
+    /// `None` while none is run.
+    deadline: Option<Duration>,
+    begun: Option<ProcessTime>,
+}
+
+static WATCH: Mutex<Watch> = Mutex::new(Watch { property: 0, deadline: None, begun: None });
+
+fn watch() -> MutexGuard<'static, Watch> {
+    WATCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends a property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
 /// on the wall would do on a machine with nothing else to do; on others, right answers would be late.
-fn watch(deadline: Duration) {
+fn watch_over_all() {
     let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, recorder::progress());
-    let begun = ProcessTime::try_now().ok();
     let mut busy_before = Duration::ZERO; // when something happened last
+    let mut property = 0;
     loop {
         thread::sleep(TICK);
+        let watch = watch();
+        let Some(deadline) = watch.deadline else { continue };
+        if watch.property != property {
+            (property, in_all, busy_before) = (watch.property, Duration::ZERO, Duration::ZERO);
+            (idle, seen) = (Duration::ZERO, recorder::progress());
+        }
         in_all += TICK;
         let now = recorder::progress();
-        let busy = begun.and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
+        let busy = watch.begun.as_ref().and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
+        drop(watch);
         if now == seen {
             idle += TICK;
         } else {
@@ -290,9 +396,16 @@ pub fn report_and_exit(verdict: &Verdict) -> ! {
             thread::park();
         }
     }
+    let written = report(verdict);
+    exit(i32::from(verdict.is_err() || written.is_err()))
+}
+
+/// Writes the report. Until the next property begins, nobody has to look after this process.
+pub(crate) fn report(verdict: &Verdict) -> std::io::Result<()> {
+    watch().deadline = None;
     let json = serde_json::to_string(verdict).expect("strings and numbers");
     let mut stdout = std::io::stdout().lock();
-    let nonce = NONCE.get().map_or("", String::as_str);
-    let written = writeln!(stdout, "{REPORT}{nonce} {json}").and_then(|()| stdout.flush());
-    exit(i32::from(verdict.is_err() || written.is_err()))
+    let nonce = asked().as_ref().map_or(String::new(), |asked| asked.nonce.clone());
+    writeln!(stdout, "{REPORT}{nonce} {json}")?;
+    stdout.flush()
 }

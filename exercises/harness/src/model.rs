@@ -178,7 +178,7 @@ const MOST_STEPS: usize = 50_000;
 const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
-pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send + Sync + 'static) {
+pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, SCHEDULES, property);
         isolate::report_and_exit(&Ok(SCHEDULES))
@@ -186,7 +186,7 @@ pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send
 }
 
 /// Checks a property in this process, on so many schedules, which ends with a report if it fails.
-pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() + Send + Sync + 'static) {
+pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
     let mut config = Config::new();
@@ -198,7 +198,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() +
     Runner::new(scheduler, config).run(move || {
         isolate::install_hook(); // once more: shuttle puts its own, which talks, in front of ours
         backend::set_me(recorder::register(None, false));
-        isolate::run_once(&property);
+        isolate::run_once(property);
         crate::step("is done");
     });
 }
