@@ -17,19 +17,22 @@ use crate::recorder;
 mod backend {
     use std::cell::{Cell, RefCell};
     use std::collections::HashMap;
+    use std::io;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::sync::{Arc, LockResult, PoisonError};
     use std::time::Duration;
 
     use shuttle::current::{TaskId, try_get_current_task};
     pub use shuttle::sync::atomic; // goes on to the learner
-    pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
     pub(super) use shuttle::thread;
     pub use shuttle::thread_local; // goes on to the learner
 
     use exercises_protocol::SOON;
 
     use crate::recorder::{self, ThreadKey};
+
+    mod lock;
+    pub(super) use lock::{Condvar, Mutex, MutexGuard};
 
     pub(super) const LOCKS_POISON: bool = false;
     pub(super) const ONE_AT_A_TIME: bool = true;
@@ -77,6 +80,14 @@ mod backend {
         let key = recorder::register(thread::current().name().map(str::to_owned), false);
         set_me(key);
         key
+    }
+
+    /// Starts a thread. All of shuttle's `spawn` is compiled anew for every type of `f`: so there is one.
+    pub(super) fn spawn<T: Send + 'static>(
+        f: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<thread::JoinHandle<T>> {
+        let f: Box<dyn FnOnce() -> T + Send> = Box::new(f);
+        thread::Builder::new().spawn(f)
     }
 
     /// Splitmix64: small, and the same everywhere.

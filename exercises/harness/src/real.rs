@@ -11,6 +11,7 @@ use crate::recorder;
 /// Who makes threads and locks here: std.
 mod backend {
     use std::cell::Cell;
+    use std::io;
     use std::sync::LockResult;
 
     pub use std::sync::atomic; // goes on to the learner
@@ -37,6 +38,13 @@ mod backend {
             set_me(key);
             key
         })
+    }
+
+    /// Starts a thread.
+    pub(super) fn spawn<T: Send + 'static>(
+        f: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<thread::JoinHandle<T>> {
+        thread::Builder::new().spawn(f)
     }
 
     /// What is in a `Condvar` of `sync`.

@@ -211,7 +211,7 @@ pub mod thread {
         ) -> io::Result<JoinHandle<T>> {
             let at = Location::caller();
             let key = recorder::register(self.name, true);
-            let inner = backend::thread::Builder::new().spawn(move || {
+            let inner = backend::spawn(move || {
                 backend::set_me(key);
                 let result = catch_unwind(AssertUnwindSafe(f));
                 backend::others_may_come_first(); // what it did last is not yet its end
