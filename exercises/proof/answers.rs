@@ -12,7 +12,8 @@ use exercises_protocol::{Model, ONLY, Property};
 
 fn main() {
     let exercises = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").canonicalize().unwrap();
-    println!("cargo::rerun-if-changed={}", exercises.display());
+    // A new exercise is a new package, which Cargo.lock lists. rustc itself sees to the files that it compiles.
+    println!("cargo::rerun-if-changed={}", exercises.join("../Cargo.lock").display());
     println!("cargo::rerun-if-env-changed={ONLY}");
     let only = env::var(ONLY).ok();
     let (mut modules, mut table) = (String::new(), String::new());
@@ -20,6 +21,9 @@ fn main() {
     exercises.retain(|exercise| only.as_ref().is_none_or(|only| exercise.name.starts_with(only)));
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
+        for list in ["exercise.toml", "right"] {
+            println!("cargo::rerun-if-changed={}", exercise.folder().join(list).display());
+        }
         let stub = || ("stub".to_owned(), exercise.stub());
         let solution = || ("solution".to_owned(), exercise.solution());
         let right = || exercise.right.iter().map(|name| (name.clone(), exercise.right_answer(name)));
