@@ -63,14 +63,17 @@ impl Worker {
         let nonce = new_nonce();
         running.forget();
         running.tell(&format!("{nonce} {round} {job}\n"));
+        let mut failed = false;
         let in_time = loop {
             match running.hear(deadline) {
-                Ok(()) => {
-                    if let Some(Ok(runs)) = running.report(&nonce) {
+                Ok(()) if failed => {} // it is about to end
+                Ok(()) => match running.report(&nonce) {
+                    Some(Ok(runs)) => {
                         self.running = Some((running, Some(job.to_owned())));
                         return Ok(Ok(runs));
                     }
-                }
+                    report => failed = report.is_some(),
+                },
                 Err(silence) => break silence == RecvTimeoutError::Disconnected,
             }
         };
