@@ -23,9 +23,12 @@ mod backend {
     use std::time::Duration;
 
     use shuttle::current::{TaskId, try_get_current_task};
-    pub use shuttle::sync::atomic; // goes on to the learner
+    pub(super) use shuttle::sync::{Barrier, atomic};
+    pub(super) use shuttle::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub(super) use shuttle::thread;
-    pub use shuttle::thread_local; // goes on to the learner
+    // These go on to the learner.
+    pub use shuttle::sync::BarrierWaitResult;
+    pub use shuttle::thread_local;
 
     use exercises_protocol::SOON;
 
@@ -82,12 +85,25 @@ mod backend {
         key
     }
 
-    /// Starts a thread. All of shuttle's `spawn` is compiled anew for every type of `f`: so there is one.
+    /// Starts a thread. All stacks have the same size. In a box, since all of shuttle's `spawn` is compiled anew for every type
+    /// of `f`.
     pub(super) fn spawn<T: Send + 'static>(
+        _stack: Option<usize>,
         f: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<thread::JoinHandle<T>> {
         let f: Box<dyn FnOnce() -> T + Send> = Box::new(f);
         thread::Builder::new().spawn(f)
+    }
+
+    /// Starts a thread of a scope.
+    #[expect(clippy::unnecessary_wraps, reason = "on real threads it can fail")]
+    pub(super) fn spawn_scoped<'scope, T: Send + 'scope>(
+        _stack: Option<usize>,
+        scope: &'scope thread::Scope<'scope, '_>,
+        f: impl FnOnce() -> T + Send + 'scope,
+    ) -> io::Result<thread::ScopedJoinHandle<'scope, T>> {
+        let f: Box<dyn FnOnce() -> T + Send + 'scope> = Box::new(f);
+        Ok(scope.spawn(f))
     }
 
     /// Splitmix64: small, and the same everywhere.
@@ -172,7 +188,7 @@ mod backend {
     }
 }
 
-#[path = "sync.rs"]
+#[path = "../../sync/src/sync/mod.rs"]
 pub mod sync;
 
 #[path = "probe.rs"]

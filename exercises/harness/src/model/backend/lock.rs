@@ -5,7 +5,7 @@
 //! shuttle's. It is never poisoned, since the panic of one thread of the model looks to std like a panic of all.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{self, LockResult, PoisonError};
+use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
 /// As [`std::sync::Mutex`].
 #[derive(Debug, Default)]
@@ -29,6 +29,14 @@ impl<T> Mutex<T> {
 
     pub(in super::super) fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         Ok(self.guard(self.lock.lock()))
+    }
+
+    pub(in super::super) fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        self.lock.try_lock().map(|held| self.guard(held)).ok_or(TryLockError::WouldBlock)
+    }
+
+    pub(in super::super) fn get_mut(&mut self) -> LockResult<&mut T> {
+        Ok(self.value.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(in super::super) fn into_inner(self) -> LockResult<T> {
@@ -69,6 +77,10 @@ impl Condvar {
         Ok(mutex.guard(held.wait_on(&self.0)))
     }
 
+    pub(in super::super) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
     pub(in super::super) fn notify_all(&self) {
         self.0.notify_all();
     }
@@ -85,6 +97,14 @@ struct Held<'a>(shuttle::sync::MutexGuard<'a, ()>);
 impl Lock {
     fn lock(&self) -> Held<'_> {
         Held(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn try_lock(&self) -> Option<Held<'_>> {
+        match self.0.try_lock() {
+            Ok(held) => Some(Held(held)),
+            Err(TryLockError::Poisoned(held)) => Some(Held(held.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 
