@@ -101,7 +101,7 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
             Err(silence) => break silence == RecvTimeoutError::Disconnected,
         }
     };
-    child.verdict(&nonce, property, in_time).unwrap_or_else(|missing| Err(Box::new(missing)))
+    child.verdict(&nonce, property, in_time).unwrap_or_else(Err)
 }
 
 /// What only the parent and the child know.
@@ -156,7 +156,12 @@ impl Running {
     }
 
     /// Ends the child, unless it was `in_time` and ends by itself. An error says how it ended, if it has reported nothing.
-    pub(crate) fn verdict(mut self, nonce: &str, property: &str, in_time: bool) -> Result<Verdict, Failure> {
+    pub(crate) fn verdict(
+        mut self,
+        nonce: &str,
+        property: &str,
+        in_time: bool,
+    ) -> Result<Verdict, Box<Failure>> {
         let status = end(&mut self.child, in_time);
         let stdout = self.stdout.text(in_time);
         let output = own_output(property, &stdout, &self.stderr.text(in_time));
@@ -170,7 +175,7 @@ impl Running {
         };
         let mut failure = Failure::new("", &seen, cause_of_end(&status, &output), Schedule::default());
         (failure.hung, failure.output) = (!in_time, output);
-        Err(failure)
+        Err(Box::new(failure))
     }
 
     /// Waits for the end of a child that has nothing more to do.

@@ -47,17 +47,17 @@ impl Worker {
                     let cause = format!(
                         "alone, {job} holds: so what ran in this process before it has left something behind, {before}"
                     );
-                    Failure { cause, ..missing }
+                    Box::new(Failure { cause, ..*missing })
                 }
                 Ok(verdict) => return verdict,
                 Err(missing) => missing,
             },
         };
-        Err(Box::new(missing))
+        Err(missing)
     }
 
     /// An error is that the process ended, or was ended, without a report.
-    fn attempt(&mut self, job: &str, round: u64, deadline: Duration) -> Result<Verdict, Failure> {
+    fn attempt(&mut self, job: &str, round: u64, deadline: Duration) -> Result<Verdict, Box<Failure>> {
         let running = self.running.take();
         let (mut running, _) = running.unwrap_or_else(|| (Running::start(&mut self.command), None));
         let nonce = new_nonce();

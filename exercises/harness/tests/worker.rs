@@ -24,7 +24,7 @@ fn does_jobs() {
             "fails_when_the_other_is_first" => model::run_here("", PROMISE, 2_000, the_other_is_first),
             "aborts" => real::run_here("", PROMISE, 1, || process::abort()),
             "exits" => real::run_here("", PROMISE, 1, || process::exit(0)),
-            "takes_all_memory" => real::run_here("", PROMISE, 1, || take_all_memory()),
+            "takes_all_memory" => real::run_here("", PROMISE, 1, take_all_memory),
             "never_comes_back" => thread::park(),
             "leaves_a_thread" => real::run_here("", PROMISE, 1, leave_a_thread),
             "meets_the_thread" => real::run_here("", PROMISE, 1, meet_the_thread),

@@ -3,6 +3,7 @@
 //! All of `shuttle::sync::Mutex<T>` is compiled anew for every `T`, of which the answers and suites have hundreds. So
 //! shuttle guards nothing here, and the value is behind a lock of std's that is always free: whoever reaches for it has
 //! shuttle's. It is never poisoned, since the panic of one thread of the model looks to std like a panic of all.
+#![expect(clippy::unnecessary_wraps, reason = "std's locks can be poisoned, and crate::sync has either kind")]
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
