@@ -19,23 +19,16 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use cpu_time::ProcessTime;
 use exercises_protocol::schedule::Schedule;
 use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, Source, State, TRACE, Terminal, Verdict, WHY};
 
-use crate::recorder;
+use crate::{recorder, watch};
 
 const REPORT: &str = "\u{1e}exercise-report ";
-/// What a child writes from time to time, so that its parent knows that it watches over itself.
-const ALIVE: &str = "\u{1e}alive";
 /// What of the learner's own output is shown.
 const OUTPUT_LINES: usize = 20;
 /// Beyond this, a child's output is thrown away.
 const OUTPUT_BYTES: usize = 4 << 20;
-/// How often a child looks at itself.
-const TICK: Duration = Duration::from_millis(500);
-/// A process that has computed for so long since something happened last does not only wait.
-const COMPUTES: Duration = Duration::from_millis(50);
 /// What the parent grants a child that is silent on top of its deadline, to report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -308,18 +301,13 @@ pub(crate) fn run_once(property: fn()) {
 /// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from here on ends in
 /// a report. A file that must not be run is reported at once.
 pub(crate) fn begin(source: &str, deadline: Duration) {
+    static HOOK: Once = Once::new();
     asked().get_or_insert_with(the_only_thing);
     if let Some(refusal) = refusal(source) {
         report_and_exit(&Err(Box::new(refusal)));
     }
-    let mut watch = watch();
-    watch.begun = ProcessTime::try_now().ok();
-    (watch.property, watch.deadline) = (watch.property + 1, Some(deadline));
-    drop(watch);
-    WATCHER.call_once(|| {
-        install_hook(); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
-        drop(thread::spawn(watch_over_all));
-    });
+    HOOK.call_once(install_hook); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
+    watch::begin(deadline);
 }
 
 /// A learner's file that names what it must not does not even compile (its build script sees to it). The proof compiles
@@ -339,58 +327,6 @@ fn refusal(source: &str) -> Option<Failure> {
     let seen: Vec<String> = refused.iter().map(ToString::to_string).collect();
     let promise = "The answer takes its locks and threads from crate::sync.";
     Some(Failure::new(promise, &seen.join("\n"), WHY, Schedule::default()))
-}
-
-/// There is one for all properties that this process runs.
-static WATCHER: Once = Once::new();
-
-/// The property that is run now.
-struct Watch {
-    /// How many there were.
-    property: usize,
-    /// `None` while none is run.
-    deadline: Option<Duration>,
-    begun: Option<ProcessTime>,
-}
-
-static WATCH: Mutex<Watch> = Mutex::new(Watch { property: 0, deadline: None, begun: None });
-
-fn watch() -> MutexGuard<'static, Watch> {
-    WATCH.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Ends a property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
-/// on the wall would do on a machine with nothing else to do; on others, right answers would be late.
-fn watch_over_all() {
-    let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, recorder::progress());
-    let mut busy_before = Duration::ZERO; // when something happened last
-    let mut property = 0;
-    loop {
-        thread::sleep(TICK);
-        let watch = watch();
-        let Some(deadline) = watch.deadline else { continue };
-        if watch.property != property {
-            (property, in_all, busy_before) = (watch.property, Duration::ZERO, Duration::ZERO);
-            (idle, seen) = (Duration::ZERO, recorder::progress());
-        }
-        in_all += TICK;
-        let now = recorder::progress();
-        let busy = watch.begun.as_ref().and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
-        drop(watch);
-        if now == seen {
-            idle += TICK;
-        } else {
-            (idle, seen, busy_before) = (Duration::ZERO, now, busy);
-        }
-        if busy >= deadline || idle >= deadline || in_all >= 10 * deadline {
-            // Threads that wait compute nothing; one that runs gets at least a little of a busy machine.
-            recorder::fail_out_of_time(
-                deadline,
-                busy >= deadline || busy.saturating_sub(busy_before) >= COMPUTES,
-            );
-        }
-        println!("{ALIVE}");
-    }
 }
 
 /// A panic ends the property, where it happens.
@@ -424,9 +360,9 @@ pub fn report_and_exit(verdict: &Verdict) -> ! {
     exit(i32::from(verdict.is_err() || written.is_err()))
 }
 
-/// Writes the report. Until the next property begins, nobody has to look after this process.
+/// Writes the report.
 pub(crate) fn report(verdict: &Verdict) -> std::io::Result<()> {
-    watch().deadline = None;
+    watch::end();
     let json = serde_json::to_string(verdict).expect("strings and numbers");
     let mut stdout = std::io::stdout().lock();
     let nonce = asked().as_ref().map_or(String::new(), |asked| asked.nonce.clone());

@@ -43,6 +43,7 @@ pub mod real;
 
 mod diagnosis;
 mod recorder;
+mod watch;
 mod worker;
 
 pub use recorder::{aside, at_once, expect, fail, live_threads, notifications, step, waits_so_far};
