@@ -46,7 +46,9 @@ mod recorder;
 mod watch;
 mod worker;
 
-pub use recorder::{aside, at_once, expect, fail, live_threads, notifications, step, waits_so_far};
+pub use recorder::{
+    aside, at_once, expect, fail, live_threads, locks_found_taken, notifications, step, waits_so_far,
+};
 pub use worker::{Worker, next_job};
 
 /// An answer and its exercise's suite, compiled together, as the proof has them.

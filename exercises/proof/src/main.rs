@@ -10,6 +10,7 @@ use exercises_protocol::{Mode, counted};
 /// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
 /// which mistake.
 #[derive(Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct Args {
     /// Only this exercise: `ex01-worker-pool`, or `ex01`
     exercise: Option<String>,
