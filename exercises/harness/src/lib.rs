@@ -69,6 +69,6 @@ pub struct Answer {
 /// The panic hook is not called. It treats every other panic as a failure of the property, since neither the suite nor
 /// a right answer ever panics.
 pub fn panic_on_purpose() -> ! {
-    step("panics, on purpose");
+    step(recorder::PANICS);
     std::panic::resume_unwind(Box::new("a panic on purpose"))
 }

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use exercises_protocol::schedule::{Action, Event};
 
-pub(crate) use property::{Census, census, expecting};
+pub(crate) use property::{Census, PANICS, census, expecting};
 pub use property::{
     aside, at_once, expect, live_threads, locks_found_taken, notifications, step, waits_so_far,
 };

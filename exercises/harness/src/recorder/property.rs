@@ -9,6 +9,9 @@ pub fn step(what: &str) {
     here(|recorder, me| recorder.record(me, Action::Step(what.to_owned()), None));
 }
 
+/// What a job does that is meant to panic.
+pub(crate) const PANICS: &str = "panics, on purpose";
+
 // What follows is generic in the call and compiled anew for every call in every answer; so it does nothing itself.
 
 /// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely cause if it does
