@@ -37,7 +37,8 @@
 //!
 //! A thread that blocks here does not sleep in [`wait`](crate::wait), because only crossbeam's `select` can wait for a channel
 //! of crossbeam's. What wakes it is its token all the same: the waker that it leaves there disconnects a channel of its own,
-//! which is the second operation of the `select`. Without a current token there is none. Nothing is looked at from time to time.
+//! which is the second operation of the `select`. Without a current token there is none. Nothing is looked at from time to
+//! time; only before it sleeps, a thread gives way to the other end a few times, which is often about to put or take.
 //!
 //! # Invariants
 //!
