@@ -6,21 +6,63 @@
 
 use std::error::Error;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::io;
+
+use crate::reason::CancelReason;
 
 /// The task that makes this call was asked to stop.
 ///
-/// What a cancellation point returns, so that `?` carries the request out of the task's body.
+/// What a cancellation point returns, so that `?` carries the request out of the task's body. [`reason`](Self::reason) tells
+/// why. A task that gives up of its own accord returns `Err(Cancelled)`: the name is that of a value without a reason,
+/// too. All values are equal, whatever their reasons.
 ///
 /// Where the outcome of *another* task is at stake, two words keep the two tasks apart: the one that is waited for can be
 /// *cancelled*, the wait of the one that waits is *interrupted*. So [`JoinError`](crate::JoinError) and the errors like it
 /// have a variant `Cancelled` and a variant `Interrupted`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Cancelled;
+#[derive(Clone)]
+pub struct Cancelled {
+    reason: Option<CancelReason>,
+}
+
+/// A [`struct@Cancelled`] without a reason: what a task returns that gives up of its own accord.
+#[allow(non_upper_case_globals)] // it reads as the value of a struct without fields
+pub const Cancelled: Cancelled = Cancelled { reason: None };
+
+impl Cancelled {
+    pub(crate) fn because(reason: Option<CancelReason>) -> Self {
+        Self { reason }
+    }
+
+    /// Why. `None` if a task gave up of its own accord.
+    pub fn reason(&self) -> Option<&CancelReason> {
+        self.reason.as_ref()
+    }
+}
+
+impl PartialEq for Cancelled {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Cancelled {}
+
+impl Hash for Cancelled {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+impl fmt::Debug for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cancelled")?;
+        self.reason.as_ref().map_or(Ok(()), |reason| write!(f, "({reason})"))
+    }
+}
 
 impl fmt::Display for Cancelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the task was cancelled")
+        f.write_str("the task was cancelled")?;
+        self.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }
 }
 
@@ -30,7 +72,7 @@ impl Error for Cancelled {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The *waiting* task was cancelled: what [`Cancelled`] says where there is no time limit.
+    /// The *waiting* task was cancelled: what [`struct@Cancelled`] says where there is no time limit.
     #[doc(alias = "InterruptedException")]
     Interrupted,
     /// The time was up.
@@ -49,7 +91,7 @@ impl fmt::Display for WaitError {
 impl Error for WaitError {}
 
 impl From<Cancelled> for WaitError {
-    fn from(Cancelled: Cancelled) -> Self {
+    fn from(_: Cancelled) -> Self {
         Self::Interrupted
     }
 }

@@ -15,6 +15,7 @@ use std::cell::RefCell;
 use super::outside::level;
 use super::tree::CancelToken;
 use crate::error::Cancelled;
+use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, thread_local};
 
 impl CancelToken {
@@ -225,22 +226,30 @@ fn shields(frames: &[Frame], token: &CancelToken) -> bool {
 
 /// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
-    fn is_cancelled(frames: &mut [Frame], level: u32) -> bool {
-        let Some((top, below)) = top_at(level, frames) else { return false };
+    fn cancelled(frames: &mut [Frame], level: u32) -> Option<Cancelled> {
+        let (top, below) = top_at(level, frames)?;
         if top.masked > 0 {
-            return false;
+            return None;
         }
         match (&top.token, &top.task) {
-            (Some(token), _) => token.is_cancelled() && !shields(below, token),
-            (None, Some(task)) if task.was_cancelled() => true,
-            _ => !top.outside && is_cancelled(below, level),
+            (Some(token), _) if shields(below, token) => None,
+            (Some(token), _) => token.check().err(),
+            (None, Some(task)) if task.was_cancelled() => {
+                Some(Cancelled::because(Some(CancelReason::of(CancelKind::Requested))))
+            }
+            _ if top.outside => None,
+            _ => cancelled(below, level),
         }
     }
     let in_a_task = |frames: &[Frame]| frames.last().is_some_and(|top| !top.outside);
-    match with_frames(|frames| in_a_task(frames) && is_cancelled(frames, level())) {
-        Some(true) => Err(Cancelled),
-        _ => Ok(()),
-    }
+    let found = with_frames(|frames| if in_a_task(frames) { cancelled(frames, level()) } else { None });
+    found.flatten().map_or(Ok(()), Err)
+}
+
+/// What to say when the current token has cut a wait short.
+#[cold]
+pub(crate) fn interrupted() -> Cancelled {
+    check_current().err().unwrap_or(Cancelled)
 }
 
 /// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and outside any task.

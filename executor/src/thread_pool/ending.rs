@@ -28,10 +28,10 @@ use super::ThreadPoolExecutor;
 use super::shared::Shared;
 use super::state::{PoolState, State, ask};
 use crate::cancel::{masked, outside_any_task};
-use crate::error::Cancelled;
 use crate::executor::ExecutorService;
 use crate::panics::discard;
 use crate::queue::FifoQueue;
+use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Duration, MutexGuard, thread, thread_local};
 use crate::task::Task;
 
@@ -94,7 +94,7 @@ impl ThreadPoolExecutor {
     /// Waits for the end without a way to be cancelled, unless waiting could only deadlock.
     fn wait_for_the_end(&self) {
         if !waits_for_this_thread(&self.shared) {
-            masked(|| self.shared.terminated.wait()).unwrap_or_else(|Cancelled| unreachable!("masked"));
+            masked(|| self.shared.terminated.wait()).unwrap_or_else(|_| unreachable!("masked"));
         }
     }
 }
@@ -137,7 +137,7 @@ impl Shared {
         self.terminate_if_done(state);
         drop(cancelled);
         self.report_kept();
-        self.root.cancel();
+        self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
         never_begun
     }
 

@@ -25,6 +25,9 @@ mod printed; // what handles, cancellers and tasks print
 
 // Cancellation and waiting
 mod cancel; // tokens: the tree, the callbacks, the current token of a thread
+mod deadlines; // tokens that cancel themselves when their time is up
+mod reasons; // why a token was cancelled, as its holders and the errors tell it
+mod linked; // tokens that are cancelled as soon as one of several is
 mod cancel_task; // cancelling a task before it begins, while it runs and too late
 mod masked; // steps that a cancellation does not cut off
 mod cancelling; // tasks that bring their own way to be cancelled, on real sockets
