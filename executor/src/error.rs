@@ -38,6 +38,23 @@ impl Cancelled {
     pub fn reason(&self) -> Option<&CancelReason> {
         self.reason.as_ref()
     }
+
+    /// Takes it out of the error of an input or output operation that was cut short, such as a read from a
+    /// [`CancellableStream`](crate::CancellableStream).
+    ///
+    /// ```
+    /// use std::io;
+    /// use executor::Cancelled;
+    ///
+    /// let error = io::Error::from(Cancelled);
+    /// assert!(Cancelled::from_io(error).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// Gives the error back if it is another one.
+    pub fn from_io(error: io::Error) -> Result<Self, io::Error> {
+        error.downcast()
+    }
 }
 
 impl PartialEq for Cancelled {
@@ -67,6 +84,13 @@ impl fmt::Display for Cancelled {
 }
 
 impl Error for Cancelled {}
+
+/// Of the kind `Other`: calls that meet one of the kind `Interrupted` try again.
+impl From<Cancelled> for io::Error {
+    fn from(cancelled: Cancelled) -> Self {
+        Self::other(cancelled)
+    }
+}
 
 /// Why a timed wait ended without what it waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

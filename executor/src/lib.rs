@@ -28,7 +28,7 @@
 //! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
 //! | `timer` | | – | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
-//! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | The handle | asking a task to stop |
+//! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
@@ -37,9 +37,10 @@
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` ★ | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | Tasks and executors | three policies on a page |
 //! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
-//! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`] | The pooled server | worker threads, a queue and a life cycle |
+//! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
+//! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | – | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
 //! | `sizing` | [`recommended_threads`], [`WaitCompute`] | How many threads? | how many threads |
 //!
@@ -93,6 +94,7 @@
 //! None of them is on unless it is asked for.
 //!
 //! * `serde`: [`PoolStats`] and [`PoolSnapshot`] can be serialised.
+//! * `rustix`: `CancellableListener` and `CancellableChild`, on Unix.
 //! * `tracing`: [`NamedThreads`] says when its threads begin and when they end.
 //!
 //! # Limits
@@ -119,7 +121,7 @@ mod timer;
 mod callbacks;
 
 mod cancel;
-pub use cancel::{CancelToken, Registration, masked};
+pub use cancel::{Attached, CancelToken, Registration, masked};
 
 mod wait;
 
@@ -153,7 +155,7 @@ pub use queue::{FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, WorkQueue};
 mod thread_pool;
 pub use thread_pool::{
     Abort, Block, CallerRuns, Discard, DiscardOldest, DropPolicy, Hooks, NamedThreads, PoolConfigError,
-    PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, TaskInfo, ThreadFactory,
+    PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, Stopper, TaskInfo, ThreadFactory,
     ThreadPoolBuilder, ThreadPoolExecutor, UnconfigurablePool, Worker,
 };
 
@@ -162,6 +164,14 @@ pub use completion::ExecutorCompletionService;
 
 mod cancellable_task;
 pub use cancellable_task::{CancellableTask, CancellingExecutor};
+
+// Sockets and processes block in the system, past any model.
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+mod uninterruptible;
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+pub use uninterruptible::CancellableStream;
+#[cfg(all(unix, feature = "rustix"))]
+pub use uninterruptible::{CancellableChild, CancellableListener};
 
 mod timing;
 pub use timing::Timing;

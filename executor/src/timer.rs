@@ -313,8 +313,10 @@ mod tests {
                 let says: Job = Box::new(|| Some(Box::new(move || to.send(thread::current().id()).unwrap())));
                 let entry = timer.at(Instant::now(), says);
                 let by = told.recv_timeout(LONG).unwrap();
-                while timer.shared.state.lock().spares == 0 {
-                    thread::yield_now(); // it is on its way
+                // Of the two threads, one watches again and the other is a spare.
+                let settled = |state: &State| state.spares == 1 && matches!(state.watch, Watch::Asleep(_));
+                while !settled(&timer.shared.state.lock()) {
+                    thread::yield_now();
                 }
                 drop(entry);
                 by

@@ -6,8 +6,14 @@ use std::path::{Path, PathBuf};
 
 /// Files that list modules in bottom-up order: that of the library, and those of its folders. What such a file defines
 /// itself is the page of its folder; any module of the folder may name it.
-const IN_ORDER: &[&str] =
-    &["lib.rs", "cancel/mod.rs", "handle/mod.rs", "executor/mod.rs", "thread_pool/mod.rs"];
+const IN_ORDER: &[&str] = &[
+    "lib.rs",
+    "cancel/mod.rs",
+    "handle/mod.rs",
+    "executor/mod.rs",
+    "thread_pool/mod.rs",
+    "uninterruptible/mod.rs",
+];
 
 /// The most lines that a reader is asked to read first.
 const FIRST_PATH: usize = 2_300;

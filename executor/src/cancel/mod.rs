@@ -82,7 +82,7 @@ pub use registration::Registration;
 mod deadline;
 
 mod current;
-pub use current::masked;
+pub use current::{Attached, masked};
 pub(crate) use current::{
     RunningTask, check_current, current_for_wait, enter_task, interrupted, is_shielded_from,
 };

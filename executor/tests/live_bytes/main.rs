@@ -169,6 +169,7 @@ scenarios! {
     pools::workers_that_time_out,
     pools::workers_in_surplus,
     pools::threads_that_do_not_come,
+    pools::hung_on_a_token_that_stays,
     waits::latches_that_stay_closed,
     waits::permits_that_do_not_come,
     waits::submitters_that_give_up,
