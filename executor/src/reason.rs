@@ -12,7 +12,7 @@ use crate::sync::Arc;
 
 /// Why a [`CancelToken`](crate::CancelToken) was cancelled, and whether at that token or further up.
 ///
-/// [`CancelToken::reason`](crate::CancelToken::reason) and [`Cancelled::reason`](struct@crate::Cancelled) tell it. The
+/// [`CancelToken::reason`](crate::CancelToken::reason) and [`Cancelled::reason`](crate::Cancelled::reason) tell it. The
 /// first request counts: a later one has no effect on the reason.
 ///
 /// ```

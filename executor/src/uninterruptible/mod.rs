@@ -6,7 +6,7 @@
 //!
 //! | blocked in | what a cancel does | what the call returns |
 //! |---|---|---|
-//! | [`CancellableStream`]: `read`, `write` | shuts the connection down, both ways | an error that is [`struct@Cancelled`](crate::Cancelled) inside |
+//! | [`CancellableStream`]: `read`, `write` | shuts the connection down, both ways | an error that is [`Cancelled`](struct@crate::Cancelled) inside |
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
 //! | [`CancellableChild`]: `wait` | kills the process, whose end `wait` then collects | the same |
 //!
@@ -17,7 +17,7 @@
 //!
 //! A connection that was shut down looks like one that the peer has closed: `read` returns `Ok(0)`. So when a call comes
 //! back empty-handed, the token is looked at, and if it is cancelled the call returns an [`io::Error`](std::io::Error) whose
-//! inner error is [`struct@Cancelled`](crate::Cancelled). [`from_io`](crate::Cancelled#method.from_io) takes it out
+//! inner error is [`Cancelled`](struct@crate::Cancelled). [`from_io`](crate::Cancelled::from_io) takes it out
 //! again. Its kind is not `Interrupted`: `read_exact`, `write_all` and the like take that for a reason to try again. Data
 //! that was there before counts: a call that has read something returns it.
 //!

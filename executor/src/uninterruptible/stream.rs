@@ -34,7 +34,7 @@ use crate::sync::Arc;
 /// # Errors
 ///
 /// Once the token is cancelled, a call that would return nothing returns an error that has [`struct@crate::Cancelled`] in it; see
-/// [`from_io`](crate::Cancelled#method.from_io).
+/// [`from_io`](crate::Cancelled::from_io).
 ///
 /// # Cancellation
 ///

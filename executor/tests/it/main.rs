@@ -28,6 +28,7 @@ mod cancel; // tokens: the tree, the callbacks, the current token of a thread
 mod deadlines; // tokens that cancel themselves when their time is up
 mod reasons; // why a token was cancelled, as its holders and the errors tell it
 mod linked; // tokens that are cancelled as soon as one of several is
+mod cancellation_points; // every call in which a task can be blocked, and that it comes back from each
 mod cancel_task; // cancelling a task before it begins, while it runs and too late
 mod attached; // guards that make a token current on a thread
 mod masked; // steps that a cancellation does not cut off
