@@ -72,6 +72,16 @@ impl Copy {
         Self::report(&output)
     }
 
+    /// What a learner sees who uses Cargo alone.
+    fn cargo_test(&self, exercise: &Exercise) -> Output {
+        Command::new(env!("CARGO"))
+            .args(["test", "--package", &exercise.name])
+            .current_dir(self.0.workspace().root())
+            .env("CARGO_TARGET_DIR", Workspace::find().unwrap().target())
+            .output()
+            .unwrap()
+    }
+
     fn report(output: &Output) -> (i32, Value) {
         let report: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
@@ -201,20 +211,24 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     assert_eq!((code, &report["verdict"]), (1, &"does_not_compile".into()));
     assert!(report["compiler"].as_str().unwrap().contains("Shard"), "{report:#}");
 
-    fs::write(
-        exercise.answer(),
-        solution
-            .replace("crate::sync::{", "std::sync::{")
-            .replace(", thread}", "}")
-            .replace("thread::", "std::thread::"),
-    )
-    .unwrap();
+    let past_the_door = solution
+        .replace("crate::sync::{", "std::sync::{")
+        .replace(", thread}", "}")
+        .replace("thread::", "std::thread::");
+    fs::write(exercise.answer(), past_the_door).unwrap();
     let (code, report) = copy.check(exercise);
-    assert_eq!(code, 1, "{report:#}");
-    assert!(report.to_string().contains("crate::sync"), "{report:#}");
+    assert_eq!((code, &report["verdict"]), (1, &"does_not_compile".into()), "{report:#}");
+    let said = report["compiler"].as_str().unwrap();
+    for once in ["goes past `crate::sync`", "write instead: `crate::sync::Condvar`"] {
+        assert_eq!(said.matches(once).count(), 1, "{once}: {said}");
+    }
+    let output = copy.cargo_test(exercise);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{said}");
+    assert_eq!(said.matches("goes past `crate::sync`").count(), 1, "{said}");
 
     for (line, said) in [
-        ("thread_local! { static JOBS: u8 = 0; }", "thread_local! without importing it"),
+        ("thread_local! { static JOBS: u8 = 0; }", "`use crate::sync::thread_local;` at the top"),
         (
             "fn nap() { std::thread::sleep(std::time::Duration::from_secs(1)); }",
             "wait for what has to happen",
@@ -223,8 +237,133 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
         fs::write(exercise.answer(), format!("{solution}\n{line}\n")).unwrap();
         let (code, report) = copy.check(exercise);
         assert_eq!(code, 1, "{line}: {report:#}");
-        assert!(report.to_string().contains(said), "{line}: {report:#}");
+        assert!(report["compiler"].as_str().unwrap().contains(said), "{line}: {report:#}");
     }
+}
+
+/// The pool of the Rust book: a channel, and workers that share its receiver.
+#[test]
+fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[0];
+    let pool = fs::read_to_string(exercise.folder().join("right/r08_a_channel_as_the_queue.rs")).unwrap();
+    fs::write(
+        exercise.answer(),
+        pool.replace("use crate::sync::", "use std::sync::")
+            .replace(", thread}", "}")
+            .replace("thread::", "std::thread::"),
+    )
+    .unwrap();
+    let (_, report) = copy.check(exercise);
+    let said = report["compiler"].as_str().unwrap();
+    for instead in [
+        "`crate::sync::mpsc`",
+        "`crate::sync::mpsc::Receiver`",
+        "`crate::sync::Mutex`",
+        "`crate::sync::thread::Builder::new`",
+    ] {
+        assert!(said.contains(&format!("write instead: {instead}")), "{instead}: {said}");
+    }
+    answer(exercise, "wrong/m27_a_channel_and_no_catch.rs");
+    let (_, report) = copy.check(exercise);
+    let properties = report["properties"].as_array().unwrap();
+    let failed = properties.iter().find(|p| p["name"] == "a_panicking_job_costs_no_worker").unwrap();
+    assert!(message(&failed["model"]).contains("catch it (std::panic::catch_unwind)"), "{failed:#}");
+    answer(exercise, "right/r08_a_channel_as_the_queue.rs");
+    let (code, report) = copy.check(exercise);
+    assert_eq!((code, &report["verdict"]), (0, &"solved".into()), "{report:#}");
+}
+
+#[test]
+fn what_crate_sync_has_not_is_refused_by_the_compiler_with_the_reason() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[0];
+    let solution = fs::read_to_string(exercise.solution()).unwrap();
+    let uses = [
+        ("fn a(d: std::time::Duration) { crate::sync::thread::sleep(d); }", "nothing that looks at a clock"),
+        (
+            "fn b(r: crate::sync::mpsc::Receiver<u8>, d: std::time::Duration) { r.recv_timeout(d); }",
+            "a time-out hides",
+        ),
+        (
+            "fn c(c: &Condvar, m: &Mutex<u8>, d: std::time::Duration) { c.wait_timeout(m.lock().unwrap(), d).unwrap(); }",
+            "wait for what has to happen, not for a time",
+        ),
+        ("struct D { value: crate::sync::OnceLock<u8> }", "no `Once`, `OnceLock` or `LazyLock`"),
+        ("fn e() -> bool { thread::panicking() }", "no `thread::panicking`"),
+        (
+            "fn f() -> usize { thread::available_parallelism().unwrap().get() }",
+            "as many threads as you are asked for",
+        ),
+        ("fn g(m: &Mutex<u8>) -> bool { m.is_poisoned() }", "does not say whether a lock is poisoned"),
+    ];
+    let uses_all: Vec<&str> = uses.iter().map(|(line, _)| *line).collect();
+    fs::write(exercise.answer(), format!("{solution}\n{}\n", uses_all.join("\n"))).unwrap();
+    let (code, report) = copy.check(exercise);
+    assert_eq!((code, &report["verdict"]), (1, &"does_not_compile".into()), "{report:#}");
+    let said = report["compiler"].as_str().unwrap();
+    for (line, reason) in uses {
+        assert!(said.contains(reason), "{line}: {said}");
+    }
+    assert_eq!(said.matches("error[E0277]").count(), uses.len(), "nothing else is wrong with them: {said}");
+
+    // What the compiler says of this one names std::sync::LazyLock, and that has the reason.
+    let line =
+        "static JOBS: std::sync::LazyLock<Mutex<Vec<Job>>> = std::sync::LazyLock::new(Mutex::default);";
+    fs::write(exercise.answer(), format!("{solution}\n{line}\n")).unwrap();
+    let (_, report) = copy.check(exercise);
+    assert!(report["compiler"].as_str().unwrap().contains("a static would still hold"), "{report:#}");
+}
+
+#[test]
+fn tests_of_the_learners_own_may_use_all_of_std_and_are_run_once() {
+    const OWN: &str = "
+        #[cfg(test)]
+        mod tests {
+            use super::*;
+            use std::sync::mpsc;
+            use std::time::Duration;
+
+            #[test]
+            fn a_test_of_my_own() {
+                let (sender, receiver) = mpsc::channel();
+                let pool = WorkerPool::new(1);
+                pool.execute(move || sender.send(std::thread::current().id()).unwrap());
+                assert_ne!(receiver.recv_timeout(Duration::from_secs(60)).unwrap(), std::thread::current().id());
+                pool.shutdown();
+            }
+        }";
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[0];
+    let solution = fs::read_to_string(exercise.solution()).unwrap();
+    fs::write(exercise.answer(), format!("{solution}{OWN}")).unwrap();
+    let (code, report) = copy.check(exercise);
+    assert_eq!((code, &report["verdict"]), (0, &"solved".into()), "{report:#}");
+    let output = copy.cargo_test(exercise);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("a_test_of_my_own ... ok").count(), 1, "{said}");
+}
+
+#[test]
+fn an_answer_that_names_an_ordering_is_told_that_nothing_checks_it() {
+    let copy = Copy::new();
+    let exercise = &copy.exercises()[1];
+    let count = "fn count(n: &crate::sync::atomic::AtomicUsize) { n.fetch_add(1, crate::sync::atomic::Ordering::Relaxed); }";
+    for (path, verdict) in [("solution/exercise.rs", "solved"), ("wrong/m04_no_drop.rs", "failed")] {
+        let text = fs::read_to_string(exercise.folder().join(path)).unwrap();
+        fs::write(exercise.answer(), format!("{text}\n{count}\n")).unwrap();
+        let note = "the model runs every atomic as `SeqCst`. Your file names `Relaxed` (line ";
+        let (_, report) = copy.check(exercise);
+        assert_eq!(report["verdict"], verdict, "{report:#}");
+        assert!(report["notes"][0].as_str().unwrap().contains(note), "{report:#}");
+        let text = String::from_utf8(copy.course(&["check", "ex02"]).stdout).unwrap();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(note) && words.contains("how-exercises-work.md"), "{text}");
+    }
+    answer(exercise, "solution/exercise.rs");
+    let (_, report) = copy.check(exercise);
+    assert!(report["notes"].is_null(), "{report:#}");
 }
 
 #[test]

@@ -32,6 +32,7 @@
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
+//! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | – | channels whose blocking calls can be cancelled |
 //! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
@@ -93,6 +94,8 @@
 //!
 //! None of them is on unless it is asked for.
 //!
+//! * `crossbeam-channel`: the module `channel`, with channels whose blocking calls can be cancelled, and
+//!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`] and [`PoolSnapshot`] can be serialised.
 //! * `rustix`: `CancellableListener` and `CancellableChild`, on Unix.
 //! * `tracing`: [`NamedThreads`] says when its threads begin and when they end.
@@ -106,6 +109,8 @@
 #![allow(clippy::missing_const_for_thread_local)]
 
 mod sync;
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+pub use sync::program;
 
 mod reason;
 pub use reason::{CancelKind, CancelReason};
@@ -130,6 +135,9 @@ pub use latch::Latch;
 
 mod semaphore;
 pub use semaphore::{Permit, Semaphore};
+
+#[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
+pub mod channel;
 
 mod task;
 pub use task::{Outcome, Task, TaskId, TaskState};

@@ -60,6 +60,72 @@ mod primitives {
         *HELPS.get_or_init(|| thread::available_parallelism().is_ok_and(|processors| processors.get() > 1))
     }
 
+    /// Channels. What blocks here blocks until one of up to three things has happened.
+    #[cfg(feature = "crossbeam-channel")]
+    pub(crate) mod channel {
+        use std::convert::Infallible;
+
+        use super::Instant;
+        pub(crate) use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
+        use crossbeam_channel::{Select, SelectTimeoutError, SelectedOperation};
+
+        /// Sends `item`, or gives it back when `stop` or `to` is disconnected or the deadline has passed.
+        pub(crate) fn send_unless<T>(
+            to: &Sender<T>,
+            item: T,
+            stop: Option<&Receiver<Infallible>>,
+            deadline: Option<Instant>,
+        ) -> Result<(), T> {
+            let mut select = Select::new();
+            let sending = select.send(to);
+            match select_unless(select, stop, deadline) {
+                Ok(selected) if selected.index() == sending => {
+                    selected.send(to, item).map_err(crossbeam_channel::SendError::into_inner)
+                }
+                Ok(selected) => {
+                    finish(selected, stop);
+                    Err(item)
+                }
+                Err(_) => Err(item),
+            }
+        }
+
+        /// Receives an item; none when `stop` or `from` is disconnected or the deadline has passed.
+        pub(crate) fn recv_unless<T>(
+            from: &Receiver<T>,
+            stop: Option<&Receiver<Infallible>>,
+            deadline: Option<Instant>,
+        ) -> Option<T> {
+            let mut select = Select::new();
+            let receiving = select.recv(from);
+            let selected = select_unless(select, stop, deadline).ok()?;
+            if selected.index() == receiving {
+                return selected.recv(from).ok();
+            }
+            finish(selected, stop);
+            None
+        }
+
+        fn select_unless<'a>(
+            mut select: Select<'a>,
+            stop: Option<&'a Receiver<Infallible>>,
+            deadline: Option<Instant>,
+        ) -> Result<SelectedOperation<'a>, SelectTimeoutError> {
+            if let Some(stop) = stop {
+                select.recv(stop);
+            }
+            match deadline {
+                Some(deadline) => select.select_deadline(deadline),
+                None => Ok(select.select()),
+            }
+        }
+
+        /// An operation that was selected has to be finished.
+        fn finish(selected: SelectedOperation<'_>, stop: Option<&Receiver<Infallible>>) {
+            let _ = stop.map(|stop| selected.recv(stop));
+        }
+    }
+
     /// See [`super::Mutex::get_mut`].
     pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
         mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -86,6 +152,14 @@ mod primitives;
 #[cfg(all(feature = "shuttle", not(feature = "loom")))]
 #[path = "../model/primitives/shuttle.rs"]
 mod primitives;
+
+// The same in the shape of std, for the models of programs.
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+#[path = "../model/primitives/program.rs"]
+pub mod program;
+
+#[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
+pub(crate) use primitives::channel;
 
 /// `lazy_static!` makes a value of the process when it is first asked for; under a model, one for each execution.
 pub(crate) use primitives::{

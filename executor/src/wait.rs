@@ -1,7 +1,8 @@
 //! The one wait under every blocking call.
 //!
 //! Whatever blocks in this crate (a join, a latch, a semaphore, a sleep, a wait for termination) blocks in [`wait`],
-//! so all of it can be cancelled, can have a deadline, and behaves alike at the edges.
+//! so all of it can be cancelled, can have a deadline, and behaves alike at the edges. (There is one exception: a thread
+//! that waits for a channel sleeps in crossbeam's `select`. See the module `channel`.)
 //!
 //! # How a wait works
 //!

@@ -123,6 +123,24 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
     assert!(!run("locks_and_waiting", "such a trial").status.success());
 }
 
+/// Built only with the feature that it needs.
+#[cfg(feature = "crossbeam-channel")]
+#[test]
+fn select_with_a_token_comes_back_from_a_full_channel_and_from_a_select() {
+    let output = run("select_with_a_token", "");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(
+        printed.lines().collect::<Vec<_>>(),
+        [
+            "the sum is 55",
+            "number 10 was not put: the task was cancelled while it waited for room in a channel",
+            "10 were put, 10 are in the channel",
+        ],
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 /// Its jobs hang, so the watchdog of `private_batch` has it fail.
 #[test]
 fn private_batch_is_ended_by_its_watchdog() {

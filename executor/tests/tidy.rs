@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const IN_ORDER: &[&str] = &[
     "lib.rs",
     "cancel/mod.rs",
+    "channel/mod.rs",
     "handle/mod.rs",
     "executor/mod.rs",
     "thread_pool/mod.rs",

@@ -3,6 +3,7 @@
 use crate::exercises::Json;
 use crate::exercises::cargo::{self, Built, Messages};
 use crate::exercises::fingerprints::Fingerprints;
+use crate::exercises::notes;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use exercises_protocol::schedule::Schedule;
@@ -65,6 +66,9 @@ pub struct Report {
     pub sha256: Option<Fingerprints>,
     /// In the order of `exercise.toml`, which is from simple to hard.
     pub properties: Vec<Checked>,
+    /// What is worth saying of the answer, whatever the verdict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What the compiler said, if that was to be kept.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub compiler: String,
@@ -112,6 +116,7 @@ pub(super) fn check(workspace: &Workspace, exercise: &Exercise, messages: Messag
         milliseconds: 0,
         sha256: None,
         properties: Vec::new(),
+        notes: notes::of(exercise),
         compiler: String::new(),
         reason: String::new(),
     };

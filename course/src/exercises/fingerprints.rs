@@ -25,7 +25,7 @@ impl Fingerprints {
     /// # Errors
     /// If a file of the exercise cannot be read.
     pub(super) fn of(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<Self> {
-        const HARNESS: [&str; 7] = [
+        const HARNESS: [&str; 8] = [
             ".cargo",
             "Cargo.lock",
             "Cargo.toml",
@@ -33,6 +33,7 @@ impl Fingerprints {
             "exercises/build.rs",
             "exercises/harness",
             "exercises/protocol",
+            "exercises/sync",
         ];
         Ok(Self {
             answer: of(exercise.folder(), &["src/exercise.rs"])?,

@@ -20,6 +20,7 @@ mod explain;
 mod fingerprints;
 mod hint;
 mod keys;
+mod notes;
 pub mod progress;
 mod report;
 mod show;

@@ -31,13 +31,14 @@ pub(super) fn text(
     }
     let mut text = summary(exercise, report, style);
     if report.verdict == Verdict::Solved {
-        text.push_str(&solved(exercise));
+        text.push_str(&solved(exercise, report));
         return text;
     }
     let failures = report.failures(exercise);
     for (checked, mode, failure) in failures.iter().take(if all { usize::MAX } else { 1 }) {
         text.push_str(&failure.message(&checked.name, *mode, style::terminal()));
     }
+    text.push_str(&notes(report));
     let drawn = failures.iter().any(|(_, _, failure)| failure.can_be_drawn());
     text.push('\n');
     if !exercise.is_begun() {
@@ -81,9 +82,20 @@ fn summary(exercise: &Exercise, report: &Report, style: Style) -> String {
     text
 }
 
-fn solved(exercise: &Exercise) -> String {
+/// What is said of the answer besides, each in a paragraph of its own.
+fn notes(report: &Report) -> String {
+    let mut text = String::new();
+    for note in &report.notes {
+        let _ = write!(text, "\n{}", paragraph("note    ", note));
+    }
+    text
+}
+
+fn solved(exercise: &Exercise, report: &Report) -> String {
     let short = exercise.short();
-    let mut text = "\nSolved. Neither the model nor real threads found a way to break it.\n\n".to_owned();
+    let mut text = "\nSolved. Neither the model nor real threads found a way to break it.\n".to_owned();
+    text.push_str(&notes(report));
+    text.push('\n');
     text.push_str(&paragraph("To think about", &exercise.afterwards));
     let _ = writeln!(
         text,

@@ -23,6 +23,14 @@ pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};
 
+#[path = "channel.rs"]
+pub(crate) mod channel;
+
 /// Does nothing. Under loom a thread that has yielded goes on only when no other can, so a deadline would always come
 /// last; taking the lock again is a point at which every order is tried.
 fn give_way() {}
+
+/// Which of two that are ready comes first. Here always the same: it would be two schedules for each of the others.
+fn toss() -> bool {
+    false
+}

@@ -1,5 +1,6 @@
 //! What `sync.rs` hands out when the crate is compiled for shuttle.
 
+use shuttle::rand::Rng;
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use shuttle::{lazy_static, thread_local};
 
@@ -36,9 +37,17 @@ pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
 mod virtual_time;
 pub(crate) use virtual_time::{Instant, wait_until};
 
+#[path = "channel.rs"]
+pub(crate) mod channel;
+
 /// Lets the others go on first, for as long as the schedule likes.
 fn give_way() {
     thread::yield_now();
+}
+
+/// Which of two that are ready comes first.
+fn toss() -> bool {
+    shuttle::rand::thread_rng().gen_bool(0.5)
 }
 
 pub(crate) mod thread {

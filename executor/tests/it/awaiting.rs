@@ -157,7 +157,7 @@ fn two_runtimes_can_await_handles_of_one_pool() {
         });
         let travels = blocked(move || pollster::block_on(travels));
         drop(busy);
-        assert_eq!(on_tokio.result() + on_smol.result(), (0..100).sum());
+        assert_eq!(on_tokio.result() + on_smol.result(), (0..100).sum::<u64>());
         assert_eq!(travels.result().unwrap(), 7);
     });
 }

@@ -25,3 +25,5 @@ pub mod sync {
 }
 
 pub mod exercise;
+
+include!(concat!(env!("OUT_DIR"), "/door.rs")); // does not compile if the answer goes past `crate::sync`

@@ -9,7 +9,7 @@ use std::panic::Location;
 
 use exercises_protocol::schedule::{Action, Event};
 
-use crate::recorder::{Doing, Recorder, Thread, line_text};
+use crate::recorder::{Doing, LOCK_TAKEN, MESSAGE, Recorder, Thread, line_text};
 
 /// Of so many threads it is said what they are doing.
 const MOST_THREADS: usize = 12;
@@ -67,6 +67,7 @@ pub(crate) fn state(recorder: &Recorder, thread: &Thread) -> String {
         },
         Doing::Waiting(_) => format!("waits on a Condvar at {line}"),
         Doing::Joining(other) => format!("waits at {line} for {} to end", recorder.threads[*other].name),
+        Doing::Blocked(what) | Doing::Sleeping(what) => format!("waits at {line} for {what}"),
         Doing::Expecting(what) => format!("waits for {what}"),
         Doing::Ended => "has ended".into(),
         Doing::Panicked => "was ended by a panic".into(),
@@ -101,7 +102,9 @@ fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     died(recorder)
         .or_else(|| waits_at_all(recorder))
         .or_else(|| opposite_orders(recorder))
+        .or_else(|| sender_kept(recorder))
         .or_else(|| lock_kept(recorder))
+        .or_else(|| went_on_without(recorder))
         .or_else(|| woke_too_few(recorder))
         .or_else(|| came_too_early(recorder))
         .or_else(|| gave_up(recorder))
@@ -133,6 +136,29 @@ fn waits_at_all(recorder: &Recorder) -> Option<(String, Option<usize>)> {
 fn blocked_by(recorder: &Recorder, thread: usize) -> Option<(usize, Option<u32>)> {
     let Doing::Locking(lock) = recorder.threads[thread].doing else { return None };
     recorder.locks.get(lock).copied().flatten()
+}
+
+/// Somebody waits for the end of a thread that waits for a message, or for the lock of one that does.
+fn sender_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    recorder.threads.iter().find_map(|waiter| {
+        let Doing::Joining(joined) = waiter.doing else { return None };
+        let receiver = match recorder.threads[joined].doing {
+            Doing::Locking(lock) => recorder.locks.get(lock).copied().flatten()?.0,
+            _ => joined,
+        };
+        let receiver = &recorder.threads[receiver];
+        (receiver.doing == Doing::Sleeping(MESSAGE)).then(|| {
+            (
+                format!(
+                    "{} waits for a message that nobody sends any more, and a sender of its channel still exists. \
+                     recv() ends when the last sender is dropped: drop yours before you wait for the thread, and let no \
+                     thread that receives keep one",
+                    receiver.name
+                ),
+                None,
+            )
+        })
+    })
 }
 
 /// Threads in a circle, each with a lock that the one before waits for.
@@ -200,6 +226,8 @@ fn lock_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
                 format!("while it waits at {at} for {} to end", recorder.threads[*other].name)
             }
             Doing::Locking(_) => format!("while it waits at {at} for another lock"),
+            Doing::Sleeping(MESSAGE) => return None, // workers that share a receiver wait like that, and may
+            Doing::Blocked(what) | Doing::Sleeping(what) => format!("while it waits at {at} for {what}"),
             Doing::Running => "while it does something that takes long".into(),
             Doing::Ended | Doing::Panicked => "and has ended without letting go of it".into(),
         };
@@ -224,6 +252,23 @@ fn lock_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
             recorder.events.iter().rposition(|event| event.thread == holder && took(event)),
         ))
     })
+}
+
+/// A `try_lock` found the lock taken, and its thread did something else instead of trying again.
+fn went_on_without(recorder: &Recorder) -> Option<(String, Option<usize>)> {
+    let taken = |event: &Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
+    let (at, event) = recorder.events.iter().enumerate().find(|(at, event)| {
+        let next = recorder.events[at + 1..].iter().find(|next| next.thread == event.thread);
+        taken(event) && !next.is_some_and(|next| taken(next) || matches!(next.action, Action::Lock(_)))
+    })?;
+    let (name, line) = (&recorder.threads[event.thread].name, line_text(event.line));
+    Some((
+        format!(
+            "at {line} {name} found the lock taken and went on without it, so what it was to do there is not done. \
+             If another thread keeps the lock for a moment only, wait for it: lock() in place of try_lock()"
+        ),
+        Some(at),
+    ))
 }
 
 /// A thread that sleeps, and the last notification of the condition variable it sleeps on.

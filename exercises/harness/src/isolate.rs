@@ -21,9 +21,9 @@ use std::time::Duration;
 
 use cpu_time::ProcessTime;
 use exercises_protocol::schedule::Schedule;
-use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, State, TRACE, Terminal, Verdict};
+use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, Source, State, TRACE, Terminal, Verdict, WHY};
 
-use crate::{recorder, source};
+use crate::recorder;
 
 const REPORT: &str = "\u{1e}exercise-report ";
 /// What a child writes from time to time, so that its parent knows that it watches over itself.
@@ -227,13 +227,22 @@ pub(crate) fn run_once(property: &impl Fn()) {
 /// a report. A file that must not be run is reported at once.
 pub(crate) fn begin(source: &str, deadline: Duration) {
     NONCE.get_or_init(|| std::io::read_to_string(std::io::stdin()).unwrap_or_default());
-    if let Err(refusal) = source::look_at(source) {
-        report_and_exit(&Err(refusal));
+    if let Some(refusal) = refusal(source) {
+        report_and_exit(&Err(Box::new(refusal)));
     }
     WATCHED.call_once(|| {
         install_hook(); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
         drop(thread::spawn(move || watch(deadline)));
     });
+}
+
+/// A learner's file that names what it must not does not even compile (its build script sees to it). The proof compiles
+/// answers without it.
+fn refusal(source: &str) -> Option<Failure> {
+    let refused = Source::of(source).refused();
+    let seen: Vec<String> = refused.iter().map(ToString::to_string).collect();
+    let promise = "The answer takes its locks and threads from crate::sync.";
+    (!seen.is_empty()).then(|| Failure::new(promise, &seen.join("\n"), WHY, Schedule::default()))
 }
 
 /// Ends the property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock

@@ -12,7 +12,8 @@
 //! `exercise.toml`): every schedule, and at every load of an atomic each value that the orderings allow.
 //!
 //! The learner's file is the same in both. It takes its locks and threads from `crate::sync`, and the test decides what
-//! that is: [`model::sync`] or [`real::sync`]. Both are [thin wrappers](real::sync) that write down who did what.
+//! that is: [`model::sync`] or [`real::sync`]. Both are [thin wrappers](real::sync) that write down who did what, and the
+//! same files as those that an exercise's library is compiled with (`exercises-sync`).
 //!
 //! ```text
 //!   cargo test ──#[test]──▶ check ──starts──▶ the same test in a child process ──▶ property()
@@ -31,10 +32,7 @@
 //! A property marks what it does with [`step`], wraps calls that could block for ever into
 //! [`expect`], those that must not wait at all into [`at_once`], and what it is not about into [`aside`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
 //! in the module `probe`, which exists for the model and for real threads. No property sleeps or looks at a clock.
-#![allow(
-    clippy::duplicate_mod,
-    reason = "sync.rs and probe.rs are compiled for the model and for real threads"
-)]
+#![allow(clippy::duplicate_mod, reason = "sync and probe.rs are compiled for the model and for real threads")]
 
 pub mod isolate;
 #[cfg(feature = "memory")]
@@ -44,7 +42,6 @@ pub mod real;
 
 mod diagnosis;
 mod recorder;
-mod source;
 
 pub use recorder::{aside, at_once, expect, fail, live_threads, notifications, step, waits_so_far};
 

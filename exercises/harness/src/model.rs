@@ -17,15 +17,18 @@ use crate::recorder;
 mod backend {
     use std::cell::{Cell, RefCell};
     use std::collections::HashMap;
+    use std::io;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::sync::{Arc, LockResult, PoisonError};
     use std::time::Duration;
 
     use shuttle::current::{TaskId, try_get_current_task};
-    pub use shuttle::sync::atomic; // goes on to the learner
-    pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
+    pub(super) use shuttle::sync::{Barrier, Condvar, Mutex, MutexGuard, atomic};
+    pub(super) use shuttle::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub(super) use shuttle::thread;
-    pub use shuttle::thread_local; // goes on to the learner
+    // These go on to the learner.
+    pub use shuttle::sync::BarrierWaitResult;
+    pub use shuttle::thread_local;
 
     use exercises_protocol::SOON;
 
@@ -77,6 +80,24 @@ mod backend {
         let key = recorder::register(thread::current().name().map(str::to_owned), false);
         set_me(key);
         key
+    }
+
+    /// Starts a thread. All stacks have the same size.
+    pub(super) fn spawn<T: Send + 'static>(
+        _stack: Option<usize>,
+        f: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<thread::JoinHandle<T>> {
+        thread::Builder::new().spawn(f)
+    }
+
+    /// Starts a thread of a scope.
+    #[expect(clippy::unnecessary_wraps, reason = "on real threads it can fail")]
+    pub(super) fn spawn_scoped<'scope, T: Send + 'scope>(
+        _stack: Option<usize>,
+        scope: &'scope thread::Scope<'scope, '_>,
+        f: impl FnOnce() -> T + Send + 'scope,
+    ) -> io::Result<thread::ScopedJoinHandle<'scope, T>> {
+        Ok(scope.spawn(f))
     }
 
     /// Splitmix64: small, and the same everywhere.
@@ -161,7 +182,7 @@ mod backend {
     }
 }
 
-#[path = "sync.rs"]
+#[path = "../../sync/src/sync/mod.rs"]
 pub mod sync;
 
 #[path = "probe.rs"]

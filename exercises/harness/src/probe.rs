@@ -86,13 +86,13 @@ pub fn until_others_wait(what: &str, cause: &str) {
     fail(what, cause);
 }
 
-/// Waits until `threads` spawned threads sleep: they wait on a condition variable of the learner's, or for a lock that such
-/// a thread holds. If there are more threads, all of them have to. Fails if they never do: then they spin, or are gone.
+/// Waits until `threads` spawned threads sleep: on a condition variable of the learner's, for a message, or for a lock that
+/// such a thread holds. If there are more threads, all of them have to. Fails if they never do: then they spin, or are gone.
 ///
 /// On real threads there is no limit but the watchdog's.
 pub fn until_asleep(threads: usize, cause: &str) {
     let wanted = counted(threads, "thread");
-    expecting(Some(&format!("{wanted} to sleep in Condvar::wait")));
+    expecting(Some(&format!("{wanted} to sleep")));
     let mut patience = PATIENCE;
     loop {
         let Census { asleep, alive, started } = census();

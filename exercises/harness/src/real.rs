@@ -9,79 +9,10 @@ use crate::isolate;
 use crate::recorder;
 
 /// Who makes threads and locks here: std.
-mod backend {
-    use std::cell::Cell;
-    use std::sync::LockResult;
+#[path = "../../sync/src/backend.rs"]
+mod backend;
 
-    pub use std::sync::atomic; // goes on to the learner
-    pub(super) use std::sync::{Condvar, Mutex, MutexGuard};
-    pub(super) use std::thread;
-    pub use std::thread_local; // goes on to the learner
-
-    use crate::recorder::{self, ThreadKey};
-
-    pub(super) const LOCKS_POISON: bool = true;
-    pub(super) const ONE_AT_A_TIME: bool = false;
-
-    thread_local! {
-        static ME: Cell<Option<ThreadKey>> = const { Cell::new(None) };
-    }
-
-    pub(super) fn set_me(key: ThreadKey) {
-        ME.set(Some(key));
-    }
-
-    pub(super) fn me() -> ThreadKey {
-        ME.get().unwrap_or_else(|| {
-            let key = recorder::register(thread::current().name().map(str::to_owned), false);
-            set_me(key);
-            key
-        })
-    }
-
-    /// What is in a `Condvar` of `sync`.
-    #[derive(Debug, Default)]
-    pub(super) struct WaitSet(Condvar);
-
-    impl WaitSet {
-        /// `waits` is told while the lock is still held, so nobody can have notified in between. That the wait is over and
-        /// only the lock is missing, nobody can tell here.
-        pub(super) fn wait<'a, T>(
-            &self,
-            guard: MutexGuard<'a, T>,
-            _mutex: &'a Mutex<T>,
-            waits: impl FnOnce(),
-            _wants_the_lock: impl FnOnce(),
-        ) -> LockResult<MutexGuard<'a, T>> {
-            waits();
-            self.0.wait(guard)
-        }
-
-        pub(super) fn notify(&self, all: bool, notifies: impl FnOnce()) {
-            notifies(); // before those who are woken up can be recorded
-            if all {
-                self.0.notify_all();
-            } else {
-                self.0.notify_one();
-            }
-        }
-    }
-
-    /// They may at any time.
-    pub(super) fn others_may_come_first() {}
-
-    /// The system does not tell, so nothing may depend on it.
-    pub(super) fn others_wait() -> bool {
-        true
-    }
-
-    /// That is left to the system.
-    pub(super) fn wakes_up_by_itself() -> bool {
-        false
-    }
-}
-
-#[path = "sync.rs"]
+#[path = "../../sync/src/sync/mod.rs"]
 mod locks;
 
 /// What the learner's `crate::sync` is here.

@@ -30,6 +30,10 @@ pub(crate) enum Doing {
     Waiting(usize),
     /// Waits for another thread to end.
     Joining(usize),
+    /// Waits for a lock that has no number.
+    Blocked(&'static str),
+    /// Waits for what another thread has to do, in another way than on a condition variable.
+    Sleeping(&'static str),
     /// Waits for something that the property provides, such as a latch.
     Expecting(String),
     Ended,
@@ -165,18 +169,6 @@ impl Recorder {
         failure.found = self.run - self.begun;
         failure.aside = self.aside;
         failure
-    }
-
-    /// Whether nothing that this thread or another one does ends its wait, but a notification.
-    fn sleeps(&self, thread: &Thread) -> bool {
-        match thread.doing {
-            Doing::Waiting(_) => true,
-            Doing::Locking(lock) => {
-                let holder = self.locks.get(lock).copied().flatten();
-                holder.is_some_and(|(holder, _)| matches!(self.threads[holder].doing, Doing::Waiting(_)))
-            }
-            _ => false,
-        }
     }
 
     fn schedule(&self, decisive: Option<usize>) -> Schedule {
@@ -337,6 +329,38 @@ pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
     });
 }
 
+/// What a receiver waits for.
+pub(crate) const MESSAGE: &str = "a message";
+
+/// What a `try_lock` does that gets no lock.
+pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
+
+/// The calling thread is about to wait for a lock that has no number.
+pub(crate) fn blocking(what: &'static str, at: &Location<'_>) {
+    waits_for(Doing::Blocked(what), at);
+}
+
+/// The calling thread is about to wait for what another thread has to do.
+pub(crate) fn sleeping(what: &'static str, at: &Location<'_>) {
+    waits_for(Doing::Sleeping(what), at);
+    here(|recorder, me| recorder.record(me, Action::Expect(what.to_owned()), line(at)));
+}
+
+fn waits_for(doing: Doing, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = doing;
+        recorder.threads[me].line = line(at);
+    });
+}
+
+/// The calling thread has done something that is told in words, and goes on.
+pub(crate) fn did(what: &str, at: Option<&Location<'_>>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Running;
+        recorder.record(me, Action::Step(what.to_owned()), at.and_then(line));
+    });
+}
+
 /// The calling thread waits for something that the property provides; `None` once it came.
 pub(crate) fn expecting(what: Option<&str>) {
     here(|recorder, me| {
@@ -349,7 +373,7 @@ pub(crate) fn expecting(what: Option<&str>) {
 
 /// Of the threads that were spawned in this run.
 pub(crate) struct Census {
-    /// So many wait on a condition variable, or for a lock that one of those holds.
+    /// So many wait for what another thread has to do, or for a lock that one of those holds.
     pub(crate) asleep: usize,
     /// So many have not ended.
     pub(crate) alive: usize,
@@ -361,9 +385,28 @@ pub(crate) struct Census {
 pub(crate) fn census() -> Census {
     let recorder = recorder();
     let spawned = || recorder.threads.iter().filter(|thread| thread.spawned);
-    let asleep = spawned().filter(|thread| recorder.sleeps(thread)).count();
+    let asleep = spawned().filter(|thread| recorder.is_asleep(thread)).count();
     let alive = spawned().filter(|thread| !matches!(thread.doing, Doing::Ended | Doing::Panicked)).count();
     Census { asleep, alive, started: spawned().count() }
+}
+
+impl Recorder {
+    /// Whether a thread waits for what another has to do. Who waits for a lock that a sleeper keeps sleeps as long: so do
+    /// workers that share the receiver of a channel.
+    fn is_asleep(&self, thread: &Thread) -> bool {
+        let mut thread = thread;
+        for _ in &self.threads {
+            match thread.doing {
+                Doing::Waiting(_) | Doing::Sleeping(_) => return true,
+                Doing::Locking(lock) => match self.locks.get(lock).copied().flatten() {
+                    Some((holder, _)) => thread = &self.threads[holder],
+                    None => return false,
+                },
+                _ => return false,
+            }
+        }
+        false
+    }
 }
 
 // ----- what properties call -----
@@ -383,7 +426,7 @@ pub(crate) struct Place {
 
 /// Writes down a step of the learner's code.
 #[cfg(feature = "memory")]
-pub(crate) fn did(what: String, at: &Location<'_>) -> Option<Place> {
+pub(crate) fn did_in_memory(what: String, at: &Location<'_>) -> Option<Place> {
     here(|recorder, me| {
         recorder.threads[me].line = line(at);
         recorder.record(me, Action::Step(what), line(at));

@@ -9,6 +9,7 @@
 //! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads on a
 //!   [`Terminal`]. A [`schedule`] is what led to it, and [`svg`] its picture. [`Place`] decides which of an answer's failures
 //!   the learner sees first.
+//! * [`Source`] is a look at the learner's file: what goes past `crate::sync`, and what is a test of the learner's own.
 //! * [`PROPERTY`], [`ROUND`], [`TRACE`] and [`ONLY`] are what the programs tell each other through the environment.
 //!
 //! It knows neither shuttle nor Cargo, so it is built in seconds.
@@ -20,6 +21,7 @@ mod mode;
 mod picture;
 pub mod schedule;
 mod shown;
+mod source;
 mod terminal;
 mod tests_of;
 
@@ -29,6 +31,7 @@ pub use failure::{Failure, State, Verdict};
 pub use mode::Mode;
 pub use picture::svg;
 pub use shown::{Place, SOON};
+pub use source::{Refused, Source, WHY};
 pub use terminal::{Terminal, paragraph};
 pub use tests_of::write_tests;
 

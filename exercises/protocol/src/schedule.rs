@@ -69,7 +69,8 @@ pub enum Action {
     Await(usize),
     /// Has waited for this thread to end.
     Join(usize),
-    /// Began to wait for something that the property provides, in words.
+    /// Began to wait for something else, in words: for what the property provides or, at a line of the learner's file, for a
+    /// message, say.
     Expect(String),
     /// Reached for this lock and did not get it at once.
     Want(usize),

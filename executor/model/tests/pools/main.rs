@@ -7,6 +7,7 @@
 #![cfg(feature = "shuttle")]
 
 mod cancel;
+mod channel;
 mod completion;
 mod composite;
 mod deadlines;

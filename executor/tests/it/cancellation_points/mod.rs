@@ -1,8 +1,8 @@
 //! Every blocking call of the library is a cancellation point: a task that is cancelled while it is blocked in one comes
 //! back.
 //!
-//! The list of these calls is checked against the sources. Whoever adds a public function that can come to the wait in
-//! `wait.rs` adds a line here.
+//! The list of these calls is checked against the sources. Whoever adds a public function that can come to one of the
+//! [`WAITS`] adds a line here.
 
 mod scan;
 
@@ -128,6 +128,26 @@ const CALLS: &[(&str, Blocks)] = &[
         let (_busy, pool) = with_room();
         !pool.stopper().await_termination(FOR_EVER)
     }),
+    #[cfg(feature = "crossbeam-channel")]
+    ("Sender::put", || {
+        let (sender, _receiver) = executor::channel::bounded(0);
+        matches!(sender.put(()), Err(executor::channel::PutError::Interrupted(())))
+    }),
+    #[cfg(feature = "crossbeam-channel")]
+    ("Sender::put_timeout", || {
+        let (sender, _receiver) = executor::channel::bounded(0);
+        matches!(sender.put_timeout((), FOR_EVER), Err(executor::channel::PutTimeoutError::Interrupted(())))
+    }),
+    #[cfg(feature = "crossbeam-channel")]
+    ("Receiver::take", || {
+        let (_sender, receiver) = executor::channel::bounded::<()>(1);
+        receiver.take() == Err(executor::channel::TakeError::Interrupted)
+    }),
+    #[cfg(feature = "crossbeam-channel")]
+    ("Receiver::take_timeout", || {
+        let (_sender, receiver) = executor::channel::bounded::<()>(1);
+        receiver.take_timeout(FOR_EVER) == Err(executor::channel::TakeTimeoutError::Interrupted)
+    }),
 ];
 
 /// What can come to the wait and is no cancellation point, or is none of its own.
@@ -135,7 +155,18 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
     ("RejectionHandler::rejected", "is called in a submission, which is in `CALLS`"),
     ("RefusingPool::execute_when_room", "the same"),
+    #[cfg(not(feature = "crossbeam-channel"))]
+    ("Sender::put", "is not there"),
+    #[cfg(not(feature = "crossbeam-channel"))]
+    ("Sender::put_timeout", "is not there"),
+    #[cfg(not(feature = "crossbeam-channel"))]
+    ("Receiver::take", "is not there"),
+    #[cfg(not(feature = "crossbeam-channel"))]
+    ("Receiver::take_timeout", "is not there"),
 ];
+
+/// The waits under every blocking call: the one in `wait.rs`, and those for a channel.
+const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
 type Blocks = fn() -> bool;
 
@@ -207,7 +238,8 @@ fn the_list_of_blocking_calls_is_that_of_the_sources() {
         .chain(EXCEPTIONS.iter().map(|(name, _)| *name))
         .map(str::to_owned)
         .collect();
-    let missing: Vec<_> = sources.that_reach("wait_as").difference(&listed).cloned().collect();
+    let reach: BTreeSet<_> = WAITS.iter().flat_map(|wait| sources.that_reach(wait)).collect();
+    let missing: Vec<_> = reach.difference(&listed).cloned().collect();
     assert!(
         missing.is_empty(),
         "these can come to the wait and have no line in `CALLS`:\n{}",

@@ -225,6 +225,7 @@ fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
 fn words(schedule: &Schedule, event: &Event) -> Option<String> {
     let name = |thread: &usize| &schedule.threads[*thread].name;
     let text = match &event.action {
+        Action::Expect(what) if event.line.is_some() => format!("waits for {what}"),
         Action::Await(_) | Action::Expect(_) => return None,
         Action::Step(what) | Action::Fail(what) => {
             clip(what.lines().next().unwrap_or_default(), MOST_SIGNS, true)

@@ -1,21 +1,39 @@
-//! What the learner's `crate::sync` is in the tests: the types of `std::sync` and `std::thread`, with the same names
-//! and the same methods, that also write down what is done with them.
+//! What a learner's `crate::sync` is: types of `std::sync` and `std::thread`, with the same names and methods, that also
+//! write down what is done with them.
 //!
-//! This file is compiled twice. In `model`, `backend` is [shuttle](https://docs.rs/shuttle), in `real` it is std.
+//! This folder is compiled three times. For the library of an exercise, `backend` is std and `recorder` forgets. For the
+//! tests, `recorder` is that of the harness, and `backend` is [shuttle](https://docs.rs/shuttle) in `model` and std in `real`.
 //!
 //! Two things differ under the model, both in favour of the learner. A wait may end although nobody notified, which std
 //! allows and hardly ever shows. And a lock is never poisoned, since there the panic of one thread looks to std like a
 //! panic of all.
 
+mod absent;
+mod barrier;
+pub mod mpsc;
+mod rwlock;
+pub mod thread;
+
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 
-pub use std::sync::{Arc, LockResult, PoisonError, Weak};
+pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
 
 use super::backend;
 use crate::recorder;
 
-pub use super::backend::{atomic, thread_local};
+pub use super::backend::thread_local;
+pub use absent::{LazyLock, Once, OnceLock};
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Atomics, as [`std::sync::atomic`]. Under the model all of them are `SeqCst`, whatever is asked for.
+pub mod atomic {
+    pub use super::super::backend::atomic::{
+        AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16,
+        AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+}
 
 /// A lock, as [`std::sync::Mutex`].
 #[derive(Debug)]
@@ -48,19 +66,40 @@ impl<T> Mutex<T> {
         self.guard(result)
     }
 
+    /// Takes the lock if it is free.
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        let at = Location::caller();
+        let result = match self.inner.try_lock() {
+            Ok(inner) => Ok(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
+            Err(TryLockError::WouldBlock) => {
+                recorder::did(recorder::LOCK_TAKEN, Some(at));
+                return Err(TryLockError::WouldBlock);
+            }
+        };
+        recorder::locked(self.number, at);
+        Ok(self.guard(result)?)
+    }
+
+    /// The value, when nobody else can have the lock.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.inner.get_mut()
+    }
+
     /// The value, when nobody else can have the lock.
     pub fn into_inner(self) -> LockResult<T> {
         self.inner.into_inner()
     }
 
     fn guard<'a>(&'a self, result: LockResult<backend::MutexGuard<'a, T>>) -> LockResult<MutexGuard<'a, T>> {
-        match result {
-            Ok(inner) => Ok(MutexGuard { inner: Some(inner), mutex: self }),
-            Err(poisoned) => {
-                let guard = MutexGuard { inner: Some(poisoned.into_inner()), mutex: self };
-                if backend::LOCKS_POISON { Err(PoisonError::new(guard)) } else { Ok(guard) }
-            }
-        }
+        rwlock::poisoned_or_not(result, |inner| MutexGuard { inner: Some(inner), mutex: self })
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
     }
 }
 
@@ -165,80 +204,5 @@ impl Condvar {
 
     fn notify(&self, all: bool, at: &Location<'_>) {
         self.inner.notify(all, || recorder::notified(self.number, all, at));
-    }
-}
-
-/// Threads, as [`std::thread`].
-pub mod thread {
-    use std::io;
-    use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-
-    pub use std::thread::Result;
-
-    use super::super::backend;
-    use crate::recorder::{self, ThreadKey};
-
-    pub use backend::thread::{current, yield_now};
-
-    /// Starts a thread.
-    #[track_caller]
-    pub fn spawn<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-        Builder::new().spawn(f).expect("the system gives a thread")
-    }
-
-    /// Starts a thread with a name.
-    #[derive(Debug, Default)]
-    pub struct Builder {
-        name: Option<String>,
-    }
-
-    impl Builder {
-        /// Begins with no name.
-        pub fn new() -> Self {
-            Self::default()
-        }
-
-        /// Names the thread-to-be.
-        pub fn name(self, name: String) -> Self {
-            Self { name: Some(name) }
-        }
-
-        /// Starts the thread. A panic in it ends it, and is what `join` returns.
-        #[track_caller]
-        pub fn spawn<T: Send + 'static>(
-            self,
-            f: impl FnOnce() -> T + Send + 'static,
-        ) -> io::Result<JoinHandle<T>> {
-            let at = Location::caller();
-            let key = recorder::register(self.name, true);
-            let inner = backend::thread::Builder::new().spawn(move || {
-                backend::set_me(key);
-                let result = catch_unwind(AssertUnwindSafe(f));
-                backend::others_may_come_first(); // what it did last is not yet its end
-                recorder::ended(result.is_err());
-                result
-            })?;
-            recorder::spawned(key, at);
-            Ok(JoinHandle { key, inner })
-        }
-    }
-
-    /// The right to wait for a thread's end, as [`std::thread::JoinHandle`].
-    #[derive(Debug)]
-    pub struct JoinHandle<T> {
-        key: ThreadKey,
-        inner: backend::thread::JoinHandle<Result<T>>,
-    }
-
-    impl<T> JoinHandle<T> {
-        /// Waits for the thread to end.
-        #[track_caller]
-        pub fn join(self) -> Result<T> {
-            let at = Location::caller();
-            recorder::joining(self.key, at);
-            let result = self.inner.join();
-            recorder::joined(self.key, at);
-            result.and_then(|result| result)
-        }
     }
 }

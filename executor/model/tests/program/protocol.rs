@@ -1,0 +1,72 @@
+//! A protocol as a program would have it: lines go through a channel to a thread that writes them, and a flush waits until
+//! all that were put before it are written.
+//!
+//! It names neither std nor a model. `executor/tests/channel.rs` compiles it for real threads, `main.rs` for shuttle.
+
+use executor::channel::{PutError, Sender, bounded};
+
+use super::door::sync::{Arc, Condvar, Mutex};
+use super::door::thread::{self, JoinHandle};
+use super::door::time::{Duration, Instant};
+
+/// Writes lines, one after the other. `CAREFUL` is false in the broken variant, which a model has to reject.
+pub(crate) struct Writer<const CAREFUL: bool = true> {
+    lines: Sender<String>,
+    progress: Arc<Progress>,
+    thread: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Progress {
+    written: Mutex<Vec<String>>,
+    one_more: Condvar,
+}
+
+impl<const CAREFUL: bool> Writer<CAREFUL> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        let (lines, to_write) = bounded::<String>(capacity);
+        let progress = Arc::new(Progress::default());
+        let own = Arc::clone(&progress);
+        let write = move || to_write.iter().for_each(|line| own.write::<CAREFUL>(line));
+        Self { lines, progress, thread: thread::spawn(write) }
+    }
+
+    pub(crate) fn put(&self, line: &str) -> Result<(), PutError<String>> {
+        self.lines.put(line.to_owned())
+    }
+
+    /// Waits until so many lines are written.
+    pub(crate) fn flush(&self, lines: usize) {
+        let written = self.progress.written.lock().unwrap();
+        drop(self.progress.one_more.wait_while(written, |written| written.len() < lines).unwrap());
+    }
+
+    /// The same for `timeout` at most. Returns how many are written, and how long that took.
+    pub(crate) fn flush_timeout(&self, lines: usize, timeout: Duration) -> (usize, Duration) {
+        let began = Instant::now();
+        let written = self.progress.written.lock().unwrap();
+        let unwritten = |written: &mut Vec<String>| written.len() < lines;
+        let (written, _) = self.progress.one_more.wait_timeout_while(written, timeout, unwritten).unwrap();
+        (written.len(), began.elapsed())
+    }
+
+    /// Writes what was put, ends the thread and returns all that was written.
+    pub(crate) fn close(self) -> Vec<String> {
+        drop(self.lines);
+        self.thread.join().unwrap();
+        let written = self.progress.written.lock().unwrap();
+        written.clone()
+    }
+}
+
+impl Progress {
+    fn write<const CAREFUL: bool>(&self, line: String) {
+        if !CAREFUL {
+            self.one_more.notify_all(); // too early: who looks now sees no progress, and waits on
+        }
+        self.written.lock().unwrap().push(line);
+        if CAREFUL {
+            self.one_more.notify_all();
+        }
+    }
+}

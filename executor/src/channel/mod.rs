@@ -1,0 +1,58 @@
+//! Channels on which a task that waits can be cancelled.
+//!
+//! A producer that is blocked on a full channel looks at no flag. It stops only if the wait itself hears of the request.
+//! Here [`put`](Sender::put) and [`take`](Receiver::take) do: they are cancellation points of the
+//! [current token](crate::CancelToken::current), like every blocking call of this crate.
+//!
+//! ```
+//! use executor::{ThreadPoolExecutor, channel::bounded, prelude::*};
+//!
+//! let (numbers, _nobody_takes) = bounded(10);
+//! let pool = ThreadPoolExecutor::single();
+//! pool.execute(move || {
+//!     let mut number = 0;
+//!     while numbers.put(number).is_ok() {
+//!         number += 1; // until the channel is full, and then `put` blocks
+//!     }
+//! })?;
+//! drop(pool.shutdown_now()); // the blocked `put` comes back
+//! pool.close(); // so the task ends
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Over crossbeam-channel
+//!
+//! The ends are those of `crossbeam-channel` with other blocking calls. With `as_crossbeam` they take part in a `select!`, and
+//! so does any token: [`CancelToken::channel`](crate::CancelToken::channel) is a channel that becomes ready when the token is
+//! cancelled. Any channel of that crate (without a bound, a ticker) becomes one of these with `From`.
+//!
+//! # Waiting
+//!
+//! ```text
+//!   refuse if cancelled ─▶ try ──would block──▶ select ─┬─ the operation ───▶ done
+//!                                                       ├─ the token ───┐
+//!                                                       └─ the deadline ┴─▶ try once more ─▶ done, closed,
+//!                                                                                 interrupted or timed out
+//! ```
+//!
+//! A thread that blocks here does not sleep in [`wait`](crate::wait), because only crossbeam's `select` can wait for a channel
+//! of crossbeam's. What wakes it is its token all the same: the waker that it leaves there disconnects a channel of its own,
+//! which is the second operation of the `select`. Without a current token there is none. Nothing is looked at from time to time.
+//!
+//! # Invariants
+//!
+//! 1. `select` carries out one operation or none. So an item is in one place at any time: with its sender, in the channel, or
+//!    with its receiver. A `put` that fails gives it back, and a `take` that fails has not taken one.
+//! 2. Ready beats cancelled beats timed out: the operation is tried once more before a wait fails. But a task that *begins* a
+//!    wait after it was cancelled is refused, as by a [`Latch`](crate::Latch), also if the operation need not wait.
+//! 3. The waker that disconnects belongs to the library's own wake-ups. So the waiting thread is let go before any callback
+//!    runs, and a callback may wait for it.
+
+mod error;
+pub use error::{PutError, PutTimeoutError, TakeError, TakeTimeoutError, TryPutError, TryTakeError};
+
+mod stop;
+pub use stop::CancelChannel;
+
+mod ends;
+pub use ends::{IntoIter, Iter, Receiver, Sender, bounded};

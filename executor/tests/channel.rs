@@ -1,0 +1,341 @@
+//! Channels on real threads, over crossbeam-channel. What a cancel may meet is in `executor/model/tests/pools/channel.rs`.
+
+// Of what the tests have in common, these need a part.
+#[path = "it/support.rs"]
+#[expect(dead_code, unused_imports, unused_macros, reason = "the other tests use it")]
+mod support;
+
+mod door {
+    pub(crate) use std::{sync, thread, time};
+}
+#[path = "../model/tests/program/protocol.rs"]
+mod protocol;
+
+use std::error::Error;
+use std::thread;
+use std::time::Duration;
+
+use executor::channel::{
+    PutError, PutTimeoutError, Receiver, Sender, TakeError, TakeTimeoutError, TryPutError, TryTakeError,
+    bounded,
+};
+use executor::{CancelToken, Latch, ThreadPoolExecutor, masked, prelude::*};
+use support::{LONG, SHORT, Spot, rounds, within_deadline};
+
+/// Runs `wait` on a thread of its own under a token, cancels the token when the thread is blocked, and gives the result.
+fn cancelled_while_blocked<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> T {
+    let (token, spot) = (CancelToken::new(), Spot::default());
+    let waiter = thread::spawn({
+        let (token, spot) = (token.clone(), spot.clone());
+        move || {
+            token.attach(|| {
+                spot.arrive();
+                wait()
+            })
+        }
+    });
+    spot.wait_until_blocked();
+    token.cancel();
+    waiter.join().unwrap()
+}
+
+#[test]
+fn a_blocked_put_comes_back_with_its_item() {
+    within_deadline(|| {
+        for capacity in [0, 1] {
+            let (sender, receiver) = bounded(capacity);
+            (0..capacity).for_each(|_| sender.put("first".to_owned()).unwrap());
+            let late = sender.clone();
+            let put = cancelled_while_blocked(move || late.put("second".to_owned()));
+            assert_eq!(put, Err(PutError::Interrupted("second".to_owned())));
+            let late = sender.clone();
+            let put = cancelled_while_blocked(move || late.put_timeout("third".to_owned(), 2 * LONG));
+            assert_eq!(put, Err(PutTimeoutError::Interrupted("third".to_owned())));
+            drop(sender);
+            assert_eq!(receiver.iter().count(), capacity);
+        }
+    });
+}
+
+#[test]
+fn a_blocked_take_comes_back_and_has_taken_nothing() {
+    within_deadline(|| {
+        for capacity in [0, 1] {
+            let (sender, receiver) = bounded(capacity);
+            let late = receiver.clone();
+            assert_eq!(cancelled_while_blocked(move || late.take()), Err(TakeError::Interrupted));
+            let late = receiver.clone();
+            let taken = cancelled_while_blocked(move || late.take_timeout(2 * LONG));
+            assert_eq!(taken, Err(TakeTimeoutError::Interrupted));
+            let late = receiver.clone();
+            assert_eq!(cancelled_while_blocked(move || late.iter().count()), 0);
+            let producer = thread::spawn(move || sender.put(7));
+            assert_eq!(receiver.take(), Ok(7));
+            producer.join().unwrap().unwrap();
+        }
+    });
+}
+
+/// As at a latch or a semaphore: a task that was asked to stop begins no wait, whether or not it would be a long one.
+#[test]
+fn a_cancelled_task_neither_puts_nor_takes() {
+    let (sender, receiver) = bounded(2);
+    sender.put(1).unwrap();
+    let token = CancelToken::new();
+    token.cancel();
+    token.attach(|| {
+        assert_eq!(sender.put(2), Err(PutError::Interrupted(2)));
+        assert_eq!(receiver.take(), Err(TakeError::Interrupted));
+        assert_eq!(receiver.iter().next(), None);
+        // These do not wait.
+        assert_eq!((sender.try_put(2), receiver.try_take()), (Ok(()), Ok(1)));
+        assert_eq!(masked(|| receiver.take()), Ok(2));
+    });
+}
+
+#[test]
+fn a_masked_wait_is_not_cut_off() {
+    within_deadline(|| {
+        let (sender, receiver) = bounded(0);
+        let (token, spot) = (CancelToken::new(), Spot::default());
+        let producer = thread::spawn({
+            let (token, spot) = (token.clone(), spot.clone());
+            move || {
+                token.attach(|| {
+                    spot.arrive();
+                    masked(|| sender.put("the last words"))
+                })
+            }
+        });
+        spot.wait_until_blocked();
+        token.cancel();
+        assert_eq!(receiver.take(), Ok("the last words"));
+        assert_eq!(producer.join().unwrap(), Ok(()));
+    });
+}
+
+#[test]
+fn time_limits_end_a_wait_also_far_away_ones() {
+    within_deadline(|| {
+        for capacity in [0, 1] {
+            let (sender, receiver) = bounded(capacity);
+            (0..capacity).for_each(|_| sender.put(1).unwrap());
+            assert_eq!(sender.put_timeout(2, SHORT), Err(PutTimeoutError::TimedOut(2)));
+            assert_eq!(sender.put_timeout(2, Duration::ZERO), Err(PutTimeoutError::TimedOut(2)));
+            (0..capacity).for_each(|_| assert_eq!(receiver.take_timeout(Duration::ZERO), Ok(1)));
+            assert_eq!(receiver.take_timeout(SHORT), Err(TakeTimeoutError::TimedOut));
+            let producer = thread::spawn(move || sender.put_timeout(3, Duration::MAX));
+            assert_eq!(receiver.take_timeout(Duration::MAX), Ok(3));
+            assert_eq!(producer.join().unwrap(), Ok(()));
+        }
+    });
+}
+
+#[test]
+fn a_channel_is_closed_by_dropping_the_last_end() {
+    let (sender, receiver) = bounded(3);
+    let other = sender.clone();
+    sender.put(1).unwrap();
+    other.put(2).unwrap();
+    drop(sender);
+    drop(other);
+    assert_eq!(receiver.len(), 2);
+    assert_eq!((receiver.take(), receiver.take_timeout(LONG)), (Ok(1), Ok(2)), "what was put is there");
+    assert_eq!(receiver.take(), Err(TakeError::Closed));
+    assert_eq!(receiver.take_timeout(LONG), Err(TakeTimeoutError::Closed));
+    assert_eq!(receiver.try_take(), Err(TryTakeError::Closed));
+
+    let (sender, receiver) = bounded(1);
+    drop(receiver.clone());
+    sender.put(1).unwrap();
+    drop(receiver);
+    assert_eq!(sender.put(2), Err(PutError::Closed(2)));
+    assert_eq!(sender.put_timeout(2, LONG), Err(PutTimeoutError::Closed(2)));
+    assert_eq!(sender.try_put(2), Err(TryPutError::Closed(2)));
+}
+
+#[test]
+fn an_end_that_goes_wakes_who_is_blocked() {
+    within_deadline(|| {
+        let (sender, receiver) = bounded::<u32>(1);
+        let spot = Spot::default();
+        let taker = thread::spawn({
+            let spot = spot.clone();
+            move || {
+                spot.arrive();
+                receiver.take()
+            }
+        });
+        spot.wait_until_blocked();
+        drop(sender);
+        assert_eq!(taker.join().unwrap(), Err(TakeError::Closed));
+    });
+}
+
+#[test]
+fn items_are_taken_in_order_and_counted() {
+    let (sender, receiver) = bounded(3);
+    assert!(sender.is_empty() && receiver.is_empty());
+    for number in 0..3 {
+        sender.put(number).unwrap();
+    }
+    assert_eq!(
+        (sender.len(), receiver.len(), sender.capacity(), receiver.capacity()),
+        (3, 3, Some(3), Some(3))
+    );
+    assert_eq!(sender.try_put(3), Err(TryPutError::Full(3)));
+    drop(sender);
+    assert_eq!((&receiver).into_iter().next(), Some(0));
+    assert_eq!(receiver.into_iter().collect::<Vec<_>>(), [1, 2]);
+    let (sender, receiver) = bounded(0);
+    assert_eq!(
+        (sender.try_put(1), receiver.try_take()),
+        (Err(TryPutError::Full(1)), Err(TryTakeError::Empty))
+    );
+}
+
+/// A callback of the token may wait for a thread that the same cancel releases.
+#[test]
+fn a_waiting_thread_is_released_before_callbacks_run() {
+    within_deadline(|| {
+        let (_sender, receiver) = bounded::<()>(1);
+        let (token, spot) = (CancelToken::new(), Spot::default());
+        let released = std::sync::Arc::new(Latch::new(1));
+        let registration = token.on_cancel({
+            let released = std::sync::Arc::clone(&released);
+            move || released.wait_timeout(LONG).unwrap()
+        });
+        let taker = thread::spawn({
+            let (token, spot) = (token.clone(), spot.clone());
+            move || {
+                token.attach(|| {
+                    spot.arrive();
+                    let result = receiver.take();
+                    released.count_down();
+                    result
+                })
+            }
+        });
+        spot.wait_until_blocked();
+        token.cancel();
+        assert_eq!(taker.join().unwrap(), Err(TakeError::Interrupted));
+        drop(registration);
+    });
+}
+
+#[test]
+fn a_token_is_a_channel_for_select() {
+    within_deadline(|| {
+        let (token, spot) = (CancelToken::new(), Spot::default());
+        let (sender, receiver) = bounded::<u32>(1);
+        let selecting = thread::spawn({
+            let (stop, spot) = (token.child().channel(), spot.clone());
+            move || {
+                let mut sum = 0;
+                loop {
+                    crossbeam_channel::select! {
+                        recv(receiver.as_crossbeam()) -> number => {
+                            sum += number.unwrap();
+                            spot.arrive();
+                        }
+                        recv(stop) -> nothing => {
+                            assert!(nothing.is_err(), "nothing is ever sent");
+                            return sum;
+                        }
+                    }
+                }
+            }
+        });
+        sender.put(7).unwrap();
+        spot.wait_until_blocked();
+        token.cancel();
+        assert_eq!(selecting.join().unwrap(), 7);
+        let too_late = token.channel();
+        assert!(too_late.recv().is_err(), "it is ready from the beginning");
+    });
+}
+
+#[test]
+fn a_dropped_channel_leaves_nothing_with_its_token() {
+    let token = CancelToken::new();
+    let (kept, dropped) = (token.channel(), token.channel());
+    let other_end = crossbeam_channel::Receiver::clone(&dropped);
+    drop(dropped);
+    assert!(other_end.recv().is_err(), "the token has let go of the other end");
+    assert!(kept.try_recv().is_err_and(|error| error.is_empty()));
+    token.cancel();
+    assert!(kept.try_recv().is_err_and(|error| error.is_disconnected()));
+}
+
+/// What is no bounded channel can be waited for as one.
+#[test]
+fn channels_of_crossbeam_become_cancellable() {
+    within_deadline(|| {
+        let (sender, receiver) = crossbeam_channel::unbounded();
+        let (sender, receiver) = (Sender::from(sender), Receiver::from(receiver));
+        assert_eq!((sender.capacity(), receiver.capacity()), (None, None));
+        (0..1000).for_each(|number| sender.put(number).unwrap());
+        assert_eq!(receiver.iter().take(1000).sum::<i32>(), 499_500);
+        let never = Receiver::from(crossbeam_channel::never::<()>());
+        assert_eq!(cancelled_while_blocked(move || never.take()), Err(TakeError::Interrupted));
+    });
+}
+
+/// Whatever the moment of the cancel, each number is taken once, is in the channel, or comes back.
+#[test]
+fn producers_cancelled_at_any_moment_lose_nothing() {
+    within_deadline(|| {
+        for _ in rounds(2_000) {
+            let (sender, receiver) = bounded(1);
+            let pool = ThreadPoolExecutor::fixed(2);
+            let producers = [0, 1].map(|_| {
+                let sender = sender.clone();
+                let token = CancelToken::new();
+                let own = token.clone();
+                // With a token of its own, because the outcome of a cancelled task is that it was.
+                let task = move || own.attach(|| (0..).map_while(|n| sender.put(n).ok()).count());
+                (pool.submit(task).unwrap(), token)
+            });
+            drop(sender);
+            let consumer = thread::spawn(move || receiver.iter().count());
+            let put = producers.map(|(producer, token)| {
+                token.cancel();
+                producer.join().unwrap()
+            });
+            assert_eq!(consumer.join().unwrap(), put.iter().sum());
+            pool.close();
+        }
+    });
+}
+
+#[test]
+fn errors_say_what_happened_and_turn_into_others() {
+    fn printed<E: Error + Send + Sync + 'static>(error: E) -> String {
+        format!("{error:?}: {error}")
+    }
+    assert_eq!(printed(PutError::Closed(1)), "Closed(..): the channel has no receiver any more");
+    assert_eq!(
+        printed(PutTimeoutError::TimedOut(1)),
+        "TimedOut(..): there was no room in the channel in time"
+    );
+    assert_eq!(printed(TryPutError::Full(1)), "Full(..): the channel is full");
+    assert_eq!(
+        printed(TakeError::Interrupted),
+        "Interrupted: the task was cancelled while it waited for an item"
+    );
+    assert_eq!(printed(TakeTimeoutError::TimedOut), "TimedOut: no item came in time");
+    assert_eq!(printed(TryTakeError::Empty), "Empty: the channel is empty");
+    assert_eq!(PutError::Interrupted("item").into_inner(), "item");
+}
+
+/// The protocol that the models' test compiles against shuttle, compiled against std.
+#[test]
+fn a_protocol_of_a_program_is_compiled_for_real_threads_and_for_a_model() {
+    let writer = <protocol::Writer>::new(1);
+    for line in ["one", "two"] {
+        writer.put(line).unwrap();
+    }
+    writer.flush(2);
+    assert_eq!(writer.flush_timeout(3, Duration::ZERO).0, 2);
+    assert_eq!(writer.close(), ["one", "two"]);
+}

@@ -1,0 +1,68 @@
+//! `crate::sync` is the same for an exercise's library, under the model and on real threads, and has what its README lists:
+//! one file that uses everything is compiled for each. It is compiled with the standard library itself, too, and so shows that
+//! the names and methods are std's.
+#![allow(clippy::duplicate_mod, reason = "that is the point")]
+
+use exercises_harness::model::check;
+
+#[path = "."]
+mod of_std {
+    mod sync {
+        pub(super) use std::sync::*;
+        pub(super) use std::{thread, thread_local};
+    }
+    #[path = "uses.rs"]
+    pub(super) mod uses;
+}
+
+#[path = "."]
+mod library {
+    use exercises_sync as sync;
+    #[path = "uses.rs"]
+    pub(super) mod uses;
+}
+
+#[path = "."]
+mod model {
+    use exercises_harness::model::sync;
+    #[path = "uses.rs"]
+    pub(super) mod uses;
+}
+
+#[path = "."]
+mod real {
+    use exercises_harness::real::sync;
+    #[path = "uses.rs"]
+    pub(super) mod uses;
+}
+
+#[test]
+fn everything_works_on_real_threads() {
+    for _ in 0..100 {
+        of_std::uses::everything();
+        library::uses::everything();
+        real::uses::everything();
+    }
+}
+
+#[test]
+fn everything_works_under_the_model() {
+    check("", "everything_works_under_the_model", "Everything works.", model::uses::everything);
+}
+
+#[test]
+fn everything_in_the_list_is_used() {
+    let (list, text) = (include_str!("../../../sync/README.md"), include_str!("uses.rs"));
+    let there = &list[..list.find("What is not there").unwrap()];
+    let mut names = 0;
+    for row in there.lines().filter(|line| line.starts_with("| `")) {
+        for name in row.split('`').skip(1).step_by(2) {
+            let name = name.rsplit("::").next().unwrap().trim_end_matches('!');
+            let word = |at: usize| text[at..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
+            let used = text.match_indices(name).any(|(at, _)| !word(at + name.len()) && !word(at - 1));
+            assert!(used, "uses.rs does not use {name}");
+            names += 1;
+        }
+    }
+    assert!(names > 60, "{names} names: is the list still a table?");
+}

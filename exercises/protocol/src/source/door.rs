@@ -1,0 +1,236 @@
+//! What goes past `crate::sync`.
+//!
+//! A `std::sync::Mutex` under the model is not the model's: a thread that waits for it blocks all of them, for ever. What
+//! the model says then is obscure, so the file is read first.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{Source, Word};
+
+/// Why an answer takes its locks and threads from `crate::sync`.
+pub const WHY: &str = "The tests put other locks and threads behind `crate::sync`, ones whose schedule they decide. Those of std\n\
+                       they can neither see nor stop: the test would hang, or miss the mistake it is there for.";
+
+/// What an answer names and must not name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Where.
+    pub line: usize,
+    /// What stands there.
+    pub path: String,
+    /// What to write in its place, or why nothing of the kind is needed.
+    pub instead: String,
+}
+
+impl Display for Refused {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} names `{}`; write instead: {}", self.line, self.path, self.instead)
+    }
+}
+
+/// Of `std::sync`: the types that are the same in `crate::sync`. The tests need no others.
+const SAME_IN_SYNC: [&str; 11] = [
+    "Arc",
+    "Weak",
+    "LockResult",
+    "TryLockResult",
+    "PoisonError",
+    "TryLockError",
+    "atomic::Ordering",
+    "mpsc::SendError",
+    "mpsc::RecvError",
+    "mpsc::TryRecvError",
+    "mpsc::TrySendError",
+];
+
+const NO_CLOCK: &str = "nothing of the kind: wait for what has to happen, not for a time";
+const NO_ONCE: &str = "nothing of the kind: the tests run your code thousands of times in one process, and a static would still \
+                       hold what the last run left. Keep state in a struct, behind a `crate::sync::Mutex`";
+const NO_PANICKING: &str =
+    "nothing of the kind: catch the panic, or let a guard remember whether the work was done";
+const NO_UNSAFE: &str = "safe Rust, with the value behind a lock: in `unsafe` code neither the compiler nor the tests see a race \
+                         for a value or a memory ordering that is too weak";
+const NO_MACHINE: &str = "nothing of the kind: take as many threads as you are asked for";
+
+impl Source<'_> {
+    /// What goes past `crate::sync`, in the order of the lines. The learner's own tests may.
+    pub fn refused(&self) -> Vec<Refused> {
+        let mut refused: Vec<Refused> = self.words.iter().filter_map(|word| self.refuse(word)).collect();
+        refused.sort_by_key(|refused| refused.line);
+        refused.dedup();
+        refused
+    }
+
+    fn refuse(&self, word: &Word) -> Option<Refused> {
+        if word.path == "unsafe" {
+            return Some(Refused { line: word.line, path: word.path.clone(), instead: NO_UNSAFE.to_owned() });
+        }
+        let instead = instead(&word.path).or_else(|| {
+            let bare = word.path == "thread_local" && word.called && !self.imports_thread_local();
+            bare.then(|| "`use crate::sync::thread_local;` at the top, or it is that of std".to_owned())
+        })?;
+        Some(Refused { line: word.line, path: word.path.clone(), instead })
+    }
+
+    fn imports_thread_local(&self) -> bool {
+        let imports = |word: &Word| {
+            !word.called && word.path.ends_with("sync::thread_local") || word.path == "crate::sync::*"
+        };
+        self.words.iter().any(imports)
+    }
+}
+
+/// What to write in place of this path, or why nothing of the kind is needed. `None`: it may stay.
+fn instead(path: &str) -> Option<String> {
+    let (krate, rest) = path.split_once("::").unwrap_or((path, ""));
+    if krate.starts_with("exercises_") {
+        return Some("nothing of it: that is what the tests are made of".to_owned());
+    }
+    if !["std", "core"].contains(&krate) {
+        return None;
+    }
+    let (module, name) = rest.split_once("::").unwrap_or((rest, ""));
+    match (module, name) {
+        ("*", _) => Some(format!("what you need of {krate}, by its name")),
+        ("thread_local", _) => Some("`crate::sync::thread_local`".to_owned()),
+        ("thread", "Result") => None,
+        ("time", name) if is_at(name, "Duration") => None,
+        ("time", _) | ("thread", "sleep" | "sleep_ms" | "park_timeout") => Some(NO_CLOCK.to_owned()),
+        ("thread", "panicking") => Some(NO_PANICKING.to_owned()),
+        ("thread", "available_parallelism") => Some(NO_MACHINE.to_owned()),
+        ("sync", name) if SAME_IN_SYNC.iter().any(|same| is_at(name, same)) => None,
+        ("sync", name)
+            if ["Once", "OnceLock", "LazyLock", "OnceState"].iter().any(|once| is_at(name, once)) =>
+        {
+            Some(NO_ONCE.to_owned())
+        }
+        ("sync", "") => Some("`crate::sync`".to_owned()),
+        ("sync", name) => Some(format!("`crate::sync::{name}`")),
+        ("thread", "") => Some("`crate::sync::thread`".to_owned()),
+        ("thread", name) => Some(format!("`crate::sync::thread::{name}`")),
+        _ => None,
+    }
+}
+
+/// Whether a path is this one, or one in it: `Arc::new` is in `Arc`.
+fn is_at(path: &str, place: &str) -> bool {
+    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_past_the_door_is_named_with_its_line_and_with_what_to_write() {
+        for (text, line, path, instead) in [
+            ("use std::sync::Mutex;", 1, "std::sync::Mutex", "`crate::sync::Mutex`"),
+            (
+                "\nuse std::{collections::VecDeque, sync::{Arc, Mutex}};",
+                2,
+                "std::sync::Mutex",
+                "`crate::sync::Mutex`",
+            ),
+            ("use std::sync::{self, Arc};", 1, "std::sync", "`crate::sync`"),
+            ("use std::sync::*;", 1, "std::sync::*", "`crate::sync::*`"),
+            ("use std::{sync::*, mem};", 1, "std::sync::*", "`crate::sync::*`"),
+            ("use std::*;", 1, "std::*", "what you need of std"),
+            ("use std::sync::mpsc::{self, SendError};", 1, "std::sync::mpsc", "`crate::sync::mpsc`"),
+            ("\n\nlet t = std :: thread::spawn(f);", 3, "std::thread::spawn", "`crate::sync::thread::spawn`"),
+            ("use std::thread as t;", 1, "std::thread", "`crate::sync::thread`"),
+            (
+                "std::thread_local! { static N: u8 = 1 }",
+                1,
+                "std::thread_local",
+                "`crate::sync::thread_local`",
+            ),
+            ("let now = std::time::Instant::now();", 1, "std::time::Instant::now", "not for a time"),
+            ("std::thread::sleep(d);", 1, "std::thread::sleep", "not for a time"),
+            (
+                "use core::sync::atomic::AtomicBool;",
+                1,
+                "core::sync::atomic::AtomicBool",
+                "`crate::sync::atomic::",
+            ),
+            (
+                "static L: std::sync::LazyLock<u8> = f();",
+                1,
+                "std::sync::LazyLock",
+                "a static would still hold",
+            ),
+            (
+                "\npub(crate) use ::std :: sync::Condvar as C;",
+                2,
+                "std::sync::Condvar",
+                "`crate::sync::Condvar`",
+            ),
+            (
+                "fn f() { return ::std::thread::spawn(g) }",
+                1,
+                "std::thread::spawn",
+                "`crate::sync::thread::spawn`",
+            ),
+            ("type T = <A as std::sync::X>::Y;", 1, "std::sync::X", "`crate::sync::X`"),
+            ("fn f(x:std::sync::Mutex<u8>) {}", 1, "std::sync::Mutex", "`crate::sync::Mutex`"),
+            (
+                "fn f() { vec![std::sync::Mutex::new(0)]; }",
+                1,
+                "std::sync::Mutex::new",
+                "`crate::sync::Mutex::new`",
+            ),
+            ("/* a comment,\nand more */ use std::thread;", 2, "std::thread", "`crate::sync::thread`"),
+            ("std::thread::panicking()", 1, "std::thread::panicking", "catch the panic"),
+            (
+                "thread_local! {\n    static N: u8 = 1\n}",
+                1,
+                "thread_local",
+                "`use crate::sync::thread_local;`",
+            ),
+            ("fn f() {}\nunsafe impl Sync for S {}", 2, "unsafe", "safe Rust"),
+            ("let x = unsafe{ *p };", 1, "unsafe", "safe Rust"),
+            ("use exercises_harness::fail;", 1, "exercises_harness::fail", "what the tests are made of"),
+        ] {
+            let refused = Source::of(text).refused();
+            let [one] = &refused[..] else { panic!("{text}: {refused:?}") };
+            assert_eq!((one.line, one.path.as_str()), (line, path), "{text}");
+            assert!(one.instead.contains(instead), "{text}: {}", one.instead);
+        }
+    }
+
+    #[test]
+    fn all_of_them_are_named() {
+        let text = "use std::sync::{Mutex, mpsc};\nuse std::thread;\n";
+        let lines: Vec<usize> = Source::of(text).refused().iter().map(|refused| refused.line).collect();
+        assert_eq!(lines, [1, 1, 2]);
+    }
+
+    #[test]
+    fn what_is_no_lock_and_no_thread_is_fine() {
+        for text in [
+            "use crate::sync::{Mutex, thread};",
+            "// not std::sync::Mutex",
+            "/// Not a `std::sync::Mutex`.\nfn f() {}",
+            "fn f() { println!(\"{} std::sync::Mutex\", r#\"std::thread::spawn\"#, 'a', b\"std::time\"); }",
+            "use std::collections::VecDeque; // std::thread is elsewhere",
+            "use std::panic::{AssertUnwindSafe, catch_unwind};",
+            "use std::{collections::VecDeque, panic};\nuse crate::sync;",
+            "use std::{collections::{HashMap, VecDeque}, mem};\nfn thread() {}",
+            "/* std::sync /* and */ std::thread\nstd::time */ fn f() {}",
+            "use std::sync::{Arc, Weak, PoisonError, atomic::Ordering, mpsc::SendError};\nfn f() { Arc::new(1); }",
+            "use std::time::Duration;\nfn f() { std::time::Duration::MAX; }\nfn g(r: std::thread::Result<()>) {}",
+            "use crate::sync::thread_local;\nthread_local! { static N: u8 = 1 }",
+            "use crate::sync::{Mutex, thread_local};\nthread_local! { static N: u8 = 1 }",
+            "use crate::sync::*;\nthread_local! { static N: u8 = 1 }",
+            "use crate::sync;\nsync::thread_local! { static N: u8 = 1 }",
+            "crate::sync::thread_local! { static N: u8 = 1 }",
+            "// thread_local! {}",
+            "#![forbid(unsafe_code)] // no unsafe",
+            "use std::{fmt as sync, mem};\nuse std::{self as s};",
+            "mod sync { pub fn std() {} }\nfn thread() { sync::std(); }",
+            "fn f() {}\n#[cfg(test)]\nmod tests {\n    use std::{sync::mpsc, thread, time::Instant};\n}",
+            "#[test]\nfn f() { std::thread::sleep(std::time::Duration::ZERO); }",
+        ] {
+            assert_eq!(Source::of(text).refused(), [], "{text}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! A look at the learner's file, before it is compiled: which paths it names, and which part of it is tests of the
+//! learner's own.
+//!
+//! The text is cut into tokens as the compiler does it, so what stands in a comment or in a string is no path.
+
+mod door;
+
+use std::ops::Range;
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+pub use door::{Refused, WHY};
+
+/// The text of an answer.
+pub struct Source<'a> {
+    text: &'a str,
+    /// What stands outside of the learner's own tests.
+    words: Vec<Word>,
+    /// Where the learner's own tests are.
+    own_tests: Vec<Range<usize>>,
+}
+
+/// A path in the file, or a single name. What stands in the braces of `use std::{…}` is written out.
+struct Word {
+    line: usize,
+    at: usize,
+    path: String,
+    /// It is the name of a macro that is called.
+    called: bool,
+}
+
+impl<'a> Source<'a> {
+    /// Reads the text. One that cannot be cut into tokens names nothing: the compiler will complain of it.
+    pub fn of(text: &'a str) -> Self {
+        let tokens: Vec<TokenTree> =
+            text.parse().map_or_else(|_| Vec::new(), |tokens: TokenStream| tokens.into_iter().collect());
+        let (mut words, mut own_tests) = (Vec::new(), Vec::new());
+        find_own_tests(&tokens, &mut own_tests);
+        collect(&tokens, "", &mut words);
+        words.retain(|word| !own_tests.iter().any(|tests| tests.contains(&word.at)));
+        Self { text, words, own_tests }
+    }
+
+    /// The same lines without the learner's own tests, if there are some.
+    pub fn without_own_tests(&self) -> Option<String> {
+        let is_own_test = |at: usize| self.own_tests.iter().any(|tests| tests.contains(&at));
+        let kept = |(at, c): (usize, char)| if c != '\n' && is_own_test(at) { ' ' } else { c };
+        (!self.own_tests.is_empty()).then(|| self.text.char_indices().map(kept).collect())
+    }
+
+    /// The orderings of atomics that the file names besides `SeqCst`, each with its lines.
+    pub fn weak_orderings(&self) -> Vec<(&'static str, Vec<usize>)> {
+        let named = |ordering: &'static str| {
+            let path = format!("Ordering::{ordering}");
+            let mut lines: Vec<usize> =
+                self.words.iter().filter(|word| word.path.ends_with(&path)).map(|word| word.line).collect();
+            lines.dedup();
+            (ordering, lines)
+        };
+        let orderings = ["Relaxed", "Acquire", "Release", "AcqRel"].into_iter().map(named);
+        orderings.filter(|(_, lines)| !lines.is_empty()).collect()
+    }
+}
+
+/// What can stand before a path that begins with `::`.
+const BEFORE_A_PATH: [&str; 14] = [
+    "use", "dyn", "impl", "in", "return", "break", "match", "if", "while", "else", "move", "mut", "ref",
+    "where",
+];
+
+/// Adds the paths among `tokens`, and those in groups of them. `prefix` is what stands before the braces of a `use`.
+fn collect(tokens: &[TokenTree], prefix: &str, words: &mut Vec<Word>) {
+    let mut next = 0;
+    while let Some(token) = tokens.get(next) {
+        next += 1;
+        match token {
+            TokenTree::Group(group) => collect(&inside(group), "", words),
+            TokenTree::Ident(word) if word == "as" => {
+                let is_new_name = !is_path_separator(tokens.get(next + 1..).unwrap_or_default());
+                next += usize::from(is_new_name);
+            }
+            TokenTree::Ident(word) if BEFORE_A_PATH.iter().any(|keyword| word == keyword) => {}
+            TokenTree::Ident(ident) => {
+                let (line, at) = (ident.span().start().line, ident.span().byte_range().start);
+                let mut path = match (prefix, ident.to_string().as_str()) {
+                    ("", name) => name.to_owned(),
+                    (prefix, "self") => prefix.to_owned(),
+                    (prefix, name) => format!("{prefix}::{name}"),
+                };
+                while is_path_separator(&tokens[next..]) {
+                    next += 2;
+                    match tokens.get(next) {
+                        Some(TokenTree::Ident(name)) => path = format!("{path}::{name}"),
+                        Some(TokenTree::Punct(star)) if star.as_char() == '*' => path.push_str("::*"),
+                        Some(TokenTree::Group(group)) => {
+                            collect(&inside(group), &path, words);
+                            path.clear();
+                        }
+                        _ => break, // `::<`
+                    }
+                    next += 1;
+                }
+                let called = is_punct(tokens.get(next), '!');
+                if !path.is_empty() {
+                    words.push(Word { line, at, path, called });
+                }
+            }
+            TokenTree::Punct(star) if star.as_char() == '*' && !prefix.is_empty() => {
+                let (line, at) = (star.span().start().line, star.span().byte_range().start);
+                words.push(Word { line, at, path: format!("{prefix}::*"), called: false });
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// Adds where the items are that are only compiled for tests. `tokens` are the items of a module.
+fn find_own_tests(tokens: &[TokenTree], found: &mut Vec<Range<usize>>) {
+    let mut next = 0;
+    while next < tokens.len() {
+        if is_punct(tokens.get(next), '#') && is_punct(tokens.get(next + 1), '!') {
+            next += 3; // an attribute of the module itself
+            continue;
+        }
+        let begin = next;
+        let mut for_tests = false;
+        while is_punct(tokens.get(next), '#')
+            && let Some(TokenTree::Group(attribute)) = tokens.get(next + 1)
+        {
+            for_tests |= is_for_tests(&inside(attribute));
+            next += 2;
+        }
+        let item = &tokens[next..end_of_item(tokens, next)];
+        next += item.len();
+        if for_tests {
+            let (first, last) = (tokens[begin].span().byte_range(), tokens[next - 1].span().byte_range());
+            found.push(first.start..last.end);
+        } else if let Some(TokenTree::Group(body)) = item.last()
+            && item.iter().any(|token| is_word(token, "mod"))
+        {
+            find_own_tests(&inside(body), found);
+        }
+    }
+}
+
+/// Where the item ends that begins at `begin`: with a semicolon, or with the braces of one that has no semicolon.
+fn end_of_item(tokens: &[TokenTree], begin: usize) -> usize {
+    let mut keywords =
+        tokens[begin..].iter().filter(|token| matches!(token, TokenTree::Ident(_)) && !is_word(token, "pub"));
+    let (first, second) = (keywords.next(), keywords.next());
+    let is = |token: Option<&TokenTree>, words: &[&str]| {
+        token.is_some_and(|token| words.iter().any(|word| is_word(token, word)))
+    };
+    let braces = if is(first, &["const"]) {
+        is(second, &["fn", "async", "unsafe", "extern"])
+    } else {
+        !is(first, &["use", "static", "type"])
+    };
+    let ends = |token: &TokenTree| match token {
+        TokenTree::Group(body) => braces && body.delimiter() == Delimiter::Brace,
+        token => is_punct(Some(token), ';'),
+    };
+    tokens[begin..].iter().position(ends).map_or(tokens.len(), |length| begin + length + 1)
+}
+
+/// Whether this stands in the brackets of an attribute: `test`, or `cfg(…)` with `test` and without `not`.
+fn is_for_tests(attribute: &[TokenTree]) -> bool {
+    let names = |tokens: &[TokenTree], wanted: &str| {
+        let mut words = Vec::new();
+        collect(tokens, "", &mut words);
+        words.iter().any(|word| word.path == wanted)
+    };
+    match attribute {
+        [TokenTree::Ident(name)] => name == "test",
+        [TokenTree::Ident(name), TokenTree::Group(condition)] if name == "cfg" => {
+            let condition = inside(condition);
+            names(&condition, "test") && !names(&condition, "not")
+        }
+        _ => false,
+    }
+}
+
+fn inside(group: &Group) -> Vec<TokenTree> {
+    group.stream().into_iter().collect()
+}
+
+fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
+}
+
+fn is_word(token: &TokenTree, wanted: &str) -> bool {
+    matches!(token, TokenTree::Ident(word) if word == wanted)
+}
+
+fn is_path_separator(tokens: &[TokenTree]) -> bool {
+    is_punct(tokens.first(), ':') && is_punct(tokens.get(1), ':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: &str = "//! An answer.\n#![allow(unused)]\nuse std::{mem, fmt};\npub fn f() {}\n\n\
+        #[derive(Debug)]\nstruct S { a: u8 }\n\
+        fn name() -> &'static str { \"\" }\n\
+        #[cfg(test)]\n#[allow(unused)]\nmod tests {\n    use std::sync::mpsc;\n    #[test]\n    fn works() { f(); }\n}\n\
+        #[cfg(test)]\nuse std::thread::{self};\n\
+        #[cfg(test)]\nconst N: S = S { a: 1 };\n\
+        mod inner {\n    #[test]\n    fn also() {}\n    pub fn g() {}\n}\n\
+        #[cfg(not(test))]\nfn h() {}\n";
+
+    #[test]
+    fn own_tests_are_taken_out_and_all_else_stays_in_its_line() {
+        let kept = Source::of(ANSWER).without_own_tests().unwrap();
+        assert_eq!(kept.lines().count(), ANSWER.lines().count());
+        for gone in ["tests", "mpsc", "thread", "const N", "also", "#[cfg(test)]"] {
+            assert!(!kept.contains(gone), "{gone}: {kept}");
+        }
+        for (line, text) in ANSWER.lines().zip(kept.lines()) {
+            assert!(text.trim().is_empty() || text == line, "{text}");
+        }
+        for there in [
+            "pub fn f()",
+            "struct S { a: u8 }",
+            "fn name()",
+            "mod inner {",
+            "pub fn g()",
+            "#[cfg(not(test))]\nfn h() {}",
+        ] {
+            assert!(kept.contains(there), "{there}: {kept}");
+        }
+        assert!(Source::of("pub fn f() {}").without_own_tests().is_none());
+    }
+
+    #[test]
+    fn orderings_are_found_where_they_are_named() {
+        let orderings = |text| Source::of(text).weak_orderings();
+        let text = "use crate::sync::atomic::Ordering::{self, Acquire};\n\
+            fn f() { A.store(1, Ordering::Relaxed); A.swap(2, Ordering::Relaxed); }\n\
+            // Ordering::Release\nfn g() { A.load(atomic::Ordering::SeqCst); \"Ordering::AcqRel\" }\n";
+        assert_eq!(orderings(text), [("Relaxed", vec![2]), ("Acquire", vec![1])]);
+        assert!(
+            orderings("enum Step { Acquire, Release }\n#[test]\nfn t() { Ordering::Relaxed; }").is_empty()
+        );
+    }
+
+    #[test]
+    fn what_is_no_rust_names_nothing() {
+        let source = Source::of("fn f() { std::sync::Mutex");
+        assert!(source.refused().is_empty() && source.without_own_tests().is_none());
+    }
+}

@@ -1,0 +1,31 @@
+//! A place at which threads wait for each other.
+
+use std::panic::Location;
+
+use super::super::backend;
+use crate::recorder;
+
+pub use super::super::backend::BarrierWaitResult;
+
+/// As [`std::sync::Barrier`].
+#[derive(Debug)]
+pub struct Barrier {
+    inner: backend::Barrier,
+}
+
+impl Barrier {
+    /// Makes one that lets `threads` threads go on together.
+    pub fn new(threads: usize) -> Self {
+        Self { inner: backend::Barrier::new(threads) }
+    }
+
+    /// Waits until as many threads wait here as it was made for. One of them is told that it is the leader.
+    #[track_caller]
+    pub fn wait(&self) -> BarrierWaitResult {
+        let at = Location::caller();
+        recorder::sleeping("the others at a barrier", at);
+        let result = self.inner.wait();
+        recorder::did("passes the barrier", Some(at));
+        result
+    }
+}
