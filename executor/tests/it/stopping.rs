@@ -9,7 +9,8 @@ use executor::{
 };
 
 use crate::support::{
-    Explosions, LONG, SHORT, Signal, assert_matches, blocked, on_thread, rounds, tracked, within_deadline,
+    Explosions, LONG, SHORT, Signal, assert_matches, blocked, occupy, on_thread, rounds, tracked,
+    within_deadline,
 };
 
 fn hanging_on(token: &CancelToken) -> ThreadPoolExecutor {
@@ -37,15 +38,21 @@ fn cancelling_the_token_of_a_pool_stops_what_runs_drops_what_waits_and_ends_the_
         let pool = hanging_on(&token);
         let (begun, told) = sleeper(&pool);
         begun.wait();
-        let (value, alive) = tracked();
-        let waits = pool.submit(move || drop(value)).unwrap();
         assert!(token.cancel_because("the service ends"));
-        // When the cancel has returned, all but the running task is done with.
-        assert!(pool.is_shutdown() && !alive());
-        assert_eq!(waits.state(), TaskState::Cancelled);
-        assert_matches!(pool.submit(|| ()).unwrap_err().reason, RejectReason::Shutdown);
         let reason = told.recv_timeout(LONG).unwrap().reason().unwrap().clone();
         assert_eq!((reason.message(), reason.is_inherited()), (Some("the service ends"), true));
+        assert_matches!(pool.submit(|| ()).unwrap_err().reason, RejectReason::Shutdown);
+        assert!(pool.await_termination(LONG));
+
+        let token = CancelToken::new();
+        let pool = hanging_on(&token);
+        let busy = occupy(&pool); // it pays no attention to its token, so nothing that waits is begun meanwhile
+        let (value, alive) = tracked();
+        let waits = pool.submit(move || drop(value)).unwrap();
+        assert!(token.cancel());
+        assert!(pool.is_shutdown() && !alive(), "when the cancel has returned");
+        assert_eq!(waits.state(), TaskState::Cancelled);
+        drop(busy);
         assert!(pool.await_termination(LONG));
     });
 }
@@ -126,14 +133,14 @@ fn what_waits_may_do_its_worst_when_it_is_dropped() {
     within_deadline(|| {
         let (token, explosions) = (CancelToken::new(), Explosions::default());
         let pool = hanging_on(&token);
-        let (begun, _told) = sleeper(&pool);
-        begun.wait();
+        let busy = occupy(&pool);
         for _ in 0..3 {
             let bomb = explosions.bomb();
             pool.execute(move || drop(bomb)).unwrap();
         }
         assert!(token.cancel());
         assert_eq!(explosions.count(), 3);
+        drop(busy);
         assert!(pool.await_termination(LONG));
     });
 }
