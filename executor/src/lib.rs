@@ -32,7 +32,7 @@
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
-//! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | – | channels whose blocking calls can be cancelled |
+//! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
 //! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
@@ -44,6 +44,7 @@
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | – | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
 //! | `sizing` | [`recommended_threads`], [`WaitCompute`] | How many threads? | how many threads |
+//! | `shutdown_hooks` | `ShutdownHooks` (feature `signals`) | Lifecycle and graceful stop | what a process does before it ends |
 //!
 //! # A first path
 //!
@@ -88,6 +89,8 @@
 //! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] | Threads, factories and hooks |
 //! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] | Threads, factories and hooks |
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
+//! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded` | |
+//! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
 //! # Features
@@ -98,6 +101,7 @@
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`] and [`PoolSnapshot`] can be serialised.
 //! * `rustix`: `CancellableListener` and `CancellableChild`, on Unix.
+//! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends, by itself or by a signal.
 //! * `tracing`: [`NamedThreads`] says when its threads begin and when they end.
 //!
 //! # Limits
@@ -189,6 +193,10 @@ pub use timing::Timing;
 mod sizing;
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 pub use sizing::{WaitCompute, recommended_threads};
+
+// A process has one set of hooks, and real signals.
+#[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
+pub mod shutdown_hooks;
 
 /// The traits whose methods are called on executors: `use executor::prelude::*`.
 pub mod prelude {

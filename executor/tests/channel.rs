@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use executor::channel::{
-    PutError, PutTimeoutError, Receiver, Sender, TakeError, TakeTimeoutError, TryPutError, TryTakeError,
-    bounded,
+    CancelChannel, PutError, PutTimeoutError, Receiver, Sender, TakeError, TakeTimeoutError, TryPutError,
+    TryTakeError, bounded,
 };
 use executor::{CancelToken, Latch, ThreadPoolExecutor, masked, prelude::*};
 use support::{LONG, SHORT, Spot, rounds, within_deadline};
@@ -306,6 +306,15 @@ fn producers_cancelled_at_any_moment_lose_nothing() {
             pool.close();
         }
     });
+}
+
+#[test]
+fn ends_can_be_sent_and_shared() {
+    type OnlySend = std::cell::Cell<i32>;
+    fn shareable<T: Send + Sync>() {}
+    shareable::<Sender<OnlySend>>();
+    shareable::<Receiver<OnlySend>>();
+    shareable::<CancelChannel>();
 }
 
 #[test]

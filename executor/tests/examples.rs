@@ -81,12 +81,14 @@ examples! {
     completion_order,
     core_zero,
     discard_oldest,
+    drop_is_no_finaliser,
     forgotten_cancel,
     growth_order,
     how_a_join_ends,
     inside_a_pool,
     keep_a_promise,
     life_of_a_task,
+    main_returns,
     minimal_pool_dies,
     own_factory,
     own_policy,
@@ -123,22 +125,56 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
     assert!(!run("locks_and_waiting", "such a trial").status.success());
 }
 
-/// Built only with the feature that it needs.
-#[cfg(feature = "crossbeam-channel")]
 #[test]
-fn select_with_a_token_comes_back_from_a_full_channel_and_from_a_select() {
-    let output = run("select_with_a_token", "");
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(
-        printed.lines().collect::<Vec<_>>(),
-        [
-            "the sum is 55",
-            "number 10 was not put: the task was cancelled while it waited for room in a channel",
-            "10 were put, 10 are in the channel",
-        ],
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+fn what_exit_skips_is_what_a_return_does() {
+    for how in ["return", "exit"] {
+        let output = run("what_exit_skips", how);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        is_in_the_book(&output, &format!("what_exit_skips_{how}"));
+    }
+    assert_eq!(run("what_exit_skips", "such a way").status.code(), Some(2));
+}
+
+/// A `main` that panics ends its process with 101.
+#[test]
+fn uncaught_panics_ends_with_that_of_main() {
+    let output = run("uncaught_panics", "");
+    assert_eq!(output.status.code(), Some(101), "{}", String::from_utf8_lossy(&output.stderr));
+    is_in_the_book(&output, "uncaught_panics");
+}
+
+/// Built only with the feature that it needs. SIGTERM is 15, on every Unix.
+#[cfg(all(unix, feature = "signals"))]
+#[test]
+fn last_words_ends_in_order_with_the_signals_status() {
+    let output = run("last_words", "");
+    assert_eq!(output.status.code(), Some(128 + 15), "{}", String::from_utf8_lossy(&output.stderr));
+    is_in_the_book(&output, "last_words");
+}
+
+/// The examples that are built only with this feature.
+#[cfg(feature = "crossbeam-channel")]
+mod with_channels {
+    use super::{is_in_the_book, prints_what_the_book_says, run};
+
+    #[test]
+    fn select_with_a_token() {
+        prints_what_the_book_says("select_with_a_token");
+    }
+
+    #[test]
+    fn primes() {
+        for (argument, code) in [("generator", 0), ("broken", 1), ("producer", 0)] {
+            let output = run("primes", argument);
+            assert_eq!(
+                output.status.code(),
+                Some(code),
+                "{argument}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            is_in_the_book(&output, &format!("primes_{argument}"));
+        }
+    }
 }
 
 /// Its jobs hang, so the watchdog of `private_batch` has it fail.
@@ -206,7 +242,7 @@ fn every_example_is_run_here() {
     for source in sources {
         let path = source.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let is_run = [format!("{name},"), format!("(\"{name}\",")].iter().any(|it| this_file.contains(it));
+        let is_run = [format!("{name},"), format!("(\"{name}\"")].iter().any(|it| this_file.contains(it));
         assert!(is_run || name == NOT_RUN, "{name} is not in the list above");
     }
 }

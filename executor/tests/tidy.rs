@@ -14,6 +14,7 @@ const IN_ORDER: &[&str] = &[
     "executor/mod.rs",
     "thread_pool/mod.rs",
     "uninterruptible/mod.rs",
+    "shutdown_hooks/mod.rs",
 ];
 
 /// The most lines that a reader is asked to read first.

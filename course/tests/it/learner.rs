@@ -240,6 +240,39 @@ fn the_doctor_sees_a_target_that_cannot_be_written() {
     assert!(text.contains("cannot write to") && text.contains("CARGO_TARGET_DIR"), "{text}");
 }
 
+/// `cargo fetch` and a build bring only what this system needs; without a network the rest may be missing.
+#[test]
+fn the_doctor_does_not_ask_for_what_only_another_system_needs() {
+    let project = Project::new();
+    project.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"here\"]\n");
+    let dependency = "[target.'cfg(target_os = \"another\")'.dependencies]\nabsent = \"1\"\n";
+    project
+        .write("here/Cargo.toml", &format!("[package]\nname = \"here\"\nversion = \"1.0.0\"\n{dependency}"));
+    project.write("here/src/lib.rs", "");
+    // A registry in a folder: it lists the package, and has no file of it.
+    let registry =
+        "[source.crates-io]\nreplace-with = \"near\"\n[source.near]\nlocal-registry = \"registry\"\n";
+    project.write(".cargo/config.toml", registry);
+    let sum = "0".repeat(64);
+    let listed = format!(
+        r#"{{"name":"absent","vers":"1.0.0","deps":[],"cksum":"{sum}","features":{{}},"yanked":false}}"#
+    );
+    project.write("registry/index/ab/se/absent", &listed);
+    let source = "registry+https://github.com/rust-lang/crates.io-index";
+    let absent = format!(
+        "[[package]]\nname = \"absent\"\nversion = \"1.0.0\"\nsource = \"{source}\"\nchecksum = \"{sum}\"\n"
+    );
+    let here = "[[package]]\nname = \"here\"\nversion = \"1.0.0\"\ndependencies = [\n \"absent\",\n]\n";
+    project.write("Cargo.lock", &format!("version = 4\n\n{absent}\n{here}"));
+    let text = refused(&project, &["doctor"]); // there are no exercises
+    assert!(text.contains("ok       every dependency is downloaded"), "{text}");
+    // The package is missing indeed: where it is needed, that is a problem.
+    let needed = dependency.replace("target_os = \"another\"", "all()");
+    project.write("here/Cargo.toml", &format!("[package]\nname = \"here\"\nversion = \"1.0.0\"\n{needed}"));
+    let text = refused(&project, &["doctor"]);
+    assert!(text.contains("cannot work offline here") && text.contains("run `cargo fetch` once"), "{text}");
+}
+
 #[test]
 fn where_there_is_only_ascii_or_when_asked_nothing_else_is_written() {
     let project = Project::with_exercises();

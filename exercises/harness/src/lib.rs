@@ -43,7 +43,9 @@ pub mod real;
 mod diagnosis;
 mod recorder;
 
-pub use recorder::{aside, at_once, expect, fail, live_threads, notifications, step, waits_so_far};
+pub use recorder::{
+    aside, at_once, expect, fail, live_threads, locks_found_taken, notifications, step, waits_so_far,
+};
 
 /// Panics on purpose: what a job does that is meant to panic.
 ///

@@ -146,18 +146,29 @@ fn links(page: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The page on the solution is there, and its table "without … | this fails" names properties.
+/// The page on the solution is there, and its table "without … | this fails" is right.
 fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
-    let Ok(page) = read(&exercise.explanation()) else {
-        return vec!["there is no solution/README.md, which says why the solution is right".to_owned()];
-    };
-    let rows = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-"));
-    let named: Vec<&str> = rows.skip(1).flat_map(failing).collect();
-    let unknown = named.iter().filter(|name| exercise.property(name).is_err());
-    let mut mistakes: Vec<String> =
-        unknown.map(|name| format!("solution/README.md names {name}, which is no property")).collect();
-    if named.is_empty() {
+    match read(&exercise.explanation()) {
+        Ok(page) => wrong_rows(exercise, &page),
+        Err(_) => vec!["there is no solution/README.md, which says why the solution is right".to_owned()],
+    }
+}
+
+/// Each row of the table names properties, and only those of the exercise. That they fail is not checked.
+fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
+    let table = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-"));
+    let rows: Vec<&str> = table.skip(1).collect();
+    let mut mistakes = Vec::new();
+    if rows.is_empty() {
         mistakes.push("solution/README.md does not say which property would fail without what".to_owned());
+    }
+    for row in rows {
+        if failing(row).next().is_none() {
+            mistakes.push(format!("solution/README.md has a row without a property: {row}"));
+        }
+        for name in failing(row).filter(|name| exercise.property(name).is_err()) {
+            mistakes.push(format!("solution/README.md names {name}, which is no property"));
+        }
     }
     mistakes
 }
@@ -230,6 +241,21 @@ mod tests {
     fn the_properties_in_a_row_of_a_table_are_found() {
         let row = "| `Drop` for `Guest` | `nobody_is_forgotten`, `all_are_told` |";
         assert_eq!(failing(row).collect::<Vec<_>>(), ["nobody_is_forgotten", "all_are_told"]);
+    }
+
+    #[test]
+    fn a_row_without_a_property_of_the_exercise_is_named() {
+        let exercise = exercises(Some("ex01")).unwrap().remove(0);
+        let page =
+            |rows: &str| wrong_rows(&exercise, &format!("| without | this fails |\n|---|---|\n{rows}"));
+        assert_eq!(page("| `join` | `every_job_runs_once` |\n"), Vec::<String>::new());
+        let old = "| `join` | `every_job_runs_once`, `it_was_called_so_once` |\n| a lock | a property |\n";
+        let named = "solution/README.md names it_was_called_so_once, which is no property";
+        assert_eq!(
+            page(old),
+            [named, "solution/README.md has a row without a property: | a lock | a property |"]
+        );
+        assert_eq!(page(""), ["solution/README.md does not say which property would fail without what"]);
     }
 
     #[test]

@@ -38,6 +38,9 @@ const LATE: Duration = Duration::from_secs(1);
 /// How long requests that were cancelled may take to say so to their clients.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// The exit status when everybody was answered.
+const SERVED: u8 = 0;
+
 /// The exit status when something was cut off.
 const CUT_OFF: u8 = 3;
 
@@ -61,7 +64,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads.map_or(100, NonZeroUsize::get)));
     // ANCHOR: stop
     let stop = CancelToken::new();
-    let _armed = signals::stop_on_signal(&stop, grace + LAST_WORDS, CUT_OFF.into())?;
+    let (_shutdown, outcome) = signals::stop_on_signal(&stop, grace + LAST_WORDS, CUT_OFF)?;
     // ANCHOR_END: stop
 
     // ANCHOR: control
@@ -92,12 +95,16 @@ fn main() -> anyhow::Result<ExitCode> {
     let deadline = Instant::now() + grace;
     let leaving = listener.close();
     // ANCHOR_END: accept_loop
-    Ok(finish(&pool, &leaving, deadline))
+    // ANCHOR: outcome
+    let status = finish(&pool, &leaving, deadline);
+    let _ = outcome.complete(status);
+    Ok(ExitCode::from(status))
+    // ANCHOR_END: outcome
 }
 
 // ANCHOR: finish
 /// Waits for the connections that were accepted; cuts off what is not done by the `deadline`.
-fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> ExitCode {
+fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> u8 {
     let late = leaving.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
         report(format_args!("stopping: refused {late} that came too late"));
@@ -106,7 +113,7 @@ fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> Ex
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             cut_off(pool, leaving, deadline + LAST_WORDS);
-            return ExitCode::from(CUT_OFF);
+            return CUT_OFF;
         }
         let (stats, left_s) = (pool.stats(), left.as_secs_f64());
         report(format_args!(
@@ -115,7 +122,7 @@ fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> Ex
         ));
         pool.await_termination(left.min(REPORT_EVERY));
     }
-    ExitCode::SUCCESS
+    SERVED
 }
 
 /// Cancels what runs and refuses what was not begun: dropped, such a connection answers 503.

@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_millis(300);
 #[ignore = "does not end as a test should"]
 fn a_process_that_hangs_while_it_stops() {
     let stop = CancelToken::new();
-    let _armed = stop_on_signal(&stop, LONGEST, 3).unwrap();
+    let (_shutdown, _never_kept) = stop_on_signal(&stop, LONGEST, 3).unwrap();
     stop.cancel();
     thread::sleep(2 * DEADLINE); // stands for whatever may block; if the process is not ended before, the test fails
 }

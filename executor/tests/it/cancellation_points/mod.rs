@@ -155,6 +155,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
     ("RejectionHandler::rejected", "is called in a submission, which is in `CALLS`"),
     ("RefusingPool::execute_when_room", "the same"),
+    ("ShutdownHooks::add_pool", "registers a hook, which waits later and is no task"),
     #[cfg(not(feature = "crossbeam-channel"))]
     ("Sender::put", "is not there"),
     #[cfg(not(feature = "crossbeam-channel"))]

@@ -4,7 +4,7 @@ use executor::{CancelToken, FifoQueue, ThreadPoolExecutor};
 use exercises_harness::{expect, fail, step};
 
 use super::exercise::{Server, Stopped};
-use crate::probe::Counter;
+use crate::probe::{Counter, until_others_wait};
 use crate::sync::{Arc, thread};
 
 mod world;
@@ -67,6 +67,20 @@ pub fn shutdown_waits_for_requests_in_progress() {
     client.let_finish();
     join_shutdown(NO_END, shutdown);
     client.must_be_served("the time is not up: nobody is cut off before that");
+    running.end();
+}
+
+pub fn shutdown_sleeps_while_it_waits() {
+    let client = Client::new("1", true);
+    let running = Running::with_request_in_progress(1, &client);
+    let shutdown = running.begin_shutdown(&no_deadline());
+    until_others_wait(
+        "a thread runs on and on, while shutdown() waits for a request",
+        "a loop asks again and again whether the end or the deadline has come, and keeps a core busy with nothing: \
+         await_termination() sleeps until the pool has ended, and a deadline that is the current token ends that sleep",
+    );
+    client.let_finish();
+    join_shutdown(NO_END, shutdown);
     running.end();
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use executor::{
     CancelToken, Canceller, DirectExecutor, Executor, RejectReason, RejectedExecution, Task, TaskError,
 };
-use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
+use exercises_harness::{aside, at_once, expect, fail, panic_on_purpose, step};
 
 use super::exercise::CompletionService;
 use crate::probe::{Counter, Shared, until_asleep};
@@ -160,7 +160,7 @@ pub fn a_task_ends_without_a_take() {
     submit_all(&service, &[1, 2]);
     let cause = "a thread that ends a task waits until somebody takes a result: there has to be room for any number of \
                  results";
-    expect("the end of a task, which must not wait for a take(),", cause, || {
+    at_once("the end of a task", cause, || {
         desk.run(0);
         desk.run(0);
     });
@@ -418,8 +418,8 @@ pub fn the_executor_may_run_tasks_at_once() {
 
 pub fn try_take_takes_what_is_there() {
     let (desk, service) = at_a_desk();
-    let try_take =
-        || expect("try_take()", "try_take() waits for a task that has not ended", || service.try_take());
+    let cause = "it waits for a task that has not ended. It returns a result that is there, and None if there is none";
+    let try_take = || at_once("try_take()", cause, || service.try_take());
     check(&try_take(), "None", "nothing was submitted", "there is nothing to come");
     submit_all(&service, &[1]);
     check(&try_take(), "None", "the task has not ended", "its result is not there yet");

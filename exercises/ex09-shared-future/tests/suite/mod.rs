@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Wake, Waker};
 
-use exercises_harness::{expect, fail, step};
+use exercises_harness::{at_once, expect, fail, step};
 
 use super::exercise::{Cancelled, Outcome, SharedFuture, promise};
 use crate::probe::{Counter, Shared, until_asleep};
@@ -56,9 +56,9 @@ impl Awaiting {
     }
 
     fn poll_in_vain(&mut self) {
-        let cause = "poll() waits for the outcome, and the thread of a whole runtime with it: it leaves the waker and says \
+        let cause = "it waits for the outcome, and with it the thread of a whole runtime. Leave the waker and say \
                      Poll::Pending";
-        if expect("poll(), which must not wait,", cause, || self.poll()).is_ready() {
+        if at_once("poll()", cause, || self.poll()).is_ready() {
             fail("poll() was ready before anything was decided", "look at the outcome under its lock");
         }
     }

@@ -1,0 +1,38 @@
+//! A process is asked to end by a signal, in the middle of its work. Its hooks end the pool and then the log.
+//!
+//! ```sh
+//! cargo run -p executor --features signals --example last_words; echo "status $?"
+//! ```
+//!
+//! The book's chapter: How a process ends.
+
+use executor::shutdown_hooks::ShutdownHooks;
+use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
+use signal_hook::{consts::SIGTERM, low_level::raise};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // ANCHOR: hooks
+    let shutdown = ShutdownHooks::builder().deadline(Duration::from_secs(10)).install()?;
+    shutdown.add("log", |shutdown| println!("log: closed, because of {:?}", shutdown.cause()))?;
+    let pool = Arc::new(ThreadPoolExecutor::single());
+    shutdown.add_pool("pool", &pool, Duration::from_millis(100))?;
+    // ANCHOR_END: hooks
+
+    let (tell, told) = mpsc::channel();
+    pool.execute(move || {
+        println!("task: begins");
+        let _ = tell.send(());
+        match CancelToken::current().sleep(Duration::from_hours(1)) {
+            Ok(()) => println!("task: has finished"),
+            Err(_) => println!("task: was cancelled, and has put everything in order"),
+        }
+    })?;
+    told.recv()?;
+    println!("main: somebody sends SIGTERM");
+    raise(SIGTERM)?;
+    thread::sleep(Duration::from_hours(1)); // what `main` does is cut short
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! `main` returns while other threads are in the middle of their work. They end with the process, and nobody cleans up
+//! behind them; only a thread that was joined has finished.
+//!
+//! ```sh
+//! cargo run -p executor --example main_returns
+//! ```
+//!
+//! The book's chapter: How a process ends.
+
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+
+/// Something that has to be put in order in the end.
+struct Desk(&'static str);
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        println!("{}: tidied up", self.0);
+    }
+}
+
+fn work(own: Desk, has_begun: Sender<()>, takes: Duration) {
+    println!("{}: begins", own.0);
+    let _ = has_begun.send(());
+    thread::sleep(takes);
+    println!("{}: has finished", own.0);
+}
+
+fn main() {
+    // ANCHOR: main
+    let _own = Desk("main");
+    let (tell, told) = mpsc::channel();
+    let joined = thread::spawn({
+        let tell = tell.clone();
+        move || work(Desk("the joined thread"), tell, Duration::from_millis(100))
+    });
+    let _ = told.recv();
+    thread::spawn(move || work(Desk("the other thread"), tell, Duration::from_hours(1)));
+    let _ = told.recv();
+    let _ = joined.join();
+    println!("main: returns");
+    // ANCHOR_END: main
+}

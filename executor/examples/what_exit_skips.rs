@@ -1,0 +1,36 @@
+//! The same work ends in two ways: `main` returns, or it calls `std::process::exit`, which runs no destructor.
+//!
+//! ```sh
+//! cargo run -p executor --example what_exit_skips -- return
+//! cargo run -p executor --example what_exit_skips -- exit
+//! ```
+//!
+//! The book's chapter: How a process ends.
+
+use std::io::{BufWriter, Write, stdout};
+use std::{env, process};
+
+struct Lock(&'static str);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        println!("{} is given back", self.0);
+    }
+}
+
+fn main() {
+    let how = env::args().nth(1).unwrap_or_default();
+    // ANCHOR: main
+    let _lock = Lock("the lock file");
+    let mut report = BufWriter::new(stdout());
+    let _ = writeln!(report, "the last line of the report");
+    match how.as_str() {
+        "return" => println!("main returns"),
+        "exit" => {
+            println!("main calls exit");
+            process::exit(0);
+        }
+        _ => process::exit(2),
+    }
+    // ANCHOR_END: main
+}

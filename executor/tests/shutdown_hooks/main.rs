@@ -1,0 +1,260 @@
+//! Shutdown hooks, as somebody sees them who starts a process, sends it signals and looks at its exit status.
+//!
+//! The processes are the ignored tests of `child`: each is started by a test, and says on standard output what happens.
+#![cfg(unix)]
+
+mod child;
+mod process;
+
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use executor::shutdown_hooks::{ShutdownBegun, ShutdownCause, ShutdownGuard, ShutdownHook, ShutdownHooks};
+use process::{LONG, Process, command, times};
+use rustix::process::Signal;
+
+const SIGNALS: [(Signal, i32); 2] = [(Signal::INT, 130), (Signal::TERM, 143)];
+
+#[test]
+fn a_signal_runs_the_hooks_last_registered_first_and_ends_the_process() {
+    for (signal, status) in SIGNALS {
+        let mut process = Process::start("three_hooks");
+        process.until("ready");
+        process.send(signal);
+        process.assert_ends(status, &["c", "b", "a"]);
+    }
+}
+
+#[test]
+fn the_end_of_main_runs_them_too_and_keeps_its_status() {
+    Process::start("returns").assert_ends(0, &["b", "a: End", "main goes on"]);
+    Process::start("unwinds").assert_ends(101, &["a: End"]); // the test harness's status for a panic
+}
+
+#[test]
+fn main_does_not_end_the_process_while_a_signal_does() {
+    Process::start("returns_after_a_signal").assert_ends(143, &["a"]);
+}
+
+#[test]
+fn exit_runs_them_and_has_its_status() {
+    Process::start("exits").assert_ends(7, &["b", "a: Exit(7)"]);
+    Process::start("exits_in_a_hook").assert_ends(9, &["c", "b", "a: Signal(15)"]);
+    Process::start("exits_after_the_hooks").assert_ends(5, &["a"]);
+}
+
+#[test]
+fn a_hook_can_choose_the_status() {
+    Process::start("chooses_the_status").assert_ends(0, &["a: Signal(15)"]);
+}
+
+#[test]
+fn a_program_that_is_asked_otherwise_ends_by_itself() {
+    Process::start("requested").assert_ends(0, &["a: Requested", "main goes on"]);
+    for (signal, status) in SIGNALS {
+        let mut process = Process::start("requested_and_hangs");
+        process.until("ready");
+        process.send(signal);
+        assert_eq!(process.end().0, Some(status), "that is the second request");
+    }
+}
+
+/// The deadline is kept by a thread that waits for nothing else.
+#[test]
+fn what_blocks_is_left_behind_at_the_deadline() {
+    for (child, status) in [
+        ("blocks_after_a_signal", 143),
+        ("blocks_at_the_end", 1),
+        ("blocks_after_exit", 1),
+        ("blocks_after_a_request", 1),
+        ("blocks_with_a_status", 3),
+    ] {
+        let began = Instant::now();
+        Process::start(child).assert_ends(status, &["b"]);
+        assert!(began.elapsed() >= child::SOON, "{child}: too early");
+    }
+}
+
+#[test]
+fn a_second_signal_ends_a_process_that_hangs() {
+    for (first, _) in SIGNALS {
+        for (second, status) in SIGNALS {
+            let mut process = Process::start("hangs_in_a_hook");
+            process.until("ready");
+            process.send(first);
+            process.until("b");
+            process.send(second);
+            process.assert_ends(status, &[]);
+        }
+    }
+}
+
+#[test]
+fn a_hook_that_panics_is_reported_and_the_others_run() {
+    let report = "reported: task shutdown hook b panicked on thread shutdown hooks: it failed";
+    Process::start("panics").assert_ends(143, &["c", report, "a"]);
+}
+
+#[test]
+fn hooks_are_fixed_when_the_shutdown_begins() {
+    let expected = ["c", "add: the process is shutting down", "remove: the process is shutting down", "a"];
+    Process::start("changes_hooks_too_late").assert_ends(143, &expected);
+}
+
+#[test]
+fn a_hook_that_was_removed_does_not_run() {
+    Process::start("removes").assert_ends(143, &["b was dropped", "c", "a"]);
+}
+
+#[test]
+fn a_process_has_one_set_of_hooks() {
+    Process::start("installs_twice").assert_ends(0, &["AlreadyExists", "a"]);
+}
+
+/// First in peace: what ends within the grace is not disturbed. Then the rest is cancelled, and what waits never begins.
+#[test]
+fn a_pool_is_ended_by_its_hook() {
+    Process::start("ends_a_pool").assert_ends(143, &["quick task done", "log"]);
+    Process::start("cancels_a_pool")
+        .assert_ends(143, &["slow task cancelled", "the other never began", "log"]);
+    Process::start("has_lost_its_pool").assert_ends(143, &["pool dropped", "log"]);
+}
+
+/// At whatever moment a signal comes, and whatever the process is doing: each hook runs once, in order, and the status says
+/// which signal it was. `EXECUTOR_SIGNALS=300` asks for more rounds.
+#[test]
+fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
+    for round in 0..times() {
+        let (signal, status) = SIGNALS[round % 2];
+        let mut process = Process::start("works_hard");
+        process.until("ready");
+        thread::sleep(moment()); // the moment is what is tried, nothing is waited for
+        process.send(signal);
+        process.assert_ends(status, &["5", "4", "pool ended", "2", "1"]);
+    }
+}
+
+/// The second signal comes while hooks run, or before, or when they have run. It may cut the hooks short, and nothing else.
+#[test]
+fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
+    for round in 0..times() {
+        let ((first, one), (second, other)) = (SIGNALS[round % 2], SIGNALS[round / 2 % 2]);
+        let mut process = Process::start("works_hard");
+        process.until("ready");
+        thread::sleep(moment());
+        process.send(first);
+        thread::sleep(moment() / 4);
+        process.send_if_it_lives(second);
+        let (status, said) = process.end();
+        let all = ["5", "4", "pool ended", "2", "1"];
+        assert!(all.starts_with(&said.iter().map(String::as_str).collect::<Vec<_>>()), "{said:?}");
+        assert!(status == Some(one) || status == Some(other), "{status:?} in round {round}");
+    }
+}
+
+/// Nothing is written by the library, so nobody has to read it.
+#[test]
+fn nobody_has_to_read_standard_error() {
+    for stderr in [closed as fn() -> Stderr, full, unread] {
+        for (signal, status) in SIGNALS {
+            let (_reader, stderr) = stderr();
+            let mut process = Process::start_with(command("three_hooks").stderr(stderr));
+            process.until("ready");
+            process.send(signal);
+            process.assert_ends(status, &["c", "b", "a"]);
+        }
+    }
+    let mut process = Process::start_with(&mut process::without_stderr("three_hooks"));
+    process.until("ready");
+    process.send(Signal::TERM);
+    process.assert_ends(143, &["c", "b", "a"]);
+}
+
+/// A hook that writes more than anybody reads blocks; and so does the panic hook of the standard library.
+#[test]
+fn a_hook_that_writes_to_standard_error_is_left_behind_at_the_deadline() {
+    for (child, stderr) in [("writes_much", unread as fn() -> Stderr), ("panics_soon", full)] {
+        let (_reader, stderr) = stderr();
+        let mut process = Process::start_with(command(child).stderr(stderr));
+        process.until("ready");
+        process.send(Signal::TERM);
+        process.assert_ends(143, &["b"]);
+    }
+    let (_reader, stderr) = closed();
+    let mut process = Process::start_with(command("writes_much").stderr(stderr));
+    process.until("ready");
+    process.send(Signal::TERM);
+    process.assert_ends(143, &["b", "a"]);
+}
+
+/// The standard library flushes standard output on the way out. That can block, and is no reason to stay.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
+    let (process, _unread) = Process::start_unheard("cannot_flush");
+    process.assert_ends(143, &[]);
+}
+
+/// Two threads wait for the end. Neither looks from time to time whether it has come.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_wakes_up_while_there_is_no_signal() {
+    let mut process = Process::start("three_hooks");
+    process.until("ready");
+    let wakes_within_a_second = || {
+        let before = process.voluntary_context_switches();
+        thread::sleep(Duration::from_secs(1)); // the time in which wake-ups are counted
+        process.voluntary_context_switches() - before
+    };
+    // In the first, threads that were just started may still go to sleep.
+    let quiet = (0..20).any(|_| wakes_within_a_second() == 0);
+    assert!(quiet, "something looks again and again");
+}
+
+#[test]
+fn what_is_handed_out_can_be_shared() {
+    fn shareable<T: Send + Sync>() {}
+    fn error<T: std::error::Error + Send + Sync + 'static>() {}
+    shareable::<ShutdownHooks>();
+    shareable::<ShutdownGuard>();
+    shareable::<ShutdownHook>();
+    shareable::<ShutdownCause>();
+    error::<ShutdownBegun>();
+}
+
+type Stderr = (Option<PipeReader>, Stdio);
+
+/// Nobody can read any more.
+fn closed() -> Stderr {
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    (None, writer.into())
+}
+
+fn unread() -> Stderr {
+    let (reader, writer) = io::pipe().unwrap();
+    (Some(reader), writer.into())
+}
+
+/// A pipe without room.
+fn full() -> Stderr {
+    let (reader, mut writer) = io::pipe().unwrap();
+    fill(&mut writer);
+    (Some(reader), writer.into())
+}
+
+/// Writes until there is no room: the thread that writes is then blocked, and stays so.
+fn fill(writer: &mut PipeWriter) {
+    let mut own = writer.try_clone().unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    thread::spawn(move || while own.write(&[b'.'; 512]).is_ok() && tell.send(()).is_ok() {});
+    while told.recv_timeout(LONG / 50).is_ok() {}
+}
+
+/// A moment within 20 ms, another one each time.
+fn moment() -> Duration {
+    use std::hash::{BuildHasher, RandomState};
+    Duration::from_micros(RandomState::new().hash_one(0) % 20_000)
+}

@@ -1,0 +1,130 @@
+//! A process that a test has started, and what it has said.
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Longer than anything here takes, unless it is broken or the machine is very busy.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+/// How often to try what depends on the moment.
+pub(crate) fn times() -> usize {
+    env::var("EXECUTOR_SIGNALS").map_or(8, |times| times.parse().expect("EXECUTOR_SIGNALS is a number"))
+}
+
+pub(crate) struct Process {
+    child: Child,
+    said: Receiver<String>,
+}
+
+/// The command that starts a test of the module `child`.
+pub(crate) fn command(child: &str) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(arguments(child)).env("RUST_BACKTRACE", "0");
+    command
+}
+
+/// The same for a process that has no standard error at all.
+pub(crate) fn without_stderr(child: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"exec "$0" "$@" 2>&-"#]).arg(env::current_exe().unwrap());
+    command.args(arguments(child));
+    command
+}
+
+fn arguments(child: &str) -> [String; 5] {
+    let name = format!("child::{child}");
+    ["--exact".into(), "--ignored".into(), "--nocapture".into(), "--test-threads=1".into(), name]
+}
+
+impl Process {
+    pub(crate) fn start(child: &str) -> Self {
+        Self::start_with(command(child).stderr(Stdio::null()))
+    }
+
+    pub(crate) fn start_with(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        command.stderr(Stdio::null()); // or our copy of a pipe would keep it open
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (tell, said) = mpsc::channel();
+        thread::spawn(move || {
+            // The test harness says something, too.
+            let lines = stdout.lines().map_while(Result::ok);
+            for line in lines.filter_map(|line| line.strip_prefix('@').map(str::to_owned)) {
+                let _ = tell.send(line);
+            }
+        });
+        Self { child, said }
+    }
+
+    /// Starts a process whose standard output nobody reads.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_unheard(child: &str) -> (Self, std::process::ChildStdout) {
+        let mut child = command(child).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        (Self { child, said: mpsc::channel().1 }, stdout)
+    }
+
+    /// Waits until the process says this, and fails if it says something else.
+    pub(crate) fn until(&mut self, expected: &str) {
+        assert_eq!(self.said.recv_timeout(LONG).expect("the process says something"), expected);
+    }
+
+    pub(crate) fn send(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Our child is there until it is waited for, but perhaps only its exit status.
+    pub(crate) fn send_if_it_lives(&self, signal: Signal) {
+        let _ = kill_process(self.pid(), signal);
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// The exit status, none if a signal has ended the process; and what it has said and nobody has waited for.
+    pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
+        let deadline = Instant::now() + LONG;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if Instant::now() > deadline {
+                self.child.kill().unwrap();
+                self.child.wait().unwrap();
+                panic!("the process does not end; it said {:?}", self.said.iter().collect::<Vec<_>>());
+            }
+            thread::sleep(Duration::from_millis(2)); // nothing tells us when a process has ended
+        };
+        (status.code(), self.said.iter().collect())
+    }
+
+    pub(crate) fn assert_ends(self, status: i32, said: &[&str]) {
+        let (ended, has_said) = self.end();
+        assert_eq!((ended, has_said.iter().map(String::as_str).collect()), (Some(status), said.to_vec()));
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn voluntary_context_switches(&self) -> usize {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let of_thread = |path: std::path::PathBuf| {
+            let status = std::fs::read_to_string(path.join("status")).unwrap();
+            let switches = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            switches.unwrap().trim().parse::<usize>().unwrap()
+        };
+        tasks.map(|task| of_thread(task.unwrap().path())).sum()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,115 @@
+//! Wrong: shutdown() waits a millisecond at a time and looks at the deadline in between.
+//! The learner sees: a thread runs on and on while shutdown() waits for a request.
+#![allow(unused)]
+
+use core::time::Duration;
+
+use executor::prelude::*;
+use executor::{CancelToken, ThreadPoolExecutor};
+
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Where clients connect. The tests bring their own, without a network.
+pub trait Listener: Send + Sync + 'static {
+    type Connection: Connection;
+
+    /// Waits for the next client. `None` once the listener is closed.
+    fn accept(&self) -> Option<Self::Connection>;
+
+    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    fn close(&self);
+}
+
+/// A client that has connected and wants an answer.
+pub trait Connection: Send + 'static {
+    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
+    /// Like any code, it may panic. That is no refusal.
+    fn serve(self, token: &CancelToken);
+
+    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    fn refuse(self);
+}
+
+/// How a server has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Everybody who was being served, or waited to be, was served.
+    InOrder,
+    /// The time was up before that.
+    CutOff,
+}
+
+/// Accepts clients and has a pool serve them, until it is told to stop.
+pub struct Server<L: Listener> {
+    listener: L,
+    pool: ThreadPoolExecutor,
+    refused: Arc<AtomicUsize>,
+    cut_off: AtomicBool,
+}
+
+/// A connection on its way through the pool. Dropped before anybody serves it, it is refused: wherever it was then.
+struct Guest<C: Connection> {
+    connection: Option<C>,
+    refused: Arc<AtomicUsize>,
+}
+
+impl<C: Connection> Guest<C> {
+    fn serve(mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.serve(&CancelToken::current());
+        }
+    }
+}
+
+impl<C: Connection> Drop for Guest<C> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            connection.refuse();
+        }
+    }
+}
+
+impl<L: Listener> Server<L> {
+    /// A server that runs as soon as somebody calls `run`.
+    pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
+        Self { listener, pool, refused: Arc::default(), cut_off: AtomicBool::new(false) }
+    }
+
+    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    pub fn run(&self) {
+        while let Some(connection) = self.listener.accept() {
+            let guest = Guest { connection: Some(connection), refused: Arc::clone(&self.refused) };
+            // If the pool refuses, the guest is dropped with the error.
+            let _ = self.pool.execute(move || guest.serve());
+        }
+    }
+
+    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
+        self.listener.close();
+        self.pool.shutdown();
+        let over = loop {
+            if self.cut_off.load(Ordering::Relaxed)
+                || self.pool.await_termination(Duration::from_millis(1))
+            {
+                break true;
+            }
+            if deadline.is_cancelled() {
+                break false;
+            }
+        };
+        if !over {
+            // Before anybody is cut off: then whoever waits beside us cannot take the pool's end for an orderly one.
+            self.cut_off.store(true, Ordering::Relaxed);
+            drop(self.pool.shutdown_now());
+        }
+        if self.cut_off.load(Ordering::Relaxed) { Stopped::CutOff } else { Stopped::InOrder }
+    }
+
+    /// How many connections were refused so far.
+    pub fn refused(&self) -> usize {
+        self.refused.load(Ordering::Relaxed)
+    }
+}

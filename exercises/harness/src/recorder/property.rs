@@ -1,0 +1,115 @@
+//! What a property writes down, and what it may ask: how many threads there are, how often something has happened.
+
+use exercises_protocol::schedule::{Action, Event};
+
+use super::{Doing, LOCK_TAKEN, Recorder, Thread, here, recorder};
+
+/// Writes down something that the property (or one of its jobs) has done, for the picture.
+pub fn step(what: &str) {
+    here(|recorder, me| recorder.record(me, Action::Step(what.to_owned()), None));
+}
+
+/// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely cause if it does
+/// not come back, or panics.
+pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
+    here(|recorder, me| {
+        recorder.threads[me].expectations.push((what.to_owned(), cause.to_owned()));
+        recorder.record(me, Action::Step(format!("begins {what}")), None);
+    });
+    let result = call();
+    here(|recorder, me| {
+        recorder.threads[me].expectations.pop();
+        recorder.record(me, Action::Step(format!("is done with {what}")), None);
+    });
+    result
+}
+
+/// Runs a call that must not wait for anybody. `cause` is the likely cause if it never comes back.
+pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
+    let said = Some((what.to_owned(), cause.to_owned()));
+    let outer = here(|recorder, me| std::mem::replace(&mut recorder.threads[me].at_once, said)).flatten();
+    let result = expect(what, cause, call);
+    here(|recorder, me| recorder.threads[me].at_once = outer);
+    result
+}
+
+/// How often the calling thread has begun to wait on a condition variable.
+pub fn waits_so_far() -> usize {
+    let waits = |event: &&Event| matches!(event.action, Action::Wait { .. });
+    here(|recorder, me| recorder.events.iter().filter(waits).filter(|event| event.thread == me).count())
+        .unwrap_or_default()
+}
+
+/// Does something that the property needs and is not about: to end a pool after the last step, say. A failure in it is shown
+/// only if the answer breaks nothing else.
+pub fn aside<R>(call: impl FnOnce() -> R) -> R {
+    here(|recorder, _| recorder.aside = true);
+    let result = call();
+    here(|recorder, _| recorder.aside = false);
+    result
+}
+
+/// How many threads that were spawned in this run have not ended.
+pub fn live_threads() -> usize {
+    census().alive
+}
+
+/// How often this run has notified a condition variable of the learner's, whether or not a thread waited on it.
+pub fn notifications() -> usize {
+    let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
+    recorder().events.iter().filter(notifies).count()
+}
+
+/// How often a thread of this run has found a lock taken, and went on without it.
+pub fn locks_found_taken() -> usize {
+    let taken = |event: &&Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
+    recorder().events.iter().filter(taken).count()
+}
+
+/// The calling thread waits for something that the property provides; `None` once it came.
+pub(crate) fn expecting(what: Option<&str>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = what.map_or(Doing::Running, |what| Doing::Expecting(what.to_owned()));
+        if let Some(what) = what {
+            recorder.record(me, Action::Expect(what.to_owned()), None);
+        }
+    });
+}
+
+/// Of the threads that were spawned in this run.
+pub(crate) struct Census {
+    /// So many wait for what another thread has to do, or for a lock that one of those holds.
+    pub(crate) asleep: usize,
+    /// So many have not ended.
+    pub(crate) alive: usize,
+    /// All of them.
+    pub(crate) started: usize,
+}
+
+/// Counts the threads that were spawned.
+pub(crate) fn census() -> Census {
+    let recorder = recorder();
+    let spawned = || recorder.threads.iter().filter(|thread| thread.spawned);
+    let asleep = spawned().filter(|thread| recorder.is_asleep(thread)).count();
+    let alive = spawned().filter(|thread| !matches!(thread.doing, Doing::Ended | Doing::Panicked)).count();
+    Census { asleep, alive, started: spawned().count() }
+}
+
+impl Recorder {
+    /// Whether a thread waits for what another has to do. Who waits for a lock that a sleeper keeps sleeps as long: so do
+    /// workers that share the receiver of a channel.
+    fn is_asleep(&self, thread: &Thread) -> bool {
+        let mut thread = thread;
+        for _ in &self.threads {
+            match thread.doing {
+                Doing::Waiting(_) | Doing::Sleeping(_) => return true,
+                Doing::Locking(lock) => match self.locks.get(lock).copied().flatten() {
+                    Some((holder, _)) => thread = &self.threads[holder],
+                    None => return false,
+                },
+                _ => return false,
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,93 @@
+//! What is told: how a property ends that does not hold, and what is reported then.
+
+use std::panic::Location;
+use std::time::Duration;
+
+use exercises_protocol::Failure;
+use exercises_protocol::schedule::{self, Action, Schedule};
+
+use super::{Recorder, Thread, here, recorder};
+use crate::{diagnosis, isolate};
+
+/// So many events are reported.
+const MOST_REPORTED: usize = 1_000;
+
+/// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.
+pub fn fail(seen: &str, cause: &str) -> ! {
+    let failure = here(|recorder, me| {
+        recorder.record(me, Action::Fail(seen.to_owned()), None);
+        recorder.failure(seen, cause, None)
+    });
+    report(failure)
+}
+
+impl Recorder {
+    /// That this run fails. `decisive` is the event that decided it, if that is known.
+    fn failure(&self, seen: &str, cause: &str, decisive: Option<usize>) -> Failure {
+        let mut failure = Failure::new(&self.promise, seen, cause, self.schedule(decisive));
+        failure.found = self.run - self.begun;
+        failure.aside = self.aside;
+        failure
+    }
+
+    fn schedule(&self, decisive: Option<usize>) -> Schedule {
+        let thread = |thread: &Thread| schedule::Thread {
+            name: thread.name.clone(),
+            end: diagnosis::state(self, thread),
+        };
+        let threads = self.threads.iter().map(thread).collect();
+        let mut schedule = Schedule { threads, events: self.events.clone(), decisive, code: Vec::new() };
+        schedule.shorten(MOST_REPORTED);
+        schedule.quote(&self.source);
+        schedule
+    }
+}
+
+fn report(failure: Option<Failure>) -> ! {
+    match failure {
+        Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
+        // A thread left over from an earlier run: that run has passed, and nobody listens to this thread any more.
+        None => loop {
+            std::thread::park();
+        },
+    }
+}
+
+/// The property will not come to an end; `verdict` says how that is known.
+pub(crate) fn fail_hung(verdict: &str) -> ! {
+    report(Some(hang(verdict, false)))
+}
+
+/// `busy`: some thread has kept a processor busy all the time.
+fn hang(verdict: &str, busy: bool) -> Failure {
+    let recorder = recorder();
+    let found = diagnosis::of_hang(&recorder, verdict, busy);
+    recorder.failure(&found.seen, &found.cause, found.decisive)
+}
+
+/// The time is up. Not even the model noticed, or these are real threads.
+pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
+    let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()), busy);
+    failure.hung = true;
+    report(Some(failure))
+}
+
+/// Somebody panicked who should not.
+pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
+    let failure = here(|recorder, me| {
+        let found = diagnosis::of_panic(recorder, me, message, at);
+        recorder.record(me, Action::Fail(format!("panics: {message}")), None);
+        recorder.failure(&found.seen, &found.cause, found.decisive)
+    });
+    report(failure)
+}
+
+/// A panic that a job is meant to have came out of the learner's code, into the property.
+pub(crate) fn fail_escaped() -> ! {
+    let failure = here(|recorder, me| {
+        let found = diagnosis::of_escape(recorder, me);
+        recorder.record(me, Action::Fail(found.seen.clone()), None);
+        recorder.failure(&found.seen, &found.cause, found.decisive)
+    });
+    report(failure)
+}

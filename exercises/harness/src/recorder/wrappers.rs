@@ -1,0 +1,186 @@
+//! What is recorded: the wrappers in `crate::sync` report here what a thread is about to do, and what it has done.
+
+use std::panic::Location;
+
+use exercises_protocol::schedule::{Action, Event};
+
+use super::{Doing, ThreadKey, fail, here, line, line_text, recorder};
+
+pub(crate) fn new_lock() -> usize {
+    let mut recorder = recorder();
+    recorder.locks.push(None);
+    recorder.locks.len() - 1
+}
+
+pub(crate) fn new_condvar() -> usize {
+    let mut recorder = recorder();
+    recorder.condvars += 1;
+    recorder.condvars - 1
+}
+
+/// The calling thread is about to lock. That it holds this lock already is a failure at once: it would wait for itself.
+pub(crate) fn locking(lock: usize, at: &Location<'_>) {
+    let itself = here(|recorder, me| {
+        let held = recorder.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
+        recorder.threads[me].doing = Doing::Locking(lock);
+        recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Want(lock), line(at));
+        held.map(|(_, since)| (recorder.threads[me].name.clone(), since))
+    });
+    if let Some(Some((name, since))) = itself {
+        fail(
+            &format!("{name} locks, at line {}, a lock that it holds since {}", at.line(), line_text(since)),
+            "a std Mutex cannot be locked twice by one thread: let go of the first guard before calling what locks again",
+        );
+    }
+}
+
+pub(crate) fn locked(lock: usize, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Running;
+        if let Some(holder) = recorder.locks.get_mut(lock) {
+            *holder = Some((me, line(at)));
+        }
+        recorder.got(me, lock);
+        recorder.record(me, Action::Lock(lock), line(at));
+    });
+}
+
+pub(crate) fn unlocked(lock: usize) {
+    here(|recorder, me| {
+        if let Some(holder) = recorder.locks.get_mut(lock) {
+            *holder = None;
+        }
+        recorder.record(me, Action::Unlock(lock), None);
+    });
+}
+
+pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Waiting(condvar);
+        recorder.threads[me].line = line(at);
+        if let Some(holder) = recorder.locks.get_mut(lock) {
+            *holder = None;
+        }
+        recorder.record(me, Action::Wait { condvar, lock }, line(at));
+    });
+}
+
+/// The wait is over, and the lock may be somebody else's.
+pub(crate) fn locking_again(lock: usize) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Locking(lock);
+        let line = recorder.threads[me].line;
+        recorder.record(me, Action::Want(lock), line);
+    });
+}
+
+pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Running;
+        if let Some(holder) = recorder.locks.get_mut(lock) {
+            *holder = Some((me, line(at)));
+        }
+        recorder.got(me, lock);
+        recorder.record(me, Action::Wake { condvar, lock, spurious }, line(at));
+    });
+}
+
+pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
+    here(|recorder, me| {
+        let waits = |thread: &usize| recorder.threads[*thread].doing == Doing::Waiting(condvar);
+        let mut woken: Vec<usize> = (0..recorder.threads.len()).filter(waits).collect();
+        if !all && woken.len() > 1 {
+            woken.clear(); // one of them
+        }
+        recorder.record(me, Action::Notify { condvar, all, woken }, line(at));
+    });
+}
+
+/// The notification that was recorded last has ended the wait of these threads.
+pub(crate) fn woke(threads: &[ThreadKey]) {
+    here(|recorder, _| {
+        if let Some(Event { action: Action::Notify { woken, .. }, .. }) = recorder.events.last_mut() {
+            *woken = threads.iter().map(|key| key.thread).collect();
+        }
+    });
+}
+
+pub(crate) fn spawned(child: ThreadKey, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[child.thread].of_the_property = line(at).is_none();
+        recorder.record(me, Action::Spawn(child.thread), line(at));
+    });
+}
+
+pub(crate) fn ended(panicked: bool) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = if panicked { Doing::Panicked } else { Doing::Ended };
+        recorder.record(me, Action::End { panicked }, None);
+    });
+}
+
+pub(crate) fn joining(child: ThreadKey, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Joining(child.thread);
+        recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Await(child.thread), line(at));
+    });
+}
+
+pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Running;
+        recorder.record(me, Action::Join(child.thread), line(at));
+    });
+}
+
+/// What a receiver waits for.
+pub(crate) const MESSAGE: &str = "a message";
+
+/// What a `try_lock` does that gets no lock.
+pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
+
+/// The calling thread is about to wait for a lock that has no number.
+pub(crate) fn blocking(what: &'static str, at: &Location<'_>) {
+    waits_for(Doing::Blocked(what), at);
+}
+
+/// The calling thread is about to wait for what another thread has to do.
+pub(crate) fn sleeping(what: &'static str, at: &Location<'_>) {
+    waits_for(Doing::Sleeping(what), at);
+    here(|recorder, me| recorder.record(me, Action::Expect(what.to_owned()), line(at)));
+}
+
+fn waits_for(doing: Doing, at: &Location<'_>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = doing;
+        recorder.threads[me].line = line(at);
+    });
+}
+
+/// The calling thread has done something that is told in words, and goes on.
+pub(crate) fn did(what: &str, at: Option<&Location<'_>>) {
+    here(|recorder, me| {
+        recorder.threads[me].doing = Doing::Running;
+        recorder.record(me, Action::Step(what.to_owned()), at.and_then(line));
+    });
+}
+
+/// Who did something, and at which line of the learner's file.
+#[cfg(feature = "memory")]
+pub(crate) struct Place {
+    pub(crate) thread: usize,
+    pub(crate) name: String,
+    pub(crate) line: Option<u32>,
+}
+
+/// Writes down a step of the learner's code.
+#[cfg(feature = "memory")]
+pub(crate) fn did_in_memory(what: String, at: &Location<'_>) -> Option<Place> {
+    here(|recorder, me| {
+        recorder.threads[me].line = line(at);
+        recorder.record(me, Action::Step(what), line(at));
+        Place { thread: me, name: recorder.threads[me].name.clone(), line: line(at) }
+    })
+}

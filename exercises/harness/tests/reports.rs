@@ -1,0 +1,131 @@
+//! What is reported of a panic, of where a failure was found, and of very much that has happened.
+
+use exercises_harness::model::check;
+use exercises_protocol::schedule::Action;
+
+mod failing;
+
+use failing::{PROMISE, failing, message, written};
+
+mod properties {
+    use exercises_harness::model::sync::atomic::{AtomicUsize, Ordering};
+    use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
+    use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
+
+    pub(crate) fn panics_with_a_bad_destructor() {
+        struct Hangs(Arc<Mutex<()>>);
+        impl Drop for Hangs {
+            fn drop(&mut self) {
+                let _guard = self.0.lock().unwrap();
+                panic!("in a destructor");
+            }
+        }
+        let _hangs = Hangs(Arc::default());
+        println!("about to panic");
+        panic!("for a reason");
+    }
+
+    /// A job runs on the thread that executes it, and nobody catches its panic.
+    pub(crate) fn lets_a_panic_escape() {
+        expect("execute()", "no cause", || panic_on_purpose());
+    }
+
+    /// In the 120th schedule, and after its last step.
+    pub(crate) fn fails_late_and_aside() {
+        static RUNS: AtomicUsize = AtomicUsize::new(0);
+        if RUNS.fetch_add(1, Ordering::SeqCst) == 119 {
+            aside(|| fail("it is late", "no cause"));
+        }
+    }
+
+    /// It says what it has seen; no rule knows a step that decided it.
+    pub(crate) fn sees_something() {
+        step("does something");
+        let lock = Mutex::new(());
+        drop(lock.lock().unwrap());
+        fail("something was seen", "no cause");
+    }
+
+    /// Very many threads wait for what never comes.
+    pub(crate) fn has_a_crowd() {
+        let shared = Arc::new((Mutex::new(()), Condvar::new()));
+        let crowd: Vec<_> = (0..500)
+            .map(|_| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || drop(shared.1.wait(shared.0.lock().unwrap()).unwrap()))
+            })
+            .collect();
+        for thread in crowd {
+            thread.join().unwrap();
+        }
+    }
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn panics_with_a_bad_destructor() {
+    check("", "panics_with_a_bad_destructor", PROMISE, properties::panics_with_a_bad_destructor);
+}
+
+#[test]
+fn a_panic_is_reported_before_any_destructor_runs_and_with_what_was_printed() {
+    let message = message("panics_with_a_bad_destructor");
+    assert!(message.contains("test panicked: for a reason (reports.rs, line"), "{message}");
+    assert!(message.contains("What your code printed last: about to panic"), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn lets_a_panic_escape() {
+    check("", "lets_a_panic_escape", PROMISE, properties::lets_a_panic_escape);
+}
+
+#[test]
+fn a_panic_that_comes_out_of_a_call_is_a_verdict() {
+    let message = message("lets_a_panic_escape");
+    assert!(message.contains("the panic of a job came out of execute(), on test"), "{message}");
+    assert!(message.contains(&format!("promise {PROMISE}")), "{message}");
+    assert!(message.contains("whoever calls the job has to catch it"), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn fails_late_and_aside() {
+    check("", "fails_late_and_aside", PROMISE, properties::fails_late_and_aside);
+}
+
+#[test]
+fn where_and_when_a_failure_was_found_is_written() {
+    failing("fails_late_and_aside");
+    let late = written("fails_late_and_aside");
+    assert_eq!((late.found, late.aside), (120, true));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn sees_something() {
+    check("", "sees_something", PROMISE, properties::sees_something);
+}
+
+#[test]
+fn a_failure_that_no_rule_explains_marks_no_step() {
+    let message = message("sees_something");
+    assert!(message.contains("something was seen") && !message.contains("decided"), "{message}");
+    let schedule = written("sees_something").schedule;
+    assert_eq!(schedule.decisive, None);
+    assert_eq!(schedule.events.last().unwrap().action, Action::Fail("something was seen".into()));
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn has_a_crowd() {
+    check("", "has_a_crowd", PROMISE, properties::has_a_crowd);
+}
+
+#[test]
+fn of_very_many_threads_only_some_are_told() {
+    let message = message("has_a_crowd");
+    assert!(message.contains("and 489 more threads") && message.contains("not drawn"), "{message}");
+    assert!(message.len() < 10_000, "{message}");
+    assert_eq!(written("has_a_crowd").schedule.events.len(), 1_000);
+}
