@@ -67,7 +67,7 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// unexpectedly, `token.check()?` tells whether the canceller was the reason.
     ///
     /// # Errors
-    /// [`Cancelled`] if it gave up because it was asked to.
+    /// [`struct@Cancelled`] if it gave up because it was asked to.
     fn run(self, token: &CancelToken) -> Result<Self::Output, Cancelled>;
 
     /// What to do to have [`run`](Self::run) return soon. It is asked for before `run` begins and called once at most, on

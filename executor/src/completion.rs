@@ -35,7 +35,7 @@
 
 use std::fmt;
 
-use crate::cancel::{CancelToken, check_current};
+use crate::cancel::{CancelToken, check_current, interrupted};
 use crate::error::{Cancelled, WaitError};
 use crate::executor::{Executor, RejectedSubmission, submit_to};
 use crate::handle::{Arrivals, Canceller, Expected, FutureTask, TaskHandle};
@@ -109,14 +109,14 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// submitted by others, `None` says that there was a moment without any.
     ///
     /// # Errors
-    /// [`Cancelled`] if the calling task was cancelled, before or during the wait. No handle is lost.
+    /// [`struct@Cancelled`] if the calling task was cancelled, before or during the wait. No handle is lost.
     ///
     /// # Blocking
     /// Blocks while tasks are outstanding and none has ended. Called by a task of the same pool it can wait for ever, as
     /// [`TaskHandle::join`] can.
     pub fn take(&self) -> Result<Option<TaskHandle<T>>, Cancelled> {
         check_current()?;
-        self.arrivals.next(Deadline::NEVER).map_err(|_| Cancelled)
+        self.arrivals.next(Deadline::NEVER).map_err(|_| interrupted())
     }
 
     /// Gives out the handle of a task that has ended, if there is one. Never blocks.

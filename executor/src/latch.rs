@@ -9,7 +9,7 @@
 use std::fmt;
 use std::task::Waker;
 
-use crate::cancel::check_current;
+use crate::cancel::{check_current, interrupted};
 use crate::error::{Cancelled, WaitError};
 use crate::sync::{Duration, Mutex};
 use crate::wait::{Deadline, Line, wait};
@@ -73,10 +73,10 @@ impl Latch {
     /// Waits until the latch is open.
     ///
     /// # Errors
-    /// [`Cancelled`] if the calling task was cancelled, before or during the wait.
+    /// [`struct@Cancelled`] if the calling task was cancelled, before or during the wait.
     pub fn wait(&self) -> Result<(), Cancelled> {
         check_current()?;
-        self.wait_until(Deadline::NEVER).map_err(|_| Cancelled)
+        self.wait_until(Deadline::NEVER).map_err(|_| interrupted())
     }
 
     /// Waits until the latch is open, for `timeout` at most.

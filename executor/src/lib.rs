@@ -23,10 +23,12 @@
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
 //! | `sync` | | – | the one door to locks, threads and time, so that a model checker can stand behind it |
-//! | `error` | [`Cancelled`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
+//! | `reason` | [`CancelReason`], [`CancelKind`] | – | why a task was asked to stop |
+//! | `error` | [`struct@Cancelled`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
 //! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
+//! | `timer` | | – | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
-//! | `cancel` | [`CancelToken`], [`Registration`], [`masked`] | The handle | asking a task to stop |
+//! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
@@ -36,9 +38,10 @@
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` ★ | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | Tasks and executors | three policies on a page |
 //! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
-//! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`] | The pooled server | worker threads, a queue and a life cycle |
+//! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
+//! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | – | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
 //! | `sizing` | [`recommended_threads`], [`WaitCompute`] | How many threads? | how many threads |
 //! | `shutdown_hooks` | `ShutdownHooks` (feature `signals`) | Lifecycle and graceful stop | what a process does before it ends |
@@ -97,6 +100,7 @@
 //! * `crossbeam-channel`: the module `channel`, with channels whose blocking calls can be cancelled, and
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`] and [`PoolSnapshot`] can be serialised.
+//! * `rustix`: `CancellableListener` and `CancellableChild`, on Unix.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends, by itself or by a signal.
 //! * `tracing`: [`NamedThreads`] says when its threads begin and when they end.
 //!
@@ -112,16 +116,21 @@ mod sync;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 pub use sync::program;
 
+mod reason;
+pub use reason::{CancelKind, CancelReason};
+
 mod error;
 pub use error::{Cancelled, RejectReason, WaitError};
 
 pub mod panics;
 pub use panics::Panic;
 
+mod timer;
+
 mod callbacks;
 
 mod cancel;
-pub use cancel::{CancelToken, Registration, masked};
+pub use cancel::{Attached, CancelToken, Registration, masked};
 
 mod wait;
 
@@ -158,7 +167,7 @@ pub use queue::{FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, WorkQueue};
 mod thread_pool;
 pub use thread_pool::{
     Abort, Block, CallerRuns, Discard, DiscardOldest, DropPolicy, Hooks, NamedThreads, PoolConfigError,
-    PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, TaskInfo, ThreadFactory,
+    PoolSnapshot, PoolState, PoolStats, RefusingPool, RejectionHandler, Stopper, TaskInfo, ThreadFactory,
     ThreadPoolBuilder, ThreadPoolExecutor, UnconfigurablePool, Worker,
 };
 
@@ -167,6 +176,14 @@ pub use completion::ExecutorCompletionService;
 
 mod cancellable_task;
 pub use cancellable_task::{CancellableTask, CancellingExecutor};
+
+// Sockets and processes block in the system, past any model.
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+mod uninterruptible;
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+pub use uninterruptible::CancellableStream;
+#[cfg(all(unix, feature = "rustix"))]
+pub use uninterruptible::{CancellableChild, CancellableListener};
 
 mod timing;
 pub use timing::Timing;

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::task::Waker;
 
-use crate::cancel::check_current;
+use crate::cancel::{check_current, interrupted};
 use crate::error::{Cancelled, WaitError};
 use crate::sync::{Duration, Mutex};
 use crate::wait::{Deadline, Line, Ticket, wait};
@@ -52,7 +52,7 @@ impl Semaphore {
     /// Waits for a permit.
     ///
     /// # Errors
-    /// [`Cancelled`] if the calling task was cancelled, before or during the wait. Then it has taken nothing.
+    /// [`struct@Cancelled`] if the calling task was cancelled, before or during the wait. Then it has taken nothing.
     pub fn acquire(&self) -> Result<Permit<'_>, Cancelled> {
         self.acquire_many(1)
     }
@@ -63,7 +63,7 @@ impl Semaphore {
     /// As [`acquire`](Self::acquire).
     pub fn acquire_many(&self, permits: usize) -> Result<Permit<'_>, Cancelled> {
         check_current()?;
-        self.acquire_until(permits, Deadline::NEVER).map_err(|_| Cancelled)
+        self.acquire_until(permits, Deadline::NEVER).map_err(|_| interrupted())
     }
 
     /// Waits for a permit, for `timeout` at most.

@@ -24,6 +24,13 @@ mod primitives {
     pub(crate) use std::thread_local;
     pub(crate) use std::time::Instant;
 
+    macro_rules! lazy_static {
+        (static ref $NAME:ident: $Type:ty = $value:expr;) => {
+            static $NAME: std::sync::LazyLock<$Type> = std::sync::LazyLock::new(|| $value);
+        };
+    }
+    pub(crate) use lazy_static;
+
     /// Memory that is accessed by a protocol and not under a lock. The models watch that no two accesses are at once.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -153,8 +160,10 @@ pub mod program;
 
 #[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
 pub(crate) use primitives::channel;
+
+/// `lazy_static!` makes a value of the process when it is first asked for; under a model, one for each execution.
 pub(crate) use primitives::{
-    Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, spinning_helps, thread, thread_local,
+    Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, lazy_static, spinning_helps, thread, thread_local,
 };
 
 /// A mutual-exclusion lock that does not poison.

@@ -55,7 +55,7 @@ use std::hint;
 use std::task::{Wake, Waker};
 
 use crate::callbacks;
-use crate::cancel::{CancelToken, check_current, current_for_wait, is_shielded_from};
+use crate::cancel::{CancelToken, check_current, current_for_wait, interrupted, is_shielded_from};
 use crate::error::{Cancelled, WaitError};
 use crate::sync::atomic::{AtomicU8, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps, thread_local};
@@ -280,7 +280,7 @@ fn wait_as<R>(
 
 /// The same without a deadline, so with one error fewer.
 pub(crate) fn wait_untimed<R>(look: impl FnMut(&Waker) -> Option<R>) -> Result<R, Cancelled> {
-    wait(Deadline::NEVER, look).map_err(|_| Cancelled)
+    wait(Deadline::NEVER, look).map_err(|_| interrupted())
 }
 
 impl CancelToken {
@@ -288,7 +288,7 @@ impl CancelToken {
     /// [`masked`](crate::masked) the current one is ignored, also if it is this one.
     ///
     /// # Errors
-    /// [`Cancelled`] if the sleep was cut short, or not begun because the request was there already.
+    /// [`struct@Cancelled`] if the sleep was cut short, or not begun because the request was there already.
     ///
     /// ```
     /// use std::time::Duration;
@@ -304,19 +304,20 @@ impl CancelToken {
         let mut registration = None;
         let slept = wait_long(deadline, |waker| {
             if obeys_this && self.is_cancelled() {
-                return Some(Cancelled);
+                return Some(());
             }
             if obeys_this && registration.is_none() {
                 registration = self.wake_on_cancel(waker);
                 if registration.is_none() {
-                    return Some(Cancelled);
+                    return Some(());
                 }
             }
             None
         });
         match slept {
             Err(WaitError::TimedOut) => Ok(()),
-            Ok(Cancelled) | Err(WaitError::Interrupted) => Err(Cancelled),
+            Ok(()) => Err(self.cancelled()),
+            Err(WaitError::Interrupted) => Err(interrupted()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
-pub(crate) use loom::{thread, thread_local};
+pub(crate) use loom::{lazy_static, thread, thread_local};
 
 /// See `sync.rs`. None: it would be one more schedule for each of the others.
 pub(crate) const PATIENCE: u32 = 0;

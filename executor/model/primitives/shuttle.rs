@@ -2,7 +2,7 @@
 
 use shuttle::rand::Rng;
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
-pub(crate) use shuttle::thread_local;
+pub(crate) use shuttle::{lazy_static, thread_local};
 
 /// See `sync.rs`. Once shows what there is to be seen.
 pub(crate) const PATIENCE: u32 = 1;

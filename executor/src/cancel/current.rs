@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //!
-//! 1. Frames are pushed and popped by guards, so the stack of a thread is empty when it runs no task and is attached to
+//! 1. Frames are begun and ended by guards, so the stack of a thread is empty when it runs no task and is attached to
 //!    nothing.
 //! 2. A frame's token is made when somebody asks for it, once. Its parent is the token of the frame below; a masked frame
 //!    gives none.
@@ -11,10 +11,13 @@
 //! 4. No token is dropped, and no user's code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
 
 use super::outside::level;
 use super::tree::CancelToken;
 use crate::error::Cancelled;
+use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, thread_local};
 
 impl CancelToken {
@@ -51,12 +54,76 @@ impl CancelToken {
         f()
     }
 
+    /// Makes this token the current one of the calling thread until the guard is dropped: as [`attach`](Self::attach), for
+    /// code that a closure does not suit.
+    ///
+    /// Guards nest. The last one that was made and is still there counts, in whichever order they are dropped. A guard that
+    /// outlives the task or the `attach` in which it was made has no effect any more. It stays on its thread: it is not
+    /// `Send`.
+    ///
+    /// ```
+    /// use executor::{CancelToken, Latch};
+    ///
+    /// let token = CancelToken::new();
+    /// token.cancel();
+    /// let attached = token.attached();
+    /// assert!(Latch::new(1).wait().is_err());
+    /// drop(attached);
+    /// assert!(CancelToken::current().check().is_ok());
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// let attached = executor::CancelToken::new().attached();
+    /// std::thread::spawn(move || drop(attached));
+    /// ```
+    pub fn attached(&self) -> Attached {
+        let frame = std::mem::ManuallyDrop::new(push());
+        let id = with_all(|frames| {
+            frames.guards += 1;
+            frames.guards
+        });
+        let id = id.unwrap_or_default();
+        fill(|frame| (frame.token, frame.guard) = (Some(self.clone()), id));
+        Attached { place: frame.place.map(|place| (place, id)), on_its_thread: PhantomData }
+    }
+
     /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks it is not current:
     /// hooks and the `Drop` of what a task leaves behind run there, and are no task of the pool's.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
         f()
+    }
+}
+
+/// Makes a token the current one of its thread until it is dropped: see [`CancelToken::attached`].
+#[must_use = "dropping it detaches the token at once"]
+pub struct Attached {
+    place: Option<(usize, u64)>,
+    on_its_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        let Some((place, id)) = self.place else { return };
+        let contents = with_all(|frames| {
+            let ours = frames.all[..frames.used].get_mut(place).filter(|frame| frame.guard == id)?;
+            (ours.ended, ours.guard) = (true, 0);
+            let token = ours.token.take();
+            // What has ended is taken off the stack as soon as nothing is above it.
+            while frames.used > 0 && frames.all[frames.used - 1].ended {
+                frames.used -= 1;
+                frames.all[frames.used] = Frame::default();
+            }
+            token
+        });
+        drop(contents);
+    }
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attached").finish_non_exhaustive()
     }
 }
 
@@ -89,15 +156,16 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
         fn drop(&mut self) {
             with_frames(|frames| {
                 if let Some(frame) = frames.get_mut(self.0) {
-                    frame.masked -= 1;
+                    frame.masked = frame.masked.saturating_sub(1); // a guard may have ended meanwhile
                 }
             });
         }
     }
 
     let top = with_frames(|frames| {
-        top_at(level(), frames)?.0.masked += 1;
-        Some(frames.len() - 1)
+        let (top, below) = top_at(level(), frames)?;
+        top.masked += 1;
+        Some(below.len())
     });
     let _unmask = top.flatten().map(Unmask);
     f()
@@ -121,6 +189,10 @@ struct Frame {
     outside: bool,
     /// On which it began.
     level: u32,
+    /// Which [`Attached`] it belongs to. Zero if none.
+    guard: u64,
+    /// Its guard is gone, but there are frames above it. What is current is looked for further down.
+    ended: bool,
 }
 
 /// The frames of a thread. Those beyond the first `used` are empty and stay where they are: a frame that is begun and ended
@@ -129,10 +201,36 @@ struct Frame {
 struct Frames {
     all: Vec<Frame>,
     used: usize,
+    /// How many [`Attached`] there were.
+    guards: u64,
+}
+
+impl Frames {
+    /// Ends the frame at `place` and those above it, which guards have left there. What was in them is to be dropped when the
+    /// borrow has ended.
+    fn end(&mut self, place: usize) -> Contents {
+        let above = if self.used > place + 1 { self.end_above(place) } else { Vec::new() };
+        self.used = place;
+        let frame = &mut self.all[place];
+        (frame.masked, frame.outside) = (0, false);
+        Contents { _token: frame.token.take(), _task: frame.task.take(), _above: above }
+    }
+
+    #[cold]
+    fn end_above(&mut self, place: usize) -> Vec<Frame> {
+        self.all[place + 1..self.used].iter_mut().map(std::mem::take).collect()
+    }
 }
 
 thread_local! {
     static FRAMES: RefCell<Frames> = RefCell::default();
+}
+
+/// What was in the frames that have ended.
+struct Contents {
+    _token: Option<CancelToken>,
+    _task: Option<Arc<dyn RunningTask>>,
+    _above: Vec<Frame>,
 }
 
 #[inline]
@@ -143,27 +241,22 @@ fn with_all<R>(f: impl FnOnce(&mut Frames) -> R) -> Option<R> {
 /// `None` only while the thread ends and its locals are gone: then nothing is current.
 #[inline]
 fn with_frames<R>(f: impl FnOnce(&mut [Frame]) -> R) -> Option<R> {
-    with_all(|Frames { all, used }| f(&mut all[..*used]))
+    with_all(|Frames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// Takes the top frame off the stack. Guards end in the reverse order of their begin, so that is the guard's own.
+/// Ends its frame. Guards of this kind end in the reverse order of their begin.
 #[must_use]
 pub(crate) struct FrameGuard {
-    pushed: bool,
+    /// `None` if the thread's locals are gone.
+    place: Option<usize>,
 }
 
 impl Drop for FrameGuard {
     #[inline]
     fn drop(&mut self) {
-        if self.pushed {
-            // What is in the frame is dropped after the borrow has ended: its token might be the last of its kind.
-            let in_it = with_all(|Frames { all, used }| {
-                *used -= 1;
-                let top = &mut all[*used];
-                (top.masked, top.outside) = (0, false);
-                (top.token.take(), top.task.take())
-            });
-            drop(in_it);
+        if let Some(place) = self.place {
+            let contents = with_all(|frames| frames.end(place));
+            drop(contents); // after the borrow has ended: the token might be the last of its kind
         }
     }
 }
@@ -172,14 +265,15 @@ impl Drop for FrameGuard {
 #[inline]
 fn push() -> FrameGuard {
     let level = level();
-    let push = |Frames { all, used }: &mut Frames| {
+    let push = |Frames { all, used, .. }: &mut Frames| {
         if *used == all.len() {
             all.push(Frame::default());
         }
         all[*used].level = level;
         *used += 1;
+        *used - 1
     };
-    FrameGuard { pushed: with_all(push).is_some() }
+    FrameGuard { place: with_all(push) }
 }
 
 fn fill(fill: impl FnOnce(&mut Frame)) {
@@ -198,7 +292,8 @@ pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
 
 /// The frame in which something may be current, and those below it. `None` if there is no frame of this level.
 fn top_at(level: u32, frames: &mut [Frame]) -> Option<(&mut Frame, &mut [Frame])> {
-    frames.split_last_mut().filter(|(top, _)| top.level == level)
+    let (top, below) = frames.split_last_mut()?;
+    if top.ended { top_at(level, below) } else { (top.level == level).then_some((top, below)) }
 }
 
 /// The current token for a wait: none on a thread without one and none inside [`masked`].
@@ -225,22 +320,30 @@ fn shields(frames: &[Frame], token: &CancelToken) -> bool {
 
 /// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
-    fn is_cancelled(frames: &mut [Frame], level: u32) -> bool {
-        let Some((top, below)) = top_at(level, frames) else { return false };
+    fn cancelled(frames: &mut [Frame], level: u32) -> Option<Cancelled> {
+        let (top, below) = top_at(level, frames)?;
         if top.masked > 0 {
-            return false;
+            return None;
         }
         match (&top.token, &top.task) {
-            (Some(token), _) => token.is_cancelled() && !shields(below, token),
-            (None, Some(task)) if task.was_cancelled() => true,
-            _ => !top.outside && is_cancelled(below, level),
+            (Some(token), _) if shields(below, token) => None,
+            (Some(token), _) => token.check().err(),
+            (None, Some(task)) if task.was_cancelled() => {
+                Some(Cancelled::because(Some(CancelReason::of(CancelKind::Requested))))
+            }
+            _ if top.outside => None,
+            _ => cancelled(below, level),
         }
     }
     let in_a_task = |frames: &[Frame]| frames.last().is_some_and(|top| !top.outside);
-    match with_frames(|frames| in_a_task(frames) && is_cancelled(frames, level())) {
-        Some(true) => Err(Cancelled),
-        _ => Ok(()),
-    }
+    let found = with_frames(|frames| if in_a_task(frames) { cancelled(frames, level()) } else { None });
+    found.flatten().map_or(Ok(()), Err)
+}
+
+/// What to say when the current token has cut a wait short.
+#[cold]
+pub(crate) fn interrupted() -> Cancelled {
+    check_current().err().unwrap_or(Cancelled)
 }
 
 /// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and outside any task.

@@ -32,8 +32,11 @@
 //!                  └── …
 //! ```
 //!
+//! A token can hang below several others ([`CancelToken::linked`]): it is cancelled as soon as one of them is. And it can
+//! have a deadline ([`CancelToken::with_timeout`]), at which the crate's timer cancels it as anybody else would.
+//!
 //! A token goes from *live* to *cancelled* once and never back; whoever calls [`cancel`](CancelToken::cancel) first
-//! moves it. The request is never cleared, and it cannot leak into the next task on the same thread either, because
+//! moves it, and leaves the [reason](crate::CancelReason), which the tokens below inherit. The request is never cleared, and it cannot leak into the next task on the same thread either, because
 //! it belongs to the task and not to the thread.
 //!
 //! # The current token
@@ -62,16 +65,24 @@
 //! 2. Only the thread that set `claimed` runs callbacks, in the order in which they were registered, one at a time,
 //!    outside the lock.
 //! 3. `settled` is set when the token and all below it are marked. It spares a cancel that claims nothing the way down.
-//! 4. No two of these locks are held at once.
-//! 5. When [`Registration`]'s drop has returned, its callback is not running and never will be.
+//! 4. No two of these locks are held at once, and none together with the timer's.
+//! 5. A token has a reason as soon as it is marked, and keeps it: that of the first cancel that marked it.
+//! 6. When [`Registration`]'s drop has returned, its callback is not running and never will be.
 
 mod outside;
 pub(crate) use outside::{call_outside, outside_any_task};
 
 mod tree;
 pub(crate) use tree::Callbacks;
-pub use tree::{CancelToken, Registration};
+pub use tree::CancelToken;
+
+mod registration;
+pub use registration::Registration;
+
+mod deadline;
 
 mod current;
-pub use current::masked;
-pub(crate) use current::{RunningTask, check_current, current_for_wait, enter_task, is_shielded_from};
+pub use current::{Attached, masked};
+pub(crate) use current::{
+    RunningTask, check_current, current_for_wait, enter_task, interrupted, is_shielded_from,
+};

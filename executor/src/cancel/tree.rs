@@ -2,31 +2,35 @@
 //!
 //! The order of a cancel and the invariants are on the [page of the folder](super).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::task::Waker;
 
 use super::outside::{call_outside, outside_any_task};
 use crate::error::Cancelled;
 use crate::panics::{contain, discard};
+use crate::reason::{CancelKind, CancelReason};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Mutex, Weak, ids};
+use crate::timer;
 
 /// A request to stop that can be made once, seen by many and passed down to children.
 ///
 /// Clones are the same token. Give a task its own [`child`](Self::child) when it should be possible to stop it alone.
 #[derive(Clone)]
 pub struct CancelToken {
-    node: Arc<Node>,
+    pub(super) node: Arc<Node>,
 }
 
-struct Node {
+pub(super) struct Node {
     cancelled: AtomicBool,
     settled: AtomicBool,
-    state: Mutex<State>,
-    callback_done: Condvar,
+    pub(super) state: Mutex<State>,
+    pub(super) callback_done: Condvar,
     parent: Option<Link>,
+    /// Only a token that is linked to several has them.
+    other_parents: Vec<Link>,
 }
 
 /// Where a child hangs below its parent.
@@ -36,35 +40,78 @@ struct Link {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     // Ordered by key, that is, by time of registration.
     children: BTreeMap<u64, Weak<Node>>,
-    waiters: BTreeMap<u64, Waker>,
-    callbacks: BTreeMap<u64, Callback>,
+    pub(super) waiters: BTreeMap<u64, Waker>,
+    pub(super) callbacks: BTreeMap<u64, Callback>,
     claimed: bool,
-    running: Option<(u64, ThreadId)>,
+    pub(super) running: Option<(u64, ThreadId)>,
+    /// There is one as soon as the token is marked.
+    reason: Option<CancelReason>,
+    /// What cancels it at its deadline.
+    pub(super) deadline: Option<timer::Entry>,
 }
 
-type Callback = Box<dyn FnOnce() + Send>;
+pub(super) type Callback = Box<dyn FnOnce() + Send>;
 
 impl CancelToken {
     /// Makes a token at the top of a tree of its own.
     pub fn new() -> Self {
-        Self { node: Arc::new(Node::new(None)) }
+        Self::below(None, Vec::new())
     }
 
     /// Makes a token that is cancelled with this one and can be cancelled alone.
     ///
     /// A child of a cancelled token is born cancelled. A child costs its parent one map entry while it lives.
     pub fn child(&self) -> Self {
-        let key = next_key();
-        let node = Arc::new(Node::new(Some(Link { parent: self.clone(), key })));
-        let child = Self { node };
-        let below = Arc::downgrade(&child.node);
-        if self.if_live(|state| state.children.insert(key, below)).is_none() {
-            child.cancel();
+        Self::below(Some(self.link()), Vec::new())
+    }
+
+    /// Makes a token that is cancelled as soon as one of several is, and can be cancelled alone: the child of all of them.
+    ///
+    /// For work that has more than one reason to stop: the request that it belongs to *and* the pool in which it runs. If one
+    /// of the tokens is cancelled already, the new one is born cancelled. Without any it is as one made by
+    /// [`new`](Self::new).
+    ///
+    /// ```
+    /// use executor::CancelToken;
+    ///
+    /// let (request, service) = (CancelToken::new(), CancelToken::new());
+    /// let both = CancelToken::linked([&request, &service]);
+    /// service.cancel_because("the service is being restarted");
+    /// assert_eq!(both.reason().unwrap().message(), Some("the service is being restarted"));
+    /// assert!(!request.is_cancelled());
+    /// ```
+    #[doc(alias = "CreateLinkedTokenSource")]
+    pub fn linked<'a>(tokens: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut links = tokens.into_iter().map(Self::link);
+        let first = links.next();
+        Self::below(first, links.collect())
+    }
+
+    fn link(&self) -> Link {
+        Link { parent: self.clone(), key: next_key() }
+    }
+
+    fn below(parent: Option<Link>, other_parents: Vec<Link>) -> Self {
+        let made = Self {
+            node: Arc::new(Node {
+                cancelled: AtomicBool::new(false),
+                settled: AtomicBool::new(false),
+                state: Mutex::new(State::default()),
+                callback_done: Condvar::new(),
+                parent,
+                other_parents,
+            }),
+        };
+        for Link { parent, key } in made.node.parent.iter().chain(&made.node.other_parents) {
+            let node = Arc::downgrade(&made.node);
+            if parent.if_live(|state| state.children.insert(*key, node)).is_none() {
+                made.cancel_as(parent.reason().map(|reason| reason.inherited()));
+            }
         }
-        child
+        made
     }
 
     /// Asks everybody who has this token, or a child of it, to stop.
@@ -80,40 +127,40 @@ impl CancelToken {
     /// about to, as they are when one of them makes this very call. What happened before the call is visible to whoever
     /// sees the request.
     pub fn cancel(&self) -> bool {
-        self.begin_cancel().map(Callbacks::run).is_some()
+        self.cancel_as(None)
+    }
+
+    /// The same, and says why: a text, or a [`CancelReason`] with a value of any type.
+    ///
+    /// ```
+    /// # let token = executor::CancelToken::new();
+    /// token.cancel_because("the user pressed Esc");
+    /// assert_eq!(token.check().unwrap_err().to_string(), "the task was cancelled: the user pressed Esc");
+    /// ```
+    pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
+        self.cancel_as(Some(reason.into()))
+    }
+
+    fn cancel_as(&self, reason: Option<CancelReason>) -> bool {
+        let reason = reason.unwrap_or_else(|| CancelReason::of(CancelKind::Requested));
+        self.begin_cancel(&reason).map(Callbacks::run).is_some()
+    }
+
+    /// Why the token was cancelled. `None` while it is not.
+    pub fn reason(&self) -> Option<CancelReason> {
+        self.node.state.lock().reason.clone()
     }
 
     /// Marks the tree and wakes who waits. What is left to do are the callbacks. `None` if the request had been made.
-    pub(crate) fn begin_cancel(&self) -> Option<Callbacks> {
-        // A list and no recursion: a chain of children can be longer than the stack is deep.
-        let mut tree = vec![Found { node: Arc::clone(&self.node), ours: true, calls_back: false }];
-        let mut waiters = Vec::new();
-        let mut looked_at = 0;
-        while let Some(found) = tree.get_mut(looked_at) {
-            let node = Arc::clone(&found.node);
-            let mut state = node.state.lock();
-            // Relaxed: only ever set under this lock. On the way down, another cancel may have marked what this one claims.
-            let claimed = if looked_at == 0 { node.cancelled.load(Ordering::Relaxed) } else { state.claimed };
-            found.ours &= !claimed;
-            looked_at += 1;
-            // Acquire: pairs with the Release below.
-            if !found.ours && node.settled.load(Ordering::Acquire) {
-                continue;
-            }
-            found.calls_back = found.ours && !state.callbacks.is_empty();
-            state.claimed |= found.ours;
-            // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
-            node.cancelled.store(true, Ordering::Release);
-            waiters.extend(std::mem::take(&mut state.waiters).into_values());
-            // What is below a token that another thread has claimed is that thread's.
-            let ours = found.ours;
-            let below = state.children.values().filter_map(Weak::upgrade);
-            tree.extend(below.map(|node| Found { node, ours, calls_back: false }));
-        }
+    pub(crate) fn begin_cancel(&self, reason: &CancelReason) -> Option<Callbacks> {
+        let mut descent = Descent::from(&self.node, reason);
+        while descent.mark_next() {}
+        let Descent { tree, waiters, deadlines, .. } = descent;
         for found in &tree {
             found.node.settled.store(true, Ordering::Release);
         }
         waiters.into_iter().for_each(Waker::wake);
+        drop(deadlines); // not before: that takes a lock of the timer's
         let first = tree.first().is_some_and(|top| top.ours);
         let to_call = tree.into_iter().filter(|found| found.calls_back).map(|found| found.node);
         first.then(|| Callbacks(to_call.collect()))
@@ -128,50 +175,15 @@ impl CancelToken {
     /// `Err` once the request was made: call it once per unit of work and pass the error on with `?`.
     ///
     /// # Errors
-    /// [`Cancelled`] if the token is cancelled.
+    /// [`struct@Cancelled`] if the token is cancelled. It tells the [`reason`](Self::reason).
     pub fn check(&self) -> Result<(), Cancelled> {
-        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+        if self.is_cancelled() { Err(self.cancelled()) } else { Ok(()) }
     }
 
-    /// Registers what to do when the request comes, to reach a thread that is blocked where no token is looked at:
-    /// shut its socket down, close its channel, wake its event loop.
-    ///
-    /// The callback runs once at most, on the thread that cancels, outside any task; at once and on this thread if the
-    /// token is already cancelled. Callbacks run in order of registration, after everything in this crate that waits
-    /// under the token was let go (see [`cancel`](Self::cancel)). A panic in one does not keep the others from running.
-    /// Dropping the [`Registration`] takes the callback back; [`Registration::keep`] leaves it. So a task that is blocked in
-    /// this crate, is woken and drops its registration may be quicker than the callback, which then does not run.
-    ///
-    /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a `cancel`, or by
-    /// completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due deeper down runs on the same
-    /// thread when the one around it has returned or blocks in this crate.
-    ///
-    /// ```
-    /// # use std::sync::mpsc;
-    /// # let token = executor::CancelToken::new();
-    /// let (tell, told) = mpsc::channel();
-    /// let registration = token.on_cancel(move || tell.send("stop").unwrap());
-    /// token.cancel();
-    /// assert_eq!(told.recv(), Ok("stop"));
-    /// # drop(registration);
-    /// ```
-    pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) -> Registration {
-        let key = next_key();
-        let mut callback: Option<Callback> = Some(Box::new(callback));
-        let registered = self.if_live(|state| {
-            state.callbacks.extend(callback.take().map(|callback| (key, callback)));
-        });
-        if let Some(callback) = callback {
-            call_outside(callback);
-        }
-        Registration { place: registered.map(|()| (self.clone(), key)) }
-    }
-
-    /// Has a thread of this crate that waits woken when the request comes. `None` if it is there.
-    pub(crate) fn wake_on_cancel(&self, waiter: &Waker) -> Option<WaitRegistration> {
-        let key = next_key();
-        self.if_live(|state| state.waiters.insert(key, waiter.clone()))?;
-        Some(WaitRegistration { token: self.clone(), key })
+    /// What to say of this token when it is cancelled.
+    #[cold]
+    pub(crate) fn cancelled(&self) -> Cancelled {
+        Cancelled::because(self.reason())
     }
 
     /// Whether the two are clones of one token.
@@ -180,19 +192,71 @@ impl CancelToken {
     }
 
     /// Does something to the state of a token that is not cancelled.
-    fn if_live<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
+    pub(super) fn if_live<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
         let mut state = self.node.state.lock();
         // Relaxed: only ever set under this lock.
         (!self.node.cancelled.load(Ordering::Relaxed)).then(|| f(&mut state))
     }
 }
 
-/// What a cancel finds on its way down.
+/// A cancel on its way down.
+struct Descent<'a> {
+    reason: &'a CancelReason,
+    /// A list and no recursion: a chain of children can be longer than the stack is deep.
+    tree: Vec<Found>,
+    /// How many of them were looked at.
+    looked_at: usize,
+    /// With links there can be two ways to a token, four to one that is two links below, and so on.
+    seen: BTreeSet<(usize, bool)>,
+    waiters: Vec<Waker>,
+    deadlines: Vec<timer::Entry>,
+}
+
 struct Found {
     node: Arc<Node>,
     /// Claimed by this cancel, or, before it was looked at, found below a token that was.
     ours: bool,
     calls_back: bool,
+}
+
+impl<'a> Descent<'a> {
+    fn from(top: &Arc<Node>, reason: &'a CancelReason) -> Self {
+        let tree = vec![Found { node: Arc::clone(top), ours: true, calls_back: false }];
+        Self { reason, tree, looked_at: 0, seen: BTreeSet::new(), waiters: Vec::new(), deadlines: Vec::new() }
+    }
+
+    /// Marks the next token and finds those below it. False if there is none.
+    fn mark_next(&mut self) -> bool {
+        let is_top = self.looked_at == 0;
+        let Some(found) = self.tree.get_mut(self.looked_at) else { return false };
+        self.looked_at += 1;
+        let node = Arc::clone(&found.node);
+        if !node.other_parents.is_empty() && !self.seen.insert((Arc::as_ptr(&node).addr(), found.ours)) {
+            return true;
+        }
+        let mut state = node.state.lock();
+        // Relaxed: only ever set under this lock. On the way down, another cancel may have marked what this one claims.
+        let marked = node.cancelled.load(Ordering::Relaxed);
+        found.ours &= !(if is_top { marked } else { state.claimed });
+        // Acquire: pairs with the Release in `begin_cancel`.
+        if !found.ours && node.settled.load(Ordering::Acquire) {
+            return true;
+        }
+        found.calls_back = found.ours && !state.callbacks.is_empty();
+        state.claimed |= found.ours;
+        if !marked {
+            state.reason = Some(if is_top { self.reason.clone() } else { self.reason.inherited() });
+        }
+        // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
+        node.cancelled.store(true, Ordering::Release);
+        self.waiters.extend(std::mem::take(&mut state.waiters).into_values());
+        self.deadlines.extend(state.deadline.take());
+        // What is below a token that another thread has claimed is that thread's.
+        let ours = found.ours;
+        let below = state.children.values().filter_map(Weak::upgrade);
+        self.tree.extend(below.map(|node| Found { node, ours, calls_back: false }));
+        true
+    }
 }
 
 /// The callbacks of a tree that was cancelled, to be run by the thread that was first to cancel it.
@@ -205,7 +269,7 @@ impl Callbacks {
         self.0.is_empty()
     }
 
-    fn run(self) {
+    pub(super) fn run(self) {
         if !self.are_none() {
             call_outside(|| self.run_here());
         }
@@ -220,22 +284,12 @@ impl Callbacks {
 }
 
 /// Keys grow, so that a map ordered by key is ordered by time of registration.
-fn next_key() -> u64 {
+pub(super) fn next_key() -> u64 {
     static NEXT: ids::AtomicU64 = ids::AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Node {
-    fn new(parent: Option<Link>) -> Self {
-        Self {
-            cancelled: AtomicBool::new(false),
-            settled: AtomicBool::new(false),
-            state: Mutex::new(State::default()),
-            callback_done: Condvar::new(),
-            parent,
-        }
-    }
-
     /// Runs the callbacks that are still registered.
     fn run_callbacks(&self) {
         let mut state = self.state.lock();
@@ -254,15 +308,24 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         // Nobody can cancel this token any more. Callbacks are left only if their registrations were.
-        let callbacks = std::mem::take(&mut self.state.lock().callbacks);
-        if !callbacks.is_empty() {
-            outside_any_task(|| callbacks.into_values().for_each(discard));
+        let state = self.state.get_mut();
+        let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
+        if !callbacks.is_empty() || reason.is_some() {
+            outside_any_task(|| {
+                callbacks.into_values().for_each(discard);
+                discard(reason);
+            });
         }
         // A list and no recursion here, too: the last child of a long chain may be the last owner of all of it.
-        let mut link = self.parent.take();
-        while let Some(Link { parent, key }) = link {
+        let mut links = std::mem::take(&mut self.other_parents);
+        let mut next = self.parent.take();
+        while let Some(Link { parent, key }) = next {
             parent.node.state.lock().children.remove(&key);
-            link = Arc::into_inner(parent.node).and_then(|mut node| node.parent.take());
+            let mut last_of_it = Arc::into_inner(parent.node);
+            if let Some(node) = &mut last_of_it {
+                links.append(&mut node.other_parents);
+            }
+            next = last_of_it.and_then(|mut node| node.parent.take()).or_else(|| links.pop());
         }
     }
 }
@@ -276,64 +339,5 @@ impl Default for CancelToken {
 impl fmt::Debug for CancelToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CancelToken").field("cancelled", &self.is_cancelled()).finish()
-    }
-}
-
-/// Keeps a callback registered with a [`CancelToken`]; dropping it takes the callback back.
-///
-/// # Blocking
-///
-/// If the callback is running on another thread, the drop waits for it to end, so that afterwards nothing it refers to
-/// is in use any more. (On the thread that runs the callback it does not wait for itself.) Therefore never drop a
-/// registration while holding a lock that its callback takes.
-#[must_use = "dropping it takes the callback back at once"]
-pub struct Registration {
-    place: Option<(CancelToken, u64)>,
-}
-
-impl Registration {
-    /// Leaves the callback registered without this guard.
-    ///
-    /// It can then no longer be taken back. It runs when the token is cancelled, and is dropped unrun when the last copy of
-    /// the token and the last of its children are gone. Until then it takes memory, with all that it has captured: on a
-    /// token that lives for long, such as that of a program, one for each call. If it has captured the token itself, that
-    /// is until the token is cancelled.
-    pub fn keep(mut self) {
-        self.place = None;
-    }
-}
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        let Some((token, key)) = self.place.take() else { return };
-        let mut state = token.node.state.lock();
-        if let Some(callback) = state.callbacks.remove(&key) {
-            drop(state);
-            discard(callback);
-            return;
-        }
-        while state.running.is_some_and(|(running, by)| running == key && by != thread::current().id()) {
-            state = token.node.callback_done.wait(state);
-        }
-    }
-}
-
-impl fmt::Debug for Registration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registration").finish_non_exhaustive()
-    }
-}
-
-/// Keeps the waker of a waiting thread with a token. Its drop does not wait: a wake-up that comes late does no harm.
-#[must_use]
-pub(crate) struct WaitRegistration {
-    token: CancelToken,
-    key: u64,
-}
-
-impl Drop for WaitRegistration {
-    fn drop(&mut self) {
-        let waiter = self.token.node.state.lock().waiters.remove(&self.key);
-        drop(waiter);
     }
 }

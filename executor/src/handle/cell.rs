@@ -19,9 +19,10 @@ use super::listener::{
     mark_read,
 };
 use super::whereabouts::Whereabouts;
-use crate::cancel::{CancelToken, RunningTask, enter_task};
+use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::error::Cancelled;
 use crate::panics::{contain, discard};
+use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, Mutex};
 use crate::task::{HandleCell, Outcome, Task, TaskId, TaskState, WatcherId};
 
@@ -322,7 +323,8 @@ where
             watcher.cancelled_in_queue(); // so that the pool's counts are right when a joiner asks for them
         }
         let of_the_listener = announcement.release_waiters(self);
-        let of_the_token = token.and_then(|token| token.begin_cancel()).unwrap_or_default();
+        let reason = CancelReason::of(CancelKind::Requested);
+        let of_the_token = token.and_then(|token| token.begin_cancel(&reason)).unwrap_or_default();
         Some(CancelBegun { of_the_token, body, of_the_listener })
     }
     // ANCHOR_END: cancel
@@ -385,7 +387,10 @@ where
         };
         let (outcome, result) = match result {
             Ok(Ok(value)) => (Outcome::Completed, Ok(value)),
-            Ok(Err(Cancelled)) => (Outcome::Cancelled, Err(TaskError::Cancelled)),
+            Ok(Err(gave_up)) => {
+                outside_any_task(|| discard(gave_up)); // its reason may be the last owner of a user's value
+                (Outcome::Cancelled, Err(TaskError::Cancelled))
+            }
             Err(panic) => (Outcome::Panicked(panic.clone()), Err(TaskError::Panicked(panic))),
         };
         before_publish(&outcome);

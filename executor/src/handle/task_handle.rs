@@ -96,7 +96,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     pub fn join(mut self) -> Result<T, JoinError<T>> {
         match wait_untimed(|waker| self.take_or_listen(waker)) {
             Ok(result) => result.map_err(JoinError::from),
-            Err(Cancelled) => Err(JoinError::Interrupted(self)),
+            Err(_) => Err(JoinError::Interrupted(self)),
         }
     }
 

@@ -9,6 +9,7 @@ use super::hooks::Hooks;
 use super::rejection::{Abort, RejectionHandler};
 use super::settings::{PoolConfigError, Settings, in_arc};
 use super::shared::Shared;
+use crate::cancel::CancelToken;
 use crate::panics::PanicHandler;
 use crate::queue::{FifoQueue, WorkQueue};
 use crate::sync::{Arc, Duration};
@@ -59,6 +60,7 @@ pub struct ThreadPoolBuilder {
     hooks: Option<Box<dyn Hooks>>,
     panic_handler: Option<Arc<dyn PanicHandler>>,
     on_drop: DropPolicy,
+    token: Option<CancelToken>,
 }
 
 impl ThreadPoolBuilder {
@@ -76,6 +78,7 @@ impl ThreadPoolBuilder {
             hooks: None,
             panic_handler: None,
             on_drop: DropPolicy::Finish,
+            token: None,
         }
     }
 
@@ -194,6 +197,33 @@ impl ThreadPoolBuilder {
         self
     }
 
+    /// Hangs the pool on a token: cancelling it stops the pool. Default: it hangs on none.
+    ///
+    /// The tokens of all its tasks are below this one, so the tasks that run see the request and its
+    /// [reason](CancelToken::reason) at once. Then, with the callbacks of the token, the pool is stopped as by
+    /// [`shutdown_now`](crate::ExecutorService::shutdown_now), and the tasks that were not begun are dropped, which completes
+    /// their handles as cancelled. (A task that a thread takes in between begins with a cancelled token.) The pool accepts
+    /// no more tasks, and is over when those that run have ended. The token need not outlive the pool, nor the other way
+    /// round, and shutting the pool down does not cancel the token.
+    ///
+    /// For a service of several pools that end together, or with a deadline:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let service = CancelToken::new().with_timeout(Duration::from_millis(20));
+    /// let pages = ThreadPoolExecutor::builder().threads(2).cancel_token(&service).build()?;
+    /// let images = ThreadPoolExecutor::builder().threads(4).cancel_token(&service).build()?;
+    /// images.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)))?;
+    /// assert!(pages.await_termination(Duration::from_secs(30)) && images.await_termination(Duration::from_secs(30)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cancel_token(mut self, token: &CancelToken) -> Self {
+        self.token = Some(token.clone());
+        self
+    }
+
     /// Makes the pool. Unless it was told to [`prestart`](Self::prestart), no thread exists yet.
     ///
     /// # Errors
@@ -210,7 +240,11 @@ impl ThreadPoolBuilder {
             rejection: self.rejection,
         };
         settings.check()?;
-        let shared = Shared::new(self.queue, settings, self.hooks, self.panic_handler);
+        let root = self.token.as_ref().map_or_else(CancelToken::new, CancelToken::child);
+        let shared = Shared::new(self.queue, settings, self.hooks, self.panic_handler, root);
+        if let Some(token) = &self.token {
+            shared.hang_on(token);
+        }
         let pool = ThreadPoolExecutor { shared, on_drop: self.on_drop };
         if self.prestart {
             pool.prestart_all_core_threads();

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | `shutdown` | are run | run on | when nothing waits |
 //! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
+//! | a cancel of the token that the pool hangs on | are dropped | are asked to stop | after their task |
 //!
 //! The last thread that the pool waits for ends it, under the lock under which it sees that it is the last: usually the
 //! last worker, but also a submitter whose thread did not come, or the caller of `shutdown` if there is no worker. That
@@ -28,10 +29,10 @@ use super::ThreadPoolExecutor;
 use super::shared::Shared;
 use super::state::{PoolState, State, ask};
 use crate::cancel::{masked, outside_any_task};
-use crate::error::Cancelled;
 use crate::executor::ExecutorService;
 use crate::panics::discard;
 use crate::queue::FifoQueue;
+use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Duration, MutexGuard, thread, thread_local};
 use crate::task::Task;
 
@@ -62,11 +63,11 @@ impl ExecutorService for ThreadPoolExecutor {
     }
 
     fn is_terminated(&self) -> bool {
-        self.shared.state.lock().phase == PoolState::Terminated
+        self.shared.is_terminated()
     }
 
     fn await_termination(&self, timeout: Duration) -> bool {
-        self.shared.terminated.wait_timeout(timeout).is_ok() || self.is_terminated()
+        self.shared.await_termination(timeout)
     }
 
     fn close(&self) {
@@ -94,7 +95,7 @@ impl ThreadPoolExecutor {
     /// Waits for the end without a way to be cancelled, unless waiting could only deadlock.
     fn wait_for_the_end(&self) {
         if !waits_for_this_thread(&self.shared) {
-            masked(|| self.shared.terminated.wait()).unwrap_or_else(|Cancelled| unreachable!("masked"));
+            masked(|| self.shared.terminated.wait()).unwrap_or_else(|_| unreachable!("masked"));
         }
     }
 }
@@ -104,7 +105,15 @@ impl Shared {
         self.state.lock().phase > PoolState::Running
     }
 
-    fn shutdown(&self) {
+    pub(super) fn is_terminated(&self) -> bool {
+        self.state.lock().phase == PoolState::Terminated
+    }
+
+    pub(super) fn await_termination(&self, timeout: Duration) -> bool {
+        self.terminated.wait_timeout(timeout).is_ok() || self.is_terminated()
+    }
+
+    pub(super) fn shutdown(&self) {
         let mut state = self.state.lock();
         if state.phase == PoolState::Running {
             state.phase = PoolState::ShuttingDown;
@@ -114,7 +123,7 @@ impl Shared {
         }
     }
 
-    fn shutdown_now(&self) -> Vec<Task> {
+    pub(super) fn shutdown_now(&self) -> Vec<Task> {
         let mut state = self.state.lock();
         if state.phase < PoolState::Stopping {
             state.phase = PoolState::Stopping;
@@ -137,7 +146,7 @@ impl Shared {
         self.terminate_if_done(state);
         drop(cancelled);
         self.report_kept();
-        self.root.cancel();
+        self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
         never_begun
     }
 
@@ -163,6 +172,8 @@ impl Shared {
         outside_any_task(|| self.call_hooks(|hooks| hooks.terminated())); // the thread may be in a task of another pool
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
+        let registration = self.hangs_on.lock().take();
+        drop(registration); // without the lock, and last: it may have to wait for a cancel that is under way
     }
 }
 

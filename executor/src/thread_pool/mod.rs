@@ -34,6 +34,7 @@
 //! | `cancelled` | tasks that are cancelled while they wait |
 //! | `stats` | the pool seen from outside |
 //! | `ending` | the way out: shutting down, and the last moment |
+//! | `stopper` | stopping a pool that one does not own |
 //! | `worker` | what a worker thread does, how it is woken, and how it leaves |
 //! | `growth` | how workers come, and what happens if they do not |
 //! | `admission` | the way in: a task gets a thread or a place in the queue, or is refused |
@@ -89,6 +90,7 @@ mod room;
 mod cancelled;
 mod stats;
 mod ending;
+mod stopper;
 mod worker;
 mod growth;
 mod admission;
@@ -103,6 +105,7 @@ pub use rejection::{Abort, Block, CallerRuns, Discard, DiscardOldest, RefusingPo
 pub use settings::PoolConfigError;
 pub use state::PoolState;
 pub use stats::{PoolSnapshot, PoolStats};
+pub use stopper::Stopper;
 pub use unconfigurable::UnconfigurablePool;
 
 use std::fmt;

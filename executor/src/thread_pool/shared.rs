@@ -13,7 +13,7 @@ use super::hooks::Hooks;
 use super::inbox::Inbox;
 use super::settings::Settings;
 use super::state::State;
-use crate::cancel::CancelToken;
+use crate::cancel::{CancelToken, Registration};
 use crate::latch::Latch;
 use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
@@ -38,6 +38,8 @@ pub(super) struct Shared {
 
     /// Above the tokens of all the tasks that run here.
     pub(super) root: CancelToken,
+    /// Stops the pool when its owner's token is cancelled. See `stopper`.
+    pub(super) hangs_on: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// For the tasks in the queue, which tell this when they are cancelled.
@@ -52,6 +54,7 @@ impl Shared {
         settings: Settings,
         hooks: Option<Box<dyn Hooks>>,
         panic_handler: Option<Arc<dyn PanicHandler>>,
+        root: CancelToken,
     ) -> Arc<Self> {
         let inbox = Inbox::new(queue.as_fifo().is_some());
         Arc::new_cyclic(|me| Self {
@@ -62,7 +65,8 @@ impl Shared {
             terminated: Latch::new(1),
             tombstones: AtomicIsize::new(0),
             submitter_waits: AtomicBool::new(false),
-            root: CancelToken::new(),
+            root,
+            hangs_on: Mutex::new(None),
             hooks,
             panic_handler,
             watch: Watch::new(me),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{PoolSnapshot, PoolStats, ThreadPoolExecutor};
+use super::{PoolSnapshot, PoolStats, Stopper, ThreadPoolExecutor};
 use crate::executor::forward_service;
 use crate::task::{Task, TaskId};
 
@@ -60,6 +60,11 @@ impl UnconfigurablePool {
     /// As [`ThreadPoolExecutor::purge`].
     pub fn purge(&self) {
         self.0.purge();
+    }
+
+    /// As [`ThreadPoolExecutor::stopper`].
+    pub fn stopper(&self) -> Stopper {
+        self.0.stopper()
     }
 }
 

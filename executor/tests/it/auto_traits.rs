@@ -5,12 +5,12 @@ use std::error::Error;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use executor::{
-    CancelToken, Cancelled, Canceller, CancellingExecutor, DirectExecutor, Executor,
-    ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError, InvokeAnyError, JoinError,
-    JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Promise,
+    CancelReason, CancelToken, CancellableStream, Cancelled, Canceller, CancellingExecutor, DirectExecutor,
+    Executor, ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError, InvokeAnyError,
+    JoinError, JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Promise,
     Registration, RejectReason, RejectedExecution, RejectedSubmission, Semaphore, SharedHandle,
-    SharedJoinError, Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor,
-    ThreadPoolExecutor, TryJoinError, WaitError, Worker,
+    SharedJoinError, Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState,
+    ThreadPerTaskExecutor, ThreadPoolExecutor, TryJoinError, WaitError, Worker,
 };
 
 /// Can be sent, but not shared: the least that a result has to be.
@@ -37,6 +37,9 @@ fn everything_public_is_send_and_sync() {
     shareable::<PoolStats>();
     shareable::<Promise<OnlySend>>();
     shareable::<Registration>();
+    shareable::<CancelReason>();
+    shareable::<CancellableStream>();
+    shareable::<Stopper>();
     shareable::<RejectReason>();
     shareable::<Worker>(); // so that a factory's error can carry it
     shareable::<Semaphore>();

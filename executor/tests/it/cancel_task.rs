@@ -324,7 +324,7 @@ fn a_task_that_runs_inline_is_cancelled_with_the_one_around_it() {
                 let inner = DirectExecutor.submit_cancellable(move |token| {
                     spot.arrive();
                     let slept = token.sleep(Duration::MAX);
-                    inner_saw.0.send(slept).unwrap();
+                    inner_saw.0.send(slept.clone()).unwrap();
                     slept
                 });
                 drop(inner);

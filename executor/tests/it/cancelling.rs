@@ -35,7 +35,7 @@ impl CancellableTask for ReadAll {
         let mut bytes = Vec::new();
         let read = self.stream.read_to_end(&mut bytes);
         let ended = token.check().map(|()| bytes.len());
-        let _ = self.ended.send(ended);
+        let _ = self.ended.send(ended.clone());
         ended?;
         Ok(read.map(|_| bytes))
     }

@@ -21,7 +21,7 @@ fn waiters_wait_until_the_count_is_zero_and_not_less() {
         assert_eq!(latch.count(), 1);
         assert!(waiters.iter().all(Waiter::still_waits));
         latch.count_down();
-        assert_eq!(waiters.map(Waiter::result), [Ok(()); 3]);
+        assert_eq!(waiters.map(Waiter::result), [const { Ok(()) }; 3]);
         assert_eq!(latch.count(), 0);
     });
 }

@@ -25,9 +25,15 @@ mod printed; // what handles, cancellers and tasks print
 
 // Cancellation and waiting
 mod cancel; // tokens: the tree, the callbacks, the current token of a thread
+mod deadlines; // tokens that cancel themselves when their time is up
+mod reasons; // why a token was cancelled, as its holders and the errors tell it
+mod linked; // tokens that are cancelled as soon as one of several is
+mod cancellation_points; // every call in which a task can be blocked, and that it comes back from each
 mod cancel_task; // cancelling a task before it begins, while it runs and too late
+mod attached; // guards that make a token current on a thread
 mod masked; // steps that a cancellation does not cut off
 mod cancelling; // tasks that bring their own way to be cancelled, on real sockets
+mod streams; // connections that end with a token
 mod latch; // waiting until a count is zero
 mod semaphore; // waiting for permits: the order, giving up, giving back
 mod locks_and_waiting; // the small latch and semaphore of the book, and the way to wait that they share
@@ -44,6 +50,7 @@ mod stats; // the numbers of a pool, and the threads behind them
 
 // The end of a pool
 mod lifecycle; // shutting down: what is refused, what still runs, what comes back, when it is over
+mod stopping; // by somebody who does not own the pool: a token that it hangs on, a stopper
 mod closing; // closing and dropping: waiting for what was accepted
 
 // A user's code that does its worst

@@ -85,7 +85,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
             let (tell, told) = mpsc::channel();
             let handle = pool.submit_cancellable(move |token| {
                 let slept = token.sleep(Duration::MAX);
-                tell.send(slept).unwrap();
+                tell.send(slept.clone()).unwrap();
                 slept
             });
             let start = Instant::now();
@@ -97,7 +97,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
             // It may not have begun; then it never does.
             assert_matches!(
                 told.recv_timeout(LONG),
-                Ok(Err(Cancelled)) | Err(mpsc::RecvTimeoutError::Disconnected)
+                Ok(Err(Cancelled { .. })) | Err(mpsc::RecvTimeoutError::Disconnected)
             );
             assert_matches!(handle.join(), Err(JoinError::Cancelled));
         });

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use executor::{
-    FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, RejectReason, TaskHandle, ThreadFactory,
+    CancelToken, FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, RejectReason, TaskHandle, ThreadFactory,
     ThreadPoolExecutor, Worker, prelude::*,
 };
 
@@ -153,5 +153,23 @@ pub(crate) fn threads_that_do_not_come() -> impl Fn() + Sync {
         }
         comes.store(true, Ordering::SeqCst);
         assert_eq!(pool.submit(large()).unwrap().join().unwrap(), 200);
+    }
+}
+
+pub(crate) fn hung_on_a_token_that_stays() -> impl Fn() + Sync {
+    let token = CancelToken::new();
+    move || {
+        let hangs = |token| ThreadPoolExecutor::builder().threads(2).cancel_token(token).build().unwrap();
+        let pool = hangs(&token);
+        pool.execute(large_task()).unwrap();
+        pool.close();
+        drop(hangs(&token));
+        let round = token.child();
+        let (pool, stopper) = (hangs(&round), hangs(&round).stopper());
+        let busy = occupy(&pool);
+        pool.execute(large_task()).unwrap();
+        round.cancel();
+        drop(busy);
+        assert!(stopper.is_terminated());
     }
 }

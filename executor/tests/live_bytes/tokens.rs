@@ -1,6 +1,7 @@
 //! Tokens and their callbacks.
 
 use std::thread;
+use std::time::Duration;
 
 use executor::{CancelToken, Cancelled, DirectExecutor, Latch, ThreadPoolExecutor, masked, prelude::*};
 
@@ -92,5 +93,41 @@ pub(crate) fn tokens_of_tasks() -> impl Fn() + Sync {
         let nested = nested.unwrap().join().unwrap();
         drop(pool.shutdown_now());
         assert!(nested.is_cancelled() && kept.iter().all(CancelToken::is_cancelled));
+    }
+}
+
+/// A token with a deadline far away, so that the timer's thread is there in every round.
+fn kept_awake() -> CancelToken {
+    CancelToken::new().with_timeout(Duration::from_hours(1))
+}
+
+pub(crate) fn deadlines_taken_back() -> impl Fn() + Sync {
+    let root = kept_awake();
+    move || {
+        let hour = Duration::from_hours(1);
+        let tokens: Vec<_> = (0..10_000).map(|_| root.with_timeout(hour)).collect();
+        let callbacks: Vec<_> = tokens.iter().take(10).map(|token| token.on_cancel(large_task())).collect();
+        tokens.iter().take(100).for_each(|token| assert!(token.cancel()));
+        drop((callbacks, tokens));
+    }
+}
+
+pub(crate) fn deadlines_that_come() -> impl Fn() + Sync {
+    let root = kept_awake();
+    move || {
+        let tokens: Vec<_> = (0..100).map(|_| root.with_timeout(SHORT)).collect();
+        assert!(tokens.iter().all(|token| token.sleep(LONG).is_err()));
+    }
+}
+
+pub(crate) fn links_to_tokens_that_stay() -> impl Fn() + Sync {
+    let stay = [CancelToken::new(), CancelToken::new()];
+    move || {
+        let linked: Vec<_> = (0..20).map(|_| CancelToken::linked(&stay)).collect();
+        let further: Vec<_> = linked.iter().map(|token| CancelToken::linked([token, &stay[0]])).collect();
+        linked[0].cancel_because("one of them");
+        assert!(further[0].is_cancelled() && !further[1].is_cancelled());
+        drop(linked);
+        assert!(!further[1].is_cancelled());
     }
 }

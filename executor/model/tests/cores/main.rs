@@ -13,8 +13,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use loom::model; // tries every schedule there is
 
 mod arrivals;
+mod deadline;
 mod handle;
 mod latch;
+mod linked;
 mod pool;
 mod promise;
 mod run;

@@ -10,6 +10,7 @@ mod cancel;
 mod channel;
 mod completion;
 mod composite;
+mod deadlines;
 mod growth;
 mod inbox;
 mod invoke;
@@ -17,10 +18,13 @@ mod queue;
 mod room;
 mod run;
 mod shutdown;
+mod stopping;
 mod submission;
 
+use std::io;
 use std::sync::Arc;
 
+use shuttle::current;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 
@@ -33,6 +37,14 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     let body = Arc::new(body);
     run(RandomScheduler::new_from_seed(seed, schedules), &body);
     run(PctScheduler::new_from_seed(seed, 3, schedules), &body);
+}
+
+/// While `f` runs, the calling thread fails to start others: see `primitives/shuttle.rs`.
+fn without_new_threads<R>(f: impl FnOnce() -> R) -> R {
+    current::set_label_for_task(current::me(), io::ErrorKind::WouldBlock);
+    let result = f();
+    current::remove_label_for_task::<io::ErrorKind>(current::me());
+    result
 }
 
 fn run(scheduler: impl Scheduler + 'static, body: &Arc<impl Fn() + Send + Sync + 'static>) {

@@ -1,0 +1,76 @@
+//! Tokens that cancel themselves when their time is up.
+
+use super::tree::{Callbacks, CancelToken};
+use crate::reason::{CancelKind, CancelReason};
+use crate::sync::{Arc, Duration, Instant};
+use crate::timer::{self, UserCode};
+
+impl CancelToken {
+    /// Makes a child that is cancelled after `timeout`, if nobody has cancelled it before.
+    ///
+    /// Its [reason](Self::reason) says [`CancelKind::Deadline`]. The time counts from this call, whether or not the work has
+    /// begun. It is limited by the deadlines of the tokens above, too. With a `timeout` of zero the child is born cancelled,
+    /// and one that the clock cannot reach, such as [`Duration::MAX`], never comes.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use executor::{CancelKind, CancelToken};
+    ///
+    /// let query = CancelToken::current().with_timeout(Duration::from_millis(10));
+    /// let cancelled = query.sleep(Duration::from_secs(3600)).unwrap_err();
+    /// assert_eq!(cancelled.reason().unwrap().kind(), CancelKind::Deadline);
+    /// ```
+    ///
+    /// # What it costs
+    ///
+    /// No thread of its own: one thread, which is started when the process first has such a token, sees to all of them. A
+    /// token that is dropped or cancelled before its time leaves nothing behind. Callbacks of
+    /// [`on_cancel`](Self::on_cancel) run on a thread of that kind when the deadline comes. One that takes long delays only
+    /// other callbacks of the same deadline. If the system gives no thread, deadlines come late: when a later one has got one.
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        self.with_limit(Instant::now().checked_add(timeout))
+    }
+
+    /// Makes a child that is cancelled at `deadline`, as [`with_timeout`](Self::with_timeout) does. If that has passed, the
+    /// child is born cancelled.
+    ///
+    /// For several steps that share one limit, so that what the first one takes is not there for the second.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use executor::CancelToken;
+    ///
+    /// let budget = CancelToken::new().with_deadline(Instant::now() + Duration::from_secs(2));
+    /// assert!(budget.check().is_ok());
+    /// ```
+    #[cfg(not(any(feature = "loom", feature = "shuttle")))] // a model has a clock of its own
+    pub fn with_deadline(&self, deadline: Instant) -> Self {
+        self.with_limit(Some(deadline))
+    }
+
+    fn with_limit(&self, deadline: Option<Instant>) -> Self {
+        let child = self.child();
+        let Some(deadline) = deadline else { return child };
+        if deadline <= Instant::now() {
+            child.cancel_because(CancelReason::of(CancelKind::Deadline));
+        } else if !child.is_cancelled() {
+            child.cancel_at(deadline);
+        }
+        child
+    }
+
+    fn cancel_at(&self, deadline: Instant) {
+        let node = Arc::downgrade(&self.node); // the timer keeps no token alive
+        let mut entry = Some(timer::at(deadline, move || {
+            let callbacks =
+                Self { node: node.upgrade()? }.begin_cancel(&CancelReason::of(CancelKind::Deadline))?;
+            Some(callbacks).filter(|callbacks| !callbacks.are_none()).map(later)
+        }));
+        // If it was cancelled meanwhile, the entry is dropped here.
+        self.if_live(|state| state.deadline = entry.take());
+    }
+}
+
+fn later(callbacks: Callbacks) -> UserCode {
+    Box::new(move || callbacks.run())
+}

@@ -1,0 +1,113 @@
+//! What happens when the request comes: users' callbacks, and threads that are woken.
+//!
+//! When callbacks run, and in which order, is on the [page of the folder](super).
+
+use std::fmt;
+use std::task::Waker;
+
+use super::outside::call_outside;
+use super::tree::{Callback, CancelToken, next_key};
+use crate::panics::discard;
+use crate::sync::thread;
+
+impl CancelToken {
+    /// Registers what to do when the request comes, to reach a thread that is blocked where no token is looked at:
+    /// shut its socket down, close its channel, wake its event loop.
+    ///
+    /// The callback runs once at most, on the thread that cancels, outside any task; at once and on this thread if the
+    /// token is already cancelled. Callbacks run in order of registration, after everything in this crate that waits
+    /// under the token was let go (see [`cancel`](Self::cancel)). A panic in one does not keep the others from running.
+    /// Dropping the [`Registration`] takes the callback back; [`Registration::keep`] leaves it. So a task that is blocked in
+    /// this crate, is woken and drops its registration may be quicker than the callback, which then does not run.
+    ///
+    /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a `cancel`, or by
+    /// completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due deeper down runs on the same
+    /// thread when the one around it has returned or blocks in this crate.
+    ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # let token = executor::CancelToken::new();
+    /// let (tell, told) = mpsc::channel();
+    /// let registration = token.on_cancel(move || tell.send("stop").unwrap());
+    /// token.cancel();
+    /// assert_eq!(told.recv(), Ok("stop"));
+    /// # drop(registration);
+    /// ```
+    pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) -> Registration {
+        let key = next_key();
+        let mut callback: Option<Callback> = Some(Box::new(callback));
+        let registered = self.if_live(|state| {
+            state.callbacks.extend(callback.take().map(|callback| (key, callback)));
+        });
+        if let Some(callback) = callback {
+            call_outside(callback);
+        }
+        Registration { place: registered.map(|()| (self.clone(), key)) }
+    }
+
+    /// Has a thread of this crate that waits woken when the request comes. `None` if it is there.
+    pub(crate) fn wake_on_cancel(&self, waiter: &Waker) -> Option<WaitRegistration> {
+        let key = next_key();
+        self.if_live(|state| state.waiters.insert(key, waiter.clone()))?;
+        Some(WaitRegistration { token: self.clone(), key })
+    }
+}
+
+/// Keeps a callback registered with a [`CancelToken`]; dropping it takes the callback back.
+///
+/// # Blocking
+///
+/// If the callback is running on another thread, the drop waits for it to end, so that afterwards nothing it refers to
+/// is in use any more. (On the thread that runs the callback it does not wait for itself.) Therefore never drop a
+/// registration while holding a lock that its callback takes.
+#[must_use = "dropping it takes the callback back at once"]
+pub struct Registration {
+    place: Option<(CancelToken, u64)>,
+}
+
+impl Registration {
+    /// Leaves the callback registered without this guard.
+    ///
+    /// It can then no longer be taken back. It runs when the token is cancelled, and is dropped unrun when the last copy of
+    /// the token and the last of its children are gone. Until then it takes memory, with all that it has captured: on a
+    /// token that lives for long, such as that of a program, one for each call. If it has captured the token itself, that
+    /// is until the token is cancelled.
+    pub fn keep(mut self) {
+        self.place = None;
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let Some((token, key)) = self.place.take() else { return };
+        let mut state = token.node.state.lock();
+        if let Some(callback) = state.callbacks.remove(&key) {
+            drop(state);
+            discard(callback);
+            return;
+        }
+        while state.running.is_some_and(|(running, by)| running == key && by != thread::current().id()) {
+            state = token.node.callback_done.wait(state);
+        }
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration").finish_non_exhaustive()
+    }
+}
+
+/// Keeps the waker of a waiting thread with a token. Its drop does not wait: a wake-up that comes late does no harm.
+#[must_use]
+pub(crate) struct WaitRegistration {
+    token: CancelToken,
+    key: u64,
+}
+
+impl Drop for WaitRegistration {
+    fn drop(&mut self) {
+        let waiter = self.token.node.state.lock().waiters.remove(&self.key);
+        drop(waiter);
+    }
+}

@@ -1,0 +1,367 @@
+//! What is to happen at a certain time, and the thread that sees to it.
+//!
+//! A deadline costs a place in an ordered map and no thread of its own. One thread of the process, the *watcher*, sleeps
+//! until the first deadline and runs the jobs whose time has come.
+//!
+//! # Why a map and not a heap
+//!
+//! Most deadlines are taken back long before they come: the work is done in time. A heap gives up its first entry only, so
+//! what is taken back stays in it as garbage until its time. The map lets go of any entry at once.
+//!
+//! # The watcher
+//!
+//! ```text
+//!              at()                    takes it               nothing is due
+//!   Nobody ───────────▶ Wanted ────────────────────▶ Awake ────────────────────▶ Asleep(until)
+//!     ▲                   ▲                          │ │ ▲                          │
+//!     │                   └── a job has user's code ─┘ │ └── the time has come, or ─┘
+//!     └─────────── nothing to watch for a while ───────┘     at() with a sooner one
+//! ```
+//!
+//! The thread starts with the first deadline. When there has been none for [`LINGER`], it ends. The watcher wakes up for
+//! the first deadline that it knew when it fell asleep, even if that was taken back meanwhile: taking one back, which is
+//! what happens to most, makes no system call. There is one exception, or a far deadline would keep the thread for ever:
+//! who takes back the last one wakes a watcher that would sleep for longer than it has to linger.
+//!
+//! # Jobs and user's code
+//!
+//! A job is the library's own and short, such as to mark a token. What it leaves to be done in user's code, which may take
+//! long or block, it returns. Before the thread runs that, it gives up the watch, so that no other deadline comes late: if
+//! there are other deadlines, a *spare* thread takes over, or a new one. Afterwards the thread watches again if it is
+//! wanted, or stays as a spare for a while.
+//!
+//! # Invariants
+//!
+//! 1. Jobs begin in the order of their deadlines, equal ones in the order in which they were registered.
+//! 2. If there is a deadline, then the watch is `Awake`, or `Asleep` until that time or earlier, or it is `Wanted` and a thread
+//!    is on its way to take it. The one exception is that the system gives no thread; then the next `at` tries again.
+//! 3. No job is run or dropped, and no thread started, under the lock.
+//! 4. When the drop of an [`Entry`] has returned, its job has begun or never will.
+
+use std::collections::BTreeMap;
+
+use crate::panics::{contain, discard};
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_static, thread};
+
+/// How long a thread without a use stays.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// What a job leaves to be done: code that may take long.
+pub(crate) type UserCode = Box<dyn FnOnce() + Send>;
+
+type Job = Box<dyn FnOnce() -> Option<UserCode> + Send>;
+
+/// When, and the how manyth that was registered.
+type Key = (Instant, u64);
+
+lazy_static! {
+    static ref OF_THE_PROCESS: Timer = Timer::new();
+}
+
+/// Has a job run at `deadline`, or as soon as possible if that has passed. The job runs on a thread of the timer, and not
+/// at all if the entry is dropped before.
+pub(crate) fn at(deadline: Instant, job: impl FnOnce() -> Option<UserCode> + Send + 'static) -> Entry {
+    OF_THE_PROCESS.at(deadline, Box::new(job))
+}
+
+struct Timer {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// For the watcher: there is a sooner deadline, or none any more.
+    changed: Condvar,
+    /// For the spares: the watch has to be taken.
+    wanted: Condvar,
+}
+
+struct State {
+    jobs: BTreeMap<Key, Job>,
+    registered: u64,
+    watch: Watch,
+    /// Threads that wait to take the watch.
+    spares: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// There is nothing to watch, or no thread for it.
+    Nobody,
+    /// A spare was notified, or a thread is starting.
+    Wanted,
+    /// A thread looks at the deadlines before it sleeps.
+    Awake,
+    /// A thread sleeps until then, or until it is notified.
+    Asleep(Instant),
+}
+
+impl Watch {
+    fn is_free(self) -> bool {
+        matches!(self, Self::Nobody | Self::Wanted)
+    }
+}
+
+impl Timer {
+    fn new() -> Self {
+        let state = State { jobs: BTreeMap::new(), registered: 0, watch: Watch::Nobody, spares: 0 };
+        let shared = Shared { state: Mutex::new(state), changed: Condvar::new(), wanted: Condvar::new() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    fn at(&self, deadline: Instant, job: Job) -> Entry {
+        let mut state = self.shared.state.lock();
+        let key = (deadline, state.registered);
+        state.registered += 1;
+        state.jobs.insert(key, job);
+        match state.watch {
+            Watch::Nobody => self.shared.summon(state),
+            Watch::Asleep(until) if deadline < until => {
+                state.watch = Watch::Awake;
+                self.shared.changed.notify_one();
+            }
+            Watch::Asleep(_) | Watch::Wanted | Watch::Awake => {}
+        }
+        Entry { shared: Arc::clone(&self.shared), key }
+    }
+}
+
+/// Keeps a job registered; dropping it takes the job back. The drop does not wait for a job that runs.
+#[must_use = "dropping it takes the job back at once"]
+pub(crate) struct Entry {
+    shared: Arc<Shared>,
+    key: Key,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut state = self.shared.state.lock();
+        let job = state.jobs.remove(&self.key);
+        if let Watch::Asleep(until) = state.watch
+            && state.jobs.is_empty()
+            && until > Instant::now() + LINGER
+        {
+            state.watch = Watch::Awake;
+            self.shared.changed.notify_one();
+        }
+        drop(state);
+        discard(job);
+    }
+}
+
+impl Shared {
+    /// Has a thread take the watch.
+    fn summon(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        state.watch = Watch::Wanted;
+        if state.spares > 0 {
+            self.wanted.notify_one();
+            return;
+        }
+        drop(state);
+        let shared = Arc::clone(self);
+        let started = thread::Builder::new().name("executor-timer".to_owned()).spawn(move || shared.serve());
+        if started.is_err() {
+            let mut state = self.state.lock();
+            if state.watch == Watch::Wanted {
+                state.watch = Watch::Nobody;
+            }
+        }
+    }
+
+    /// The body of a thread.
+    fn serve(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        while let Some(watching) = self.take_the_watch(state) {
+            let Some(user_code) = self.watch(watching) else { return };
+            discard(contain(user_code));
+            state = self.state.lock();
+        }
+    }
+
+    /// Takes the watch, or waits as a spare until it is wanted. `None` if that takes too long.
+    fn take_the_watch<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Option<MutexGuard<'a, State>> {
+        if !state.watch.is_free() {
+            let end = Instant::now() + LINGER;
+            let mut timed_out = false;
+            state.spares += 1;
+            while !state.watch.is_free() && !timed_out {
+                (state, timed_out) = self.wanted.wait_until(state, &self.state, end);
+            }
+            state.spares -= 1;
+        }
+        let free = state.watch.is_free();
+        free.then(|| {
+            state.watch = Watch::Awake;
+            state
+        })
+    }
+
+    /// Runs what is due, until there is user's code to run, which is returned when the watch was given up; or until there
+    /// has been nothing to watch for a while.
+    fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, State>) -> Option<UserCode> {
+        loop {
+            let now = Instant::now();
+            let first = state.jobs.first_key_value().map(|(&(deadline, _), _)| deadline);
+            if first.is_some_and(|deadline| deadline <= now) {
+                let job = state.jobs.pop_first().map(|(_, job)| job);
+                drop(state);
+                let user_code = job.and_then(|job| contain(job).ok().flatten());
+                state = self.state.lock();
+                if user_code.is_some() {
+                    self.give_up_the_watch(state);
+                    return user_code;
+                }
+                continue;
+            }
+            let until = first.unwrap_or(now + LINGER);
+            let timed_out;
+            state.watch = Watch::Asleep(until);
+            (state, timed_out) = self.changed.wait_until(state, &self.state, until);
+            state.watch = Watch::Awake;
+            if timed_out && first.is_none() && state.jobs.is_empty() {
+                state.watch = Watch::Nobody;
+                return None;
+            }
+        }
+    }
+
+    fn give_up_the_watch(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        if state.jobs.is_empty() {
+            state.watch = Watch::Nobody;
+        } else {
+            self.summon(state);
+        }
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    const LONG: Duration = Duration::from_secs(30);
+
+    fn tell<T: Send + 'static>(to: &mpsc::Sender<T>, what: T) -> Job {
+        let to = to.clone();
+        Box::new(move || {
+            to.send(what).unwrap();
+            None
+        })
+    }
+
+    #[test]
+    fn jobs_run_by_deadline_and_equal_ones_in_the_order_of_registration() {
+        let (timer, (to, told)) = (Timer::new(), mpsc::channel());
+        let now = Instant::now();
+        let ahead = |milliseconds| now + Duration::from_millis(milliseconds);
+        // The first holds the thread up until all are there, so that what is asked for here is an order and no speed.
+        let (go, gone) = mpsc::channel::<()>();
+        let hold = timer.at(
+            now,
+            Box::new(move || {
+                gone.recv_timeout(LONG).unwrap();
+                None
+            }),
+        );
+        let when = [30, 10, 20, 10, 0, 20, 10];
+        let entries: Vec<_> =
+            (0..).zip(when).map(|(n, milliseconds)| timer.at(ahead(milliseconds), tell(&to, n))).collect();
+        go.send(()).unwrap();
+        let order: Vec<_> = when.iter().map(|_| told.recv_timeout(LONG).unwrap()).collect();
+        assert_eq!(order, [4, 1, 3, 6, 2, 5, 0]);
+        drop((hold, entries));
+    }
+
+    #[test]
+    fn no_job_runs_before_its_deadline_and_one_whose_deadline_has_passed_runs_at_once() {
+        let (timer, (to, told)) = (Timer::new(), mpsc::channel());
+        let deadline = Instant::now() + Duration::from_millis(20);
+        let entries =
+            [timer.at(deadline, tell(&to, "in time")), timer.at(Instant::now(), tell(&to, "at once"))];
+        assert_eq!(told.recv_timeout(LONG), Ok("at once"));
+        assert_eq!(told.recv_timeout(LONG), Ok("in time"));
+        assert!(Instant::now() >= deadline);
+        drop(entries);
+    }
+
+    #[test]
+    fn user_code_that_blocks_keeps_no_other_job_waiting() {
+        let (timer, (to, told)) = (Timer::new(), mpsc::channel());
+        let (release, released) = mpsc::channel::<()>();
+        let blocks: Job = Box::new(move || {
+            Some(Box::new(move || {
+                let _ = released.recv_timeout(LONG);
+            }))
+        });
+        let now = Instant::now();
+        let first = [timer.at(now, blocks), timer.at(now, tell(&to, 1))];
+        assert_eq!(told.recv_timeout(LONG), Ok(1));
+        let second = timer.at(Instant::now() + Duration::from_millis(5), tell(&to, 2));
+        assert_eq!(told.recv_timeout(LONG), Ok(2));
+        drop(release);
+        drop((first, second));
+    }
+
+    #[test]
+    fn a_thread_that_is_back_from_user_code_is_used_again() {
+        let (timer, (to, told)) = (Timer::new(), mpsc::channel());
+        let far = Instant::now().checked_add(Duration::from_hours(1)).unwrap();
+        let far = timer.at(far, Box::new(|| None)); // so that somebody has to watch meanwhile
+        let threads: std::collections::HashSet<_> = (0..20)
+            .map(|_| {
+                let to = to.clone();
+                let says: Job = Box::new(|| Some(Box::new(move || to.send(thread::current().id()).unwrap())));
+                let entry = timer.at(Instant::now(), says);
+                let by = told.recv_timeout(LONG).unwrap();
+                // Of the two threads, one watches again and the other is a spare.
+                let settled = |state: &State| state.spares == 1 && matches!(state.watch, Watch::Asleep(_));
+                while !settled(&timer.shared.state.lock()) {
+                    thread::yield_now();
+                }
+                drop(entry);
+                by
+            })
+            .collect();
+        assert!(threads.len() <= 2, "{threads:?}");
+        drop(far);
+    }
+
+    #[test]
+    fn what_is_taken_back_is_gone() {
+        let (timer, (to, told)) = (Timer::new(), mpsc::channel());
+        let soon = Instant::now() + Duration::from_hours(1);
+        let entries: Vec<_> = (0..1_000).map(|n| timer.at(soon, tell(&to, n))).collect();
+        drop(entries);
+        assert_eq!(timer.shared.state.lock().jobs.len(), 0);
+        drop(to);
+        assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Disconnected), "the jobs were dropped");
+    }
+
+    /// Otherwise the thread would sleep for a hundred years beside an empty map.
+    #[test]
+    fn who_takes_the_last_one_back_wakes_a_watcher_that_would_sleep_for_long() {
+        let timer = Timer::new();
+        let until = |wanted: fn(Instant) -> bool| {
+            while !matches!(timer.shared.state.lock().watch, Watch::Asleep(until) if wanted(until)) {
+                thread::yield_now();
+            }
+        };
+        let far = timer.at(Instant::now() + Duration::from_hours(1_000_000), Box::new(|| None));
+        until(|until| until > Instant::now() + LONG);
+        drop(far);
+        until(|until| until < Instant::now() + LONG);
+    }
+
+    #[test]
+    fn a_job_that_panics_takes_nobody_with_it() {
+        let (timer, (to, told)) = (Timer::new(), mpsc::channel());
+        let now = Instant::now();
+        let entries = [
+            timer.at(now, Box::new(|| std::panic::resume_unwind(Box::new("a bug")))),
+            timer.at(now, Box::new(|| Some(Box::new(|| std::panic::resume_unwind(Box::new("a user's")))))),
+            timer.at(now, tell(&to, ())),
+        ];
+        assert_eq!(told.recv_timeout(LONG), Ok(()));
+        drop(entries);
+    }
+}

@@ -1,0 +1,43 @@
+//! Blocking that nobody can interrupt, made cancellable: streams, listeners, child processes.
+//!
+//! A thread that is blocked in a `read`, an `accept` or a `wait` is blocked in the system, and looks at no token. Somebody
+//! else has to do something that makes the call return. [`on_cancel`](crate::CancelToken::on_cancel) is where that is said,
+//! and here it is said for the three calls that programs are most often blocked in.
+//!
+//! | blocked in | what a cancel does | what the call returns |
+//! |---|---|---|
+//! | [`CancellableStream`]: `read`, `write` | shuts the connection down, both ways | an error that is [`Cancelled`](struct@crate::Cancelled) inside |
+//! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
+//! | [`CancellableChild`]: `wait` | kills the process, whose end `wait` then collects | the same |
+//!
+//! None of them looks at the token now and then: a blocked thread sleeps until there is something to do. Whatever is
+//! registered goes with the value.
+//!
+//! # A clear error
+//!
+//! A connection that was shut down looks like one that the peer has closed: `read` returns `Ok(0)`. So when a call comes
+//! back empty-handed, the token is looked at, and if it is cancelled the call returns an [`io::Error`](std::io::Error) whose
+//! inner error is [`Cancelled`](struct@crate::Cancelled). [`from_io`](crate::Cancelled::from_io) takes it out
+//! again. Its kind is not `Interrupted`: `read_exact`, `write_all` and the like take that for a reason to try again. Data
+//! that was there before counts: a call that has read something returns it.
+//!
+//! # What differs between systems
+//!
+//! | | Linux | macOS, BSD | Windows |
+//! |---|---|---|---|
+//! | stream | a blocked `read` or `write` returns at once | the same | a `read` that is blocked already stays so until the peer sends something or `set_read_timeout` ends it; later ones return at once |
+//! | listener | with the feature `rustix` | the same | not there: `accept` cannot be woken by what the standard library has |
+//! | child | with the feature `rustix` | the same | not there: a process cannot be waited for and killed through one `Child` |
+
+mod stream;
+pub use stream::CancellableStream;
+
+#[cfg(all(unix, feature = "rustix"))]
+mod listener;
+#[cfg(all(unix, feature = "rustix"))]
+pub use listener::CancellableListener;
+
+#[cfg(all(unix, feature = "rustix"))]
+mod child;
+#[cfg(all(unix, feature = "rustix"))]
+pub use child::CancellableChild;

@@ -1,0 +1,208 @@
+//! Threads that are blocked in the system, in `accept` and in waiting for a child process, come back when a token is
+//! cancelled. Streams need no feature; their tests are in `it`.
+#![cfg(unix)]
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use executor::{
+    CancelKind, CancelToken, CancellableChild, CancellableListener, Cancelled, ThreadPoolExecutor, prelude::*,
+};
+
+/// Longer than anything here takes, unless it is broken.
+const LONG: Duration = Duration::from_secs(30);
+
+/// Runs `f` on a thread of its own, and returns what gives its result when the thread is blocked.
+fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> impl FnOnce() -> R {
+    let (tell, told) = mpsc::channel();
+    let (there, arrived) = mpsc::channel();
+    thread::spawn(move || {
+        there.send(std::fs::read_link("/proc/thread-self").ok()).unwrap();
+        let _ = tell.send(f());
+    });
+    let Some(thread) = arrived.recv_timeout(LONG).unwrap() else {
+        thread::sleep(Duration::from_millis(50)); // where the system does not tell; too short a time only proves less
+        return Box::new(move || told.recv_timeout(LONG).expect("the thread comes back"))
+            as Box<dyn FnOnce() -> R>;
+    };
+    let stat = std::path::Path::new("/proc").join(thread).join("stat");
+    let sleeps = |line: &str| line.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S'));
+    while std::fs::read_to_string(&stat).is_ok_and(|line| !sleeps(&line)) {
+        thread::yield_now();
+    }
+    Box::new(move || told.recv_timeout(LONG).expect("the thread comes back"))
+}
+
+fn assert_cancelled<T: std::fmt::Debug>(result: io::Result<T>, message: &str) {
+    let cancelled = Cancelled::from_io(result.unwrap_err()).unwrap();
+    assert_eq!(cancelled.reason().unwrap().message(), Some(message));
+}
+
+fn file_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+// ----- listeners -----
+
+fn listen() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+#[test]
+fn a_thread_that_is_blocked_in_accept_comes_back_and_so_does_every_other() {
+    let token = CancelToken::new();
+    let listener = Arc::new(CancellableListener::new(listen().0, &token).unwrap());
+    let waiters: Vec<_> = (0..3)
+        .map(|_| {
+            let listener = Arc::clone(&listener);
+            blocked(move || listener.accept())
+        })
+        .collect();
+    token.cancel_because("closing");
+    for waiter in waiters {
+        assert_cancelled(waiter(), "closing");
+    }
+    assert_cancelled(listener.accept(), "closing");
+}
+
+#[test]
+fn connections_are_accepted_and_are_blocking_ones() {
+    let (listener, address) = listen();
+    let listener = CancellableListener::new(listener, &CancelToken::new()).unwrap();
+    let accepts = blocked(move || {
+        let (mut stream, peer) = listener.accept().unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap(); // would fail at once if it did not block
+        (text, peer)
+    });
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(b"hello").unwrap();
+    let from = client.local_addr().unwrap();
+    drop(client);
+    assert_eq!(accepts(), ("hello".to_owned(), from));
+}
+
+/// Connecting to oneself would do just that.
+#[test]
+fn a_cancel_takes_no_connection_from_anybody() {
+    let (listener, address) = listen();
+    let (mine, others) = (CancelToken::new(), CancelToken::new());
+    let clone = listener.try_clone().unwrap();
+    let cancelled = CancellableListener::new(listener, &mine).unwrap();
+    let goes_on = CancellableListener::new(clone, &others).unwrap();
+    let leaves = blocked(move || cancelled.accept().map(drop));
+    let stays = blocked(move || goes_on.accept().map(|(_, peer)| peer));
+    mine.cancel_because("only me");
+    assert_cancelled(leaves(), "only me");
+    let client = TcpStream::connect(address).unwrap();
+    assert_eq!(stays().unwrap(), client.local_addr().unwrap());
+}
+
+#[test]
+fn what_came_after_the_cancel_waits_for_the_next_who_accepts() {
+    let (listener, address) = listen();
+    let token = CancelToken::new();
+    let listener = CancellableListener::new(listener, &token).unwrap();
+    token.cancel_because("later");
+    let client = TcpStream::connect(address).unwrap();
+    assert_cancelled(listener.accept(), "later");
+    let (_, peer) = listener.into_inner().unwrap().accept().unwrap(); // it blocks again
+    assert_eq!(peer, client.local_addr().unwrap());
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let token = CancelToken::new();
+    let before = file_descriptors();
+    for _ in 0..100 {
+        let listener = CancellableListener::new(listen().0, &token).unwrap();
+        drop(listener);
+        let child = CancellableChild::new(ends_at_once(), &token);
+        assert!(child.wait().unwrap().success());
+    }
+    assert!(file_descriptors() < before + 50, "other tests run beside this one, but not so many");
+    token.cancel();
+}
+
+#[test]
+fn a_task_that_accepts_is_stopped_with_its_pool() {
+    let pool = ThreadPoolExecutor::fixed(1);
+    let (tell, told) = mpsc::channel();
+    pool.execute(move || {
+        let listener = CancellableListener::new(listen().0, &CancelToken::current()).unwrap();
+        tell.send(None).unwrap();
+        tell.send(Some(listener.accept().map(drop))).unwrap();
+    })
+    .unwrap();
+    assert!(told.recv_timeout(LONG).unwrap().is_none());
+    assert!(pool.shutdown_now().is_empty());
+    let cancelled = Cancelled::from_io(told.recv_timeout(LONG).unwrap().unwrap().unwrap_err()).unwrap();
+    assert_eq!(cancelled.reason().unwrap().kind(), CancelKind::Shutdown);
+}
+
+// ----- child processes -----
+
+fn sleeper() -> Child {
+    Command::new("sleep").arg("3600").spawn().unwrap()
+}
+
+fn ends_at_once() -> Child {
+    Command::new("true").spawn().unwrap()
+}
+
+/// Whether the system still knows of the process, be it as a zombie.
+fn is_known(id: u32) -> bool {
+    std::path::Path::new("/proc").join(id.to_string()).exists()
+}
+
+#[test]
+fn threads_that_wait_for_a_child_come_back_and_the_child_is_dead_and_collected() {
+    let token = CancelToken::new();
+    let child = Arc::new(CancellableChild::new(sleeper(), &token));
+    let waiters: Vec<_> = (0..3)
+        .map(|_| {
+            let child = Arc::clone(&child);
+            blocked(move || child.wait())
+        })
+        .collect();
+    assert_eq!(child.try_wait().unwrap(), None);
+    token.cancel_because("enough");
+    for waiter in waiters {
+        assert_cancelled(waiter(), "enough");
+    }
+    assert_cancelled(child.wait(), "enough");
+    assert!(!is_known(child.id()));
+}
+
+#[test]
+fn a_child_that_ends_by_itself_gives_its_status_also_after_a_cancel() {
+    let token = CancelToken::new();
+    let child = CancellableChild::new(Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap(), &token);
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+    token.cancel();
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+    assert_eq!(child.try_wait().unwrap().unwrap().code(), Some(7));
+}
+
+#[test]
+fn a_token_that_is_cancelled_already_kills_at_once() {
+    let token = CancelToken::new();
+    token.cancel_because("too late");
+    let child = CancellableChild::new(sleeper(), &token);
+    assert_cancelled(child.wait(), "too late");
+}
+
+/// As `Child::wait` does: a child that reads to the end of its input would wait for its parent, and the parent for it.
+#[test]
+fn waiting_closes_the_childs_input() {
+    let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let child = CancellableChild::new(child, &CancelToken::new());
+    let waits = blocked(move || child.wait());
+    assert!(waits().unwrap().success());
+}
