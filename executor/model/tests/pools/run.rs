@@ -167,15 +167,17 @@ fn full_pieces_of_the_inbox_count_and_keep_their_order() {
     });
 }
 
-/// The worker takes the cancelled task while another thread asks how many wait.
+/// The worker takes the cancelled tasks while another thread asks how many wait.
 #[test]
 fn a_cancelled_task_never_seems_to_wait() {
     check(|| {
         let (pool, go) = held(5);
-        let cancelled = pool.submit(|| ()).unwrap();
-        assert!(cancelled.cancel());
+        for _ in 0..4 {
+            let cancelled = pool.submit(|| ()).unwrap();
+            assert!(cancelled.cancel());
+        }
         let releases = thread::spawn(move || go.count_down());
-        for _ in 0..3 {
+        for _ in 0..6 {
             assert_eq!(pool.queued(), 0);
         }
         releases.join().unwrap();
