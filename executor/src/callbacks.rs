@@ -47,18 +47,31 @@ fn with_nesting<R>(f: impl FnOnce(&mut Nesting) -> R) -> Option<R> {
 
 /// Calls a user's code, now or, if this is deep inside other callbacks, soon. A panic in it is contained.
 pub(crate) fn call(callback: impl FnOnce() + 'static) {
+    if !enter() {
+        return put_off(Box::new(callback));
+    }
+    discard(contain(callback));
+    call_those_put_off();
+    leave();
+}
+
+// Not part of `call`, of which there is one for every callback's type.
+
+/// False if this is too deep.
+fn enter() -> bool {
     let enter = |nesting: &mut Nesting| {
         let enters = nesting.depth < DEPTH;
         nesting.depth += usize::from(enters);
         enters
     };
-    if with_nesting(enter) == Some(false) {
-        let callback = Box::new(callback);
-        with_nesting(|nesting| nesting.put_off.push_back(callback));
-        return;
-    }
-    discard(contain(callback));
-    call_those_put_off();
+    with_nesting(enter) != Some(false)
+}
+
+fn put_off(callback: Box<dyn FnOnce()>) {
+    with_nesting(|nesting| nesting.put_off.push_back(callback));
+}
+
+fn leave() {
     with_nesting(|nesting| nesting.depth -= 1);
 }
 

@@ -12,7 +12,8 @@ use exercises_protocol::{Model, ONLY, Property};
 
 fn main() {
     let exercises = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").canonicalize().unwrap();
-    println!("cargo::rerun-if-changed={}", exercises.display());
+    // A new exercise is a new package, which Cargo.lock lists. rustc itself sees to the files that it compiles.
+    println!("cargo::rerun-if-changed={}", exercises.join("../Cargo.lock").display());
     println!("cargo::rerun-if-env-changed={ONLY}");
     let only = env::var(ONLY).ok();
     let (mut modules, mut table) = (String::new(), String::new());
@@ -20,6 +21,9 @@ fn main() {
     exercises.retain(|exercise| only.as_ref().is_none_or(|only| exercise.name.starts_with(only)));
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
+        for list in ["exercise.toml", "right"] {
+            println!("cargo::rerun-if-changed={}", exercise.folder().join(list).display());
+        }
         let stub = || ("stub".to_owned(), exercise.stub());
         let solution = || ("solution".to_owned(), exercise.solution());
         let right = || exercise.right.iter().map(|name| (name.clone(), exercise.right_answer(name)));
@@ -39,26 +43,26 @@ fn main() {
         };
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));
-            let arms: String = exercise
+            let properties: String = exercise
                 .properties
                 .iter()
                 .map(|Property { name, promise, .. }| {
-                    format!(
-                        "        {name:?} => crate::mode::run_here(include_str!({path:?}), {promise:?}, runs, suite::{name}),\n"
-                    )
+                    format!("        ({name:?}, {promise:?}, suite::{name}),\n")
                 })
                 .collect();
             let _ = write!(
                 modules,
-                "mod {module} {{\n    #[path = {path:?}]\n    pub mod exercise;\n    #[path = {suite:?}]\n    pub mod suite;\n    \
-                 pub fn run(property: &str, runs: usize) -> bool {{\n        match property {{\n{arms}            _ => return false,\n        }}\n        true\n    }}\n}}\n"
+                "mod {module} {{\n    #[path = {path:?}]\n    mod exercise;\n    #[path = {suite:?}]\n    mod suite;\n    \
+                 pub const PROPERTIES: &[(&str, &str, fn())] = &[\n{properties}    ];\n}}\n"
             );
-            let _ = writeln!(table, "    ({name:?}, {answer:?}, {module}::run),");
+            let _ = writeln!(
+                table,
+                "    Answer {{ exercise: {name:?}, name: {answer:?}, source: include_str!({path:?}), properties: {module}::PROPERTIES }},"
+            );
         }
     }
     let table = format!(
-        "/// Exercise, answer, and what runs a property of it so many times. If it fails, that does not come back; if there is no such\n         /// property, it says so.\n\
-         pub const ANSWERS: &[(&str, &str, fn(&str, usize) -> bool)] = &[\n{table}];\n"
+        "use exercises_harness::Answer;\n/// The answers.\npub const ANSWERS: &[Answer] = &[\n{table}];\n"
     );
     fs::write(PathBuf::from(env::var("OUT_DIR").unwrap()).join("answers.rs"), modules + &table).unwrap();
 }

@@ -7,7 +7,7 @@ use super::stop::CancelChannel;
 use crate::callbacks;
 use crate::cancel::{CancelToken, check_current, current_for_wait};
 use crate::sync::channel::{self, TryRecvError, TrySendError};
-use crate::sync::{Duration, Instant};
+use crate::sync::{Duration, Instant, PATIENCE, thread};
 
 /// Makes a channel for `capacity` items and returns its ends.
 ///
@@ -105,12 +105,19 @@ impl<T> Sender<T> {
         if check_current().is_err() {
             return Err(PutTimeoutError::Interrupted(item));
         }
-        let item = match self.try_put(item) {
-            Ok(()) => return Ok(()),
-            Err(TryPutError::Closed(item)) => return Err(PutTimeoutError::Closed(item)),
-            Err(TryPutError::Full(item)) => item,
-        };
-        let wait = Wait::begin(timeout);
+        let mut item = item;
+        let mut patience = Patience::begin(timeout);
+        loop {
+            item = match self.try_put(item) {
+                Ok(()) => return Ok(()),
+                Err(TryPutError::Closed(item)) => return Err(PutTimeoutError::Closed(item)),
+                Err(TryPutError::Full(item)) => item,
+            };
+            if !patience.gives_way() {
+                break;
+            }
+        }
+        let wait = Wait::begin(patience.deadline);
         let Err(item) = channel::send_unless(&self.0, item, wait.stop.as_deref(), wait.deadline) else {
             return Ok(());
         };
@@ -185,12 +192,16 @@ impl<T> Receiver<T> {
         if check_current().is_err() {
             return Err(TakeTimeoutError::Interrupted);
         }
-        match self.try_take() {
-            Ok(item) => return Ok(item),
-            Err(TryTakeError::Closed) => return Err(TakeTimeoutError::Closed),
-            Err(TryTakeError::Empty) => {}
+        let mut patience = Patience::begin(timeout);
+        loop {
+            match self.try_take() {
+                Ok(item) => return Ok(item),
+                Err(TryTakeError::Closed) => return Err(TakeTimeoutError::Closed),
+                Err(TryTakeError::Empty) if patience.gives_way() => {}
+                Err(TryTakeError::Empty) => break,
+            }
         }
-        let wait = Wait::begin(timeout);
+        let wait = Wait::begin(patience.deadline);
         if let Some(item) = channel::recv_unless(&self.0, wait.stop.as_deref(), wait.deadline) {
             return Ok(item);
         }
@@ -202,17 +213,40 @@ impl<T> Receiver<T> {
     }
 }
 
-/// What can end the wait of one call, apart from the channel itself.
-struct Wait {
-    token: Option<CancelToken>,
-    stop: Option<CancelChannel>,
+/// How often a call that would have to sleep gives way to the other end first: sleeping and being woken is far more work.
+struct Patience {
+    left: u32,
     /// None without a time limit, and for one so far away that the clock cannot say it.
     deadline: Option<Instant>,
 }
 
-impl Wait {
+impl Patience {
+    #[inline]
     fn begin(timeout: Option<Duration>) -> Self {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Self { left: PATIENCE, deadline }
+    }
+
+    /// Gives way and says that another look is worth while, or that it is time to sleep.
+    fn gives_way(&mut self) -> bool {
+        let is_out = self.left == 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if !is_out {
+            self.left -= 1;
+            thread::yield_now();
+        }
+        !is_out
+    }
+}
+
+/// What can end the wait of one call, apart from the channel itself.
+struct Wait {
+    token: Option<CancelToken>,
+    stop: Option<CancelChannel>,
+    deadline: Option<Instant>,
+}
+
+impl Wait {
+    fn begin(deadline: Option<Instant>) -> Self {
         callbacks::call_those_put_off(); // one of them may bring about what this waits for
         let token = current_for_wait();
         let stop = token.as_ref().map(CancelToken::channel);

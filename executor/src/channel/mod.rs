@@ -36,8 +36,11 @@
 //! ```
 //!
 //! A thread that blocks here does not sleep in [`wait`](crate::wait), because only crossbeam's `select` can wait for a channel
-//! of crossbeam's. What wakes it is its token all the same: the waker that it leaves there disconnects a channel of its own,
-//! which is the second operation of the `select`. Without a current token there is none. Nothing is looked at from time to time.
+//! of crossbeam's. Its token wakes it all the same: the thread leaves a waker with the token, and the waker disconnects a
+//! channel that is the second operation of the `select`. Without a current token the `select` has one operation.
+//!
+//! No thread looks at anything from time to time. Only before it sleeps, a thread gives way to the other end a few times,
+//! which is often about to put or take.
 //!
 //! # Invariants
 //!

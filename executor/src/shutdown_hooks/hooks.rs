@@ -21,7 +21,7 @@ pub struct ShutdownHooks {
     shared: Arc<Shared>,
 }
 
-/// Keeps the hooks of the process, to be run when it is dropped. Belongs into a variable of `main`.
+/// Runs the hooks of the process when it is dropped. Keep it in a variable of `main`.
 ///
 /// # Blocking
 /// The drop runs the hooks and waits for them, until their deadline at most: then the process ends. If a signal or

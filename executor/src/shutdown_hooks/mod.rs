@@ -1,8 +1,8 @@
-//! What a process does before it ends, whoever ends it.
+//! Code that runs before the process ends, whatever ends it.
 //!
-//! A process ends when `main` returns, when it is asked to by a signal (Ctrl-C sends SIGINT, a service manager SIGTERM), or
-//! when a part of it decides so. A signal runs no destructor, [`std::process::exit`] neither, and `main` does not wait for
-//! other threads. So what has to be done in any case, such as to end the pools and to close the log, is registered as a *hook*:
+//! A process ends when `main` returns, when a signal asks it to (Ctrl-C sends SIGINT, a service manager SIGTERM), or when a
+//! part of the program calls [`std::process::exit`]. The last two run no destructor, and `main` waits for no other thread. So
+//! what has to be done in any case, such as to end the pools and to close the log, is registered as a *hook*:
 //!
 //! ```no_run
 //! use executor::ThreadPoolExecutor;
@@ -52,16 +52,19 @@
 //!
 //! # On the signal path
 //!
-//! A signal interrupts a thread anywhere, perhaps in the middle of an allocation. Its handler may do next to nothing, and does
-//! three things: it looks at a flag (is this the second?), raises it, and writes a byte to a socket. Two threads wait, and use
-//! no time while they do: the *timekeeper* for that byte, and the *runner* for the word to run the hooks. Both are started by
-//! [`install`](ShutdownBuilder::install), when there is a thread to be had. The timekeeper then waits for nothing but the
-//! deadline, which therefore holds whatever a hook, the allocator or the output is blocked in. Nothing is printed here.
+//! A signal interrupts a thread anywhere, perhaps in the middle of an allocation. Its handler may do next to nothing. It
+//! looks at a flag (is this the second signal?), raises the flag, stores the number of the signal, and writes a byte to a
+//! socket. Two threads sleep meanwhile: the *timekeeper* reads from that socket, and the *runner* waits until it has to run the
+//! hooks. [`install`](ShutdownBuilder::install) starts both, because at the end the system may have no thread left to give. When
+//! the shutdown has begun, the timekeeper waits for the deadline and for nothing else. So the deadline holds, whatever a hook,
+//! the allocator or the output is blocked in. This module prints nothing.
 //!
 //! # Invariants
 //!
-//! 1. A hook is in the list or taken out by one thread: the runner, or who removes it. So it runs once at most.
-//! 2. The phase moves on under the lock, and only forward. Who moves it to `Running` sets the cause and the deadline with it.
+//! 1. One thread takes a hook out of the list: the runner, which then runs it, or the one that removes it. So a hook runs
+//!    once at most.
+//! 2. The phase moves under the lock, and only forward. The step to `Running` sets the cause and the deadline, too, and raises
+//!    the flag by which the next signal is the second.
 //! 3. No hook runs, and none is dropped, under the lock.
 //! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the end of the hooks returns.
 

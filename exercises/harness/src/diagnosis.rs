@@ -9,7 +9,7 @@ use std::panic::Location;
 
 use exercises_protocol::schedule::{Action, Event};
 
-use crate::recorder::{Doing, LOCK_TAKEN, MESSAGE, Recorder, Thread, line_text};
+use crate::recorder::{Doing, LOCK_TAKEN, MESSAGE, PANICS, Recorder, Thread, line_text};
 
 /// Of so many threads it is said what they are doing.
 const MOST_THREADS: usize = 12;
@@ -111,17 +111,27 @@ fn by_rule(recorder: &Recorder) -> Option<(String, Option<usize>)> {
 }
 
 fn died(recorder: &Recorder) -> Option<(String, Option<usize>)> {
-    let died = |thread: &Thread| thread.doing == Doing::Panicked && !thread.of_the_property;
-    let dead = recorder.threads.iter().position(died)?;
+    (0..recorder.threads.len())
+        .find(|thread| was_ended(recorder, *thread))
+        .map(|dead| of_death(recorder, dead))
+}
+
+/// By a panic, and it is a thread of the learner's.
+fn was_ended(recorder: &Recorder, thread: usize) -> bool {
+    let thread = &recorder.threads[thread];
+    thread.doing == Doing::Panicked && !thread.of_the_property
+}
+
+fn of_death(recorder: &Recorder, dead: usize) -> (String, Option<usize>) {
     let at = recorder.events.iter().rposition(|event| event.thread == dead);
     let name = &recorder.threads[dead].name;
-    Some((
+    (
         format!(
             "a panic ended {name}, and the work it should still do is left undone. A panic must not end more than \
              the job it happens in: catch it (std::panic::catch_unwind)"
         ),
         at,
-    ))
+    )
 }
 
 /// A thread that waits, in a call in which it must not.
@@ -424,12 +434,27 @@ pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option
                 decisive: Some(n),
             };
         }
-        _ => thread
-            .expectations
-            .last()
-            .map_or_else(|| "no step of a right answer panics".into(), |(_, cause)| cause.clone()),
+        _ => match (dead_or_dying(recorder, me), thread.expectations.last()) {
+            (Some(dead), _) => {
+                let (cause, decisive) = of_death(recorder, dead);
+                return Found { seen, cause, decisive };
+            }
+            (None, Some((_, cause))) => cause.clone(),
+            (None, None) => "no step of a right answer panics".into(),
+        },
     };
     Found { seen, cause, decisive: None }
+}
+
+/// Another thread that a panic has ended, or is ending: what it has let go of explains what is missing here.
+fn dead_or_dying(recorder: &Recorder, me: usize) -> Option<usize> {
+    let is_dying = |thread: usize| {
+        let last = recorder.events.iter().rfind(|event| event.thread == thread);
+        let panics = last.is_some_and(|event| matches!(&event.action, Action::Step(what) if what == PANICS));
+        panics && !recorder.threads[thread].of_the_property
+    };
+    (1..recorder.threads.len())
+        .find(|thread| *thread != me && (was_ended(recorder, *thread) || is_dying(*thread)))
 }
 
 /// A panic that a job is meant to have came out of a call of the property's.

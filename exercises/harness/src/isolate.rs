@@ -12,30 +12,23 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{Read, Write};
 use std::panic;
 use std::path::Path;
-use std::process::{Child, Command, Stdio, exit};
+use std::process::{Child, ChildStdin, Command, Stdio, exit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use cpu_time::ProcessTime;
 use exercises_protocol::schedule::Schedule;
 use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, Source, State, TRACE, Terminal, Verdict, WHY};
 
-use crate::recorder;
+use crate::{recorder, watch};
 
 const REPORT: &str = "\u{1e}exercise-report ";
-/// What a child writes from time to time, so that its parent knows that it watches over itself.
-const ALIVE: &str = "\u{1e}alive";
 /// What of the learner's own output is shown.
 const OUTPUT_LINES: usize = 20;
 /// Beyond this, a child's output is thrown away.
 const OUTPUT_BYTES: usize = 4 << 20;
-/// How often a child looks at itself.
-const TICK: Duration = Duration::from_millis(500);
-/// A process that has computed for so long since something happened last does not only wait.
-const COMPUTES: Duration = Duration::from_millis(50);
 /// What the parent grants a child that is silent on top of its deadline, to report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -91,45 +84,104 @@ fn this_test(name: &str) -> Command {
 /// # Panics
 /// If the process cannot be started.
 pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Verdict {
-    let nonce = RandomState::new().build_hasher().finish().to_string();
-    let mut child = command
-        .env(PROPERTY, property)
-        .env_remove(TRACE) // the verdict is ours to write
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("a process can be started");
-    let mut stdin = child.stdin.take().expect("piped");
-    let _ = stdin.write_all(nonce.as_bytes()); // it may be gone already; then it has no verdict
-    drop(stdin);
-    let (hears, signs) = mpsc::channel();
-    let stdout = Reader::new(child.stdout.take().expect("piped"), Some(hears));
-    let stderr = Reader::new(child.stderr.take().expect("piped"), None);
+    let mut child = Running::start(command.env(PROPERTY, property));
+    let nonce = new_nonce();
+    child.tell(&nonce);
+    child.stdin = None; // that is all
     let in_time = loop {
-        match signs.recv_timeout(deadline + GRACE) {
+        match child.hear(deadline) {
             Ok(()) => {}
-            Err(RecvTimeoutError::Disconnected) => break true,
-            Err(RecvTimeoutError::Timeout) => break false,
+            Err(silence) => break silence == RecvTimeoutError::Disconnected,
         }
     };
-    let status = end(&mut child, in_time);
-    let stdout = stdout.text(in_time);
-    let output = own_output(property, &stdout, &stderr.text(in_time));
-    let report = format!("{REPORT}{nonce} ");
-    let report = stdout.lines().find_map(|line| line.split_once(&report));
-    let verdict = report.and_then(|(_, json)| serde_json::from_str::<Verdict>(json).ok());
-    let missing = || {
+    child.verdict(&nonce, property, in_time).unwrap_or_else(Err)
+}
+
+/// What only the parent and the child know.
+pub(crate) fn new_nonce() -> String {
+    RandomState::new().build_hasher().finish().to_string()
+}
+
+/// A child, and what it has written.
+pub(crate) struct Running {
+    child: Child,
+    pub(crate) stdin: Option<ChildStdin>,
+    stdout: Reader,
+    stderr: Reader,
+    signs: mpsc::Receiver<()>,
+}
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .env_remove(TRACE) // the verdict is ours to write
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a process can be started");
+        let (hears, signs) = mpsc::channel();
+        let stdout = Reader::new(child.stdout.take().expect("piped"), Some(hears));
+        let stderr = Reader::new(child.stderr.take().expect("piped"), None);
+        Self { stdin: child.stdin.take(), child, stdout, stderr, signs }
+    }
+
+    pub(crate) fn tell(&mut self, text: &str) {
+        if let Some(stdin) = &mut self.stdin {
+            let _ = stdin.write_all(text.as_bytes()); // it may be gone already; then it has no verdict
+        }
+    }
+
+    /// Waits until the child has written something. The error says whether it has closed its output, or been silent for too long.
+    pub(crate) fn hear(&self, deadline: Duration) -> Result<(), RecvTimeoutError> {
+        self.signs.recv_timeout(deadline + GRACE)
+    }
+
+    /// Forgets what it has written.
+    pub(crate) fn forget(&self) {
+        self.stdout.kept().clear();
+        self.stderr.kept().clear();
+    }
+
+    /// The report with this number, if it has been written.
+    pub(crate) fn report(&self, nonce: &str) -> Option<Verdict> {
+        report_in(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
+    }
+
+    /// Ends the child, unless it was `in_time` and ends by itself. An error says how it ended, if it has reported nothing.
+    pub(crate) fn verdict(
+        mut self,
+        nonce: &str,
+        property: &str,
+        in_time: bool,
+    ) -> Result<Verdict, Box<Failure>> {
+        let status = end(&mut self.child, in_time);
+        let stdout = self.stdout.text(in_time);
+        let output = own_output(property, &stdout, &self.stderr.text(in_time));
+        if let Some(verdict) = report_in(&stdout, nonce) {
+            return Ok(verdict.map_err(|failure| Box::new(Failure { output, ..*failure })));
+        }
         let seen = if in_time {
             format!("the test's process ended without a verdict ({status})")
         } else {
             "the test's process did not end and could not say why".to_owned()
         };
         let mut failure = Failure::new("", &seen, cause_of_end(&status, &output), Schedule::default());
-        failure.hung = !in_time;
+        (failure.hung, failure.output) = (!in_time, output);
         Err(Box::new(failure))
-    };
-    verdict.unwrap_or_else(missing).map_err(|failure| Box::new(Failure { output, ..*failure }))
+    }
+
+    /// Waits for the end of a child that has nothing more to do.
+    pub(crate) fn dismiss(mut self) {
+        self.stdin = None;
+        end(&mut self.child, true);
+    }
+}
+
+fn report_in(stdout: &str, nonce: &str) -> Option<Verdict> {
+    let report = format!("{REPORT}{nonce} ");
+    let (_, json) = stdout.lines().find_map(|line| line.split_once(&report))?;
+    serde_json::from_str(json).ok()
 }
 
 /// Why a process may have ended before its time.
@@ -155,7 +207,7 @@ fn end(child: &mut Child, in_time: bool) -> String {
 /// Reads what a child writes, to the end.
 struct Reader {
     kept: Arc<Mutex<Vec<u8>>>,
-    thread: thread::JoinHandle<()>,
+    thread: Option<thread::JoinHandle<()>>, // until it has been waited for
 }
 
 impl Reader {
@@ -177,15 +229,19 @@ impl Reader {
                 }
             }
         });
-        Self { kept, thread }
+        Self { kept, thread: Some(thread) }
     }
 
     /// Without the end, only what is there now: a process that the child has started may hold the pipe open.
-    fn text(self, to_the_end: bool) -> String {
-        if to_the_end {
-            let _ = self.thread.join(); // it does not panic
+    fn text(&mut self, to_the_end: bool) -> String {
+        if to_the_end && let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // it does not panic
         }
-        String::from_utf8_lossy(&self.kept.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+        String::from_utf8_lossy(&self.kept()).into_owned()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -205,20 +261,39 @@ fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
 
 // ----- the child -----
 
-/// What the parent has written to this process' standard input. A report without it is not ours: the learner's code can
-/// print, too. It is read before any of that code runs.
-static NONCE: OnceLock<String> = OnceLock::new();
-
-pub(crate) fn round() -> u64 {
-    std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0)
+/// What this process has been asked to do.
+struct Asked {
+    /// What the parent has written to our standard input. A report without it is not ours: the learner's code can print,
+    /// too. It is read before any of that code runs.
+    nonce: String,
+    /// Which schedules the model tries.
+    round: u64,
 }
 
-/// The proof runs several properties in one process, which is watched once.
-static WATCHED: Once = Once::new();
+static ASKED: Mutex<Option<Asked>> = Mutex::new(None);
+
+fn asked() -> MutexGuard<'static, Option<Asked>> {
+    ASKED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on this process works on something else.
+pub(crate) fn is_asked(nonce: String, round: u64) {
+    *asked() = Some(Asked { nonce, round });
+}
+
+pub(crate) fn round() -> u64 {
+    asked().as_ref().map_or(0, |asked| asked.round)
+}
+
+/// The only thing that a test's process is asked to do.
+fn the_only_thing() -> Asked {
+    let round = std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0);
+    Asked { nonce: std::io::read_to_string(std::io::stdin()).unwrap_or_default(), round }
+}
 
 /// Runs the property once. The hook has reported every panic but those that are meant to be: they may not come out here.
-pub(crate) fn run_once(property: &impl Fn()) {
-    if panic::catch_unwind(panic::AssertUnwindSafe(property)).is_err() {
+pub(crate) fn run_once(property: fn()) {
+    if panic::catch_unwind(property).is_err() {
         recorder::fail_escaped();
     }
 }
@@ -226,50 +301,32 @@ pub(crate) fn run_once(property: &impl Fn()) {
 /// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from here on ends in
 /// a report. A file that must not be run is reported at once.
 pub(crate) fn begin(source: &str, deadline: Duration) {
-    NONCE.get_or_init(|| std::io::read_to_string(std::io::stdin()).unwrap_or_default());
+    static HOOK: Once = Once::new();
+    asked().get_or_insert_with(the_only_thing);
     if let Some(refusal) = refusal(source) {
         report_and_exit(&Err(Box::new(refusal)));
     }
-    WATCHED.call_once(|| {
-        install_hook(); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
-        drop(thread::spawn(move || watch(deadline)));
-    });
+    HOOK.call_once(install_hook); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
+    watch::begin(deadline);
 }
 
 /// A learner's file that names what it must not does not even compile (its build script sees to it). The proof compiles
 /// answers without it.
 fn refusal(source: &str) -> Option<Failure> {
+    /// The last that was not refused. The proof runs one property of an answer after the other.
+    static LAST: Mutex<String> = Mutex::new(String::new());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if *last == source {
+        return None;
+    }
     let refused = Source::of(source).refused();
+    if refused.is_empty() {
+        source.clone_into(&mut last);
+        return None;
+    }
     let seen: Vec<String> = refused.iter().map(ToString::to_string).collect();
     let promise = "The answer takes its locks and threads from crate::sync.";
-    (!seen.is_empty()).then(|| Failure::new(promise, &seen.join("\n"), WHY, Schedule::default()))
-}
-
-/// Ends the property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
-/// on the wall would do on a machine with nothing else to do; on others, right answers would be late.
-fn watch(deadline: Duration) {
-    let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, recorder::progress());
-    let begun = ProcessTime::try_now().ok();
-    let mut busy_before = Duration::ZERO; // when something happened last
-    loop {
-        thread::sleep(TICK);
-        in_all += TICK;
-        let now = recorder::progress();
-        let busy = begun.and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
-        if now == seen {
-            idle += TICK;
-        } else {
-            (idle, seen, busy_before) = (Duration::ZERO, now, busy);
-        }
-        if busy >= deadline || idle >= deadline || in_all >= 10 * deadline {
-            // Threads that wait compute nothing; one that runs gets at least a little of a busy machine.
-            recorder::fail_out_of_time(
-                deadline,
-                busy >= deadline || busy.saturating_sub(busy_before) >= COMPUTES,
-            );
-        }
-        println!("{ALIVE}");
-    }
+    Some(Failure::new(promise, &seen.join("\n"), WHY, Schedule::default()))
 }
 
 /// A panic ends the property, where it happens.
@@ -299,9 +356,16 @@ pub fn report_and_exit(verdict: &Verdict) -> ! {
             thread::park();
         }
     }
+    let written = report(verdict);
+    exit(i32::from(verdict.is_err() || written.is_err()))
+}
+
+/// Writes the report.
+pub(crate) fn report(verdict: &Verdict) -> std::io::Result<()> {
+    watch::end();
     let json = serde_json::to_string(verdict).expect("strings and numbers");
     let mut stdout = std::io::stdout().lock();
-    let nonce = NONCE.get().map_or("", String::as_str);
-    let written = writeln!(stdout, "{REPORT}{nonce} {json}").and_then(|()| stdout.flush());
-    exit(i32::from(verdict.is_err() || written.is_err()))
+    let nonce = asked().as_ref().map_or(String::new(), |asked| asked.nonce.clone());
+    writeln!(stdout, "{REPORT}{nonce} {json}")?;
+    stdout.flush()
 }

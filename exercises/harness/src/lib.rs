@@ -25,7 +25,8 @@
 //!
 //! A property that fails leaves threads behind that wait for each other, a half-unwound stack, locks that nobody will
 //! let go of. A destructor run in that state hangs or aborts, and the learner would see that instead of the failure.
-//! So the child reports at the very moment of the failure and ends, without unwinding anything; see [`isolate`].
+//! So the child reports at the very moment of the failure and ends, without unwinding anything; see [`isolate`]. A property
+//! that holds leaves nothing behind; so the proof, which runs tens of thousands, has a [`Worker`] that goes on with the next.
 //!
 //! # Who writes what
 //!
@@ -42,16 +43,32 @@ pub mod real;
 
 mod diagnosis;
 mod recorder;
+mod watch;
+mod worker;
 
 pub use recorder::{
     aside, at_once, expect, fail, live_threads, locks_found_taken, notifications, step, waits_so_far,
 };
+pub use worker::{Worker, next_job};
+
+/// An answer and its exercise's suite, compiled together, as the proof has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// The exercise's name.
+    pub exercise: &'static str,
+    /// Its own.
+    pub name: &'static str,
+    /// Its text.
+    pub source: &'static str,
+    /// What the suite checks of it: name, promise and function.
+    pub properties: &'static [(&'static str, &'static str, fn())],
+}
 
 /// Panics on purpose: what a job does that is meant to panic.
 ///
 /// The panic hook is not called. It treats every other panic as a failure of the property, since neither the suite nor
 /// a right answer ever panics.
 pub fn panic_on_purpose() -> ! {
-    step("panics, on purpose");
+    step(recorder::PANICS);
     std::panic::resume_unwind(Box::new("a panic on purpose"))
 }

@@ -11,7 +11,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -38,20 +37,18 @@ thread_local! {
 }
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
-pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send + Sync + 'static) {
+pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
-        let tried = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&tried);
-        run_here(source, promise, usize::MAX, move || {
-            count.fetch_add(1, Relaxed);
-            property();
-        });
-        isolate::report_and_exit(&Ok(tried.load(Relaxed)))
+        run_here(source, promise, usize::MAX, property);
+        isolate::report_and_exit(&Ok(TRIED.load(Relaxed)))
     });
 }
 
+/// How many schedules this process has tried.
+static TRIED: AtomicUsize = AtomicUsize::new(0);
+
 /// Checks a property in this process, on so many schedules at most, which ends with a report if it fails.
-pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() + Send + Sync + 'static) {
+pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, me);
     isolate::begin(source, DEADLINE);
     let mut builder = Builder::new();
@@ -61,6 +58,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() +
         THREADS.with_borrow_mut(HashMap::clear);
         race::begin_run();
         recorder::begin_run();
+        TRIED.fetch_add(1, Relaxed);
         set_me(recorder::register(None, false));
         CAN_BE_ASKED.set(true);
         property();

@@ -23,7 +23,7 @@ mod backend {
     use std::time::Duration;
 
     use shuttle::current::{TaskId, try_get_current_task};
-    pub(super) use shuttle::sync::{Barrier, Condvar, Mutex, MutexGuard, atomic};
+    pub(super) use shuttle::sync::{Barrier, atomic};
     pub(super) use shuttle::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub(super) use shuttle::thread;
     // These go on to the learner.
@@ -33,6 +33,9 @@ mod backend {
     use exercises_protocol::SOON;
 
     use crate::recorder::{self, ThreadKey};
+
+    mod lock;
+    pub(super) use lock::{Condvar, Mutex, MutexGuard};
 
     pub(super) const LOCKS_POISON: bool = false;
     pub(super) const ONE_AT_A_TIME: bool = true;
@@ -82,11 +85,13 @@ mod backend {
         key
     }
 
-    /// Starts a thread. All stacks have the same size.
+    /// Starts a thread. All stacks have the same size. In a box, since all of shuttle's `spawn` is compiled anew for every type
+    /// of `f`.
     pub(super) fn spawn<T: Send + 'static>(
         _stack: Option<usize>,
         f: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<thread::JoinHandle<T>> {
+        let f: Box<dyn FnOnce() -> T + Send> = Box::new(f);
         thread::Builder::new().spawn(f)
     }
 
@@ -97,6 +102,7 @@ mod backend {
         scope: &'scope thread::Scope<'scope, '_>,
         f: impl FnOnce() -> T + Send + 'scope,
     ) -> io::Result<thread::ScopedJoinHandle<'scope, T>> {
+        let f: Box<dyn FnOnce() -> T + Send + 'scope> = Box::new(f);
         Ok(scope.spawn(f))
     }
 
@@ -199,7 +205,7 @@ const MOST_STEPS: usize = 50_000;
 const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
-pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send + Sync + 'static) {
+pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, SCHEDULES, property);
         isolate::report_and_exit(&Ok(SCHEDULES))
@@ -207,7 +213,7 @@ pub fn check(source: &str, name: &str, promise: &str, property: impl Fn() + Send
 }
 
 /// Checks a property in this process, on so many schedules, which ends with a report if it fails.
-pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() + Send + Sync + 'static) {
+pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
     let mut config = Config::new();
@@ -219,7 +225,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn() +
     Runner::new(scheduler, config).run(move || {
         isolate::install_hook(); // once more: shuttle puts its own, which talks, in front of ours
         backend::set_me(recorder::register(None, false));
-        isolate::run_once(&property);
+        isolate::run_once(property);
         crate::step("is done");
     });
 }

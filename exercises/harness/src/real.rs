@@ -58,7 +58,7 @@ pub const RUNS: usize = 30;
 const DEADLINE: Duration = Duration::from_secs(8);
 
 /// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
-pub fn check(source: &str, name: &str, promise: &str, property: impl Fn()) {
+pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Real, DEADLINE, || {
         run_here(source, promise, RUNS, property);
         isolate::report_and_exit(&Ok(RUNS))
@@ -66,12 +66,12 @@ pub fn check(source: &str, name: &str, promise: &str, property: impl Fn()) {
 }
 
 /// Checks a property in this process, so many times, which ends with a report if it fails.
-pub fn run_here(source: &str, promise: &str, times: usize, property: impl Fn()) {
+pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
     for _ in 0..times {
         recorder::begin_run();
         backend::set_me(recorder::register(None, false));
-        isolate::run_once(&property);
+        isolate::run_once(property);
     }
 }

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use exercises_protocol::schedule::{Action, Event};
 
-pub(crate) use property::{Census, census, expecting};
+pub(crate) use property::{Census, PANICS, census, expecting};
 pub use property::{
     aside, at_once, expect, live_threads, locks_found_taken, notifications, step, waits_so_far,
 };
@@ -122,8 +122,10 @@ pub(crate) fn begin(source: &str, promise: &str, who: fn() -> ThreadKey) {
 pub(crate) fn begin_run() {
     let mut recorder = recorder();
     let (promise, source) = (std::mem::take(&mut recorder.promise), std::mem::take(&mut recorder.source));
+    let mut events = std::mem::take(&mut recorder.events);
+    events.clear(); // and there is room for those of the next run
     let (run, who) = (recorder.run + 1, recorder.who);
-    *recorder = Recorder { promise, source, who, ..Recorder::new(run, recorder.begun) };
+    *recorder = Recorder { promise, source, events, who, ..Recorder::new(run, recorder.begun) };
 }
 
 /// Adds a thread to this run.
@@ -186,7 +188,8 @@ fn here<R>(f: impl FnOnce(&mut Recorder, usize) -> R) -> Option<R> {
 
 /// The line in the learner's file. A line of the suite would be taken for one.
 fn line(at: &Location<'_>) -> Option<u32> {
-    (!at.file().replace('\\', "/").contains("tests/suite/")).then(|| at.line())
+    let of_the_suite = ["tests/suite/", "tests\\suite\\"].iter().any(|folder| at.file().contains(folder));
+    (!of_the_suite).then(|| at.line())
 }
 
 pub(crate) fn line_text(line: Option<u32>) -> String {

@@ -9,7 +9,7 @@ use failing::{PROMISE, failing, message, written};
 
 mod properties {
     use exercises_harness::model::sync::atomic::{AtomicUsize, Ordering};
-    use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
+    use exercises_harness::model::sync::{Arc, Condvar, Mutex, mpsc, thread};
     use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
 
     pub(crate) fn panics_with_a_bad_destructor() {
@@ -23,6 +23,20 @@ mod properties {
         let _hangs = Hangs(Arc::default());
         println!("about to panic");
         panic!("for a reason");
+    }
+
+    /// The only thread that receives has run a job that panics.
+    pub(crate) fn loses_its_receiver() {
+        let (sender, receiver) = mpsc::channel();
+        let worker = thread::spawn(move || {
+            let () = receiver.recv().unwrap();
+            panic_on_purpose();
+        });
+        while sender.send(()).is_ok() {
+            thread::yield_now();
+        }
+        drop(worker);
+        panic!("nobody receives any more");
     }
 
     /// A job runs on the thread that executes it, and nobody catches its panic.
@@ -72,6 +86,19 @@ fn a_panic_is_reported_before_any_destructor_runs_and_with_what_was_printed() {
     let message = message("panics_with_a_bad_destructor");
     assert!(message.contains("test panicked: for a reason (reports.rs, line"), "{message}");
     assert!(message.contains("What your code printed last: about to panic"), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn loses_its_receiver() {
+    check("", "loses_its_receiver", PROMISE, properties::loses_its_receiver);
+}
+
+#[test]
+fn of_a_panic_for_want_of_a_thread_the_thread_s_end_is_told() {
+    let message = message("loses_its_receiver");
+    assert!(message.contains("test panicked: nobody receives any more"), "{message}");
+    assert!(message.contains("a panic ended thread 1"), "{message}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,16 +9,18 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use exercises_harness::{isolate, model, real};
+use exercises_harness::{Worker, isolate};
 use exercises_protocol::{Exercise, Failure, Mode, Model, ROUND, SOON, Verdict, Wrong};
 
 mod complete;
+mod job;
 mod through_cargo;
 
 pub use complete::{exercises, pristine, table, write_table};
+pub use job::{Job, work};
 pub use through_cargo::through_cargo;
 
-/// So many schedules a right answer is run on in each round after the first.
+/// So many schedules a right answer that is not the solution is run on in each round after the first.
 const AGAIN: usize = 250;
 
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
@@ -28,35 +29,8 @@ const DEADLINE: Duration = Duration::from_secs(25);
 /// The exit code of a child that has nothing to run. A property that fails is 1.
 pub const NO_VERDICT: u8 = 2;
 
-/// In the child: runs properties of an answer, one after the other, so many times each. The first that fails ends the
-/// process with its report. Comes back only if there is no such thing.
-pub fn run_properties(
-    mode: Mode,
-    exercise: &str,
-    answer: &str,
-    properties: &str,
-    runs: Option<usize>,
-) -> anyhow::Result<Infallible> {
-    // Where there are answers, and how many schedules or runs are all.
-    let answers = match mode {
-        Mode::Model => vec![
-            (exercises_proof_model::ANSWERS, model::SCHEDULES),
-            (exercises_proof_solutions::ANSWERS, model::SCHEDULES),
-            (exercises_proof_memory::ANSWERS, usize::MAX),
-        ],
-        Mode::Real => vec![(exercises_proof_real::ANSWERS, real::RUNS)],
-    };
-    let mut answers =
-        answers.iter().flat_map(|(answers, all)| answers.iter().map(move |answer| (answer, all)));
-    let ((_, _, run), all) = answers
-        .find(|((of, name, _), _)| (*of, *name) == (exercise, answer))
-        .with_context(|| format!("{exercise} has no answer {answer}"))?;
-    let runs = runs.unwrap_or(*all);
-    for property in properties.split(',') {
-        ensure!(run(property, runs), "{exercise} has no property {property}");
-    }
-    isolate::report_and_exit(&Ok(runs))
-}
+/// Has a process run one job after the other.
+pub const WORK: &str = "--work";
 
 /// What came out of an exercise.
 #[derive(Default)]
@@ -77,24 +51,24 @@ struct Trial<'a> {
 enum Of<'a> {
     /// One property in one mode.
     Property(Mode, &'a str),
-    /// A right answer's properties, on the first schedules of the round.
-    Right,
+    /// A right answer's properties in one mode.
+    Right(Mode),
     /// What a learner with this wrong answer is shown first.
     Shown(&'a Wrong),
 }
 
 impl Proof {
-    /// Runs `rounds` rounds. In each, the right answers keep every property (in the first round on all schedules, then on the
-    /// first ones), each wrong answer is rejected by the property that is to catch it, and what a learner would be shown
+    /// Runs `rounds` rounds. In each, the right answers keep every property (the solution on all schedules, the others after
+    /// the first round on the first ones), each wrong answer is rejected by the property that is to catch it, and what a learner would be shown
     /// first says what it should. In the first round the stub says what is to do; and if it is the only one, every property
     /// of every answer is run, for the table. `exe` is the program whose `--run` runs one.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: u64) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
-        let bench = Bench { exercise, exe };
         let trials = Mutex::new(plan(exercise, rounds).into_iter());
         let done = Mutex::new(&mut proof);
         let next = || trials.lock().expect("nobody panics with it").next();
         let work = || {
+            let mut bench = Bench { exercise, exe, worker: Worker::new(exe, &[WORK]) };
             while let Some(trial) = next() {
                 let outcome = bench.try_out(&trial);
                 let mut proof = done.lock().expect("nobody panics with it");
@@ -109,7 +83,8 @@ impl Proof {
                         trial.answer,
                         match trial.of {
                             Of::Property(mode, property) => format!("{property}, {}, ", mode.place()),
-                            Of::Right | Of::Shown(_) => String::new(),
+                            Of::Right(mode) => format!("{}, ", mode.place()),
+                            Of::Shown(_) => String::new(),
                         },
                         trial.round
                     )),
@@ -143,11 +118,8 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
             for mode in Mode::ALL {
                 let of = |answer| Trial { round, answer, of: Of::Property(mode, name) };
                 if round == 0 {
-                    plan.push(of("stub"));
+                    plan.extend(["stub", "solution"].map(of));
                     plan.extend(exercise.right.iter().map(|right| of(right)));
-                }
-                if round == 0 || mode == Mode::Real {
-                    plan.push(of("solution"));
                 }
             }
             let made_for_none = exercise.wrong.iter().all(|wrong| wrong.property != name);
@@ -158,8 +130,9 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
             }
         }
         if round > 0 {
-            let right = exercise.right.iter().map(String::as_str).chain(["solution"]);
-            plan.extend(right.map(|answer| Trial { round, answer, of: Of::Right }));
+            let of = |answer, mode| Trial { round, answer, of: Of::Right(mode) };
+            plan.extend(Mode::ALL.map(|mode| of("solution", mode)));
+            plan.extend(exercise.right.iter().map(|right| of(right, Mode::Model)));
         }
         plan.extend(exercise.wrong.iter().map(|wrong| Trial {
             round,
@@ -174,23 +147,29 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
 struct Bench<'a> {
     exercise: &'a Exercise,
     exe: &'a Path,
+    worker: Worker,
 }
 
 impl Bench<'_> {
-    /// Has a process run the properties one after the other.
-    fn run(&self, trial: &Trial<'_>, mode: Mode, properties: &[&str], runs: Option<usize>) -> Verdict {
-        let mut command = Command::new(self.exe);
-        command.args(["--run", mode.program(), &self.exercise.name, trial.answer, &properties.join(",")]);
-        command.args(runs.map(|runs| format!("--runs={runs}")));
-        command.env(ROUND, trial.round.to_string());
-        isolate::in_child(command, properties.first().copied().unwrap_or_default(), DEADLINE)
+    /// Has a process run the properties one after the other: in the first round one of its own, as a learner's test does.
+    fn run(&mut self, trial: &Trial<'_>, mode: Mode, properties: &[&str], runs: Option<usize>) -> Verdict {
+        let properties = properties.join(",");
+        let job =
+            Job { mode, exercise: &self.exercise.name, answer: trial.answer, properties: &properties, runs };
+        if trial.round == 0 {
+            let mut command = Command::new(self.exe);
+            command.args(job.arguments()).env(ROUND, "0");
+            isolate::in_child(command, &properties, DEADLINE)
+        } else {
+            self.worker.run(&job.to_string(), trial.round, DEADLINE)
+        }
     }
 
     /// Tries something. An error is what is not as it should be; otherwise, the property that has caught the answer.
-    fn try_out(&self, trial: &Trial<'_>) -> anyhow::Result<Option<String>> {
+    fn try_out(&mut self, trial: &Trial<'_>) -> anyhow::Result<Option<String>> {
         let (mode, property) = match trial.of {
             Of::Property(mode, property) => (mode, property),
-            Of::Right => return self.try_right(trial).map(|()| None),
+            Of::Right(mode) => return self.try_right(trial, mode).map(|()| None),
             Of::Shown(wrong) => return self.try_shown(trial, wrong).map(Some),
         };
         let failure = self.run(trial, mode, &[property], None).err();
@@ -205,16 +184,17 @@ impl Bench<'_> {
         Ok(failure.filter(|failure| !failure.aside).map(|_| property.to_owned()))
     }
 
-    fn try_right(&self, trial: &Trial<'_>) -> anyhow::Result<()> {
+    fn try_right(&mut self, trial: &Trial<'_>, mode: Mode) -> anyhow::Result<()> {
         let names: Vec<&str> =
             self.exercise.properties.iter().map(|property| property.name.as_str()).collect();
-        match self.run(trial, Mode::Model, &names, Some(AGAIN)) {
+        let schedules = (trial.answer != "solution").then_some(AGAIN);
+        match self.run(trial, mode, &names, schedules) {
             Ok(_) => Ok(()),
             Err(failure) => bail!("is rejected: {} – {}", failure.promise, whole(&failure)),
         }
     }
 
-    fn try_shown(&self, trial: &Trial<'_>, wrong: &Wrong) -> anyhow::Result<String> {
+    fn try_shown(&mut self, trial: &Trial<'_>, wrong: &Wrong) -> anyhow::Result<String> {
         let (property, shown) = self.shown(trial).context("passes")?;
         expect_words(&shown, &wrong.message).with_context(|| format!("{property} is shown first"))?;
         if property != wrong.property {
@@ -228,7 +208,7 @@ impl Bench<'_> {
     /// The failure that a learner is shown first, and its property: the one whose [`Place`](exercises_protocol::Place) is
     /// the least. It is found without running everything: in the order of the ranks, first on few schedules and then on
     /// all.
-    fn shown(&self, trial: &Trial<'_>) -> Option<(String, Failure)> {
+    fn shown(&mut self, trial: &Trial<'_>) -> Option<(String, Failure)> {
         let properties = self.exercise.by_rank();
         let mut aside = None;
         for schedules in [Some(SOON), None] {

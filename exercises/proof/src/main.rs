@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use exercises_proof::{NO_VERDICT, Proof, matrix, pristine, run_properties, through_cargo, write_table};
+use exercises_proof::{Job, NO_VERDICT, Proof, matrix, pristine, through_cargo, work, write_table};
 use exercises_protocol::{Mode, counted};
 
 /// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
 /// which mistake.
 #[derive(Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct Args {
     /// Only this exercise: `ex01-worker-pool`, or `ex01`
     exercise: Option<String>,
@@ -31,15 +32,21 @@ struct Args {
     /// How often
     #[arg(long, hide = true, requires = "run")]
     runs: Option<usize>,
+    /// Run one such thing after the other, as they come on the standard input
+    #[arg(long, hide = true)]
+    work: bool,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let args = Args::parse();
-    if let Some(run) = &args.run {
-        let mode = Mode::named(&run[0]).context("no mode is called so")?;
-        let Err(error) = run_properties(mode, &run[1], &run[2], &run[3], args.runs);
+    if let Some([mode, exercise, answer, properties]) = args.run.as_deref() {
+        let mode = Mode::named(mode).context("no mode is called so")?;
+        let Err(error) = (Job { mode, exercise, answer, properties, runs: args.runs }).run_and_exit();
         eprintln!("{error:#}");
         return Ok(ExitCode::from(NO_VERDICT));
+    }
+    if args.work {
+        return work().map(|()| ExitCode::SUCCESS);
     }
     let exercises = exercises_proof::exercises(args.exercise.as_deref())?;
     if args.tables {

@@ -77,7 +77,7 @@ impl Timed {
     }
 
     fn submit(&self, task: impl FnOnce() + Send + 'static) -> TaskHandle<()> {
-        self.pool.submit(task).unwrap_or_else(|_| fail("the pool refused a task", "it was shut down early"))
+        submit(&self.pool, Box::new(task))
     }
 
     fn check(&self, when: &str, tasks: u64, total: Millis, cause: &str) {
@@ -100,6 +100,11 @@ impl Timed {
 
 fn pool(threads: usize, timing: &Arc<Timing>) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().threads(threads).hooks(Arc::clone(timing)).build().expect("a valid pool")
+}
+
+/// Submits a task, in a box: the pool compiles much of itself anew for each type of task.
+fn submit(pool: &ThreadPoolExecutor, task: Box<dyn FnOnce() + Send>) -> TaskHandle<()> {
+    pool.submit(task).unwrap_or_else(|_| fail("the pool refused a task", "it was shut down early"))
 }
 
 fn close(pool: &ThreadPoolExecutor) {
@@ -376,8 +381,7 @@ pub fn the_clock_may_ask_for_the_summary() {
     let timing = Arc::new(Timing::new(clock, |_| {}));
     slot.with(|slot| *slot = Some(Arc::clone(&timing)));
     let pool = pool(1, &timing);
-    let task = pool.submit(|| step("the task runs"));
-    let task = task.unwrap_or_else(|_| fail("the pool refused a task", "it was shut down early"));
+    let task = submit(&pool, Box::new(|| step("the task runs")));
     let cause = "the clock is somebody else's code, and is called while a lock is held. It may need that lock, and as long as \
                  it takes, no other task can begin or end: read the clock first, then lock";
     expect("join() of a task", cause, || drop(task.join()));

@@ -82,6 +82,8 @@ fn at_a_desk() -> (Arc<Desk>, Arc<Service<Arc<Desk>>>) {
 
 /// Submits a task that must be accepted.
 fn submit<E: Executor>(service: &Service<E>, task: impl FnOnce() -> u32 + Send + 'static) -> Canceller {
+    // In a box: an executor compiles much of itself anew for each type of task.
+    let task: Box<dyn FnOnce() -> u32 + Send> = Box::new(task);
     service.submit(task).unwrap_or_else(|_| {
         fail("submit() refused a task", "the executor has not: a completion service has no bound of its own")
     })

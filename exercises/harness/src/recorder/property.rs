@@ -9,28 +9,45 @@ pub fn step(what: &str) {
     here(|recorder, me| recorder.record(me, Action::Step(what.to_owned()), None));
 }
 
+/// What a job does that is meant to panic.
+pub(crate) const PANICS: &str = "panics, on purpose";
+
+// What follows is generic in the call and compiled anew for every call in every answer; so it does nothing itself.
+
 /// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely cause if it does
 /// not come back, or panics.
 pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
+    begins(what, cause);
+    let result = call();
+    is_done_with(what);
+    result
+}
+
+fn begins(what: &str, cause: &str) {
     here(|recorder, me| {
         recorder.threads[me].expectations.push((what.to_owned(), cause.to_owned()));
         recorder.record(me, Action::Step(format!("begins {what}")), None);
     });
-    let result = call();
+}
+
+fn is_done_with(what: &str) {
     here(|recorder, me| {
         recorder.threads[me].expectations.pop();
         recorder.record(me, Action::Step(format!("is done with {what}")), None);
     });
-    result
 }
 
 /// Runs a call that must not wait for anybody. `cause` is the likely cause if it never comes back.
 pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
-    let said = Some((what.to_owned(), cause.to_owned()));
-    let outer = here(|recorder, me| std::mem::replace(&mut recorder.threads[me].at_once, said)).flatten();
+    let outer = must_not_wait(Some((what.to_owned(), cause.to_owned())));
     let result = expect(what, cause, call);
-    here(|recorder, me| recorder.threads[me].at_once = outer);
+    must_not_wait(outer);
     result
+}
+
+/// From now on, the calling thread is in this call, which must not wait. Returns the one it was in until now.
+fn must_not_wait(call: Option<(String, String)>) -> Option<(String, String)> {
+    here(|recorder, me| std::mem::replace(&mut recorder.threads[me].at_once, call)).flatten()
 }
 
 /// How often the calling thread has begun to wait on a condition variable.
@@ -43,10 +60,14 @@ pub fn waits_so_far() -> usize {
 /// Does something that the property needs and is not about: to end a pool after the last step, say. A failure in it is shown
 /// only if the answer breaks nothing else.
 pub fn aside<R>(call: impl FnOnce() -> R) -> R {
-    here(|recorder, _| recorder.aside = true);
+    is_aside(true);
     let result = call();
-    here(|recorder, _| recorder.aside = false);
+    is_aside(false);
     result
+}
+
+fn is_aside(aside: bool) {
+    here(|recorder, _| recorder.aside = aside);
 }
 
 /// How many threads that were spawned in this run have not ended.

@@ -7,6 +7,6 @@
     reason = "the answers are a learner's code, and many are wrong"
 )]
 
-use exercises_harness::memory::{self as mode, sync};
+use exercises_harness::memory::sync;
 
 include!(concat!(env!("OUT_DIR"), "/answers.rs"));

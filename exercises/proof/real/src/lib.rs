@@ -7,6 +7,6 @@
     reason = "the answers are a learner's code, and many are wrong"
 )]
 
-use exercises_harness::real::{self as mode, probe, sync};
+use exercises_harness::real::{probe, sync};
 
 include!(concat!(env!("OUT_DIR"), "/answers.rs"));

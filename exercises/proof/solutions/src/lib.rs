@@ -4,6 +4,6 @@
 
 extern crate executor_model as executor;
 
-use exercises_harness::model::{self as mode, probe, sync};
+use exercises_harness::model::{probe, sync};
 
 include!(concat!(env!("OUT_DIR"), "/answers.rs"));

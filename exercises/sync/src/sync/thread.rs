@@ -91,12 +91,9 @@ impl Started {
     fn body<T, F: FnOnce() -> T>(&self, f: F) -> impl FnOnce() -> Result<T> + use<T, F> {
         let (key, me, finished) = (self.key, self.thread.clone(), Arc::clone(&self.finished));
         move || {
-            backend::set_me(key);
-            ME.with(|thread| thread.set(me)).expect("a new thread");
+            begins(key, me);
             let result = catch_unwind(AssertUnwindSafe(f));
-            // Under the model, others may run between the last thing a thread does and its end.
-            finished.store(true, atomic::Ordering::SeqCst);
-            recorder::ended(result.is_err());
+            ends(&finished, result.is_err());
             result
         }
     }
@@ -111,6 +108,19 @@ impl Started {
         recorder::joined(self.key, at);
         result.and_then(|result| result)
     }
+}
+
+// Not part of `body`, of which there is one for every type of `f`.
+
+fn begins(key: ThreadKey, me: Thread) {
+    backend::set_me(key);
+    ME.with(|thread| thread.set(me)).expect("a new thread");
+}
+
+fn ends(finished: &atomic::AtomicBool, panicked: bool) {
+    // Under the model, others may run between the last thing a thread does and its end.
+    finished.store(true, atomic::Ordering::SeqCst);
+    recorder::ended(panicked);
 }
 
 /// The right to wait for a thread's end, as [`std::thread::JoinHandle`].

@@ -1,0 +1,82 @@
+//! In a test's process: the thread that ends a property which does not end.
+
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use cpu_time::ProcessTime;
+
+use crate::recorder;
+
+/// What a child writes from time to time, so that its parent knows that it watches over itself.
+const ALIVE: &str = "\u{1e}alive";
+/// How often a child looks at itself.
+const TICK: Duration = Duration::from_millis(500);
+/// A process that has computed for so long since something happened last does not only wait.
+const COMPUTES: Duration = Duration::from_millis(50);
+
+/// There is one for all properties that this process runs.
+static WATCHER: Once = Once::new();
+
+/// The property that is run now.
+struct Watch {
+    /// How many there were.
+    property: usize,
+    /// `None` while none is run.
+    deadline: Option<Duration>,
+    begun: Option<ProcessTime>,
+}
+
+static WATCH: Mutex<Watch> = Mutex::new(Watch { property: 0, deadline: None, begun: None });
+
+fn watched() -> MutexGuard<'static, Watch> {
+    WATCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A property begins.
+pub(crate) fn begin(deadline: Duration) {
+    let mut watch = watched();
+    watch.begun = ProcessTime::try_now().ok();
+    (watch.property, watch.deadline) = (watch.property + 1, Some(deadline));
+    drop(watch);
+    WATCHER.call_once(|| drop(thread::spawn(watch_over_all)));
+}
+
+/// It has ended, and until the next begins nobody has to look after this process.
+pub(crate) fn end() {
+    watched().deadline = None;
+}
+
+/// Ends a property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
+/// on the wall would do on a machine with nothing else to do; on others, right answers would be late.
+fn watch_over_all() {
+    let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, recorder::progress());
+    let mut busy_before = Duration::ZERO; // when something happened last
+    let mut property = 0;
+    loop {
+        thread::sleep(TICK);
+        let watch = watched();
+        let Some(deadline) = watch.deadline else { continue };
+        if watch.property != property {
+            (property, in_all, busy_before) = (watch.property, Duration::ZERO, Duration::ZERO);
+            (idle, seen) = (Duration::ZERO, recorder::progress());
+        }
+        in_all += TICK;
+        let now = recorder::progress();
+        let busy = watch.begun.as_ref().and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
+        drop(watch);
+        if now == seen {
+            idle += TICK;
+        } else {
+            (idle, seen, busy_before) = (Duration::ZERO, now, busy);
+        }
+        if busy >= deadline || idle >= deadline || in_all >= 10 * deadline {
+            // Threads that wait compute nothing; one that runs gets at least a little of a busy machine.
+            recorder::fail_out_of_time(
+                deadline,
+                busy >= deadline || busy.saturating_sub(busy_before) >= COMPUTES,
+            );
+        }
+        println!("{ALIVE}");
+    }
+}

@@ -1,0 +1,103 @@
+//! A process that runs one job after the other, for the proof.
+//!
+//! A learner's test starts a process for each property ([`isolate`]). The proof runs tens of thousands, and nearly all of
+//! them hold; then nothing is left behind, and the process can go on with the next. One that has reported a failure ends,
+//! as the learner's does, and the next job gets a new one. What runs inside is the same.
+//!
+//! If the process ends without a report, the job that it was at is the one to ask; but it may also have been
+//! something that an earlier job left behind. So that job is run again, in a new process. If it holds there, the
+//! earlier one is named.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use exercises_protocol::{Failure, Verdict};
+
+use crate::isolate::{self, Running, new_nonce};
+
+/// The parent's side.
+pub struct Worker {
+    command: Command,
+    /// The process, and the job that it did last.
+    running: Option<(Running, Option<String>)>,
+}
+
+impl Worker {
+    /// Starts no process yet. `program` with these arguments will be one that asks for its work with [`next_job`].
+    pub fn new(program: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Self { command, running: None }
+    }
+
+    /// Has a process do the job, a line without its end: the one that has done the last, if it could, or a new one.
+    ///
+    /// # Panics
+    /// If a process is needed and cannot be started.
+    pub fn run(&mut self, job: &str, round: u64, deadline: Duration) -> Verdict {
+        let before = self.running.as_ref().and_then(|(_, last)| last.clone());
+        let mut attempt = || self.attempt(job, round, deadline);
+        let missing = match (attempt(), before) {
+            (Ok(verdict), _) => return verdict,
+            (Err(missing), None) => missing,
+            (Err(missing), Some(before)) => match attempt() {
+                Ok(Ok(_)) => {
+                    let cause = format!(
+                        "alone, {job} holds: so what ran in this process before it has left something behind, {before}"
+                    );
+                    Box::new(Failure { cause, ..*missing })
+                }
+                Ok(verdict) => return verdict,
+                Err(missing) => missing,
+            },
+        };
+        Err(missing)
+    }
+
+    /// An error is that the process ended, or was ended, without a report.
+    fn attempt(&mut self, job: &str, round: u64, deadline: Duration) -> Result<Verdict, Box<Failure>> {
+        let running = self.running.take();
+        let (mut running, _) = running.unwrap_or_else(|| (Running::start(&mut self.command), None));
+        let nonce = new_nonce();
+        running.forget();
+        running.tell(&format!("{nonce} {round} {job}\n"));
+        let mut failed = false;
+        let in_time = loop {
+            match running.hear(deadline) {
+                Ok(()) if failed => {} // it is about to end
+                Ok(()) => match running.report(&nonce) {
+                    Some(Ok(runs)) => {
+                        self.running = Some((running, Some(job.to_owned())));
+                        return Ok(Ok(runs));
+                    }
+                    report => failed = report.is_some(),
+                },
+                Err(silence) => break silence == RecvTimeoutError::Disconnected,
+            }
+        };
+        running.verdict(&nonce, job, in_time)
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some((running, _)) = self.running.take() {
+            running.dismiss();
+        }
+    }
+}
+
+/// In the process: reports that the job before held, so many times, and waits for the next. `None` when there are no more.
+pub fn next_job(held: Option<usize>) -> Option<String> {
+    if let Some(runs) = held {
+        isolate::report(&Ok(runs)).ok()?;
+    }
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).ok()?;
+    let mut words = line.trim_end().splitn(3, ' ');
+    let (nonce, round, job) = (words.next()?, words.next()?, words.next()?);
+    isolate::is_asked(nonce.to_owned(), round.parse().ok()?);
+    Some(job.to_owned())
+}

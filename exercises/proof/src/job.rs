@@ -1,0 +1,117 @@
+//! What one process of the proof is to run.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use anyhow::Context;
+use exercises_harness::{Answer, isolate, memory, model, next_job, real};
+use exercises_protocol::Mode;
+
+/// Properties of an answer, to be run one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job<'a> {
+    /// Where.
+    pub mode: Mode,
+    /// The exercise's name.
+    pub exercise: &'a str,
+    /// The answer's.
+    pub answer: &'a str,
+    /// The properties' names, with commas between them.
+    pub properties: &'a str,
+    /// On so many schedules, or as often. `None` is on all, or as often as a learner's test does.
+    pub runs: Option<usize>,
+}
+
+/// As a line for a process that works.
+impl fmt::Display for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mode, exercise, answer, properties, runs } = self;
+        write!(f, "{} {exercise} {answer} {properties}", mode.program())?;
+        runs.map_or(Ok(()), |runs| write!(f, " {runs}"))
+    }
+}
+
+impl<'a> Job<'a> {
+    fn of_line(line: &'a str) -> Option<Self> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let (runs, [mode, exercise, answer, properties]) = match *words {
+            [mode, exercise, answer, properties] => (None, [mode, exercise, answer, properties]),
+            [mode, exercise, answer, properties, runs] => {
+                (Some(runs.parse().ok()?), [mode, exercise, answer, properties])
+            }
+            _ => return None,
+        };
+        Some(Self { mode: Mode::named(mode)?, exercise, answer, properties, runs })
+    }
+
+    /// As arguments for a process of its own.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let names = [self.mode.program(), self.exercise, self.answer, self.properties].map(str::to_owned);
+        let runs = self.runs.map(|runs| format!("--runs={runs}"));
+        ["--run".to_owned()].into_iter().chain(names).chain(runs).collect()
+    }
+
+    /// Runs it. The first property that fails ends the process with its report. Returns how often each has been run.
+    pub fn run(&self) -> anyhow::Result<usize> {
+        let (run_here, all, answer) = self.find()?;
+        let runs = self.runs.unwrap_or(all);
+        for property in self.properties.split(',') {
+            let (_, promise, check) = answer
+                .properties
+                .iter()
+                .find(|(name, ..)| *name == property)
+                .with_context(|| format!("{} has no property {property}", self.exercise))?;
+            run_here(answer.source, promise, runs, *check);
+        }
+        Ok(runs)
+    }
+
+    /// Runs it, and ends the process with the report.
+    pub fn run_and_exit(&self) -> anyhow::Result<Infallible> {
+        isolate::report_and_exit(&Ok(self.run()?))
+    }
+
+    /// The answer, what checks it, and how many schedules or runs are all.
+    fn find(&self) -> anyhow::Result<(RunHere, usize, &'static Answer)> {
+        let places: &[(RunHere, usize, &'static [Answer])] = match self.mode {
+            Mode::Model => &[
+                (model::run_here, model::SCHEDULES, exercises_proof_model::ANSWERS),
+                (model::run_here, model::SCHEDULES, exercises_proof_solutions::ANSWERS),
+                (memory::run_here, usize::MAX, exercises_proof_memory::ANSWERS),
+            ],
+            Mode::Real => &[(real::run_here, real::RUNS, exercises_proof_real::ANSWERS)],
+        };
+        let is_meant = |found: &&Answer| (found.exercise, found.name) == (self.exercise, self.answer);
+        places
+            .iter()
+            .find_map(|(run, all, answers)| Some((*run, *all, answers.iter().find(is_meant)?)))
+            .with_context(|| format!("{} has no answer {}", self.exercise, self.answer))
+    }
+}
+
+/// Checks a property of a text so many times, in this process.
+type RunHere = fn(&str, &str, usize, fn());
+
+/// Runs one job after the other, until there are no more. One that fails ends the process.
+pub fn work() -> anyhow::Result<()> {
+    let mut held = None;
+    while let Some(line) = next_job(held) {
+        let job = Job::of_line(&line).with_context(|| format!("no job: {line}"))?;
+        held = Some(job.run()?);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_the_same_when_it_arrives() {
+        for runs in [None, Some(250)] {
+            let job = Job { mode: Mode::Model, exercise: "ex01", answer: "stub", properties: "a,b", runs };
+            assert_eq!(Job::of_line(&job.to_string()), Some(job));
+        }
+        assert_eq!(Job::of_line("real ex01 stub"), None);
+    }
+}
