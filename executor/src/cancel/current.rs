@@ -13,6 +13,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 
 use super::outside::level;
 use super::tree::CancelToken;
@@ -77,14 +78,13 @@ impl CancelToken {
     /// std::thread::spawn(move || drop(attached));
     /// ```
     pub fn attached(&self) -> Attached {
-        let frame = std::mem::ManuallyDrop::new(push());
-        let id = with_all(|frames| {
-            frames.guards += 1;
-            frames.guards
+        let _stays = ManuallyDrop::new(push());
+        let place = with_all(|Frames { used, guards, .. }| {
+            *guards = guards.checked_add(1).unwrap_or(1);
+            (*used - 1, *guards)
         });
-        let id = id.unwrap_or_default();
-        fill(|frame| (frame.token, frame.guard) = (Some(self.clone()), id));
-        Attached { place: frame.place.map(|place| (place, id)), on_its_thread: PhantomData }
+        fill(|frame| (frame.token, frame.guard) = (Some(self.clone()), place.map_or(0, |(_, id)| id)));
+        Attached { place, _token: self.clone(), on_its_thread: PhantomData }
     }
 
     /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks it is not current:
@@ -99,25 +99,25 @@ impl CancelToken {
 /// Makes a token the current one of its thread until it is dropped: see [`CancelToken::attached`].
 #[must_use = "dropping it detaches the token at once"]
 pub struct Attached {
-    place: Option<(usize, u64)>,
+    place: Option<(usize, u32)>,
+    /// So that the one in the frame is never the last of its kind.
+    _token: CancelToken,
     on_its_thread: PhantomData<*const ()>,
 }
 
 impl Drop for Attached {
     fn drop(&mut self) {
         let Some((place, id)) = self.place else { return };
-        let contents = with_all(|frames| {
-            let ours = frames.all[..frames.used].get_mut(place).filter(|frame| frame.guard == id)?;
-            (ours.ended, ours.guard) = (true, 0);
-            let token = ours.token.take();
+        with_all(|Frames { all, used, .. }| {
+            let ours = all[..*used].get_mut(place).filter(|frame| frame.guard == id)?;
+            (ours.token, ours.ended) = (None, true);
             // What has ended is taken off the stack as soon as nothing is above it.
-            while frames.used > 0 && frames.all[frames.used - 1].ended {
-                frames.used -= 1;
-                frames.all[frames.used] = Frame::default();
+            while *used > 0 && all[*used - 1].ended {
+                *used -= 1;
+                all[*used] = Frame::default();
             }
-            token
+            Some(())
         });
-        drop(contents);
     }
 }
 
@@ -190,7 +190,7 @@ struct Frame {
     /// On which it began.
     level: u32,
     /// Which [`Attached`] it belongs to. Zero if none.
-    guard: u64,
+    guard: u32,
     /// Its guard is gone, but there are frames above it. What is current is looked for further down.
     ended: bool,
 }
@@ -202,35 +202,11 @@ struct Frames {
     all: Vec<Frame>,
     used: usize,
     /// How many [`Attached`] there were.
-    guards: u64,
-}
-
-impl Frames {
-    /// Ends the frame at `place` and those above it, which guards have left there. What was in them is to be dropped when the
-    /// borrow has ended.
-    fn end(&mut self, place: usize) -> Contents {
-        let above = if self.used > place + 1 { self.end_above(place) } else { Vec::new() };
-        self.used = place;
-        let frame = &mut self.all[place];
-        (frame.masked, frame.outside) = (0, false);
-        Contents { _token: frame.token.take(), _task: frame.task.take(), _above: above }
-    }
-
-    #[cold]
-    fn end_above(&mut self, place: usize) -> Vec<Frame> {
-        self.all[place + 1..self.used].iter_mut().map(std::mem::take).collect()
-    }
+    guards: u32,
 }
 
 thread_local! {
     static FRAMES: RefCell<Frames> = RefCell::default();
-}
-
-/// What was in the frames that have ended.
-struct Contents {
-    _token: Option<CancelToken>,
-    _task: Option<Arc<dyn RunningTask>>,
-    _above: Vec<Frame>,
 }
 
 #[inline]
@@ -244,21 +220,41 @@ fn with_frames<R>(f: impl FnOnce(&mut [Frame]) -> R) -> Option<R> {
     with_all(|Frames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// Ends its frame. Guards of this kind end in the reverse order of their begin.
+/// Takes its frame off the stack. Guards of this kind end in the reverse order of their begin, so that is the top one, apart
+/// from those that an [`Attached`] has left there.
 #[must_use]
 pub(crate) struct FrameGuard {
-    /// `None` if the thread's locals are gone.
-    place: Option<usize>,
+    pushed: bool,
 }
 
 impl Drop for FrameGuard {
     #[inline]
     fn drop(&mut self) {
-        if let Some(place) = self.place {
-            let contents = with_all(|frames| frames.end(place));
-            drop(contents); // after the borrow has ended: the token might be the last of its kind
+        if self.pushed {
+            // What is in the frame is dropped after the borrow has ended: its token might be the last of its kind.
+            let in_it = with_all(|Frames { all, used, .. }| {
+                *used -= 1;
+                if all[*used].guard != 0 {
+                    *used = below_those_of_guards(all, *used);
+                }
+                let top = &mut all[*used];
+                (top.masked, top.outside) = (0, false);
+                (top.token.take(), top.task.take())
+            });
+            drop(in_it);
         }
     }
+}
+
+/// Ends the frames that guards have left on the stack, and gives the place below. The guards have their tokens, too, so
+/// none is the last of its kind.
+#[cold]
+fn below_those_of_guards(all: &mut [Frame], mut top: usize) -> usize {
+    while all[top].guard != 0 {
+        all[top] = Frame::default();
+        top -= 1;
+    }
+    top
 }
 
 /// Begins an empty frame. What few of them have is filled in by [`fill`].
@@ -271,9 +267,8 @@ fn push() -> FrameGuard {
         }
         all[*used].level = level;
         *used += 1;
-        *used - 1
     };
-    FrameGuard { place: with_all(push) }
+    FrameGuard { pushed: with_all(push).is_some() }
 }
 
 fn fill(fill: impl FnOnce(&mut Frame)) {
