@@ -1,4 +1,4 @@
-//! Wrong: a put() that wakes up and finds room puts its item, also if the queue was cancelled meanwhile.
+//! Wrong: A put() that wakes up and finds room puts its item, also if the queue was cancelled meanwhile.
 //! The learner sees: a taker was told that nothing comes any more, and then an item comes.
 #![allow(unused)]
 

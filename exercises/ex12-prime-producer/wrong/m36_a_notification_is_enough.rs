@@ -1,6 +1,6 @@
-//! Wrong: cancel() sets no flag: it wakes all, and whoever wakes up and finds no room or no item takes that for the
-//! cancel.
-//! The learner sees: a putter that comes after the cancel waits for ever.
+//! Wrong: cancel() sets no flag: it wakes all, and a thread that wakes up and finds no room, or no item, takes that
+//! for the cancel.
+//! The learner sees: a put() that comes after the cancel knows nothing of it, and puts.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -120,12 +120,14 @@ pub fn items_come_out_in_their_order() {
     }
 }
 
+const PUT_BACK: &str = "put() came back, though the queue was full";
+const TAKE_BACK: &str = "take() came back, though the queue was empty and nobody had cancelled";
+
 pub fn a_full_queue_makes_put_wait() {
     let queue = Arc::new(Queue::new(2));
     put(&queue, 1);
     put(&queue, 2);
-    let came_back = "put() came back, though the queue was full";
-    let putters = two_that_wait("putter", &queue, came_back, put);
+    let putters = two_that_wait("putter", &queue, PUT_BACK, put);
     take(&queue, 1);
     take(&queue, 2);
     putters.into_iter().for_each(|putter| join("put(), for which there is room now,", NOT_WOKEN, putter));
@@ -133,8 +135,7 @@ pub fn a_full_queue_makes_put_wait() {
 
 pub fn an_empty_queue_makes_take_wait() {
     let queue = Arc::new(Queue::new(2));
-    let came_back = "take() came back, though the queue was empty and nobody had cancelled";
-    let takers = two_that_wait("taker", &queue, came_back, |queue, _| queue.take());
+    let takers = two_that_wait("taker", &queue, TAKE_BACK, |queue, _| queue.take());
     put(&queue, 1);
     put(&queue, 2);
     let taken = takers.map(|taker| join("take(), for which there is an item now,", NOT_WOKEN, taker));
@@ -148,10 +149,7 @@ pub fn an_empty_queue_makes_take_wait() {
 
 pub fn nobody_sleeps_beside_room_or_an_item() {
     let queue = Arc::new(Queue::new(1));
-    let takers =
-        two_that_wait("taker", &queue, "take() came back, though the queue was empty", |queue, _| {
-            queue.take()
-        });
+    let takers = two_that_wait("taker", &queue, TAKE_BACK, |queue, _| queue.take());
     let cause = "the thread that was woken had no use for it. If putters and takers wait on one Condvar, notify_one() may \
                  wake a taker when there is room: it sleeps again, and the putter was not woken. Give each kind a Condvar \
                  of its own, or wake all";
@@ -165,8 +163,7 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
 pub fn cancel_ends_every_put_that_waits() {
     let queue = Arc::new(Queue::new(1));
     put(&queue, 1);
-    let came_back = "put() came back, though the queue was full";
-    let putters = two_that_wait("putter", &queue, came_back, |queue, item| (item, queue.put(item)));
+    let putters = two_that_wait("putter", &queue, PUT_BACK, |queue, item| (item, queue.put(item)));
     step("cancels the queue");
     cancel(&queue);
     for putter in putters {
@@ -177,12 +174,35 @@ pub fn cancel_ends_every_put_that_waits() {
 
 pub fn cancel_ends_every_take_that_waits() {
     let queue = Arc::new(Queue::new(1));
-    let came_back = "take() came back, though the queue was empty and nobody had cancelled";
-    let takers = two_that_wait("taker", &queue, came_back, |queue, _| queue.take());
+    let takers = two_that_wait("taker", &queue, TAKE_BACK, |queue, _| queue.take());
     step("cancels the queue");
     cancel(&queue);
     for taker in takers {
         nothing(join("take(), which waits for an item,", NOT_REACHED, taker), "nothing was put");
+    }
+}
+
+pub fn cancel_reaches_the_others_when_one_was_woken() {
+    let queue = Arc::new(Queue::new(1));
+    put(&queue, 1);
+    let putters = two_that_wait("putter", &queue, PUT_BACK, |queue, item| (item, queue.put(item)));
+    take(&queue, 1);
+    step("cancels the queue, into which one may put");
+    cancel(&queue);
+    for putter in putters {
+        let (item, result) = join("put(), while one putter was woken,", NOT_REACHED, putter);
+        if result.is_err() {
+            given_back(item, result, "");
+        }
+    }
+    let queue = Arc::new(Queue::new(1));
+    let takers = two_that_wait("taker", &queue, TAKE_BACK, |queue, _| queue.take());
+    put(&queue, 1);
+    step("cancels the queue, from which one may take");
+    cancel(&queue);
+    for taker in takers {
+        let taken = join("take(), while one taker was woken,", NOT_REACHED, taker);
+        nothing(taken.filter(|item| *item != 1), "item 1 was put");
     }
 }
 
@@ -230,19 +250,17 @@ const AFTER_THE_END: &str = "None says that no item will come any more, so the t
 pub fn none_is_the_end() {
     let queue = Arc::new(Queue::new(1));
     put(&queue, 1);
-    let putter = put_on_a_thread(&queue);
+    let putter = put_on_a_thread("putter", &queue);
     take(&queue, 1); // so the putter may have waited, and finds room and the cancel
     nothing_comes_after_the_end(&queue, putter);
-    for _ in 0..2 {
-        let queue = Arc::new(Queue::new(1));
-        let putter = put_on_a_thread(&queue);
-        nothing_comes_after_the_end(&queue, putter);
-    }
+    let queue = Arc::new(Queue::new(1));
+    let putter = put_on_a_thread("second putter", &queue);
+    nothing_comes_after_the_end(&queue, putter);
 }
 
-fn put_on_a_thread(queue: &Arc<Queue<u64>>) -> thread::JoinHandle<Result<(), u64>> {
+fn put_on_a_thread(name: &str, queue: &Arc<Queue<u64>>) -> thread::JoinHandle<Result<(), u64>> {
     let queue = Arc::clone(queue);
-    start("putter", move || queue.put(2))
+    start(name, move || queue.put(2))
 }
 
 /// Cancels a queue into which item 2 is being put, and takes what is left in it.
@@ -344,7 +362,9 @@ pub fn each_prime_is_in_one_place() {
     };
     at_once("cancel() of the producer", ASKS_ONLY, || producer.cancel());
     let returned = join("run() of the producer", NOT_REACHED, running);
-    join("the reader's take()", NOT_REACHED, reader);
+    let cause = "cancel() of the producer cancels its queue, also before run() and after it: a reader waits for an item, or for \
+                 the cancel of the queue";
+    join("the reader's take()", cause, reader);
     if let Some(prime) = at_once("take() after cancel()", NOT_REACHED, || queue.take()) {
         fail(&format!("the reader got None, and then prime {prime} was in the queue"), AFTER_THE_END);
     }
@@ -353,7 +373,8 @@ pub fn each_prime_is_in_one_place() {
     if !read.iter().chain(&returned).eq(computed) {
         fail(
             &format!("computed: {computed:?}; the reader has {read:?}, and run() returned {returned:?}"),
-            "each prime that was computed was read, or run() returned it",
+            "a prime that was computed is in the queue, or run() has it: if run() ends with a prime that it has not put, \
+             it returns that one, also if it did not try",
         );
     }
 }
