@@ -90,6 +90,7 @@ examples! {
     life_of_a_task,
     main_returns,
     minimal_pool_dies,
+    out_of_reach,
     own_factory,
     own_policy,
     pool_of_two,
@@ -141,6 +142,41 @@ fn uncaught_panics_ends_with_that_of_main() {
     let output = run("uncaught_panics", "");
     assert_eq!(output.status.code(), Some(101), "{}", String::from_utf8_lossy(&output.stderr));
     is_in_the_book(&output, "uncaught_panics");
+}
+
+/// A cancel reaches the reader with a guard only. (On Windows, a `read` that is blocked already stays so.)
+#[cfg(unix)]
+#[test]
+fn reader_thread_is_reached_in_a_read_only_by_its_guard() {
+    for (argument, code) in [("deaf", 1), ("polling", 0), ("guarded", 0)] {
+        let output = run("reader_thread", argument);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{argument}: {said}");
+        is_in_the_book(&output, &format!("reader_thread_{argument}"));
+    }
+    assert!(!run("reader_thread", "such a reader").status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
+    for how in ["closure", "task"] {
+        let output = run("socket_using_task", how);
+        assert!(output.status.success(), "{how}: {}", String::from_utf8_lossy(&output.stderr));
+        is_in_the_book(&output, &format!("socket_using_task_{how}"));
+    }
+    assert!(!run("socket_using_task", "such a way").status.success());
+}
+
+/// The examples that are built only with this feature.
+#[cfg(all(unix, feature = "rustix"))]
+mod with_rustix {
+    use super::prints_what_the_book_says;
+
+    examples! {
+        process_of_its_own,
+        stop_a_server,
+    }
 }
 
 /// Built only with the feature that it needs. SIGTERM is 15, on every Unix.
