@@ -100,6 +100,7 @@ examples! {
     life_of_a_task,
     main_returns,
     minimal_pool_dies,
+    out_of_reach,
     own_factory,
     own_policy,
     pool_of_two,
@@ -157,6 +158,32 @@ fn uncaught_panics_ends_with_that_of_main() {
 #[test]
 fn ignored_request_is_made_again_by_each_wait() {
     each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
+}
+
+/// A cancel reaches the reader with a guard only. (On Windows, a `read` that is blocked already stays so.)
+#[cfg(unix)]
+#[test]
+fn reader_thread_is_reached_in_a_read_only_by_its_guard() {
+    each_ends_with("reader_thread", &[("deaf", 1), ("polling", 0), ("guarded", 0)]);
+    assert!(!run("reader_thread", "such a reader").status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
+    each_ends_with("socket_using_task", &[("closure", 0), ("task", 0)]);
+    assert!(!run("socket_using_task", "such a way").status.success());
+}
+
+/// The examples that are built only with this feature.
+#[cfg(all(unix, feature = "rustix"))]
+mod with_rustix {
+    use super::prints_what_the_book_says;
+
+    examples! {
+        process_of_its_own,
+        stop_a_server,
+    }
 }
 
 /// Built only with the feature that it needs. SIGTERM is 15, on every Unix.
