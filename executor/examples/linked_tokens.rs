@@ -14,12 +14,12 @@ use std::time::Duration;
 type Handle = TaskHandle<Result<(), Cancelled>>;
 
 // ANCHOR: tokens
-/// Hears of a cancelled request. But this token takes the place of the task's own.
+/// Waits under the request's token.
 fn for_the_request(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Handle, Box<dyn Error>> {
     Ok(pool.submit(move || request.attach(wait_for_an_answer))?)
 }
 
-/// Hears of a cancelled request and of a pool that is stopped.
+/// Waits under a token that hangs below two: the request's and the task's own.
 fn for_both(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Handle, Box<dyn Error>> {
     let both = move || CancelToken::linked([&request, &CancelToken::current()]);
     Ok(pool.submit(move || both().attach(wait_for_an_answer))?)
