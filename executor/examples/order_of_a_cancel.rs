@@ -6,9 +6,9 @@
 //!
 //! The book's chapter: Deadlines, reasons, links.
 
-use executor::CancelToken;
+use executor::{CancelToken, Latch};
+use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 fn main() {
     // ANCHOR: tree
@@ -16,8 +16,12 @@ fn main() {
     let (page, image) = (request.child(), request.child());
     let pixels = image.child();
 
-    let own = pixels.clone();
-    let waits = thread::spawn(move || own.sleep(Duration::from_hours(1)));
+    let never = Arc::new(Latch::new(1));
+    let (own, latch) = (pixels.clone(), Arc::clone(&never));
+    let waits = thread::spawn(move || own.attach(|| latch.wait()));
+    while never.waiting() == 0 {
+        thread::yield_now();
+    }
 
     let below = pixels.clone();
     let first = page.on_cancel(move || {
