@@ -23,10 +23,10 @@
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
 //! | `sync` | | – | the one door to locks, threads and time, so that a model checker can stand behind it |
-//! | `reason` | [`CancelReason`], [`CancelKind`] | – | why a task was asked to stop |
+//! | `reason` | [`CancelReason`], [`CancelKind`] | Deadlines, reasons, links | why a task was asked to stop |
 //! | `error` | [`struct@Cancelled`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
 //! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
-//! | `timer` | | – | what is to happen at a certain time |
+//! | `timer` | | Deadlines, reasons, links | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |

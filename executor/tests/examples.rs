@@ -88,10 +88,12 @@ macro_rules! examples {
 examples! {
     await_a_handle,
     cancel_a_read,
+    carry_a_token,
     completion_order,
     core_zero,
     discard_oldest,
     drop_is_no_finaliser,
+    earlier_deadline,
     forgotten_cancel,
     growth_order,
     how_a_join_ends,
@@ -100,17 +102,21 @@ examples! {
     life_of_a_task,
     main_returns,
     minimal_pool_dies,
+    order_of_a_cancel,
     out_of_reach,
     own_factory,
     own_policy,
     pool_of_two,
+    pools_on_a_token,
     queue_order,
     results_by_channel,
     same_tasks_three_policies,
     saturation,
+    stop_from_inside,
     thread_local_leak,
     time_limits,
     waits_for_its_own_thread,
+    who_asked,
     whose_request,
     who_hears_of_a_panic,
 }
@@ -158,6 +164,37 @@ fn uncaught_panics_ends_with_that_of_main() {
 #[test]
 fn ignored_request_is_made_again_by_each_wait() {
     each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
+}
+
+/// With a limit at each call, the page takes longer than its limit.
+#[test]
+fn one_deadline_is_for_all_calls_together() {
+    each_ends_with("one_deadline", &[("each", 0), ("all", 0)]);
+    assert!(!run("one_deadline", "such a limit").status.success());
+}
+
+/// A token that takes the place of the task's own keeps the pool's request from it.
+#[test]
+fn linked_tokens_hear_of_the_pool_and_of_the_request() {
+    each_ends_with("linked_tokens", &[("request", 0), ("both", 0)]);
+    assert!(!run("linked_tokens", "such a token").status.success());
+}
+
+/// `cost_of_a_token` measures, too. Its page says which rows cost more than which.
+#[test]
+fn cost_of_a_token_is_least_for_a_look() {
+    let as_the_page_says = |printed: &String| {
+        let figure = |row: &str| -> f64 {
+            let figure =
+                printed.lines().find(|line| line.starts_with(row)).and_then(|line| line.rsplit(' ').next());
+            figure
+                .and_then(|figure| figure.parse().ok())
+                .unwrap_or_else(|| panic!("no figure for `{row}`:\n{printed}"))
+        };
+        figure("look") < figure("make a child, drop")
+            && figure("make a child, drop") < figure("make a child with")
+    };
+    measured_until("cost_of_a_token", "", as_the_page_says);
 }
 
 /// A cancel reaches the reader with a guard only. (On Windows, a `read` that is blocked already stays so.)
