@@ -66,6 +66,16 @@ fn is_in_the_book(output: &Output, transcript: &str) {
     assert_eq!(printed, expected.replace("\r\n", "\n"), "{transcript}");
 }
 
+/// Runs an example with each of these arguments. It prints what the book says, and ends with this status.
+fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
+    for (argument, status) in ways {
+        let output = run(name, argument);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(*status), "{argument}: {errors}");
+        is_in_the_book(&output, &format!("{name}_{argument}"));
+    }
+}
+
 macro_rules! examples {
     ($($name:ident),* $(,)?) => {$(
         #[test]
@@ -100,6 +110,7 @@ examples! {
     thread_local_leak,
     time_limits,
     waits_for_its_own_thread,
+    whose_request,
     who_hears_of_a_panic,
 }
 
@@ -154,6 +165,11 @@ fn uncaught_panics_ends_with_that_of_main() {
     is_in_the_book(&output, "uncaught_panics");
 }
 
+#[test]
+fn ignored_request_is_made_again_by_each_wait() {
+    each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
+}
+
 /// Built only with the feature that it needs. SIGTERM is 15, on every Unix.
 #[cfg(all(unix, feature = "signals"))]
 #[test]
@@ -166,7 +182,7 @@ fn last_words_ends_in_order_with_the_signals_status() {
 /// The examples that are built only with this feature.
 #[cfg(feature = "crossbeam-channel")]
 mod with_channels {
-    use super::{is_in_the_book, prints_what_the_book_says, run};
+    use super::{each_ends_with, prints_what_the_book_says};
 
     #[test]
     fn select_with_a_token() {
@@ -174,17 +190,25 @@ mod with_channels {
     }
 
     #[test]
+    fn cleaning_up() {
+        prints_what_the_book_says("cleaning_up");
+    }
+
+    #[test]
     fn primes() {
-        for (argument, code) in [("generator", 0), ("broken", 1), ("producer", 0)] {
-            let output = run("primes", argument);
-            assert_eq!(
-                output.status.code(),
-                Some(code),
-                "{argument}: {}",
-                String::from_utf8_lossy(&output.stderr)
-            );
-            is_in_the_book(&output, &format!("primes_{argument}"));
-        }
+        each_ends_with("primes", &[("generator", 0), ("broken", 1), ("producer", 0)]);
+    }
+
+    /// One way tries for ever, one loses a task, and the other two are right.
+    #[test]
+    fn non_cancelable_task() {
+        let ways = [("retries", 1), ("half_way", 0), ("masked", 0), ("limit", 0)];
+        each_ends_with("non_cancelable_task", &ways);
+    }
+
+    #[test]
+    fn interruption_policies() {
+        each_ends_with("interruption_policies", &[("pause", 0), ("restart", 0), ("same_token", 1)]);
     }
 }
 
