@@ -143,6 +143,17 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
     assert!(!run("locks_and_waiting", "such a trial").status.success());
 }
 
+/// The three timed runs, each with its fault and its cure.
+#[test]
+fn timed_run_goes_wrong_in_three_ways() {
+    for way in ["caller", "thread", "executor"] {
+        let output = run("timed_run", way);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        is_in_the_book(&output, &format!("timed_run_{way}"));
+    }
+    assert!(!run("timed_run", "such a way").status.success());
+}
+
 #[test]
 fn what_exit_skips_is_what_a_return_does() {
     for how in ["return", "exit"] {
