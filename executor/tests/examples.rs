@@ -88,10 +88,12 @@ macro_rules! examples {
 examples! {
     await_a_handle,
     cancel_a_read,
+    carry_a_token,
     completion_order,
     core_zero,
     discard_oldest,
     drop_is_no_finaliser,
+    earlier_deadline,
     forgotten_cancel,
     growth_order,
     how_a_join_ends,
@@ -100,16 +102,21 @@ examples! {
     life_of_a_task,
     main_returns,
     minimal_pool_dies,
+    order_of_a_cancel,
+    out_of_reach,
     own_factory,
     own_policy,
     pool_of_two,
+    pools_on_a_token,
     queue_order,
     results_by_channel,
     same_tasks_three_policies,
     saturation,
+    stop_from_inside,
     thread_local_leak,
     time_limits,
     waits_for_its_own_thread,
+    who_asked,
     whose_request,
     who_hears_of_a_panic,
 }
@@ -168,6 +175,63 @@ fn uncaught_panics_ends_with_that_of_main() {
 #[test]
 fn ignored_request_is_made_again_by_each_wait() {
     each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
+}
+
+/// With a limit at each call, the page takes longer than its limit.
+#[test]
+fn one_deadline_is_for_all_calls_together() {
+    each_ends_with("one_deadline", &[("each", 0), ("all", 0)]);
+    assert!(!run("one_deadline", "such a limit").status.success());
+}
+
+/// A token that takes the place of the task's own keeps the pool's request from it.
+#[test]
+fn linked_tokens_hear_of_the_pool_and_of_the_request() {
+    each_ends_with("linked_tokens", &[("request", 0), ("both", 0)]);
+    assert!(!run("linked_tokens", "such a token").status.success());
+}
+
+/// `cost_of_a_token` measures, too. Its page says which rows cost more than which.
+#[test]
+fn cost_of_a_token_is_least_for_a_look() {
+    let as_the_page_says = |printed: &String| {
+        let figure = |row: &str| -> f64 {
+            let figure =
+                printed.lines().find(|line| line.starts_with(row)).and_then(|line| line.rsplit(' ').next());
+            figure
+                .and_then(|figure| figure.parse().ok())
+                .unwrap_or_else(|| panic!("no figure for `{row}`:\n{printed}"))
+        };
+        figure("look") < figure("make a child, drop")
+            && figure("make a child, drop") < figure("make a child with")
+    };
+    measured_until("cost_of_a_token", "", as_the_page_says);
+}
+
+/// A cancel reaches the reader with a guard only. (On Windows, a `read` that is blocked already stays so.)
+#[cfg(unix)]
+#[test]
+fn reader_thread_is_reached_in_a_read_only_by_its_guard() {
+    each_ends_with("reader_thread", &[("deaf", 1), ("polling", 0), ("guarded", 0)]);
+    assert!(!run("reader_thread", "such a reader").status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
+    each_ends_with("socket_using_task", &[("closure", 0), ("task", 0)]);
+    assert!(!run("socket_using_task", "such a way").status.success());
+}
+
+/// The examples that are built only with this feature.
+#[cfg(all(unix, feature = "rustix"))]
+mod with_rustix {
+    use super::prints_what_the_book_says;
+
+    examples! {
+        process_of_its_own,
+        stop_a_server,
+    }
 }
 
 /// Built only with the feature that it needs. SIGTERM is 15, on every Unix.

@@ -1,4 +1,4 @@
-//! Java's way, word for word: try again, and pass the request on in the end.
+//! Java's way, step by step: try again, and pass the request on in the end.
 
 use super::{ATTEMPTS, Task};
 use executor::CancelToken;
