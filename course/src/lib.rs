@@ -14,9 +14,12 @@
 
 pub mod cli;
 pub mod workspace;
+#[cfg(feature = "book")]
 pub mod copy;
 #[cfg(feature = "book")]
 pub mod book;
+#[cfg(feature = "book")]
 pub mod serve;
+#[cfg(feature = "book")]
 pub mod exercises;
 pub mod load;

@@ -4,6 +4,7 @@ use clap::Parser;
 #[cfg(feature = "book")]
 use course::cli::{BookCommand, Serve};
 use course::cli::{Command, Course};
+#[cfg(feature = "book")]
 use course::exercises::{Json, Learner, doctor, only_ascii};
 use course::load;
 use course::workspace::Workspace;
@@ -30,22 +31,33 @@ fn main() -> ExitCode {
 
 /// Returns whether all was well: a wrong answer is not an error, but it isn't a success either.
 fn run(course: Course) -> anyhow::Result<bool> {
-    if course.place.ascii {
-        only_ascii();
-    }
     let workspace = match course.place.workspace {
         Some(root) => Workspace::at(root)?,
         None => Workspace::find()?,
     };
+    obey(&workspace, course.command.unwrap_or(Command::Serve(course.serve)), course.place.ascii)
+}
+
+/// The client of `cargo course load`.
+#[cfg(not(feature = "book"))]
+fn obey(workspace: &Workspace, command: Command, _ascii: bool) -> anyhow::Result<bool> {
+    match command {
+        Command::Load(args) => load::run(workspace, &args).map(|()| true),
+        _ => anyhow::bail!("this program was built to send load, without the book and the exercises"),
+    }
+}
+
+#[cfg(feature = "book")]
+fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<bool> {
+    if ascii {
+        only_ascii();
+    }
     let learner = || Learner::new(workspace.clone());
-    match course.command.unwrap_or(Command::Serve(course.serve)) {
-        #[cfg(not(feature = "book"))]
-        Command::Serve(_) | Command::Book(_) => anyhow::bail!("this program was built without the book"),
-        #[cfg(feature = "book")]
+    match command {
         Command::Serve(Serve { addr, hosts, threads }) => {
-            serve::serve(&book::build(&workspace)?, addr, &hosts, threads).map(|()| true)
+            serve::serve(&book::build(workspace)?, addr, &hosts, threads).map(|()| true)
         }
-        Command::Load(args) => load::run(&workspace, &args).map(|()| true),
+        Command::Load(args) => load::run(workspace, &args).map(|()| true),
         Command::Next => Ok(learner()?.next()),
         Command::Check { exercises, all, all_messages, json, summary } => {
             let detail = match (summary, all_messages) {
@@ -69,15 +81,12 @@ fn run(course: Course) -> anyhow::Result<bool> {
             learner()?.try_mistake(&exercise, &mistake, property.as_deref(), runs)
         }
         Command::Explain { exercise, property } => learner()?.explain(&exercise, property.as_deref()),
-        Command::Doctor => Ok(doctor(&workspace)),
-        #[cfg(feature = "book")]
+        Command::Doctor => Ok(doctor(workspace)),
         Command::Book(BookCommand::Build) => {
-            println!("{}", book::build(&workspace)?.join("index.html").display());
+            println!("{}", book::build(workspace)?.join("index.html").display());
             Ok(true)
         }
-        #[cfg(feature = "book")]
-        Command::Book(BookCommand::Check) => book::check(&workspace),
-        #[cfg(feature = "book")]
-        Command::Book(BookCommand::Record { files, check }) => book::record(&workspace, &files, check),
+        Command::Book(BookCommand::Check) => book::check(workspace),
+        Command::Book(BookCommand::Record { files, check }) => book::record(workspace, &files, check),
     }
 }

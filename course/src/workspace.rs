@@ -81,6 +81,7 @@ impl Workspace {
 
 /// Whether what is in a directory was built. Cargo marks the directories that it makes, but not one that was there:
 /// `target` beside a manifest, with a copy of the project in it, say.
+#[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()
         || (dir.ends_with("target") && dir.with_file_name("Cargo.toml").is_file())

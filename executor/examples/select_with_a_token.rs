@@ -29,7 +29,10 @@ fn add_up(numbers: &Receiver<u32>) -> u32 {
     let (mut sum, stop, patience) = (0, CancelToken::current().channel(), after(Duration::from_mins(1)));
     loop {
         select! {
-            recv(numbers.as_crossbeam()) -> number => sum += number.unwrap_or(0),
+            recv(numbers.as_crossbeam()) -> number => match number {
+                Ok(number) => sum += number,
+                Err(_) => return sum, // nobody sends any more
+            },
             recv(stop) -> _ => return sum, // the task was cancelled
             recv(patience) -> _ => return sum,
         }

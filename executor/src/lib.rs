@@ -23,10 +23,10 @@
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
 //! | `sync` | | – | the one door to locks, threads and time, so that a model checker can stand behind it |
-//! | `reason` | [`CancelReason`], [`CancelKind`] | – | why a task was asked to stop |
+//! | `reason` | [`CancelReason`], [`CancelKind`] | Deadlines, reasons, links | why a task was asked to stop |
 //! | `error` | [`struct@Cancelled`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
 //! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
-//! | `timer` | | – | what is to happen at a certain time |
+//! | `timer` | | Deadlines, reasons, links | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
@@ -41,7 +41,7 @@
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
-//! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | – | blocking in the system, made cancellable |
+//! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
 //! | `sizing` | [`recommended_threads`], [`WaitCompute`] | How many threads? | how many threads |
 //! | `shutdown_hooks` | `ShutdownHooks` (feature `signals`) | Lifecycle and graceful stop | what a process does before it ends |
@@ -82,6 +82,7 @@
 //! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) | Time limits |
 //! | `ExecutorCompletionService` | [`ExecutorCompletionService`] | Results as they come |
 //! | overriding `AbstractExecutorService.newTaskFor` | [`CancellableTask`], [`CancellingExecutor`] | Time limits |
+//! | overriding `Thread.interrupt` to close a socket | [`CancelToken::on_cancel`], [`CancellableStream`] | Blocking that nobody can interrupt |
 //! | `ThreadPoolExecutor`'s constructors | [`ThreadPoolExecutor::builder`] | Threads and queue |
 //! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] | Threads and queue |
 //! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] | Threads and queue |

@@ -275,13 +275,14 @@ mod tests {
     #[test]
     fn no_job_runs_before_its_deadline_and_one_whose_deadline_has_passed_runs_at_once() {
         let (timer, (to, told)) = (Timer::new(), mpsc::channel());
-        let deadline = Instant::now() + Duration::from_millis(20);
-        let entries =
-            [timer.at(deadline, tell(&to, "in time")), timer.at(Instant::now(), tell(&to, "at once"))];
+        let far = timer.at(Instant::now() + Duration::from_hours(1), tell(&to, "far"));
+        let passed = timer.at(Instant::now(), tell(&to, "at once"));
         assert_eq!(told.recv_timeout(LONG), Ok("at once"));
+        let deadline = Instant::now() + Duration::from_millis(20);
+        let soon = timer.at(deadline, tell(&to, "in time"));
         assert_eq!(told.recv_timeout(LONG), Ok("in time"));
         assert!(Instant::now() >= deadline);
-        drop(entries);
+        drop((far, passed, soon));
     }
 
     #[test]
@@ -341,15 +342,15 @@ mod tests {
     #[test]
     fn who_takes_the_last_one_back_wakes_a_watcher_that_would_sleep_for_long() {
         let timer = Timer::new();
-        let until = |wanted: fn(Instant) -> bool| {
-            while !matches!(timer.shared.state.lock().watch, Watch::Asleep(until) if wanted(until)) {
-                thread::yield_now();
-            }
-        };
+        let sleeps_for_long = || matches!(timer.shared.state.lock().watch, Watch::Asleep(until) if until > Instant::now() + LONG);
         let far = timer.at(Instant::now() + Duration::from_hours(1_000_000), Box::new(|| None));
-        until(|until| until > Instant::now() + LONG);
+        while !sleeps_for_long() {
+            thread::yield_now();
+        }
         drop(far);
-        until(|until| until < Instant::now() + LONG);
+        while sleeps_for_long() {
+            thread::yield_now();
+        }
     }
 
     #[test]

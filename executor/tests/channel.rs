@@ -24,6 +24,11 @@ use support::{LONG, SHORT, Spot, rounds, within_deadline};
 
 /// Runs `wait` on a thread of its own under a token, cancels the token when the thread is blocked, and gives the result.
 fn cancelled_while_blocked<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> T {
+    cancelled_after(|| (), wait)
+}
+
+/// The same, and does `first` when the thread is blocked and not yet cancelled.
+fn cancelled_after<T: Send + 'static>(first: impl FnOnce(), wait: impl FnOnce() -> T + Send + 'static) -> T {
     let (token, spot) = (CancelToken::new(), Spot::default());
     let waiter = thread::spawn({
         let (token, spot) = (token.clone(), spot.clone());
@@ -35,6 +40,7 @@ fn cancelled_while_blocked<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 
         }
     });
     spot.wait_until_blocked();
+    first();
     token.cancel();
     waiter.join().unwrap()
 }
@@ -72,6 +78,31 @@ fn a_blocked_take_comes_back_and_has_taken_nothing() {
             let producer = thread::spawn(move || sender.put(7));
             assert_eq!(receiver.take(), Ok(7));
             producer.join().unwrap().unwrap();
+        }
+    });
+}
+
+/// The thread wakes up to both, and its wait is over either way.
+#[test]
+fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
+    within_deadline(|| {
+        for limit in [None, Some(2 * LONG)] {
+            let (sender, receiver) = bounded(1);
+            let take = move |receiver: Receiver<_>| match limit {
+                None => receiver.take().ok(),
+                Some(limit) => receiver.take_timeout(limit).ok(),
+            };
+            let late = receiver.clone();
+            assert_eq!(cancelled_after(|| sender.try_put(1).unwrap(), move || take(late)), Some(1));
+
+            sender.put(2).unwrap();
+            let put = move |sender: Sender<_>| match limit {
+                None => sender.put(3).is_ok(),
+                Some(limit) => sender.put_timeout(3, limit).is_ok(),
+            };
+            let make_room = || assert_eq!(receiver.try_take(), Ok(2));
+            assert!(cancelled_after(make_room, move || put(sender)));
+            assert_eq!(receiver.try_take(), Ok(3));
         }
     });
 }

@@ -66,6 +66,16 @@ fn is_in_the_book(output: &Output, transcript: &str) {
     assert_eq!(printed, expected.replace("\r\n", "\n"), "{transcript}");
 }
 
+/// Runs an example with each of these arguments. It prints what the book says, and ends with this status.
+fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
+    for (argument, status) in ways {
+        let output = run(name, argument);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(*status), "{argument}: {errors}");
+        is_in_the_book(&output, &format!("{name}_{argument}"));
+    }
+}
+
 macro_rules! examples {
     ($($name:ident),* $(,)?) => {$(
         #[test]
@@ -78,10 +88,12 @@ macro_rules! examples {
 examples! {
     await_a_handle,
     cancel_a_read,
+    carry_a_token,
     completion_order,
     core_zero,
     discard_oldest,
     drop_is_no_finaliser,
+    earlier_deadline,
     forgotten_cancel,
     growth_order,
     how_a_join_ends,
@@ -90,16 +102,22 @@ examples! {
     life_of_a_task,
     main_returns,
     minimal_pool_dies,
+    order_of_a_cancel,
+    out_of_reach,
     own_factory,
     own_policy,
     pool_of_two,
+    pools_on_a_token,
     queue_order,
     results_by_channel,
     same_tasks_three_policies,
     saturation,
+    stop_from_inside,
     thread_local_leak,
     time_limits,
     waits_for_its_own_thread,
+    who_asked,
+    whose_request,
     who_hears_of_a_panic,
 }
 
@@ -125,6 +143,17 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
     assert!(!run("locks_and_waiting", "such a trial").status.success());
 }
 
+/// The three timed runs, each with its fault and its cure.
+#[test]
+fn timed_run_goes_wrong_in_three_ways() {
+    for way in ["caller", "thread", "executor"] {
+        let output = run("timed_run", way);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        is_in_the_book(&output, &format!("timed_run_{way}"));
+    }
+    assert!(!run("timed_run", "such a way").status.success());
+}
+
 #[test]
 fn what_exit_skips_is_what_a_return_does() {
     for how in ["return", "exit"] {
@@ -143,6 +172,68 @@ fn uncaught_panics_ends_with_that_of_main() {
     is_in_the_book(&output, "uncaught_panics");
 }
 
+#[test]
+fn ignored_request_is_made_again_by_each_wait() {
+    each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
+}
+
+/// With a limit at each call, the page takes longer than its limit.
+#[test]
+fn one_deadline_is_for_all_calls_together() {
+    each_ends_with("one_deadline", &[("each", 0), ("all", 0)]);
+    assert!(!run("one_deadline", "such a limit").status.success());
+}
+
+/// A token that takes the place of the task's own keeps the pool's request from it.
+#[test]
+fn linked_tokens_hear_of_the_pool_and_of_the_request() {
+    each_ends_with("linked_tokens", &[("request", 0), ("both", 0)]);
+    assert!(!run("linked_tokens", "such a token").status.success());
+}
+
+/// `cost_of_a_token` measures, too. Its page says which rows cost more than which.
+#[test]
+fn cost_of_a_token_is_least_for_a_look() {
+    let as_the_page_says = |printed: &String| {
+        let figure = |row: &str| -> f64 {
+            let figure =
+                printed.lines().find(|line| line.starts_with(row)).and_then(|line| line.rsplit(' ').next());
+            figure
+                .and_then(|figure| figure.parse().ok())
+                .unwrap_or_else(|| panic!("no figure for `{row}`:\n{printed}"))
+        };
+        figure("look") < figure("make a child, drop")
+            && figure("make a child, drop") < figure("make a child with")
+    };
+    measured_until("cost_of_a_token", "", as_the_page_says);
+}
+
+/// A cancel reaches the reader with a guard only. (On Windows, a `read` that is blocked already stays so.)
+#[cfg(unix)]
+#[test]
+fn reader_thread_is_reached_in_a_read_only_by_its_guard() {
+    each_ends_with("reader_thread", &[("deaf", 1), ("polling", 0), ("guarded", 0)]);
+    assert!(!run("reader_thread", "such a reader").status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
+    each_ends_with("socket_using_task", &[("closure", 0), ("task", 0)]);
+    assert!(!run("socket_using_task", "such a way").status.success());
+}
+
+/// The examples that are built only with this feature.
+#[cfg(all(unix, feature = "rustix"))]
+mod with_rustix {
+    use super::prints_what_the_book_says;
+
+    examples! {
+        process_of_its_own,
+        stop_a_server,
+    }
+}
+
 /// Built only with the feature that it needs. SIGTERM is 15, on every Unix.
 #[cfg(all(unix, feature = "signals"))]
 #[test]
@@ -155,7 +246,7 @@ fn last_words_ends_in_order_with_the_signals_status() {
 /// The examples that are built only with this feature.
 #[cfg(feature = "crossbeam-channel")]
 mod with_channels {
-    use super::{is_in_the_book, prints_what_the_book_says, run};
+    use super::{each_ends_with, prints_what_the_book_says};
 
     #[test]
     fn select_with_a_token() {
@@ -163,17 +254,25 @@ mod with_channels {
     }
 
     #[test]
+    fn cleaning_up() {
+        prints_what_the_book_says("cleaning_up");
+    }
+
+    #[test]
     fn primes() {
-        for (argument, code) in [("generator", 0), ("broken", 1), ("producer", 0)] {
-            let output = run("primes", argument);
-            assert_eq!(
-                output.status.code(),
-                Some(code),
-                "{argument}: {}",
-                String::from_utf8_lossy(&output.stderr)
-            );
-            is_in_the_book(&output, &format!("primes_{argument}"));
-        }
+        each_ends_with("primes", &[("generator", 0), ("broken", 1), ("producer", 0)]);
+    }
+
+    /// One way tries for ever, one loses a task, and the other two are right.
+    #[test]
+    fn non_cancelable_task() {
+        let ways = [("retries", 1), ("half_way", 0), ("masked", 0), ("limit", 0)];
+        each_ends_with("non_cancelable_task", &ways);
+    }
+
+    #[test]
+    fn interruption_policies() {
+        each_ends_with("interruption_policies", &[("pause", 0), ("restart", 0), ("same_token", 1)]);
     }
 }
 

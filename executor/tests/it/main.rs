@@ -33,6 +33,7 @@ mod cancel_task; // cancelling a task before it begins, while it runs and too la
 mod attached; // guards that make a token current on a thread
 mod masked; // steps that a cancellation does not cut off
 mod cancelling; // tasks that bring their own way to be cancelled, on real sockets
+mod timed_run; // the three timed runs of the book: what each does wrong, and that its cure does not
 mod streams; // connections that end with a token
 mod latch; // waiting until a count is zero
 mod semaphore; // waiting for permits: the order, giving up, giving back

@@ -21,12 +21,15 @@ fn hanging_on(token: &CancelToken) -> ThreadPoolExecutor {
 fn sleeper(pool: &ThreadPoolExecutor) -> (Signal, mpsc::Receiver<Cancelled>) {
     let (begun, (tell, told)) = (Signal::new(), mpsc::channel());
     let there = begun.clone();
-    pool.execute(move || {
-        there.set();
-        tell.send(CancelToken::current().sleep(Duration::MAX).unwrap_err()).unwrap();
-    })
-    .unwrap();
+    pool.execute(sleeps(move || there.set(), tell)).unwrap();
     (begun, told)
+}
+
+fn sleeps(begins: impl FnOnce(), tell: mpsc::Sender<Cancelled>) -> impl FnOnce() {
+    move || {
+        begins();
+        tell.send(CancelToken::current().sleep(Duration::MAX).unwrap_err()).unwrap();
+    }
 }
 
 // ----- a token of one's own -----
@@ -62,12 +65,16 @@ fn pools_that_hang_on_one_token_end_together_at_its_deadline_for_instance() {
     within_deadline(|| {
         let service = CancelToken::new().with_timeout(4 * SHORT);
         let pools = [hanging_on(&service), hanging_on(&service.child())];
-        let tasks = pools.each_ref().map(sleeper);
-        for ((_, told), pool) in tasks.iter().zip(&pools) {
-            if let Ok(cancelled) = told.recv_timeout(LONG) {
+        let told = pools.each_ref().map(|pool| {
+            let (tell, told) = mpsc::channel();
+            let _ = pool.execute(sleeps(|| (), tell)); // refused if the deadline was quicker
+            told
+        });
+        for (told, pool) in told.iter().zip(&pools) {
+            assert!(pool.await_termination(LONG));
+            if let Ok(cancelled) = told.try_recv() {
                 assert_eq!(cancelled.reason().unwrap().kind(), CancelKind::Deadline);
             }
-            assert!(pool.await_termination(LONG));
         }
     });
 }

@@ -13,7 +13,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use crate::process::LONG;
 
 /// A deadline that is to pass.
-pub(crate) const SOON: Duration = Duration::from_millis(300);
+pub(crate) const SOON: Duration = Duration::from_secs(1);
 
 /// Tells the test, in a line of its own: the test harness writes to standard output, too.
 fn say(what: impl std::fmt::Display) {

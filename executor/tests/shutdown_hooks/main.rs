@@ -12,7 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use executor::shutdown_hooks::{ShutdownBegun, ShutdownCause, ShutdownGuard, ShutdownHook, ShutdownHooks};
-use process::{LONG, Process, command, times};
+use process::{Process, command, times};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::Signal;
 
 const SIGNALS: [(Signal, i32); 2] = [(Signal::INT, 130), (Signal::TERM, 143)];
@@ -245,12 +246,14 @@ fn full() -> Stderr {
     (Some(reader), writer.into())
 }
 
-/// Writes until there is no room: the thread that writes is then blocked, and stays so.
+/// Writes until there is no room for one byte more.
 fn fill(writer: &mut PipeWriter) {
-    let mut own = writer.try_clone().unwrap();
-    let (tell, told) = std::sync::mpsc::channel();
-    thread::spawn(move || while own.write(&[b'.'; 512]).is_ok() && tell.send(()).is_ok() {});
-    while told.recv_timeout(LONG / 50).is_ok() {}
+    let blocking = fcntl_getfl(&*writer).unwrap();
+    fcntl_setfl(&*writer, blocking | OFlags::NONBLOCK).unwrap();
+    for size in [4096, 1] {
+        while writer.write(&vec![b'.'; size]).is_ok() {}
+    }
+    fcntl_setfl(&*writer, blocking).unwrap();
 }
 
 /// A moment within 20 ms, another one each time.

@@ -1,0 +1,45 @@
+//! A thread of one's own has no token unless it is given one.
+//!
+//! ```sh
+//! cargo run -p executor --example carry_a_token
+//! ```
+//!
+//! The book's chapter: Deadlines, reasons, links.
+
+use executor::{CancelToken, Latch, TaskState, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::thread;
+
+// ANCHOR: threads
+/// A task that has two threads help it. Both ask for the current token.
+fn with_helpers() -> [String; 2] {
+    let token = CancelToken::current();
+    let check = || {
+        CancelToken::current().check().map_or_else(|cancelled| cancelled.to_string(), |()| "goes on".into())
+    };
+    thread::scope(|scope| {
+        let forgotten = scope.spawn(check);
+        let carried = scope.spawn(|| {
+            let _attached = token.attached(); // until the end of this block
+            check()
+        });
+        [forgotten, carried].map(|helper| helper.join().expect("a helper does not panic"))
+    })
+}
+// ANCHOR_END: threads
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let pool = ThreadPoolExecutor::single();
+    let task = pool.submit(|| {
+        let stopped = Latch::new(1).wait(); // comes back when the pool is stopped
+        stopped.map_or_else(|_| with_helpers(), |()| unreachable!("nobody opens the latch"))
+    })?;
+    while task.state() != TaskState::Running {
+        thread::yield_now();
+    }
+    drop(pool.shutdown_now());
+    let [forgotten, carried] = task.join()?;
+    println!("a thread of its own:        {forgotten}");
+    println!("one that carries the token: {carried}");
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Work for a request, on the thread of a pool: it has to hear of both.
+//!
+//! ```sh
+//! cargo run -p executor --example linked_tokens -- request
+//! cargo run -p executor --example linked_tokens -- both
+//! ```
+//!
+//! The book's chapter: Deadlines, reasons, links.
+
+use executor::{CancelToken, Cancelled, TaskHandle, TaskState, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::time::Duration;
+
+type Handle = TaskHandle<Result<(), Cancelled>>;
+
+// ANCHOR: tokens
+/// Waits under the request's token.
+fn for_the_request(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Handle, Box<dyn Error>> {
+    Ok(pool.submit(move || request.attach(wait_for_an_answer))?)
+}
+
+/// Waits under a token that hangs below two: the request's and the task's own.
+fn for_both(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Handle, Box<dyn Error>> {
+    let both = move || CancelToken::linked([&request, &CancelToken::current()]);
+    Ok(pool.submit(move || both().attach(wait_for_an_answer))?)
+}
+// ANCHOR_END: tokens
+
+fn wait_for_an_answer() -> Result<(), Cancelled> {
+    CancelToken::current().sleep(Duration::from_hours(1))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (pool, request) = (ThreadPoolExecutor::fixed(1), CancelToken::new());
+    let task = match std::env::args().nth(1).as_deref() {
+        Some("request") => for_the_request(&pool, request.clone())?,
+        Some("both") => for_both(&pool, request.clone())?,
+        _ => return Err("say which: request or both".into()),
+    };
+    // ANCHOR: stop
+    while task.state() != TaskState::Running {
+        std::thread::yield_now();
+    }
+    drop(pool.shutdown_now());
+    println!("the pool is stopped; it has ended: {}", pool.await_termination(Duration::from_secs(2)));
+    println!("the request is cancelled: {}", request.cancel_because("the client hung up"));
+    println!("the task: {}", task.join()?.unwrap_err());
+    // ANCHOR_END: stop
+    Ok(())
+}

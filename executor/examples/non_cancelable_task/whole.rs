@@ -1,0 +1,26 @@
+//! The same two steps, shielded from the request for as long as they must not be cut off.
+
+use super::Task;
+use super::half_way::Stamp;
+use executor::channel::{Receiver, Sender};
+use executor::masked;
+use std::error::Error;
+
+// ANCHOR: next_task
+/// Waits for the next task, whether or not its caller was asked to stop. `None` if no more will come.
+pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
+    masked(|| tasks.take()).ok()
+}
+// ANCHOR_END: next_task
+
+// ANCHOR: move_one
+/// Takes a task from one desk, stamps it and puts it on the other. Can be cancelled until it has the task.
+pub fn move_one(from: &Receiver<Task>, to: &Sender<Task>, stamp: Stamp<'_>) -> Result<(), Box<dyn Error>> {
+    let task = from.take()?;
+    masked(|| {
+        stamp(task);
+        to.put(task)
+    })?;
+    Ok(())
+}
+// ANCHOR_END: move_one

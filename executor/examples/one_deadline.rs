@@ -1,0 +1,53 @@
+//! A limit at each call, and one limit for all of them.
+//!
+//! ```sh
+//! cargo run -p executor --example one_deadline -- each
+//! cargo run -p executor --example one_deadline -- all
+//! ```
+//!
+//! The book's chapter: Deadlines, reasons, links.
+
+use executor::{CancelToken, Latch};
+use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+/// How long a page may take.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// What a page asks three other servers for. Only the price comes.
+fn answers() -> [(&'static str, Latch); 3] {
+    [("the price", Latch::new(0)), ("the stock", Latch::new(1)), ("the reviews", Latch::new(1))]
+}
+
+// ANCHOR: each
+fn each() {
+    for (what, answer) in answers() {
+        tell(what, answer.wait_timeout(LIMIT));
+    }
+}
+// ANCHOR_END: each
+
+// ANCHOR: all
+fn all() {
+    let page = CancelToken::current().with_timeout(LIMIT);
+    let _attached = page.attached(); // the current token, to the end of this block
+    for (what, answer) in answers() {
+        tell(what, answer.wait());
+    }
+}
+// ANCHOR_END: all
+
+fn tell(what: &str, result: Result<(), impl Display>) {
+    println!("{what}: {}", result.map_or_else(|error| error.to_string(), |()| "here".to_owned()));
+}
+
+fn main() -> Result<(), &'static str> {
+    let began = Instant::now();
+    match std::env::args().nth(1).as_deref() {
+        Some("each") => each(),
+        Some("all") => all(),
+        _ => return Err("say which: each or all"),
+    }
+    println!("twice the limit is over: {}", began.elapsed() >= 2 * LIMIT);
+    Ok(())
+}

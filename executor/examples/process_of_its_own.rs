@@ -1,0 +1,54 @@
+//! Work that looks at nothing, in a process of its own that is killed when nobody wants it any more.
+//!
+//! ```sh
+//! cargo run -p executor --features rustix --example process_of_its_own
+//! ```
+//!
+//! The book's chapter: Blocking that nobody can interrupt.
+
+use executor::{CancelToken, CancellableChild, ThreadPoolExecutor, prelude::*};
+use std::env;
+use std::error::Error;
+use std::io::{self, BufRead, BufReader};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// Stands for a library that does not come back.
+fn work() {
+    println!("half of the result");
+    thread::sleep(Duration::from_hours(1));
+    println!("the other half");
+}
+
+// ANCHOR: process
+/// Runs `work` in a process of its own, passes on what it prints, and waits for its end.
+fn in_a_process(wanted: &CancelToken, printed: &Sender<String>) -> io::Result<ExitStatus> {
+    let mut child = Command::new(env::current_exe()?).arg("work").stdout(Stdio::piped()).spawn()?;
+    let output = child.stdout.take();
+    let child = CancellableChild::new(child, wanted); // killed when it is cancelled
+    for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()) {
+        let _ = printed.send(line?);
+    }
+    child.wait()
+}
+// ANCHOR_END: process
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if env::args().nth(1).as_deref() == Some("work") {
+        work();
+        return Ok(());
+    }
+    // ANCHOR: use
+    let (pool, wanted, (sender, printed)) = (ThreadPoolExecutor::single(), CancelToken::new(), channel());
+    let own = wanted.clone();
+    let result = pool.submit(move || in_a_process(&own, &sender))?;
+    println!("printed: {:?}", printed.recv()?);
+    wanted.cancel_because("the user pressed Esc");
+    println!("the result: {}", result.join()?.unwrap_err());
+    println!("printed after that: {:?}", printed.iter().collect::<Vec<_>>());
+    println!("the thread does the next task: {}", pool.submit(|| 6 * 7)?.join()?);
+    // ANCHOR_END: use
+    Ok(())
+}

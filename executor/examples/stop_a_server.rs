@@ -1,0 +1,52 @@
+//! A thread that is blocked in `accept` and one that is blocked in `read` come back when their pool is stopped.
+//!
+//! ```sh
+//! cargo run -p executor --features rustix --example stop_a_server
+//! ```
+//!
+//! The book's chapter: Blocking that nobody can interrupt.
+
+use executor::{CancelToken, CancellableListener, CancellableStream, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+// ANCHOR: read
+/// Greets a client, and reads until it has nothing more to say.
+fn serve(connection: TcpStream) -> io::Result<usize> {
+    let mut connection = CancellableStream::new(connection, &CancelToken::current());
+    connection.write_all(b"hello")?;
+    connection.read_to_end(&mut Vec::new())
+}
+// ANCHOR_END: read
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let (address, kept) = (listener.local_addr()?, listener.try_clone()?);
+    let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+    let (served, serving) = channel();
+    let own = Arc::clone(&pool);
+    // ANCHOR: accept
+    let accepts = pool.submit(move || -> io::Result<()> {
+        let listener = CancellableListener::new(listener, &CancelToken::current())?;
+        loop {
+            let (connection, _) = listener.accept()?;
+            let handle = own.submit(move || serve(connection)).map_err(io::Error::other)?;
+            let _ = served.send(handle);
+        }
+    })?;
+    // ANCHOR_END: accept
+    let mut silent = TcpStream::connect(address)?;
+    silent.read_exact(&mut [0; 5])?; // it is being served
+    drop(pool.shutdown_now());
+    println!("the acceptor:   {}", accepts.join()?.unwrap_err());
+    println!("the connection: {}", serving.recv()?.join()?.unwrap_err());
+
+    let late = TcpStream::connect(address)?;
+    kept.set_nonblocking(false)?; // a clone of the listener, which is still open
+    let (_, peer) = kept.accept()?;
+    println!("the client that came later is there: {}", peer == late.local_addr()?);
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! A hook that stops its own pool: as an owner, which keeps the pool alive, and with a `Stopper`, which does not.
+//!
+//! ```sh
+//! cargo run -p executor --example stop_from_inside
+//! ```
+//!
+//! The book's chapter: Deadlines, reasons, links.
+
+use executor::{Hooks, Outcome, Stopper, TaskInfo, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::sync::{Arc, OnceLock};
+
+// ANCHOR: fuse
+/// Stops the pool when a task panics.
+struct Fuse<P>(OnceLock<P>, fn(&P));
+
+impl<P: Send + Sync> Hooks for Fuse<P> {
+    fn after_execute(&self, _: &TaskInfo<'_>, outcome: &Outcome) {
+        if let (Outcome::Panicked(_), Some(pool)) = (outcome, self.0.get()) {
+            (self.1)(pool);
+        }
+    }
+}
+// ANCHOR_END: fuse
+
+/// Whether the pool is still there when everybody has dropped it but, perhaps, its own hook.
+fn lives_on(pool: Arc<ThreadPoolExecutor>) -> bool {
+    let pool_is_there = Arc::downgrade(&pool);
+    drop(pool);
+    pool_is_there.strong_count() > 0
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // ANCHOR: owner
+    let fuse = Arc::new(Fuse(OnceLock::new(), |pool: &Arc<ThreadPoolExecutor>| pool.shutdown()));
+    let pool = Arc::new(ThreadPoolExecutor::builder().hooks(Arc::clone(&fuse)).build()?);
+    let _ = fuse.0.set(Arc::clone(&pool)); // the pool owns the hook, and the hook the pool
+    // ANCHOR_END: owner
+    println!("the hook has an Arc of the pool; dropped, the pool lives on: {}", lives_on(pool));
+
+    // ANCHOR: stopper
+    let fuse = Arc::new(Fuse(OnceLock::new(), Stopper::shutdown));
+    let pool = Arc::new(ThreadPoolExecutor::builder().hooks(Arc::clone(&fuse)).build()?);
+    let _ = fuse.0.set(pool.stopper());
+    // ANCHOR_END: stopper
+    drop(pool.submit(|| panic!("a fault"))?.join());
+    println!("the hook has stopped the pool: {}", pool.is_shutdown());
+    println!("the hook has a Stopper; dropped, the pool lives on: {}", lives_on(pool));
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! Three ways to give a task a time limit, what goes wrong with each, and the cure.
+//!
+//! ```sh
+//! cargo run -p executor --example timed_run -- caller     # on the caller's own thread
+//! cargo run -p executor --example timed_run -- thread     # on a thread of its own, with a timed join
+//! cargo run -p executor --example timed_run -- executor   # on an executor
+//! ```
+//!
+//! The book's chapter: Timed run.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod on_an_executor;
+mod on_its_own_thread;
+mod on_the_callers_thread;
+
+mod a_page; // what shows each of them
+mod flights;
+mod three_tasks;
+
+use std::error::Error;
+use std::time::Duration;
+
+/// For what does not end in time.
+const LIMIT: Duration = Duration::from_millis(10);
+/// For what ends long before its time is up.
+const A_MINUTE: Duration = Duration::from_mins(1);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("caller") => a_page::show()?,
+        Some("thread") => three_tasks::show(),
+        Some("executor") => flights::show(),
+        _ => return Err("say which: caller, thread or executor".into()),
+    }
+    Ok(())
+}

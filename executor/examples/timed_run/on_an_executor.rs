@@ -1,0 +1,44 @@
+//! Timed run 3: on an executor, with the handle of the task.
+
+use executor::{Executor, JoinTimeoutError, Panic, RejectReason, prelude::*};
+use std::time::Duration;
+
+// ANCHOR: classic
+/// As the classic listing has it. Wrong: a time-out looks like success.
+pub fn hides_the_time_out(executor: &dyn Executor, limit: Duration, task: impl FnOnce() + Send + 'static) {
+    let Ok(handle) = executor.submit(task) else { return };
+    let canceller = handle.canceller();
+    if let Err(JoinTimeoutError::Panicked(panic)) = handle.join_timeout(limit) {
+        panic.resume();
+    }
+    canceller.cancel(); // does nothing if the task has ended
+}
+// ANCHOR_END: classic
+
+// ANCHOR: tells
+#[derive(Debug)]
+pub enum NoResult {
+    /// The time was up. The task was told to stop.
+    TimedOut,
+    /// The caller was told to stop. So was the task.
+    Interrupted,
+    /// The task was called off by somebody else.
+    Cancelled,
+    Refused(RejectReason),
+}
+
+/// Runs a task on an executor, for `limit` at most. A panic of the task goes on in the caller.
+pub fn timed_run<T: Send + 'static>(
+    executor: &dyn Executor,
+    limit: Duration,
+    task: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NoResult> {
+    let handle = executor.submit(task).map_err(|refused| NoResult::Refused(refused.reason))?;
+    handle.join_or_cancel(limit).map_err(|error| match error {
+        JoinTimeoutError::TimedOut(_) => NoResult::TimedOut,
+        JoinTimeoutError::Interrupted(_) => NoResult::Interrupted,
+        JoinTimeoutError::Panicked(panic) => Panic::resume(panic),
+        _ => NoResult::Cancelled,
+    })
+}
+// ANCHOR_END: tells

@@ -1,0 +1,36 @@
+//! Timed run 1: on the caller's thread, with a cancel that is scheduled for later.
+
+use executor::CancelToken;
+use std::thread;
+use std::time::Duration;
+
+// ANCHOR: late
+/// Runs a task here, and cancels the caller when the time is up. Wrong: the cancel comes even if the task has ended.
+pub fn late_cancel<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
+    let caller = CancelToken::current();
+    thread::spawn(move || {
+        thread::sleep(limit);
+        caller.cancel_because("the weather takes too long");
+    });
+    task()
+}
+// ANCHOR_END: late
+
+// ANCHOR: taken_back
+/// The same, and the cancel is taken back when the task has ended. Still wrong: it may have come just before.
+pub fn taken_back<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
+    let caller = CancelToken::current();
+    let alarm = CancelToken::new().with_timeout(limit);
+    let _until_the_end = alarm.on_cancel(move || {
+        caller.cancel_because("the weather takes too long");
+    });
+    task()
+}
+// ANCHOR_END: taken_back
+
+// ANCHOR: child
+/// Runs a task here, under a token of its own, which is cancelled when the time is up. Nobody else looks at that one.
+pub fn timed_run<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
+    CancelToken::current().with_timeout(limit).attach(task)
+}
+// ANCHOR_END: child

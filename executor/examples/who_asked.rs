@@ -1,0 +1,58 @@
+//! Three parties ask the same kind of work to stop, and the work can tell who.
+//!
+//! ```sh
+//! cargo run -p executor --example who_asked
+//! ```
+//!
+//! The book's chapter: Deadlines, reasons, links.
+
+use executor::{CancelKind, CancelReason, CancelToken, Cancelled, TaskState, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::thread;
+use std::time::Duration;
+
+// ANCHOR: work
+/// Somewhere deep down, where nobody knows who might ask.
+fn look_up() -> Result<&'static str, Cancelled> {
+    CancelToken::current().sleep(Duration::from_hours(1))?;
+    Ok("found")
+}
+
+/// At the edge, where an answer is due.
+fn answer(token: &CancelToken) -> String {
+    match token.attach(look_up) {
+        Ok(text) => format!("200 {text}"),
+        Err(cancelled) => format!("{} {cancelled}", status(cancelled.reason())),
+    }
+}
+
+fn status(reason: Option<&CancelReason>) -> u16 {
+    match reason.map(CancelReason::kind) {
+        Some(CancelKind::Deadline) => 504,
+        Some(CancelKind::Shutdown) => 503,
+        _ => reason.and_then(|reason| reason.payload()).copied().unwrap_or(500),
+    }
+}
+// ANCHOR_END: work
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let pool = ThreadPoolExecutor::fixed(3);
+    let client = CancelToken::new();
+    let of_client = client.clone();
+    let late = pool.submit(|| answer(&CancelToken::current().with_timeout(Duration::from_millis(100))))?;
+    let left = pool.submit(move || answer(&of_client))?;
+    let stopped = pool.submit(|| answer(&CancelToken::current()))?;
+    println!("{}", late.join()?);
+    // ANCHOR: ask
+    let hung_up = CancelReason::new("the client hung up").with_payload(499_u16);
+    println!("the first request: {}", client.cancel_because(hung_up));
+    println!("the second: {}", client.cancel_because("its answer would be too large"));
+    println!("{}", left.join()?);
+    // ANCHOR_END: ask
+    while stopped.state() != TaskState::Running {
+        thread::yield_now();
+    }
+    drop(pool.shutdown_now());
+    println!("{}", stopped.join()?);
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! One thread, three tasks: whoever cancels chooses a task or the pool, and never a thread.
+//!
+//! ```sh
+//! cargo run -p executor --example whose_request
+//! ```
+//!
+//! The book's chapter: Cancellation policies.
+
+use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+const HOUR: Duration = Duration::from_hours(1);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let pool = ThreadPoolExecutor::single();
+    let (say, said) = mpsc::channel();
+    // ANCHOR: tasks
+    let begin = |sleeps| -> Result<_, Box<dyn Error>> {
+        let (say, (begun, has_begun)) = (say.clone(), mpsc::channel());
+        let task = pool.submit(move || {
+            let _ = begun.send(thread::current().id());
+            let _ = say.send(CancelToken::current().sleep(sleeps));
+        })?;
+        Ok((task, has_begun.recv()?))
+    };
+
+    let (first, thread) = begin(HOUR)?;
+    first.cancel();
+    println!("the first task, cancelled by its handle: {:?}", said.recv()?);
+
+    let (second, same_thread) = begin(Duration::ZERO)?;
+    println!("the second, which nobody has cancelled:  {:?}", said.recv()?);
+
+    let (third, and_again) = begin(HOUR)?;
+    drop(pool.shutdown_now());
+    println!("the third, when its pool is stopped:     {:?}", said.recv()?);
+    // ANCHOR_END: tasks
+    println!("all on one thread: {}", [same_thread, and_again] == [thread; 2]);
+    drop((second, third));
+    Ok(())
+}
