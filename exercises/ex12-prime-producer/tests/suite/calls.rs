@@ -13,7 +13,8 @@ pub const ASKS_ONLY: &str = "cancel() asks other threads to end, and waits for n
 pub const NOT_REACHED: &str = "the queue is cancelled, and a thread waits on. A cancel has to end every wait, for room and for \
                                an item: put() waits for \"room, or the cancel\", and take() for \"an item, or the cancel\"";
 pub const NOT_WOKEN: &str = "a thread sleeps although there is what it waits for. Each item that is put wakes a taker that waits, \
-                             and each item that is taken wakes a putter that waits";
+                             and each item that is taken a putter, however full the queue is; and the notification follows \
+                             the change";
 const ORDER: &str = "items come out in the order in which they went in: push at one end, pop at the other";
 
 /// The first primes, and how many of them `run` has asked for.
@@ -123,12 +124,34 @@ pub fn two_that_wait<R: Send + 'static>(
     came_back: &str,
     call: fn(&Queue<u64>, u64) -> R,
 ) -> [thread::JoinHandle<R>; 2] {
-    let back = Arc::new(Counter::new(""));
+    start_two(name, queue, came_back, call, 0)
+}
+
+/// The same, and the one whose call ends first waits for the other. So it is plain that the other sleeps for want of a
+/// notification of its own, and not because it missed that of the first.
+pub fn two_that_meet<R: Send + 'static>(
+    name: &str,
+    queue: &Arc<Queue<u64>>,
+    came_back: &str,
+    call: fn(&Queue<u64>, u64) -> R,
+) -> [thread::JoinHandle<R>; 2] {
+    start_two(name, queue, came_back, call, 2)
+}
+
+fn start_two<R: Send + 'static>(
+    name: &str,
+    queue: &Arc<Queue<u64>>,
+    came_back: &str,
+    call: fn(&Queue<u64>, u64) -> R,
+    meet: usize,
+) -> [thread::JoinHandle<R>; 2] {
+    let back = Arc::new(Counter::new("the other one to come back, too"));
     let handles = [11, 12].map(|item| {
         let (queue, back) = (Arc::clone(queue), Arc::clone(&back));
         start(&format!("{name} {}", item - 10), move || {
             let result = call(&queue, item);
             back.add();
+            back.wait_for(meet);
             result
         })
     });

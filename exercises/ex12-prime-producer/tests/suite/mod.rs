@@ -11,7 +11,7 @@ mod calls;
 
 use calls::{
     ASKS_ONLY, Computation, Computing, NOT_REACHED, NOT_WOKEN, PRIMES, cancel, given_back, join, nothing,
-    put, put_or, start, take, take_the_rest, two_that_wait,
+    put, put_or, start, take, take_the_rest, two_that_meet, two_that_wait,
 };
 
 fn generate(generator: &PrimeGenerator, computation: &Arc<Computation>) {
@@ -127,7 +127,7 @@ pub fn a_full_queue_makes_put_wait() {
     let queue = Arc::new(Queue::new(2));
     put(&queue, 1);
     put(&queue, 2);
-    let putters = two_that_wait("putter", &queue, PUT_BACK, put);
+    let putters = two_that_meet("putter", &queue, PUT_BACK, put);
     take(&queue, 1);
     take(&queue, 2);
     putters.into_iter().for_each(|putter| join("put(), for which there is room now,", NOT_WOKEN, putter));
@@ -135,7 +135,7 @@ pub fn a_full_queue_makes_put_wait() {
 
 pub fn an_empty_queue_makes_take_wait() {
     let queue = Arc::new(Queue::new(2));
-    let takers = two_that_wait("taker", &queue, TAKE_BACK, |queue, _| queue.take());
+    let takers = two_that_meet("taker", &queue, TAKE_BACK, |queue, _| queue.take());
     put(&queue, 1);
     put(&queue, 2);
     let taken = takers.map(|taker| join("take(), for which there is an item now,", NOT_WOKEN, taker));
@@ -185,7 +185,7 @@ pub fn cancel_ends_every_take_that_waits() {
 pub fn cancel_reaches_the_others_when_one_was_woken() {
     let queue = Arc::new(Queue::new(1));
     put(&queue, 1);
-    let putters = two_that_wait("putter", &queue, PUT_BACK, |queue, item| (item, queue.put(item)));
+    let putters = two_that_meet("putter", &queue, PUT_BACK, |queue, item| (item, queue.put(item)));
     take(&queue, 1);
     step("cancels the queue, into which one may put");
     cancel(&queue);
@@ -196,7 +196,7 @@ pub fn cancel_reaches_the_others_when_one_was_woken() {
         }
     }
     let queue = Arc::new(Queue::new(1));
-    let takers = two_that_wait("taker", &queue, TAKE_BACK, |queue, _| queue.take());
+    let takers = two_that_meet("taker", &queue, TAKE_BACK, |queue, _| queue.take());
     put(&queue, 1);
     step("cancels the queue, from which one may take");
     cancel(&queue);
