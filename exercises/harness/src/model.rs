@@ -3,6 +3,7 @@
 //! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our [`Scheduler`] at
 //! every step who is next. Ours prefers to let a thread go on, at first strongly, then less and less: a failure that
 //! needs two switches is then found on a schedule with two switches and not with forty, and its picture is short.
+//! A schedule that repeats an earlier one, choice for choice, counts as tried: see [`tried`].
 
 use std::time::Duration;
 
@@ -13,10 +14,14 @@ use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 use crate::isolate;
 use crate::recorder;
 
+mod chance;
+mod tried;
+
+use chance::{Chance, Question};
+
 /// Who makes threads and locks here: shuttle.
 mod backend {
     use std::cell::{Cell, RefCell};
-    use std::collections::HashMap;
     use std::io;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::sync::{Arc, LockResult, PoisonError};
@@ -30,8 +35,8 @@ mod backend {
     pub use shuttle::sync::BarrierWaitResult;
     pub use shuttle::thread_local;
 
-    use exercises_protocol::SOON;
-
+    use super::chance::{Chance, Question};
+    use super::tried::Tried;
     use crate::recorder::{self, ThreadKey};
 
     mod lock;
@@ -42,9 +47,9 @@ mod backend {
 
     // All threads of the model are coroutines on one thread of the system, so these are for all of them.
     std::thread_local! {
-        static THREADS: RefCell<HashMap<Option<TaskId>, ThreadKey>> = RefCell::default();
-        static RANDOM: Cell<u64> = const { Cell::new(0) };
-        static WAKE_UPS_LEFT: Cell<u32> = const { Cell::new(0) };
+        static THREADS: RefCell<Vec<Option<ThreadKey>>> = const { RefCell::new(Vec::new()) };
+        static CHANCE: RefCell<Chance> = RefCell::new(Chance::of(0, 0));
+        static TRIED: RefCell<Tried> = const { RefCell::new(Tried::new()) };
         static CAN_RUN: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -63,26 +68,56 @@ mod backend {
         CAN_RUN.get() == 1
     }
 
-    pub(super) fn begin_run(seed: u64) {
-        THREADS.with_borrow_mut(HashMap::clear);
-        RANDOM.set(seed);
-        // Not on the first schedules: see `SOON`.
-        let may = random().is_multiple_of(2) && seed & u64::from(u32::MAX) > SOON as u64;
-        WAKE_UPS_LEFT.set(u32::from(may));
+    /// Another property begins.
+    pub(super) fn begin() {
+        TRIED.with_borrow_mut(Tried::clear);
+    }
+
+    /// Whether a run that chance decides like this has been tried.
+    pub(super) fn is_tried(chance: Chance) -> bool {
+        TRIED.with_borrow(|tried| tried.has(chance))
+    }
+
+    pub(super) fn begin_run(chance: Chance) {
+        THREADS.with_borrow_mut(Vec::clear);
+        CHANCE.set(chance);
+        TRIED.with_borrow_mut(Tried::begins);
+    }
+
+    pub(super) fn end_run() {
+        TRIED.with_borrow_mut(Tried::has_ended);
+    }
+
+    /// Asks the chance of this run.
+    pub(super) fn ask(question: Question) -> usize {
+        let answer = CHANCE.with_borrow_mut(|chance| chance.answer(question));
+        TRIED.with_borrow_mut(|tried| tried.was_told(question, answer));
+        answer
     }
 
     pub(super) fn set_me(key: ThreadKey) {
-        THREADS.with_borrow_mut(|threads| threads.insert(try_get_current_task(), key));
+        let number = number(try_get_current_task());
+        THREADS.with_borrow_mut(|threads| {
+            if threads.len() <= number {
+                threads.resize(number + 1, None);
+            }
+            threads[number] = Some(key);
+        });
     }
 
     pub(super) fn me() -> ThreadKey {
-        let task = try_get_current_task();
-        if let Some(key) = THREADS.with_borrow(|threads| threads.get(&task).copied()) {
+        let number = number(try_get_current_task());
+        if let Some(key) = THREADS.with_borrow(|threads| threads.get(number).copied().flatten()) {
             return key;
         }
         let key = recorder::register(thread::current().name().map(str::to_owned), false);
         set_me(key);
         key
+    }
+
+    /// Where the thread is in `THREADS`. The first place is for when none of the model's runs.
+    fn number(task: Option<TaskId>) -> usize {
+        task.map_or(0, |task| usize::from(task) + 1)
     }
 
     /// Starts a thread. All stacks have the same size. In a box, since all of shuttle's `spawn` is compiled anew for every type
@@ -104,15 +139,6 @@ mod backend {
     ) -> io::Result<thread::ScopedJoinHandle<'scope, T>> {
         let f: Box<dyn FnOnce() -> T + Send + 'scope> = Box::new(f);
         Ok(scope.spawn(f))
-    }
-
-    /// Splitmix64: small, and the same everywhere.
-    pub(super) fn random() -> u64 {
-        let state = RANDOM.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
-        RANDOM.set(state);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
     }
 
     /// What is in a `Condvar` of `sync`.
@@ -157,7 +183,7 @@ mod backend {
             let woken = match waiters.len() {
                 0 => Vec::new(),
                 _ if all => std::mem::take(&mut *waiters),
-                n => vec![waiters.swap_remove(below(n))],
+                n => vec![waiters.swap_remove(ask(Question::is_woken(n)))],
             };
             drop(waiters);
             notifies();
@@ -173,18 +199,9 @@ mod backend {
         }
     }
 
-    /// A number below `n`.
-    pub(super) fn below(n: usize) -> usize {
-        usize::try_from(random() % n as u64).expect("less than a usize")
-    }
-
-    /// After the first runs, in every other one, one wait or none ends without a notification. More would hide notifications that are missing.
+    /// Whether a wait that begins ends without a notification.
     pub(super) fn wakes_up_by_itself() -> bool {
-        let wakes = WAKE_UPS_LEFT.get() > 0 && random().is_multiple_of(4);
-        if wakes {
-            WAKE_UPS_LEFT.set(WAKE_UPS_LEFT.get() - 1);
-        }
-        wakes
+        ask(Question::WAKES_UP) == 1
     }
 }
 
@@ -196,6 +213,9 @@ pub mod probe;
 
 /// How many schedules are tried.
 pub const SCHEDULES: usize = 2_000;
+
+/// So many are run in any case: that chance decides all there is to decide shows when the same comes again.
+const ALWAYS: u64 = 10;
 
 /// The longest schedule a property of a right answer could have, many times over.
 const MOST_STEPS: usize = 50_000;
@@ -216,12 +236,13 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
+    backend::begin();
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::None;
     config.max_steps = MaxSteps::FailAfter(MOST_STEPS);
     config.silence_warnings = true;
     config.stack_size = 1 << 20; // failures are reported from a coroutine, too
-    let scheduler = Sticky { schedule: 0, last: times as u64, seed: isolate::round() };
+    let scheduler = Sticky { schedule: 0, last: times as u64, round: isolate::round() };
     Runner::new(scheduler, config).run(move || {
         isolate::install_hook(); // once more: shuttle puts its own, which talks, in front of ours
         backend::set_me(recorder::register(None, false));
@@ -234,18 +255,22 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
 struct Sticky {
     schedule: u64,
     last: u64,
-    seed: u64,
+    round: u64,
 }
 
 impl Scheduler for Sticky {
     fn new_execution(&mut self) -> Option<Schedule> {
-        if self.schedule == self.last {
-            return None;
+        backend::end_run();
+        while self.schedule < self.last {
+            self.schedule += 1;
+            recorder::begin_run();
+            let chance = Chance::of(self.round, self.schedule);
+            if self.schedule <= ALWAYS || !backend::is_tried(chance) {
+                backend::begin_run(chance);
+                return Some(Schedule::new(self.schedule));
+            }
         }
-        self.schedule += 1;
-        backend::begin_run(self.seed << 32 | self.schedule);
-        recorder::begin_run();
-        Some(Schedule::new(self.schedule))
+        None
     }
 
     fn next_task(
@@ -255,25 +280,18 @@ impl Scheduler for Sticky {
         is_yielding: bool,
     ) -> Option<TaskId> {
         recorder::progressed();
-        backend::can_run(runnable.iter().filter(|task| task.runnable()).count()); // not those that could wake up by themselves
-        // From 97 in 100 down to none.
-        let stay = 97 - self.schedule * 97 / SCHEDULES as u64;
-        let current = current.filter(|current| runnable.iter().any(|task| task.id() == *current));
-        if let Some(current) = current
-            && !is_yielding
-            && backend::random() % 100 < stay
-        {
-            return Some(current);
+        let (mut can_run, mut place, mut who) = (0, None, 0);
+        for (n, task) in runnable.iter().enumerate() {
+            can_run += usize::from(task.runnable()); // not those that could wake up by themselves
+            place = if Some(task.id()) == current { Some(n) } else { place };
+            who ^= 1 << (usize::from(task.id()) % 64);
         }
-        let others: Vec<TaskId> =
-            runnable.iter().map(|task| task.id()).filter(|id| !is_yielding || Some(*id) != current).collect();
-        match others.len() {
-            0 => current,
-            n => Some(others[backend::below(n)]),
-        }
+        backend::can_run(can_run);
+        let next = backend::ask(Question::goes_on(runnable.len(), place, is_yielding, who));
+        runnable.get(next).map(|task| task.id())
     }
 
     fn next_u64(&mut self) -> u64 {
-        backend::random()
+        unreachable!("nobody has the random numbers of shuttle")
     }
 }

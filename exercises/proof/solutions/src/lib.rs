@@ -1,4 +1,4 @@
-//! Every solution under the model. The build script (`../answers.rs`) has made a module of each; `crate::sync`,
+//! Every right answer under the model. The build script (`../answers.rs`) has made a module of each; `crate::sync`,
 //! `crate::probe` and `executor` are what they are in an exercise's `tests/model.rs`.
 #![allow(unused, clippy::all, clippy::pedantic, reason = "the answers are as a learner would write them")]
 

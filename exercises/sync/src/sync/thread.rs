@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 pub use std::thread::Result;
 
@@ -210,6 +210,12 @@ pub struct Thread(Arc<Inner>);
 struct Inner {
     id: ThreadId,
     name: Option<String>,
+    /// Not made until it is needed: few threads park, and under the model each lock costs something in every run.
+    parking: OnceLock<Parking>,
+}
+
+#[derive(Debug)]
+struct Parking {
     /// `unpark` has come, and `park` has not yet.
     token: backend::Mutex<bool>,
     unparked: backend::Condvar,
@@ -233,7 +239,8 @@ pub fn current() -> Thread {
 #[track_caller]
 pub fn park() {
     let at = Location::caller();
-    let Thread(me) = current();
+    let me = current();
+    let me = me.parking();
     let mut token = me.token.lock().unwrap_or_else(PoisonError::into_inner);
     if !*token {
         recorder::sleeping("another thread to unpark it", at);
@@ -249,12 +256,12 @@ impl Thread {
     fn new(name: Option<String>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = ThreadId(NEXT.fetch_add(1, atomic::Ordering::Relaxed));
-        Self(Arc::new(Inner {
-            id,
-            name,
-            token: backend::Mutex::new(false),
-            unparked: backend::Condvar::new(),
-        }))
+        Self(Arc::new(Inner { id, name, parking: OnceLock::new() }))
+    }
+
+    fn parking(&self) -> &Parking {
+        let new = || Parking { token: backend::Mutex::new(false), unparked: backend::Condvar::new() };
+        self.0.parking.get_or_init(new)
     }
 
     /// Different for every thread of the process.
@@ -270,9 +277,10 @@ impl Thread {
     /// Ends the thread's `park`: the one it is in, or else the next.
     #[track_caller]
     pub fn unpark(&self) {
-        let mut token = self.0.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let Parking { token, unparked } = self.parking();
+        let mut token = token.lock().unwrap_or_else(PoisonError::into_inner);
         recorder::did("unparks a thread", Some(Location::caller()));
         *token = true;
-        self.0.unparked.notify_one();
+        unparked.notify_one();
     }
 }

@@ -1,0 +1,117 @@
+//! Right: Permits for the room, and a channel without a bound for the items. cancel() drops the only sender, so the receiver gives what is left, and then the end. The generator has its list behind an RwLock.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Condvar, Mutex, RwLock, mpsc};
+
+/// Collects primes until it is cancelled, and never waits for another thread.
+pub struct PrimeGenerator {
+    found: RwLock<Vec<u64>>,
+    cancelled: AtomicBool,
+}
+
+impl PrimeGenerator {
+    /// Makes one that has found no prime.
+    pub fn new() -> Self {
+        Self { found: RwLock::new(Vec::new()), cancelled: AtomicBool::new(false) }
+    }
+
+    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
+    /// long.
+    pub fn run(&self, primes: impl Iterator<Item = u64>) {
+        for prime in primes {
+            if self.cancelled.load(Ordering::SeqCst) {
+                return;
+            }
+            self.found.write().unwrap().push(prime);
+        }
+    }
+
+    /// Asks run() to end. It cannot be taken back.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::SeqCst);
+    }
+
+    /// A copy of what has been found so far.
+    pub fn found(&self) -> Vec<u64> {
+        self.found.read().unwrap().clone()
+    }
+}
+
+/// A queue with room for so many items, and with an end.
+pub struct Queue<T> {
+    entrance: Mutex<Entrance<T>>,
+    /// There is a permit, or the queue is cancelled.
+    permitted: Condvar,
+    /// Takers wait for a message one after the other.
+    receiver: Mutex<mpsc::Receiver<T>>,
+}
+
+struct Entrance<T> {
+    permits: usize,
+    /// None when the queue is cancelled.
+    sender: Option<mpsc::Sender<T>>,
+}
+
+impl<T> Queue<T> {
+    /// Makes an empty one with room for `room` items.
+    pub fn new(room: usize) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let entrance = Mutex::new(Entrance { permits: room, sender: Some(sender) });
+        Self { entrance, permitted: Condvar::new(), receiver: Mutex::new(receiver) }
+    }
+
+    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
+    /// item comes back as `Err`.
+    pub fn put(&self, item: T) -> Result<(), T> {
+        let mut entrance = self.entrance.lock().unwrap();
+        loop {
+            let Some(sender) = &entrance.sender else { return Err(item) };
+            if entrance.permits > 0 {
+                sender.send(item).map_err(|refused| refused.0)?;
+                entrance.permits -= 1;
+                return Ok(());
+            }
+            entrance = self.permitted.wait(entrance).unwrap();
+        }
+    }
+
+    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    pub fn take(&self) -> Option<T> {
+        let item = self.receiver.lock().unwrap().recv().ok()?;
+        self.entrance.lock().unwrap().permits += 1;
+        self.permitted.notify_one();
+        Some(item)
+    }
+
+    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    pub fn cancel(&self) {
+        self.entrance.lock().unwrap().sender = None;
+        self.permitted.notify_all();
+    }
+}
+
+/// Puts primes into a queue until it is cancelled.
+pub struct PrimeProducer {
+    queue: Arc<Queue<u64>>,
+}
+
+impl PrimeProducer {
+    /// Makes one that puts its primes into this queue.
+    pub fn new(queue: Arc<Queue<u64>>) -> Self {
+        Self { queue }
+    }
+
+    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
+    /// there is one.
+    pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
+        primes.find_map(|prime| self.queue.put(prime).err())
+    }
+
+    /// Asks run() to end, also while it waits: cancels the queue.
+    pub fn cancel(&self) {
+        self.queue.cancel();
+    }
+}

@@ -1,0 +1,135 @@
+//! Right: No Condvar: who waits leaves its thread in a list and parks, and whoever changes something unparks the list. The generator ends by an error out of try_for_each.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::thread::{self, Thread};
+use crate::sync::{Arc, Mutex, MutexGuard};
+
+/// Collects primes until it is cancelled, and never waits for another thread.
+pub struct PrimeGenerator {
+    found: Mutex<Vec<u64>>,
+    cancelled: AtomicBool,
+}
+
+impl PrimeGenerator {
+    /// Makes one that has found no prime.
+    pub fn new() -> Self {
+        Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
+    }
+
+    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
+    /// long.
+    pub fn run(&self, mut primes: impl Iterator<Item = u64>) {
+        let _ = primes.try_for_each(|prime| {
+            if self.cancelled.load(Ordering::SeqCst) {
+                return Err(prime);
+            }
+            self.found.lock().unwrap().push(prime);
+            Ok(())
+        });
+    }
+
+    /// Asks run() to end. It cannot be taken back.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::SeqCst);
+    }
+
+    /// A copy of what has been found so far.
+    pub fn found(&self) -> Vec<u64> {
+        self.found.lock().unwrap().clone()
+    }
+}
+
+/// A queue with room for so many items, and with an end.
+pub struct Queue<T> {
+    room: usize,
+    state: Mutex<State<T>>,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    cancelled: bool,
+    /// Those who have looked in vain since the last change.
+    parked: Vec<Thread>,
+}
+
+impl<T> State<T> {
+    fn has_changed(&mut self) {
+        self.parked.drain(..).for_each(|thread| thread.unpark());
+    }
+}
+
+impl<T> Queue<T> {
+    /// Makes an empty one with room for `room` items.
+    pub fn new(room: usize) -> Self {
+        Self {
+            room,
+            state: Mutex::new(State { items: VecDeque::new(), cancelled: false, parked: Vec::new() }),
+        }
+    }
+
+    /// Waits while `blocked` says so.
+    fn lock_when(&self, blocked: impl Fn(&State<T>) -> bool) -> MutexGuard<'_, State<T>> {
+        loop {
+            let mut state = self.state.lock().unwrap();
+            if state.cancelled || !blocked(&state) {
+                return state;
+            }
+            state.parked.push(thread::current());
+            drop(state);
+            thread::park();
+        }
+    }
+
+    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
+    /// item comes back as `Err`.
+    pub fn put(&self, item: T) -> Result<(), T> {
+        let mut state = self.lock_when(|state| state.items.len() == self.room);
+        if state.cancelled {
+            return Err(item);
+        }
+        state.items.push_back(item);
+        state.has_changed();
+        Ok(())
+    }
+
+    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    pub fn take(&self) -> Option<T> {
+        let mut state = self.lock_when(|state| state.items.is_empty());
+        let item = state.items.pop_front();
+        state.has_changed();
+        item
+    }
+
+    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    pub fn cancel(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.cancelled = true;
+        state.has_changed();
+    }
+}
+
+/// Puts primes into a queue until it is cancelled.
+pub struct PrimeProducer {
+    queue: Arc<Queue<u64>>,
+}
+
+impl PrimeProducer {
+    /// Makes one that puts its primes into this queue.
+    pub fn new(queue: Arc<Queue<u64>>) -> Self {
+        Self { queue }
+    }
+
+    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
+    /// there is one.
+    pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
+        primes.find_map(|prime| self.queue.put(prime).err())
+    }
+
+    /// Asks run() to end, also while it waits: cancels the queue.
+    pub fn cancel(&self) {
+        self.queue.cancel();
+    }
+}

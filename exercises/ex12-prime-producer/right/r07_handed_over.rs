@@ -1,0 +1,137 @@
+//! Right: Who waits has a place of its own in a list: a taker gets its item there, and a putter leaves it there. Whoever comes hands over directly.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Condvar, Mutex, mpsc};
+
+/// Collects primes until it is cancelled, and never waits for another thread.
+pub struct PrimeGenerator {
+    found: Mutex<Vec<u64>>,
+    cancelled: AtomicBool,
+}
+
+impl PrimeGenerator {
+    /// Makes one that has found no prime.
+    pub fn new() -> Self {
+        Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
+    }
+
+    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
+    /// long.
+    pub fn run(&self, primes: impl Iterator<Item = u64>) {
+        for prime in primes {
+            if self.cancelled.load(Ordering::SeqCst) {
+                return;
+            }
+            self.found.lock().unwrap().push(prime);
+        }
+    }
+
+    /// Asks run() to end. It cannot be taken back.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::SeqCst);
+    }
+
+    /// A copy of what has been found so far.
+    pub fn found(&self) -> Vec<u64> {
+        self.found.lock().unwrap().clone()
+    }
+}
+
+/// A queue with room for so many items, and with an end.
+pub struct Queue<T> {
+    room: usize,
+    state: Mutex<State<T>>,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    /// Those who wait for room, with their items. While there is one, the queue is full.
+    putters: VecDeque<(T, mpsc::Sender<Result<(), T>>)>,
+    /// Those who wait for an item. While there is one, the queue is empty.
+    takers: VecDeque<mpsc::Sender<T>>,
+    cancelled: bool,
+}
+
+impl<T> Queue<T> {
+    /// Makes an empty one with room for `room` items.
+    pub fn new(room: usize) -> Self {
+        let (items, putters, takers) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        Self { room, state: Mutex::new(State { items, putters, takers, cancelled: false }) }
+    }
+
+    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
+    /// item comes back as `Err`.
+    pub fn put(&self, item: T) -> Result<(), T> {
+        let mut state = self.state.lock().unwrap();
+        if state.cancelled {
+            return Err(item);
+        }
+        if let Some(taker) = state.takers.pop_front() {
+            taker.send(item).unwrap_or_else(|_| unreachable!("a taker waits for its message"));
+            return Ok(());
+        }
+        if state.items.len() < self.room {
+            state.items.push_back(item);
+            return Ok(());
+        }
+        let (sender, receiver) = mpsc::channel();
+        state.putters.push_back((item, sender));
+        drop(state);
+        receiver.recv().unwrap()
+    }
+
+    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    pub fn take(&self) -> Option<T> {
+        let mut state = self.state.lock().unwrap();
+        if let Some(item) = state.items.pop_front() {
+            if let Some((item, putter)) = state.putters.pop_front() {
+                state.items.push_back(item);
+                putter.send(Ok(())).unwrap();
+            }
+            return Some(item);
+        }
+        if state.cancelled {
+            return None;
+        }
+        let (sender, receiver) = mpsc::channel();
+        state.takers.push_back(sender);
+        drop(state);
+        receiver.recv().ok()
+    }
+
+    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    pub fn cancel(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.cancelled = true;
+        state.takers.clear();
+        for (item, putter) in state.putters.drain(..) {
+            putter.send(Err(item)).unwrap();
+        }
+    }
+}
+
+/// Puts primes into a queue until it is cancelled.
+pub struct PrimeProducer {
+    queue: Arc<Queue<u64>>,
+}
+
+impl PrimeProducer {
+    /// Makes one that puts its primes into this queue.
+    pub fn new(queue: Arc<Queue<u64>>) -> Self {
+        Self { queue }
+    }
+
+    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
+    /// there is one.
+    pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
+        primes.find_map(|prime| self.queue.put(prime).err())
+    }
+
+    /// Asks run() to end, also while it waits: cancels the queue.
+    pub fn cancel(&self) {
+        self.queue.cancel();
+    }
+}

@@ -1,0 +1,89 @@
+//! Primes until somebody has enough of them: a flag that is looked at, and a wait that hears of a cancel.
+//!
+//! This is the only file to edit. `cargo test -p ex12-prime-producer` checks it.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Collects primes until it is cancelled, and never waits for another thread.
+pub struct PrimeGenerator {
+    // What has been found, and whether somebody has asked it to end.
+}
+
+impl PrimeGenerator {
+    /// Makes one that has found no prime.
+    pub fn new() -> Self {
+        todo!("make a generator that has found no prime")
+    }
+
+    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
+    /// long.
+    pub fn run(&self, primes: impl Iterator<Item = u64>) {
+        todo!("keep each prime, and look whether to go on")
+    }
+
+    /// Asks run() to end. It cannot be taken back.
+    pub fn cancel(&self) {
+        todo!("ask run() to end")
+    }
+
+    /// A copy of what has been found so far.
+    pub fn found(&self) -> Vec<u64> {
+        todo!("copy what has been found so far")
+    }
+}
+
+/// A queue with room for so many items, and with an end.
+pub struct Queue<T> {
+    // Besides the items: what do those who wait have to hear of? `T` has to stand somewhere:
+    items: std::marker::PhantomData<T>,
+}
+
+impl<T> Queue<T> {
+    /// Makes an empty one with room for `room` items.
+    pub fn new(room: usize) -> Self {
+        todo!("make an empty queue")
+    }
+
+    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
+    /// item comes back as `Err`.
+    pub fn put(&self, item: T) -> Result<(), T> {
+        todo!("wait for room or for the cancel; then put the item, or give it back")
+    }
+
+    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    pub fn take(&self) -> Option<T> {
+        todo!("wait for an item or for the cancel; then take the item, if there is one")
+    }
+
+    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    pub fn cancel(&self) {
+        todo!("see to it that everybody who waits hears of it, and everybody who comes later")
+    }
+}
+
+/// Puts primes into a queue until it is cancelled.
+pub struct PrimeProducer {
+    queue: Arc<Queue<u64>>,
+}
+
+impl PrimeProducer {
+    /// Makes one that puts its primes into this queue.
+    pub fn new(queue: Arc<Queue<u64>>) -> Self {
+        Self { queue }
+    }
+
+    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
+    /// there is one.
+    pub fn run(&self, primes: impl Iterator<Item = u64>) -> Option<u64> {
+        todo!("put each prime; end when one comes back")
+    }
+
+    /// Asks run() to end, also while it waits: cancels the queue.
+    pub fn cancel(&self) {
+        todo!("reach run() wherever it is")
+    }
+}

@@ -1,0 +1,122 @@
+//! Wrong: put() looks at the flag, lets go of the lock, and takes it again to put the item.
+//! The learner sees: a cancel comes in between, and an item comes after the end.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Collects primes until it is cancelled, and never waits for another thread.
+pub struct PrimeGenerator {
+    found: Mutex<Vec<u64>>,
+    cancelled: AtomicBool,
+}
+
+impl PrimeGenerator {
+    /// Makes one that has found no prime.
+    pub fn new() -> Self {
+        Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
+    }
+
+    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
+    /// long.
+    pub fn run(&self, primes: impl Iterator<Item = u64>) {
+        for prime in primes {
+            if self.cancelled.load(Ordering::SeqCst) {
+                return;
+            }
+            self.found.lock().unwrap().push(prime);
+        }
+    }
+
+    /// Asks run() to end. It cannot be taken back.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::SeqCst);
+    }
+
+    /// A copy of what has been found so far.
+    pub fn found(&self) -> Vec<u64> {
+        self.found.lock().unwrap().clone()
+    }
+}
+
+/// A queue with room for so many items, and with an end.
+pub struct Queue<T> {
+    room: usize,
+    state: Mutex<State<T>>,
+    /// There is room, or the queue is cancelled.
+    not_full: Condvar,
+    /// There is an item, or the queue is cancelled.
+    not_empty: Condvar,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    cancelled: bool,
+}
+
+impl<T> Queue<T> {
+    /// Makes an empty one with room for `room` items.
+    pub fn new(room: usize) -> Self {
+        let state = Mutex::new(State { items: VecDeque::new(), cancelled: false });
+        Self { room, state, not_full: Condvar::new(), not_empty: Condvar::new() }
+    }
+
+    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
+    /// item comes back as `Err`.
+    pub fn put(&self, item: T) -> Result<(), T> {
+        let mut state = self.state.lock().unwrap();
+        while state.items.len() == self.room && !state.cancelled {
+            state = self.not_full.wait(state).unwrap();
+        }
+        if state.cancelled {
+            return Err(item);
+        }
+        drop(state);
+        self.state.lock().unwrap().items.push_back(item);
+        self.not_empty.notify_one();
+        Ok(())
+    }
+
+    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    pub fn take(&self) -> Option<T> {
+        let mut state = self.state.lock().unwrap();
+        while state.items.is_empty() && !state.cancelled {
+            state = self.not_empty.wait(state).unwrap();
+        }
+        let item = state.items.pop_front();
+        self.not_full.notify_one();
+        item
+    }
+
+    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    pub fn cancel(&self) {
+        self.state.lock().unwrap().cancelled = true;
+        self.not_full.notify_all();
+        self.not_empty.notify_all();
+    }
+}
+
+/// Puts primes into a queue until it is cancelled.
+pub struct PrimeProducer {
+    queue: Arc<Queue<u64>>,
+}
+
+impl PrimeProducer {
+    /// Makes one that puts its primes into this queue.
+    pub fn new(queue: Arc<Queue<u64>>) -> Self {
+        Self { queue }
+    }
+
+    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
+    /// there is one.
+    pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
+        primes.find_map(|prime| self.queue.put(prime).err())
+    }
+
+    /// Asks run() to end, also while it waits: cancels the queue.
+    pub fn cancel(&self) {
+        self.queue.cancel();
+    }
+}

@@ -1,0 +1,99 @@
+//! A worker that can be asked to stop, and steps of its work that must not be cut off.
+//!
+//! This is the only file to edit. `cargo test -p ex13-whole-step` checks it.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// The worker was asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+// ----- Given, and right as it is: where tasks lie, and where the request to stop is made. -----
+
+/// Where tasks wait for the workers, who may all be asked to stop. The request is never taken back.
+pub struct Desk<T> {
+    state: Mutex<State<T>>,
+    /// A task has come, or the request.
+    changed: Condvar,
+}
+
+struct State<T> {
+    tasks: VecDeque<T>,
+    cancelled: bool,
+}
+
+impl<T> Desk<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        Self {
+            state: Mutex::new(State { tasks: VecDeque::new(), cancelled: false }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Leaves a task for the workers.
+    pub fn put(&self, task: T) {
+        self.state.lock().unwrap().tasks.push_back(task);
+        self.changed.notify_one();
+    }
+
+    /// Asks the workers to stop.
+    pub fn cancel(&self) {
+        self.state.lock().unwrap().cancelled = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether they were asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.state.lock().unwrap().cancelled
+    }
+
+    /// How many tasks lie here.
+    pub fn left(&self) -> usize {
+        self.state.lock().unwrap().tasks.len()
+    }
+}
+
+// ----- Yours. -----
+
+/// One who works at a desk. It is used by one thread.
+pub struct Worker<T> {
+    desk: Arc<Desk<T>>,
+    // What else does it have to know of itself?
+}
+
+impl<T> Worker<T> {
+    /// Makes a worker that is in no step.
+    pub fn new(desk: Arc<Desk<T>>) -> Self {
+        todo!("make a worker that is in no step")
+    }
+
+    /// Takes the oldest task. Sleeps while there is none.
+    ///
+    /// Once the worker was asked to stop, this fails and takes none, whether it waits already or is only called. Inside
+    /// `masked` it goes on all the same.
+    pub fn take(&self) -> Result<T, Cancelled> {
+        todo!("take the oldest task, or sleep, or say that you were asked to stop")
+    }
+
+    /// Runs `step` as a whole: until its end, no request cuts this worker's `take()` off. Steps may be nested; then it
+    /// counts when the outermost ends. A panic ends a step, too, and comes out.
+    pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
+        todo!("run the step, and know for how long you are in it")
+    }
+
+    /// Takes the next task, however long it takes to come: a request does not end the wait. The request is there afterwards
+    /// as it was before.
+    pub fn next_task(&self) -> T {
+        todo!("wait for the next task, whatever happens")
+    }
+
+    /// Takes two tasks that belong together, the older one first. Takes that as soon as it is there. Before, it can be cut off,
+    /// and takes none; from then on it comes back with both.
+    pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
+        todo!("take two tasks, or none")
+    }
+}

@@ -1,0 +1,127 @@
+//! Wrong: next_task() sets the number of steps to one, and to zero when it is done.
+//! The learner sees: after next_task(), the step around it is cut off.
+#![allow(unused)]
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// The worker was asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+// ----- Given, and right as it is: where tasks lie, and where the request to stop is made. -----
+
+/// Where tasks wait for the workers, who may all be asked to stop. The request is never taken back.
+pub struct Desk<T> {
+    state: Mutex<State<T>>,
+    /// A task has come, or the request.
+    changed: Condvar,
+}
+
+struct State<T> {
+    tasks: VecDeque<T>,
+    cancelled: bool,
+}
+
+impl<T> Desk<T> {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        Self {
+            state: Mutex::new(State { tasks: VecDeque::new(), cancelled: false }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Leaves a task for the workers.
+    pub fn put(&self, task: T) {
+        self.state.lock().unwrap().tasks.push_back(task);
+        self.changed.notify_one();
+    }
+
+    /// Asks the workers to stop.
+    pub fn cancel(&self) {
+        self.state.lock().unwrap().cancelled = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether they were asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.state.lock().unwrap().cancelled
+    }
+
+    /// How many tasks lie here.
+    pub fn left(&self) -> usize {
+        self.state.lock().unwrap().tasks.len()
+    }
+}
+
+// ----- Yours. -----
+
+/// One who works at a desk. It is used by one thread.
+pub struct Worker<T> {
+    desk: Arc<Desk<T>>,
+    /// How many steps it is in the middle of, one inside the other.
+    steps: Cell<usize>,
+}
+
+impl<T> Worker<T> {
+    /// Makes a worker that is in no step.
+    pub fn new(desk: Arc<Desk<T>>) -> Self {
+        Self { desk, steps: Cell::new(0) }
+    }
+
+    /// Takes the oldest task. Sleeps while there is none.
+    ///
+    /// Once the worker was asked to stop, this fails and takes none, whether it waits already or is only called. Inside
+    /// `masked` it goes on all the same.
+    pub fn take(&self) -> Result<T, Cancelled> {
+        let mut state = self.desk.state.lock().unwrap();
+        loop {
+            if state.cancelled && self.steps.get() == 0 {
+                return Err(Cancelled);
+            }
+            if let Some(task) = state.tasks.pop_front() {
+                return Ok(task);
+            }
+            state = self.desk.changed.wait(state).unwrap();
+        }
+    }
+
+    /// Runs `step` as a whole: until its end, no request cuts this worker's `take()` off. Steps may be nested; then it
+    /// counts when the outermost ends. A panic ends a step, too, and comes out.
+    pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
+        self.steps.set(self.steps.get() + 1);
+        let _end = End(&self.steps);
+        step()
+    }
+
+    /// Takes the next task, however long it takes to come: a request does not end the wait. The request is there afterwards
+    /// as it was before.
+    pub fn next_task(&self) -> T {
+        self.steps.set(1);
+        let task = self.take();
+        self.steps.set(0);
+        match task {
+            Ok(task) => task,
+            Err(Cancelled) => unreachable!("no request cuts this off"),
+        }
+    }
+
+    /// Takes two tasks that belong together, the older one first. Takes that as soon as it is there. Before, it can be cut off,
+    /// and takes none; from then on it comes back with both.
+    pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
+        let first = self.take()?;
+        Ok((first, self.next_task()))
+    }
+}
+
+/// Ends a step when it is dropped: after a panic, too.
+struct End<'a>(&'a Cell<usize>);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}

@@ -1,0 +1,94 @@
+//! Right: callbacks write down what has happened, and the caller waits on a condition variable.
+#![allow(unused)]
+
+use executor::prelude::*;
+use executor::{CancelToken, Executor, Panic, RejectReason, TaskError};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// Milliseconds.
+pub type Millis = u64;
+
+/// Calls back when a time is up. The tests bring their own: there an alarm rings when the test says so.
+pub trait Alarms {
+    /// Has `ring` called once, `limit` from now, on a thread that is not the caller's. With a limit of 0 it is called at
+    /// once, on this thread, before `set` returns.
+    ///
+    /// Dropping what is returned takes the alarm back. If it has begun to ring by then, the drop does not wait for it.
+    fn set(&self, limit: Millis, ring: Box<dyn FnOnce() + Send>) -> Box<dyn Alarm>;
+}
+
+/// An alarm that is set.
+pub trait Alarm: Send {}
+
+/// What a task does.
+pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum TimedRunError {
+    /// The time was up.
+    TimedOut,
+    /// The caller was told to stop.
+    Interrupted,
+    /// The job panicked.
+    Panicked(Panic),
+    /// Somebody else called the job off, or the executor dropped it without running it.
+    Cancelled,
+    /// The executor refused the job.
+    Refused(RejectReason),
+}
+
+/// What has happened so far.
+struct State<T> {
+    outcome: Option<Result<T, TaskError>>,
+    rang: bool,
+    interrupted: bool,
+}
+
+/// Has `executor` run the job, and waits for its result, for `limit` at most.
+///
+/// The end of the job, the alarm, a request to the caller to stop: what comes first counts. If it is not the end of the job,
+/// the job is told to stop, or never begins, and the caller does not wait for it any longer. Nobody else is told to stop.
+pub fn timed_run<T: Send + 'static>(
+    executor: &dyn Executor,
+    alarms: &dyn Alarms,
+    limit: Millis,
+    job: Job<T>,
+) -> Result<T, TimedRunError> {
+    let handle = executor.submit(job).map_err(|refused| TimedRunError::Refused(refused.reason))?;
+    let canceller = handle.canceller();
+    let shared = Arc::new((Mutex::new(State { outcome: None, rang: false, interrupted: false }), Condvar::new()));
+    let of_the_job = Arc::clone(&shared);
+    handle.on_done(move |outcome| {
+        of_the_job.0.lock().unwrap().outcome = Some(outcome);
+        of_the_job.1.notify_all();
+    });
+    let of_the_alarm = Arc::clone(&shared);
+    let ring = move || {
+        of_the_alarm.0.lock().unwrap().rang = true;
+        of_the_alarm.1.notify_all();
+    };
+    let alarm = alarms.set(limit, Box::new(ring));
+    let of_the_caller = Arc::clone(&shared);
+    let registration = CancelToken::current().on_cancel(move || {
+        of_the_caller.0.lock().unwrap().interrupted = true;
+        of_the_caller.1.notify_all();
+    });
+    let (lock, changed) = &*shared;
+    let wait = |state: &mut State<T>| state.outcome.is_none() && !state.rang && !state.interrupted;
+    let state = changed.wait_while(lock.lock().unwrap(), wait).unwrap();
+    let (ended, interrupted) = (state.outcome.is_some(), state.interrupted);
+    drop(state);
+    drop((alarm, registration));
+    if !ended && canceller.cancel() {
+        return Err(if interrupted { TimedRunError::Interrupted } else { TimedRunError::TimedOut });
+    }
+    // It has ended, and its callback has come or is about to.
+    let mut state = changed.wait_while(lock.lock().unwrap(), |state| state.outcome.is_none()).unwrap();
+    match state.outcome.take() {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(TaskError::Panicked(panic))) => Err(TimedRunError::Panicked(panic)),
+        _ => Err(TimedRunError::Cancelled),
+    }
+}

@@ -1,0 +1,526 @@
+//! The properties of the timed run, each a function. `exercise.toml` lists them and says what each promises.
+//!
+//! The test's own thread is the executor and the clock: it runs the task when it likes, and has the alarm ring. `timed_run` is
+//! called on another thread, the caller's.
+
+use std::collections::VecDeque;
+
+use executor::{CancelToken, Executor, RejectReason, RejectedExecution, Task};
+use exercises_harness::{expect, fail, panic_on_purpose, step};
+
+use super::exercise::{Alarm, Alarms, Job, Millis, TimedRunError, timed_run};
+use crate::probe::{Counter, Shared, until_others_wait};
+use crate::sync::{Arc, thread};
+
+type Outcome = Result<u32, TimedRunError>;
+type Ring = Box<dyn FnOnce() + Send>;
+
+/// The limit of those that do not ask for another.
+const LIMIT: Millis = 100;
+
+/// An executor and a clock that do what the property says, when it says so.
+#[derive(Clone)]
+struct World(Arc<State>);
+
+struct State {
+    tasks: Shared<VecDeque<Task>>,
+    accepted: Counter,
+    refuses: Shared<bool>,
+    /// Those that are set, with what they are to call.
+    alarms: Shared<Vec<(usize, Ring)>>,
+    set: Counter,
+    limits: Shared<Vec<Millis>>,
+    /// How many calls of `timed_run` have returned.
+    returned: Counter,
+}
+
+impl World {
+    fn new() -> Self {
+        Self(Arc::new(State {
+            tasks: Shared::default(),
+            accepted: Counter::new("the executor to be given the job"),
+            refuses: Shared::default(),
+            alarms: Shared::default(),
+            set: Counter::new("an alarm to be set"),
+            limits: Shared::default(),
+            returned: Counter::new("timed_run() to return"),
+        }))
+    }
+
+    /// The job's task. Waits until the executor has it and the alarm is set.
+    fn task(&self) -> Task {
+        let cause = "the job has to be handed to the executor: is it run on the caller's thread?";
+        expect("handing the job to the executor", cause, || self.0.accepted.wait_for(1));
+        let cause = "nobody set an alarm with alarms.set(): no other clock knows what time it is here";
+        expect("setting the alarm", cause, || self.0.set.wait_for(1));
+        self.0
+            .tasks
+            .with(VecDeque::pop_front)
+            .unwrap_or_else(|| fail("the executor has no task", "it is given one"))
+    }
+
+    /// The alarm begins to ring: from now on it cannot be taken back.
+    fn begin_to_ring(&self) -> Ring {
+        let cause = "an alarm that is dropped is taken back and never rings: `let _ = alarms.set(..)` drops it at once";
+        match self.0.alarms.with(|alarms| alarms.pop()) {
+            Some((_, ring)) => ring,
+            None => fail("the time is up, timed_run() still waits, and no alarm is set", cause),
+        }
+    }
+
+    fn ring(&self) {
+        let ring = self.begin_to_ring();
+        step("the alarm rings");
+        ring();
+    }
+
+    /// Waits until timed_run() has returned.
+    fn returned(&self, what: &str, cause: &str) {
+        expect(what, cause, || self.0.returned.wait_for(1));
+    }
+
+    fn no_alarm_left(&self, when: &str) {
+        let left = self.0.alarms.with(|alarms| alarms.len());
+        if left > 0 {
+            fail(
+                &format!("{when}, and its alarm is still set"),
+                "take the alarm back on each way out, by dropping it: otherwise it rings for nobody, and until then keeps \
+                 what it has captured",
+            );
+        }
+    }
+}
+
+impl Executor for World {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        if self.0.refuses.with(|refuses| *refuses) {
+            step("the executor refuses the job");
+            return Err(RejectedExecution { reason: RejectReason::Saturated, task });
+        }
+        self.0.tasks.with(|tasks| tasks.push_back(task));
+        step("the executor queues the job");
+        self.0.accepted.add();
+        Ok(())
+    }
+}
+
+struct Set {
+    world: World,
+    number: usize,
+}
+
+impl Alarm for Set {}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        let taken_back = self.world.0.alarms.with(|alarms| {
+            let place = alarms.iter().position(|(number, _)| *number == self.number)?;
+            Some(alarms.remove(place))
+        });
+        drop(taken_back);
+    }
+}
+
+impl Alarms for World {
+    fn set(&self, limit: Millis, ring: Ring) -> Box<dyn Alarm> {
+        self.0.limits.with(|limits| limits.push(limit));
+        if limit == 0 {
+            step("the limit is 0, so the alarm rings at once");
+            ring();
+            self.0.set.add();
+            return Box::new(Set { world: self.clone(), number: usize::MAX });
+        }
+        step("the alarm is set");
+        let number = self.0.set.get();
+        self.0.alarms.with(|alarms| alarms.push((number, ring)));
+        self.0.set.add();
+        Box::new(Set { world: self.clone(), number })
+    }
+}
+
+/// The thread that calls timed_run(), as a task with a token.
+struct Caller {
+    token: CancelToken,
+    thread: thread::JoinHandle<Outcome>,
+}
+
+/// Calls timed_run() on a thread of its own.
+fn call(world: &World, limit: Millis, job: Job<u32>) -> Caller {
+    let (token, world) = (CancelToken::new(), world.clone());
+    let run: Box<dyn FnOnce() -> Outcome + Send> = Box::new(move || {
+        let outcome = timed_run(&world, &world, limit, job);
+        step("timed_run() has returned");
+        world.0.returned.add();
+        outcome
+    });
+    let attached = {
+        let token = token.clone();
+        move || token.attach(run)
+    };
+    let thread = thread::Builder::new().name("caller".into()).spawn(attached).expect("a thread");
+    Caller { token, thread }
+}
+
+impl Caller {
+    /// What timed_run() returned, as a text.
+    fn outcome(self, cause: &str) -> String {
+        let joined = expect("timed_run()", cause, || self.thread.join());
+        let Ok(outcome) = joined else {
+            fail("timed_run() panicked", "how the job has ended is told by what is returned")
+        };
+        match outcome {
+            Ok(value) => value.to_string(),
+            Err(TimedRunError::Panicked(panic)) => format!("Panicked: {}", panic.message()),
+            Err(TimedRunError::Refused(reason)) => format!("Refused: {reason}"),
+            Err(other) => format!("{other:?}"),
+        }
+    }
+
+    /// Sees that timed_run() returned this.
+    fn must_have(self, expected: &str, when: &str, cause: &str) {
+        let outcome = self.outcome(cause);
+        if outcome != expected {
+            fail(&format!("{when}, and timed_run() returned {outcome}, and not {expected}"), cause);
+        }
+    }
+}
+
+const NO_END: &str =
+    "the job has ended, or will never run, and timed_run() waits: what tells the waiting caller?";
+
+/// A job that does nothing but say so.
+fn quick() -> Job<u32> {
+    Box::new(|| {
+        step("the job runs");
+        7
+    })
+}
+
+/// Gives out the token under which it runs. Then it does `rest`, and returns 7.
+fn with_token(tell: &Arc<Shared<Option<CancelToken>>>, rest: impl FnOnce() + Send + 'static) -> Job<u32> {
+    let tell = Arc::clone(tell);
+    let rest: Box<dyn FnOnce() + Send> = Box::new(rest);
+    Box::new(move || {
+        let token = CancelToken::current();
+        tell.with(|place| *place = Some(token));
+        step("the job runs");
+        rest();
+        step("the job ends");
+        7
+    })
+}
+
+fn was_told(token: &Arc<Shared<Option<CancelToken>>>) -> bool {
+    token.with(|token| token.as_ref().is_some_and(CancelToken::is_cancelled))
+}
+
+pub fn the_result_comes_back() {
+    let world = World::new();
+    let caller = call(&world, LIMIT, quick());
+    world.task().run();
+    caller.must_have("7", "the job ended in time with 7", "what the job returns is what timed_run() returns");
+    let limits = world.0.limits.with(|limits| limits.clone());
+    if limits != [LIMIT] {
+        fail(
+            &format!("the limit is {LIMIT}, and alarms were set for {limits:?}"),
+            "one alarm is enough, and it has the limit that the caller asks for",
+        );
+    }
+}
+
+pub fn a_panic_is_told_as_a_panic() {
+    let world = World::new();
+    let caller = call(&world, LIMIT, Box::new(|| panic_on_purpose()));
+    world.task().run();
+    caller.must_have(
+        "Panicked: a panic on purpose",
+        "the job panicked",
+        "a panic is a bug in the job, and neither a time-out nor a cancel: pass it on as it is, with its message",
+    );
+}
+
+pub fn a_time_out_is_told_while_the_job_runs() {
+    let world = World::new();
+    let token = Arc::default();
+    let in_the_job = {
+        let world = world.clone();
+        move || {
+            world.ring();
+            let cause = "the alarm has rung, the job takes no notice, and the caller waits on: the limit is the caller's, \
+                         whatever the job does. Does the alarm end your wait? (CancelToken::current() inside its closure is \
+                         that of the thread on which the alarm rings)";
+            world.returned("timed_run() with a job that takes no notice", cause);
+        }
+    };
+    let caller = call(&world, LIMIT, with_token(&token, in_the_job));
+    world.task().run();
+    caller.must_have(
+        "TimedOut",
+        "the time was up while the job was running",
+        "the caller has to be told why there is no result, and that nobody has called the job off but the clock",
+    );
+}
+
+pub fn at_the_time_out_a_running_job_is_told_to_stop() {
+    let world = World::new();
+    let token: Arc<Shared<Option<CancelToken>>> = Arc::default();
+    let told = Arc::new(Shared::default());
+    let in_the_job = {
+        let (world, told, token) = (world.clone(), Arc::clone(&told), Arc::clone(&token));
+        move || {
+            world.ring();
+            world.returned("timed_run() after the alarm", "the time is up: tell the job to stop, and leave");
+            told.with(|told| *told = was_told(&token));
+        }
+    };
+    let caller = call(&world, LIMIT, with_token(&token, in_the_job));
+    world.task().run();
+    drop(caller.outcome(NO_END));
+    if !told.with(|told| *told) {
+        fail(
+            "the time was up, timed_run() returned, and the job was not told to stop",
+            "a time-out ends the wait and not the job, and to drop the handle does not either. cancel() tells the job, \
+             through its token; cancel_keep_running() does not",
+        );
+    }
+}
+
+pub fn at_the_time_out_a_queued_job_is_called_off() {
+    let world = World::new();
+    let ran = Arc::new(Counter::new("nothing"));
+    let runs = Arc::clone(&ran);
+    let caller = call(&world, LIMIT, Box::new(move || u32::try_from(runs.add()).unwrap_or(0)));
+    let task = world.task();
+    world.ring();
+    caller.must_have(
+        "TimedOut",
+        "the time was up before the executor had a thread for the job",
+        "the limit is for all of it: the wait in the executor's queue counts as well",
+    );
+    step("the executor has a thread for the job now");
+    task.run();
+    if ran.get() > 0 {
+        fail(
+            "the job began after its time was up",
+            "nobody wants its result any more: cancel() calls off a job that has not begun",
+        );
+    }
+}
+
+pub fn the_caller_is_not_cancelled_at_the_time_out() {
+    let world = World::new();
+    let caller = call(&world, LIMIT, quick());
+    let task = world.task();
+    world.ring();
+    world.returned("timed_run() after the alarm", "the time is up");
+    drop(task);
+    if caller.token.is_cancelled() {
+        fail(
+            "the time of the job was up, and the caller was told to stop",
+            "the caller's token belongs to whoever runs the caller: what it does next would be cut short, and a request \
+             is never taken back. Cancel a token of your own: CancelToken::current().child()",
+        );
+    }
+    drop(caller.outcome(NO_END));
+}
+
+pub fn an_alarm_that_rings_late_hits_nobody() {
+    let world = World::new();
+    let token = Arc::default();
+    let caller = call(&world, LIMIT, with_token(&token, || {}));
+    let task = world.task();
+    let ring = world.begin_to_ring();
+    task.run();
+    world.returned("timed_run()", NO_END);
+    step("the alarm had begun to ring: it cannot be taken back");
+    ring();
+    if caller.token.is_cancelled() {
+        fail(
+            "the job had ended in time, the alarm rang late, and the caller was told to stop",
+            "taking the alarm back is not enough, for it may have begun to ring. What it cancels must not be the caller's: \
+             cancel a token of your own, CancelToken::current().child()",
+        );
+    }
+    if was_told(&token) {
+        fail(
+            "the job had ended in time, the alarm rang late, and cancelled the job's token",
+            "others may work under that token: look whether the job has ended before you cancel it. (The handle's cancel() does)",
+        );
+    }
+    caller.must_have("7", "the job ended in time with 7", "what the job returns is what timed_run() returns");
+}
+
+pub fn a_job_that_ended_in_time_is_not_told_to_stop() {
+    let world = World::new();
+    let token = Arc::default();
+    let caller = call(&world, LIMIT, with_token(&token, || {}));
+    world.task().run();
+    caller.must_have("7", "the job ended in time with 7", "what the job returns is what timed_run() returns");
+    if was_told(&token) {
+        fail(
+            "the job ended in time, and its token was cancelled afterwards",
+            "what the job has started may still work under that token, and is wanted. Tell the job to stop only if you leave \
+             without its result",
+        );
+    }
+}
+
+pub fn a_result_before_the_alarm_is_not_lost() {
+    let world = World::new();
+    let caller = call(&world, LIMIT, quick());
+    let task = world.task();
+    let ring = world.begin_to_ring();
+    task.run();
+    step("the alarm rings when the job has ended");
+    ring();
+    caller.must_have(
+        "7",
+        "the job ended with 7, and then the alarm rang",
+        "between two steps of yours the job may end. When you give up, look: if cancel() returns false, there is a result",
+    );
+}
+
+pub fn a_time_out_means_that_the_job_was_told() {
+    let world = World::new();
+    let token = Arc::default();
+    let caller = call(&world, LIMIT, with_token(&token, || {}));
+    let task = world.task();
+    world.ring(); // and while the caller wakes up and gives up, the job runs and ends
+    task.run();
+    let (outcome, told) = (caller.outcome(NO_END), was_told(&token));
+    let began = token.with(|token| token.is_some());
+    if outcome == "7" && told {
+        fail(
+            "timed_run() returned the job's result, and told the job to stop",
+            "either the result comes first or the alarm does: one of them, decided once",
+        );
+    }
+    if outcome != "7" && began && !told {
+        fail(
+            &format!(
+                "timed_run() returned {outcome}, and nobody has told the job to stop: it ended by itself"
+            ),
+            "the job has ended with a result, which is lost: if cancel() returns false, it was too late, and the result is \
+             in the handle",
+        );
+    }
+}
+
+pub fn a_limit_of_zero_is_up_at_once() {
+    let world = World::new();
+    let ran = Arc::new(Counter::new("nothing"));
+    let runs = Arc::clone(&ran);
+    let caller = call(&world, 0, Box::new(move || u32::try_from(runs.add()).unwrap_or(0)));
+    caller.must_have(
+        "TimedOut",
+        "the limit was 0, and the job had not begun",
+        "with a limit of 0 the alarm rings before set() returns, on the caller's thread: be ready for it, and hold no lock. \
+         0 is a limit like any other",
+    );
+    if let Some(task) = world.0.tasks.with(VecDeque::pop_front) {
+        task.run();
+    }
+    if ran.get() > 0 {
+        fail("the limit was 0, and the job ran afterwards", "call it off as at any other time-out");
+    }
+}
+
+pub fn a_refusal_is_told_and_leaves_nothing_behind() {
+    let world = World::new();
+    world.0.refuses.with(|refuses| *refuses = true);
+    let captured = Arc::new(());
+    let inside = Arc::clone(&captured);
+    let job: Job<u32> = Box::new(move || {
+        drop(inside);
+        7
+    });
+    let caller = call(&world, LIMIT, job);
+    let cause = "the job will never run, and the alarm will not ring for a long time: return the refusal at once, with its reason";
+    caller.must_have(
+        "Refused: all threads are busy and the queue is full",
+        "the executor refused the job",
+        cause,
+    );
+    world.no_alarm_left("the executor refused the job");
+    if Arc::strong_count(&captured) > 1 {
+        fail(
+            "the executor refused the job, and somebody still has it",
+            "drop it, with all that it has captured",
+        );
+    }
+}
+
+pub fn a_job_that_is_dropped_unrun_ends_the_wait() {
+    let world = World::new();
+    let caller = call(&world, LIMIT, quick());
+    let task = world.task();
+    step("the executor drops the job, as at shutdown_now()");
+    drop(task);
+    caller.must_have(
+        "Cancelled",
+        "the executor dropped the job without running it",
+        "the time is not up, and the caller was not told to stop: it is the job that was called off",
+    );
+    world.no_alarm_left("the executor dropped the job");
+}
+
+pub fn the_callers_cancel_ends_the_wait() {
+    let world = World::new();
+    let token: Arc<Shared<Option<CancelToken>>> = Arc::default();
+    let told = Arc::new(Shared::default());
+    let of_the_caller = Arc::new(Shared::<Option<CancelToken>>::default());
+    let in_the_job = {
+        let (world, told, token) = (world.clone(), Arc::clone(&told), Arc::clone(&token));
+        let of_the_caller = Arc::clone(&of_the_caller);
+        move || {
+            step("the caller is told to stop");
+            let caller = of_the_caller.with(|token| token.clone());
+            caller.expect("it is put there").cancel();
+            let cause = "somebody wants the caller to stop, and it waits on: wait where its token is looked at, or register with \
+                         on_cancel() what ends your wait";
+            world.returned("timed_run() when its caller is told to stop", cause);
+            told.with(|told| *told = was_told(&token));
+        }
+    };
+    let caller = call(&world, LIMIT, with_token(&token, in_the_job));
+    of_the_caller.with(|place| *place = Some(caller.token.clone()));
+    world.task().run();
+    caller.must_have(
+        "Interrupted",
+        "the caller was told to stop while it waited",
+        "the time was not up, and nobody called the job off but the caller: say so",
+    );
+    if !told.with(|told| *told) {
+        fail(
+            "the caller was told to stop, timed_run() returned, and the job was not told",
+            "nobody waits for the job any more: cancel() it, as at a time-out",
+        );
+    }
+    world.no_alarm_left("the caller was told to stop");
+}
+
+pub fn the_alarm_is_taken_back() {
+    let world = World::new();
+    let caller = call(&world, LIMIT, quick());
+    world.task().run();
+    drop(caller.outcome(NO_END));
+    world.no_alarm_left("the job ended in time");
+    let world = World::new();
+    let caller = call(&world, LIMIT, Box::new(|| panic_on_purpose()));
+    world.task().run();
+    drop(caller.outcome(NO_END));
+    world.no_alarm_left("the job panicked");
+}
+
+pub fn the_caller_sleeps_while_it_waits() {
+    let world = World::new();
+    let caller = call(&world, LIMIT, quick());
+    let task = world.task();
+    until_others_wait(
+        "timed_run() runs on and on while the job has not ended",
+        "it asks again and again, and keeps a core busy with nothing: sleep until the job, the alarm or the caller's token wakes \
+         you. Under a join_timeout() of your own it is the same",
+    );
+    task.run();
+    drop(caller.outcome(NO_END));
+}

@@ -1,0 +1,103 @@
+//! What chance decides in a run.
+
+use exercises_protocol::SOON;
+
+use super::SCHEDULES;
+
+/// What is left to chance. The answer is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    what: What,
+    /// How many threads the answer is about, or 0.
+    threads: u16,
+    /// Where among them the one is that runs now, if it can go on.
+    current: Option<u16>,
+    /// Which threads they are. Only that it is the same for the same threads counts.
+    who: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    GoesOn,
+    GoesOnAfterYield,
+    IsWoken,
+    WakesUp,
+}
+
+impl Question {
+    /// Whether a wait ends although nobody has notified: 0 or 1.
+    pub(super) const WAKES_UP: Self = Self { what: What::WakesUp, threads: 0, current: None, who: 0 };
+
+    /// Who of these threads goes on. If `current` `yields`, it has asked that others go first.
+    pub(super) fn goes_on(threads: usize, current: Option<usize>, yields: bool, who: u64) -> Self {
+        let what = if yields { What::GoesOnAfterYield } else { What::GoesOn };
+        Self { what, threads: small(threads), current: current.map(small), who }
+    }
+
+    /// Who of so many that wait is woken.
+    pub(super) fn is_woken(threads: usize) -> Self {
+        Self { what: What::IsWoken, threads: small(threads), current: None, who: 0 }
+    }
+}
+
+fn small(threads: usize) -> u16 {
+    u16::try_from(threads).expect("a run is over before it has so many threads")
+}
+
+/// The chance of one run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chance {
+    state: u64,
+    /// In a hundred steps, so many times the running thread goes on.
+    stay: u64,
+    wake_ups_left: u32,
+}
+
+impl Chance {
+    /// That of a schedule. The first is 1.
+    pub(super) fn of(round: u64, schedule: u64) -> Self {
+        // From 97 in 100 down to none.
+        let stay = 97 - schedule * 97 / SCHEDULES as u64;
+        let mut chance = Self { state: round << 32 | schedule, stay, wake_ups_left: 0 };
+        // Not on the first schedules: see `SOON`.
+        let may = chance.random().is_multiple_of(2) && schedule > SOON as u64;
+        chance.wake_ups_left = u32::from(may);
+        chance
+    }
+
+    /// The answer.
+    pub(super) fn answer(&mut self, question: Question) -> usize {
+        let (threads, current) = (question.threads.into(), question.current.map(usize::from));
+        match (question.what, current) {
+            (What::WakesUp, _) => usize::from(self.wakes_up()),
+            (What::GoesOn, Some(current)) if self.random() % 100 < self.stay => current,
+            (What::GoesOnAfterYield, Some(current)) if threads == 1 => current,
+            (What::GoesOnAfterYield, Some(current)) => {
+                let other = self.below(threads - 1);
+                other + usize::from(other >= current)
+            }
+            _ => self.below(threads),
+        }
+    }
+
+    /// After the first runs, in every other one, one wait or none ends without a notification. More would hide
+    /// notifications that are missing.
+    fn wakes_up(&mut self) -> bool {
+        let wakes = self.wake_ups_left > 0 && self.random().is_multiple_of(4);
+        self.wake_ups_left -= u32::from(wakes);
+        wakes
+    }
+
+    /// A number below `n`.
+    fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.random() % n as u64).expect("less than a usize")
+    }
+
+    /// Splitmix64: small, and the same everywhere.
+    fn random(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}

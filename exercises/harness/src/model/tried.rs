@@ -1,0 +1,196 @@
+//! The runs that have been tried, so that none is tried twice.
+//!
+//! Nothing decides a run but what it asks of chance and what it is told: [`Question`] and answer, in turns, to its end. So the
+//! runs of a property are a tree. At each node there is the question that comes next, and below it a branch for every
+//! answer that was ever given. To know what the next run would do, nobody has to run it: one goes down the tree and asks
+//! its chance. If that leads to an end, then the same run has been before, and has passed, since the first that fails is the last.
+//!
+//! An answer to the exercise could decide something in another way: by a clock, by the order in a `HashMap`, by what an earlier
+//! run has left in a `static`. Then another question comes up where one is known, and from there on every run is tried.
+
+use super::chance::{Chance, Question};
+
+/// So many nodes are kept. Beyond it, all runs are tried that are not below those.
+const MOST_NODES: usize = 1 << 20;
+
+/// The runs of a property.
+pub(super) struct Tried {
+    /// The first is the root.
+    nodes: Vec<Node>,
+    at: Option<usize>,
+    is_repeatable: bool,
+}
+
+/// Where a run can be.
+struct Node {
+    then: Then,
+    /// The answer that leads here.
+    answer: u32,
+    /// Where the first answer to its own question leads, and where the next one does to that which leads here. 0 is nowhere.
+    below: u32,
+    beside: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Unknown,
+    Asks(Question),
+    Ends,
+}
+
+impl Node {
+    const fn new(answer: u32) -> Self {
+        Self { then: Then::Unknown, answer, below: 0, beside: 0 }
+    }
+}
+
+impl Tried {
+    pub(super) const fn new() -> Self {
+        Self { nodes: Vec::new(), at: None, is_repeatable: true }
+    }
+
+    /// Forgets all of it: what comes is another property.
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        *self = Self { nodes: std::mem::take(&mut self.nodes), ..Self::new() };
+    }
+
+    /// Whether a run has been that is decided like this.
+    pub(super) fn has(&self, mut chance: Chance) -> bool {
+        let mut at = 0;
+        while let Some(Then::Asks(question)) = self.nodes.get(at).map(|node| node.then) {
+            match self.below(at, chance.answer(question)) {
+                Some(below) => at = below,
+                None => return false,
+            }
+        }
+        self.nodes.get(at).is_some_and(|node| node.then == Then::Ends)
+    }
+
+    /// A run begins.
+    pub(super) fn begins(&mut self) {
+        self.at = self.is_repeatable.then_some(0);
+        if self.nodes.is_empty() {
+            self.nodes.push(Node::new(0));
+        }
+    }
+
+    /// The run has asked this, and was told that.
+    pub(super) fn was_told(&mut self, question: Question, answer: usize) {
+        let Some(at) = self.at else { return };
+        self.at = match self.nodes[at].then {
+            Then::Unknown => {
+                self.nodes[at].then = Then::Asks(question);
+                self.grow(at, answer)
+            }
+            Then::Asks(known) if known == question => {
+                self.below(at, answer).or_else(|| self.grow(at, answer))
+            }
+            _ => return self.give_up(),
+        };
+    }
+
+    /// The run has come to its end.
+    pub(super) fn has_ended(&mut self) {
+        let Some(at) = self.at.take() else { return };
+        match self.nodes[at].then {
+            Then::Asks(_) => self.give_up(),
+            _ => self.nodes[at].then = Then::Ends,
+        }
+    }
+
+    /// Something else decides.
+    fn give_up(&mut self) {
+        self.clear();
+        self.is_repeatable = false;
+    }
+
+    /// A new branch.
+    fn grow(&mut self, at: usize, answer: usize) -> Option<usize> {
+        let new = self.nodes.len();
+        let (answer, number) = (u32::try_from(answer).ok()?, u32::try_from(new).ok()?);
+        if new == MOST_NODES {
+            return None;
+        }
+        let beside = std::mem::replace(&mut self.nodes[at].below, number);
+        self.nodes.push(Node { beside, ..Node::new(answer) });
+        Some(new)
+    }
+
+    fn below(&self, at: usize, answer: usize) -> Option<usize> {
+        let mut next = self.nodes[at].below as usize;
+        while next != 0 {
+            if self.nodes[next].answer as usize == answer {
+                return Some(next);
+            }
+            next = self.nodes[next].beside as usize;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Three threads take two steps each, and between them something is left to chance.
+    fn answers(mut ask: impl FnMut(Question) -> usize) -> Vec<usize> {
+        let mut left = vec![(0, 2), (1, 2), (2, 2)];
+        let (mut current, mut answers) = (None, Vec::new());
+        while !left.is_empty() {
+            let who = left.iter().fold(0, |who, (thread, _)| who | 1 << thread);
+            let answer = ask(Question::goes_on(left.len(), current, answers.len() == 2, who));
+            current = Some(answer);
+            answers.push(answer);
+            left[answer].1 -= 1;
+            if left[answer].1 == 0 {
+                left.remove(answer);
+                current = None;
+            } else if answer == 0 {
+                answers.push(ask(Question::WAKES_UP));
+            } else {
+                answers.push(ask(Question::is_woken(2)));
+            }
+        }
+        answers
+    }
+
+    #[test]
+    fn those_and_only_those_that_have_been_are_known() {
+        let (mut tried, mut seen) = (Tried::new(), BTreeSet::new());
+        for schedule in 1..=2_000 {
+            let chance = Chance::of(7, schedule);
+            let is_known = tried.has(chance);
+            tried.begins();
+            let mut own = chance;
+            let answers = answers(|question| {
+                let answer = own.answer(question);
+                tried.was_told(question, answer);
+                answer
+            });
+            tried.has_ended();
+            assert_eq!(seen.insert(answers), !is_known, "schedule {schedule}");
+        }
+        assert!((100..1_000).contains(&seen.len()), "{}", seen.len());
+        tried.clear();
+        assert!(!tried.has(Chance::of(7, 1)));
+    }
+
+    #[test]
+    fn nothing_is_known_of_an_answer_that_decides_by_something_else() {
+        let mut tried = Tried::new();
+        for other in
+            [Question::is_woken(2), Question::is_woken(2), Question::is_woken(3), Question::is_woken(2)]
+        {
+            let known = tried.has(Chance::of(0, 1));
+            assert_eq!(known, tried.nodes.len() > 1);
+            tried.begins();
+            tried.was_told(Question::WAKES_UP, 0);
+            tried.was_told(other, 1);
+            tried.has_ended();
+        }
+        assert!(!tried.is_repeatable && !tried.has(Chance::of(0, 1)));
+    }
+}
