@@ -28,7 +28,8 @@
 //! A job is the library's own and short, such as to mark a token. What it leaves to be done in user's code, which may take
 //! long or block, it returns. Before the thread runs that, it gives up the watch, so that no other deadline comes late: if
 //! there are other deadlines, a *spare* thread takes over, or a new one. Afterwards the thread watches again if it is
-//! wanted, or stays as a spare for a while.
+//! wanted, or stays as a spare for a while. No thread is
+//! started while one is on its way back, so there is one more than are in user's code at the same time.
 //!
 //! # Invariants
 //!
@@ -41,6 +42,7 @@
 use std::collections::BTreeMap;
 
 use crate::panics::{contain, discard};
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_static, thread};
 
 /// How long a thread without a use stays.
@@ -74,6 +76,9 @@ struct Shared {
     changed: Condvar,
     /// For the spares: the watch has to be taken.
     wanted: Condvar,
+    /// How many threads run user's code. Counted up under the lock, and down before the lock is taken again: so each other thread
+    /// looks at the watch before it ends.
+    in_user_code: AtomicUsize,
 }
 
 struct State {
@@ -82,6 +87,8 @@ struct State {
     watch: Watch,
     /// Threads that wait to take the watch.
     spares: usize,
+    /// All threads, also those that are starting.
+    threads: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,8 +111,14 @@ impl Watch {
 
 impl Timer {
     fn new() -> Self {
-        let state = State { jobs: BTreeMap::new(), registered: 0, watch: Watch::Nobody, spares: 0 };
-        let shared = Shared { state: Mutex::new(state), changed: Condvar::new(), wanted: Condvar::new() };
+        let state =
+            State { jobs: BTreeMap::new(), registered: 0, watch: Watch::Nobody, spares: 0, threads: 0 };
+        let shared = Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            wanted: Condvar::new(),
+            in_user_code: AtomicUsize::new(0),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -157,11 +170,18 @@ impl Shared {
             self.wanted.notify_one();
             return;
         }
+        // One that is starting or coming back takes it. Otherwise many short callbacks would start a thread each.
+        // Relaxed: at worst this sees a thread in user code that has left it, and starts one more.
+        if state.threads > self.in_user_code.load(Ordering::Relaxed) {
+            return;
+        }
+        state.threads += 1;
         drop(state);
         let shared = Arc::clone(self);
         let started = thread::Builder::new().name("executor-timer".to_owned()).spawn(move || shared.serve());
         if started.is_err() {
             let mut state = self.state.lock();
+            state.threads -= 1;
             if state.watch == Watch::Wanted {
                 state.watch = Watch::Nobody;
             }
@@ -174,6 +194,7 @@ impl Shared {
         while let Some(watching) = self.take_the_watch(state) {
             let Some(user_code) = self.watch(watching) else { return };
             discard(contain(user_code));
+            self.in_user_code.fetch_sub(1, Ordering::Relaxed);
             state = self.state.lock();
         }
     }
@@ -189,11 +210,12 @@ impl Shared {
             }
             state.spares -= 1;
         }
-        let free = state.watch.is_free();
-        free.then(|| {
-            state.watch = Watch::Awake;
-            state
-        })
+        if !state.watch.is_free() {
+            state.threads -= 1;
+            return None;
+        }
+        state.watch = Watch::Awake;
+        Some(state)
     }
 
     /// Runs what is due, until there is user's code to run, which is returned when the watch was given up; or until there
@@ -220,12 +242,14 @@ impl Shared {
             state.watch = Watch::Awake;
             if timed_out && first.is_none() && state.jobs.is_empty() {
                 state.watch = Watch::Nobody;
+                state.threads -= 1;
                 return None;
             }
         }
     }
 
     fn give_up_the_watch(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        self.in_user_code.fetch_add(1, Ordering::Relaxed);
         if state.jobs.is_empty() {
             state.watch = Watch::Nobody;
         } else {
@@ -325,6 +349,19 @@ mod tests {
             .collect();
         assert!(threads.len() <= 2, "{threads:?}");
         drop(far);
+    }
+
+    /// Otherwise thousands of deadlines at one time, with callbacks that take no time, start hundreds of threads.
+    #[test]
+    fn no_thread_is_started_while_another_one_is_on_its_way() {
+        let shared = Timer::new().shared;
+        shared.state.lock().threads = 1; // it is starting, or coming back from user's code
+        shared.summon(shared.state.lock());
+        assert!(shared.state.lock().watch == Watch::Wanted);
+        assert_eq!(shared.state.lock().threads, 1);
+        shared.in_user_code.store(1, Ordering::Relaxed);
+        shared.summon(shared.state.lock());
+        assert_eq!(shared.state.lock().threads, 2);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -161,8 +161,12 @@ fn is_known(id: u32) -> bool {
     std::path::Path::new("/proc").join(id.to_string()).exists()
 }
 
+/// For tests that look at numbers of processes: one of them has numbers given out twice.
+static NUMBERS: Mutex<()> = Mutex::new(());
+
 #[test]
 fn threads_that_wait_for_a_child_come_back_and_the_child_is_dead_and_collected() {
+    let _numbers = NUMBERS.lock();
     let token = CancelToken::new();
     let child = Arc::new(CancellableChild::new(sleeper(), &token));
     let waiters: Vec<_> = (0..3)
@@ -205,4 +209,61 @@ fn waiting_closes_the_childs_input() {
     let child = CancellableChild::new(child, &CancelToken::new());
     let waits = blocked(move || child.wait());
     assert!(waits().unwrap().success());
+}
+
+/// The number of a child that was collected may be that of another one, which runs on. Where a test may choose the number of
+/// the next process; elsewhere this shows less.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_child_that_was_collected_is_not_waited_for_again() {
+    const LAST_NUMBER: &str = "/proc/sys/kernel/ns_last_pid";
+    let _numbers = NUMBERS.lock();
+    let child = CancellableChild::new(ends_at_once(), &CancelToken::new());
+    assert!(child.wait().unwrap().success());
+    let last = std::fs::read_to_string(LAST_NUMBER);
+    let namesake = (0..100).find_map(|_| {
+        std::fs::write(LAST_NUMBER, (child.id() - 1).to_string()).ok()?;
+        let mut other = sleeper();
+        if other.id() == child.id() {
+            return Some(other);
+        }
+        other.kill().unwrap();
+        other.wait().unwrap();
+        None
+    });
+    let _ = last.and_then(|last| std::fs::write(LAST_NUMBER, last));
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || tell.send(child.wait().unwrap().success()).unwrap());
+    let waited = told.recv_timeout(LONG);
+    if let Some(mut namesake) = namesake {
+        namesake.kill().unwrap();
+        namesake.wait().unwrap();
+    }
+    assert_eq!(waited, Ok(true));
+}
+
+/// The system then collects children by itself, and there is no status for `wait`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_child_is_cancelled_in_a_process_that_ignores_sigchld_too() {
+    let ignoring = |program: &std::ffi::OsStr| {
+        let mut command = Command::new("env");
+        command.arg("--ignore-signal=CHLD").arg(program);
+        command
+    };
+    if !ignoring("true".as_ref()).stderr(Stdio::null()).status().unwrap().success() {
+        return; // an `env` of another kind
+    }
+    let mut process = ignoring(std::env::current_exe().unwrap().as_os_str());
+    process.args(["--exact", "--ignored", "cancels_a_child"]).stdout(Stdio::null());
+    assert!(process.status().unwrap().success());
+}
+
+#[test]
+#[ignore = "a process that another test starts"]
+fn cancels_a_child() {
+    let token = CancelToken::new();
+    let child = CancellableChild::new(sleeper(), &token);
+    token.cancel_because("enough");
+    assert_cancelled(child.wait(), "enough");
 }

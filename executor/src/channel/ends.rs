@@ -26,7 +26,8 @@ use crate::sync::{Duration, Instant, PATIENCE, thread};
 /// ```
 ///
 /// # Panics
-/// If there is no memory for so many items.
+/// If so many items cannot be in memory at all (`usize::MAX`, for instance). If there is no memory left for them, the process is
+/// aborted, as it is by a vector.
 #[doc(alias = "ArrayBlockingQueue")]
 #[doc(alias = "SynchronousQueue")]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {

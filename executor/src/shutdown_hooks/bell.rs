@@ -28,10 +28,13 @@ impl Signals {
     pub(super) fn catch(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
             // They run in this order: the first signal finds the flag down and raises it, the next one finds it up.
+            flag::register_usize(signal, Arc::clone(&self.number), signal.unsigned_abs() as usize)?;
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
             flag::register(signal, Arc::clone(&self.asked))?;
-            flag::register_usize(signal, Arc::clone(&self.number), signal.unsigned_abs() as usize)?;
             self.rope.pull_on(signal)?;
+        }
+        if self.number().is_some() {
+            self.rope.pull(); // one that came before it could do so by itself
         }
         Ok(())
     }
@@ -122,5 +125,25 @@ mod system {
         pub(super) fn pull(&self) {
             self.0.store(true, Ordering::Release);
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::sync::{Duration, thread};
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_signal_that_comes_before_it_can_ring_the_bell_is_not_lost() {
+        let (signals, bell) = Signals::new().unwrap();
+        signals.number.store(15, Ordering::Release); // as a handler does that has no rope yet
+        signals.catch().unwrap();
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || {
+            bell.wait();
+            tell.send(())
+        });
+        assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(()));
     }
 }

@@ -59,6 +59,14 @@
 //! the shutdown has begun, the timekeeper waits for the deadline and for nothing else. So the deadline holds, whatever a hook,
 //! the allocator or the output is blocked in. This module prints nothing.
 //!
+//! # Which signals
+//!
+//! SIGINT and SIGTERM are caught, whatever the process has inherited: also a SIGINT that its parent had ignored, as a shell does
+//! for what a script starts in the background. (So do Go's `signal.Notify` and tokio; Java leaves an ignored signal alone.) A
+//! signal that is blocked in all threads never comes. The others keep what they do: SIGHUP, which says that the terminal is gone,
+//! ends the process and no hook runs, unless it is ignored, as under `nohup`; so does SIGQUIT; and SIGKILL cannot be caught.
+//! Ctrl-C goes to all processes of the terminal's foreground group, and a parent that passes it on makes it the second one.
+//!
 //! # Invariants
 //!
 //! 1. One thread takes a hook out of the list: the runner, which then runs it, or the one that removes it. So a hook runs

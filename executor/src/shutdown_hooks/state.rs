@@ -138,6 +138,9 @@ impl Shared {
         let is_ended_elsewhere = std::mem::replace(&mut state.ends, true);
         if state.runner == Some(thread::current().id()) {
             drop(state);
+            if thread::panicking() {
+                self.run_those_left(); // to unwind twice would abort; this ends the process
+            }
             resume_unwind(Box::new(HookLeft)); // the runner goes on with the next hook
         }
         // The runner looks at `ends` when it is done. If it was done before, nobody else ends the process.
@@ -174,16 +177,16 @@ impl Shared {
             self.begin(ShutdownCause::Signal(number));
         }
         let mut state = self.state.lock();
-        let mut is_over = false;
-        while !is_over {
+        loop {
+            // First: in time is in time, however late this thread hears of it.
             if state.phase == Phase::Done && !state.ends && state.guard_is_dropped {
                 return; // the rest of the process is `main`'s
             }
-            (state, is_over) = match state.deadline {
-                Some(deadline) => self.changed.wait_until(state, &self.state, deadline),
-                None => (self.changed.wait(state), false),
+            state = match state.deadline {
+                Some(deadline) if Instant::now() >= deadline => break,
+                Some(deadline) => self.changed.wait_until(state, &self.state, deadline).0,
+                None => self.changed.wait(state),
             };
-            is_over &= state.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         }
         let status = self.status_at_deadline.unwrap_or(match state.cause {
             Some(ShutdownCause::Signal(number)) => 128 + number,
@@ -200,6 +203,13 @@ impl Shared {
         while state.phase == Phase::Open {
             state = self.changed.wait(state);
         }
+        drop(state);
+        self.run_those_left();
+    }
+
+    /// Runs the hooks that have not begun. Then it ends the process, unless that is left to `main`.
+    fn run_those_left(&self) {
+        let mut state = self.state.lock();
         while let Some(hook) = state.hooks.pop() {
             let shutdown = Shutdown { shared: self, cause: state.cause, deadline: state.deadline };
             drop(state);
@@ -281,5 +291,32 @@ impl Shutdown<'_> {
 impl fmt::Debug for Shutdown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shutdown").field("cause", &self.cause).field("left", &self.left()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::Arc;
+    use std::sync::mpsc;
+
+    /// Otherwise the process would be ended although its hooks were done in time.
+    #[test]
+    fn a_timekeeper_that_comes_late_ends_nothing_that_was_in_time() {
+        let (signals, bell) = Signals::new().unwrap();
+        let shared = Arc::new(Shared::new(signals, Duration::from_millis(20), None));
+        assert!(shared.begin(ShutdownCause::End));
+        let (keeper, (tell, told)) = (Arc::clone(&shared), mpsc::channel());
+        thread::spawn(move || {
+            keeper.keep_time(bell);
+            tell.send(())
+        });
+        thread::yield_now();
+        // It waits, most probably, and is kept from looking until the deadline has passed.
+        let mut state = shared.state.lock();
+        thread::sleep(Duration::from_millis(50));
+        (state.phase, state.guard_is_dropped) = (Phase::Done, true);
+        drop(state);
+        assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(()));
     }
 }

@@ -15,7 +15,9 @@ use crate::sync::{Arc, Mutex};
 
 /// A [`Child`] that is killed when a token is cancelled, so that whoever [waits](Self::wait) for it comes back.
 ///
-/// Only this process is killed. What it has started itself goes on, unless it sees to that.
+/// Only this process is killed. What it has started itself goes on, unless it sees to that. Dropping the value leaves the child
+/// as it is, as dropping a [`Child`] does: one that runs goes on, and one that has ended stays a zombie until this process ends,
+/// unless somebody has waited for it.
 ///
 /// ```
 /// use std::process::Command;
@@ -59,15 +61,27 @@ impl CancellableChild {
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is cancelled. It has ended
-    /// then, too, and the system has forgotten it. A child that had ended by itself gives its status all the same.
+    /// then, too, and the system has forgotten it. A child that had ended by itself gives its status all the same. Otherwise what
+    /// the system says: it knows no status if the process has SIGCHLD ignored, which it may have from its parent.
     pub fn wait(&self) -> io::Result<ExitStatus> {
-        drop(self.shared.lock().child.stdin.take());
+        let mut shared = self.shared.lock();
+        drop(shared.child.stdin.take());
+        // One that was collected has no number any more. It may be another child's by now, whose end is not awaited here.
+        if matches!(shared.child.try_wait(), Ok(None)) {
+            drop(shared);
+            self.until_it_has_ended();
+            shared = self.shared.lock();
+        }
+        let ended = shared.child.wait();
+        // A child can end by itself in the moment before it is killed.
+        let by_itself = ended.as_ref().is_ok_and(|status| status.code().is_some());
+        if shared.killed && !by_itself { Err(self.token.cancelled().into()) } else { ended }
+    }
+
+    fn until_it_has_ended(&self) {
         let has_ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         // Another error than this can only mean that somebody has collected the child already.
         while waitid(WaitId::Pid(self.pid), has_ended).err() == Some(rustix::io::Errno::INTR) {}
-        let mut shared = self.shared.lock();
-        let status = shared.child.wait()?;
-        if shared.killed { Err(self.token.cancelled().into()) } else { Ok(status) }
     }
 
     /// The status of the child if it has ended, as [`Child::try_wait`]. Never blocks.

@@ -88,6 +88,10 @@ impl CancellableListener {
 
     /// Gives the listener back, blocking again.
     ///
+    /// The mode belongs to the socket, so its clones are blocking again, too. If another `CancellableListener` has one of
+    /// them, a thread in its [`accept`](Self::accept) is then blocked where no cancel reaches it. So call this when nobody
+    /// accepts any more; or just drop the value, which leaves the mode as it is.
+    ///
     /// # Errors
     /// If the system cannot make it blocking.
     pub fn into_inner(self) -> io::Result<TcpListener> {

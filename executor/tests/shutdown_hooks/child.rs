@@ -112,6 +112,24 @@ child!(exits_in_a_hook {
     terminate();
 });
 
+child!(exits_in_a_hook_that_panics {
+    struct Exits(ShutdownHooks);
+    impl Drop for Exits {
+        fn drop(&mut self) {
+            self.0.exit(9);
+        }
+    }
+    let shutdown = install(LONG);
+    add(&shutdown, "a");
+    let exits = Exits(ShutdownHooks::clone(&shutdown));
+    shutdown.add("b", move |_| {
+        let _exits = exits;
+        panic!("it failed");
+    }).unwrap();
+    add(&shutdown, "c");
+    terminate();
+});
+
 child!(exits_after_the_hooks {
     let shutdown = install(LONG);
     add(&shutdown, "a");

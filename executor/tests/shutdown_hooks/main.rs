@@ -7,7 +7,7 @@ mod child;
 mod process;
 
 use std::io::{self, PipeReader, PipeWriter, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,18 @@ fn the_end_of_main_runs_them_too_and_keeps_its_status() {
     Process::start("unwinds").assert_ends(101, &["a: End"]); // the test harness's status for a panic
 }
 
+/// As a shell makes it for what a script starts in the background.
+#[test]
+fn a_signal_that_the_parent_has_ignored_is_caught_all_the_same() {
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"trap '' INT; exec "$0" "$@""#]).arg(std::env::current_exe().unwrap());
+    let mut process =
+        Process::start_with(command.args(process::arguments("three_hooks")).stderr(Stdio::null()));
+    process.until("ready");
+    process.send(Signal::INT);
+    process.assert_ends(130, &["c", "b", "a"]);
+}
+
 #[test]
 fn main_does_not_end_the_process_while_a_signal_does() {
     Process::start("returns_after_a_signal").assert_ends(143, &["a"]);
@@ -43,6 +55,7 @@ fn main_does_not_end_the_process_while_a_signal_does() {
 fn exit_runs_them_and_has_its_status() {
     Process::start("exits").assert_ends(7, &["b", "a: Exit(7)"]);
     Process::start("exits_in_a_hook").assert_ends(9, &["c", "b", "a: Signal(15)"]);
+    Process::start("exits_in_a_hook_that_panics").assert_ends(9, &["c", "a"]);
     Process::start("exits_after_the_hooks").assert_ends(5, &["a"]);
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn without_stderr(child: &str) -> Command {
     command
 }
 
-fn arguments(child: &str) -> [String; 5] {
+pub(crate) fn arguments(child: &str) -> [String; 5] {
     let name = format!("child::{child}");
     ["--exact".into(), "--ignored".into(), "--nocapture".into(), "--test-threads=1".into(), name]
 }
