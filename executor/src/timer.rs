@@ -28,8 +28,8 @@
 //! A job is the library's own and short, such as to mark a token. What it leaves to be done in user's code, which may take
 //! long or block, it returns. Before the thread runs that, it gives up the watch, so that no other deadline comes late: if
 //! there are other deadlines, a *spare* thread takes over, or a new one. Afterwards the thread watches again if it is
-//! wanted, or stays as a spare for a while. No thread is
-//! started while one is on its way back, so there is one more than are in user's code at the same time.
+//! wanted, or stays as a spare for a while. No thread is started while one is starting or on its way back. So there is one
+//! thread more than are in user's code at the same time.
 //!
 //! # Invariants
 //!
