@@ -72,6 +72,11 @@ impl CancelReason {
         Self { kind, inherited: false, said: None }
     }
 
+    /// The same reason as the token has it at which it is given, be it that of another token.
+    pub(crate) fn given_here(self) -> Self {
+        Self { inherited: false, ..self }
+    }
+
     /// The same reason as a token further down has it.
     pub(crate) fn inherited(&self) -> Self {
         Self { inherited: true, ..self.clone() }

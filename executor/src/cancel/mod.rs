@@ -67,7 +67,8 @@
 //! 3. `settled` is set when the token and all below it are marked. It spares a cancel that claims nothing the way down.
 //! 4. No two of these locks are held at once, and none together with the timer's.
 //! 5. A token has a reason as soon as it is marked, and keeps it: that of the first cancel that marked it.
-//! 6. When [`Registration`]'s drop has returned, its callback is not running and never will be.
+//! 6. When [`Registration`]'s drop has returned, its callback is not running and never will be. (One that was registered at a
+//!    cancelled token is due at once and is not kept there; deep inside other callbacks it may run later.)
 
 mod outside;
 pub(crate) use outside::{call_outside, outside_any_task};

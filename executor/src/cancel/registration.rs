@@ -22,7 +22,8 @@ impl CancelToken {
     ///
     /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a `cancel`, or by
     /// completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due deeper down runs on the same
-    /// thread when the one around it has returned or blocks in this crate.
+    /// thread when the one around it has returned or blocks in this crate. At a token that was cancelled before, such a
+    /// callback is due whatever becomes of its registration.
     ///
     /// ```
     /// # use std::sync::mpsc;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::task::Waker;
 
-use super::outside::{call_outside, outside_any_task};
+use super::outside::call_outside;
 use crate::error::Cancelled;
 use crate::panics::{contain, discard};
 use crate::reason::{CancelKind, CancelReason};
@@ -138,7 +138,7 @@ impl CancelToken {
     /// assert_eq!(token.check().unwrap_err().to_string(), "the task was cancelled: the user pressed Esc");
     /// ```
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
-        self.cancel_as(Some(reason.into()))
+        self.cancel_as(Some(reason.into().given_here()))
     }
 
     fn cancel_as(&self, reason: Option<CancelReason>) -> bool {
@@ -311,7 +311,8 @@ impl Drop for Node {
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
         if !callbacks.is_empty() || reason.is_some() {
-            outside_any_task(|| {
+            // What they have captured may be the last of another token, whose callbacks have captured the next one.
+            call_outside(move || {
                 callbacks.into_values().for_each(discard);
                 discard(reason);
             });

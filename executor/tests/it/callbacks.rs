@@ -396,6 +396,33 @@ fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overfl
     });
 }
 
+/// Each token's callback has captured the next token, and nobody cancels the first.
+#[test]
+fn a_chain_of_tokens_that_callbacks_keep_is_dropped_without_overflowing_the_stack() {
+    const LENGTH: usize = 100_000;
+    within_deadline(|| {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let first = CancelToken::new();
+        let mut last = first.clone();
+        for _ in 0..LENGTH {
+            let next = CancelToken::new();
+            let captured = (next.clone(), CountsItsDrop(Arc::clone(&dropped)));
+            last.on_cancel(move || drop(captured)).keep();
+            last = next;
+        }
+        drop((last, first));
+        assert_eq!(dropped.load(Ordering::Relaxed), LENGTH);
+    });
+}
+
+struct CountsItsDrop(Arc<AtomicUsize>);
+
+impl Drop for CountsItsDrop {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn callbacks_run_inside_those_that_bring_them_about_to_a_depth_of_thirty_two() {
     within_deadline(|| {

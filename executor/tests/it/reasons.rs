@@ -24,6 +24,17 @@ fn a_token_that_is_not_cancelled_has_no_reason_and_a_plain_cancel_is_a_request()
     assert_eq!(token.check().unwrap_err().to_string(), "the task was cancelled: somebody asked for it");
 }
 
+/// A reason may be passed on from tree to tree, in a callback for instance.
+#[test]
+fn a_reason_that_was_inherited_elsewhere_is_not_inherited_where_it_is_given() {
+    let (request, other) = (CancelToken::new(), CancelToken::new());
+    let below = request.child();
+    request.cancel_because("the client hung up");
+    other.cancel_because(below.reason().unwrap());
+    assert_eq!(read(&below.check().unwrap_err()), (CancelKind::Requested, true, Some("the client hung up")));
+    assert_eq!(read(&other.check().unwrap_err()), (CancelKind::Requested, false, Some("the client hung up")));
+}
+
 #[test]
 fn the_first_request_gives_the_reason() {
     let token = CancelToken::new();
