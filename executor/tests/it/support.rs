@@ -231,14 +231,13 @@ impl<T> Clone for Record<T> {
     }
 }
 
-/// Has one of the pool's threads run a task, and returns when that thread waits for another: now it can be handed one.
+/// Has one of the pool's threads run a task, and returns when that thread sleeps: now it can be handed one. That the task
+/// is counted as done says less: its thread has yet to look for another one.
 pub(crate) fn settle(pool: &ThreadPoolExecutor) {
-    // A task without a handle is counted as done in the moment in which its thread finds nothing more to do.
-    pool.execute(|| ()).unwrap();
-    eventually("the thread waits for a task", || {
-        let stats = pool.stats();
-        stats.completed == stats.task_count()
-    });
+    let spot = Spot::default();
+    let there = spot.clone();
+    pool.execute(move || there.arrive()).unwrap();
+    spot.wait_until_blocked();
 }
 
 /// Something to capture, and a way to see whether it is still alive.
