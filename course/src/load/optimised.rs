@@ -2,7 +2,7 @@
 //!
 //! `cargo course` is built as `cargo test` builds it, not optimised, so that the book is there soon. But a client that
 //! is slower than the server measures itself. So `load` has Cargo build this program once more, optimised and without
-//! the book, and becomes that program: same arguments, same process, so signals and the exit status are its own.
+//! the book and the exercises, and becomes that program: same arguments, same process, so signals and the exit status are its own.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, ensure};

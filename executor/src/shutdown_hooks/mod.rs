@@ -62,9 +62,9 @@
 //! # Which signals
 //!
 //! SIGINT and SIGTERM are caught, whatever the process has inherited: also a SIGINT that its parent had ignored, as a shell does
-//! for what a script starts in the background. (So do Go's `signal.Notify` and tokio; Java leaves an ignored signal alone.) A
-//! signal that is blocked in all threads never comes. The others keep what they do: SIGHUP, which says that the terminal is gone,
-//! ends the process and no hook runs, unless it is ignored, as under `nohup`; so does SIGQUIT; and SIGKILL cannot be caught.
+//! for what a script starts in the background. A signal that is blocked in all threads never comes. Other signals keep what
+//! they do. SIGHUP, which says that the terminal is gone, ends the process, and no hook runs; under `nohup` it is ignored.
+//! SIGQUIT ends the process without hooks, too. SIGKILL cannot be caught.
 //! Ctrl-C goes to all processes of the terminal's foreground group, and a parent that passes it on makes it the second one.
 //!
 //! # Invariants
