@@ -120,11 +120,17 @@ pub use sync::program;
 mod reason;
 pub use reason::{CancelKind, CancelReason};
 
-mod error;
-pub use error::{Cancelled, RejectReason, WaitError};
-
 pub mod panics;
 pub use panics::Panic;
+
+mod ids;
+pub use ids::TaskId;
+
+mod starvation;
+pub use starvation::{OnStarvation, Starvation, StarvedWait, TaskRef, WaitsFor};
+
+mod error;
+pub use error::{Cancelled, CutShort, RejectReason, WaitError};
 
 mod timer;
 
@@ -132,6 +138,15 @@ mod callbacks;
 
 mod cancel;
 pub use cancel::{Attached, CancelToken, Registration, masked};
+
+mod task;
+pub use task::{Outcome, Task, TaskState};
+
+mod watcher;
+
+mod parker;
+
+mod wait_graph;
 
 mod wait;
 
@@ -143,9 +158,6 @@ pub use semaphore::{Permit, Semaphore};
 
 #[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
 pub mod channel;
-
-mod task;
-pub use task::{Outcome, Task, TaskId, TaskState};
 
 mod handle;
 pub use handle::{

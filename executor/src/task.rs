@@ -23,15 +23,13 @@
 #![allow(unsafe_code, reason = "a closure stored in place has its type erased")]
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::num::NonZeroU64;
 
 use crate::cancel::{RunningTask, enter_task};
+use crate::ids::{TaskId, WatcherId};
 use crate::panics::{Panic, contain, discard};
-use crate::sync::process::{PoisonError, RwLock};
-use crate::sync::{Arc, Weak, ids, thread_local};
+use crate::sync::Arc;
 
 /// A closure to be run once, with an id and, if wanted, a name.
 ///
@@ -125,6 +123,14 @@ impl Task {
         }
     }
 
+    /// The address of what is given the task's handle when it has ended; 0 if there is none.
+    pub(crate) fn collector(&self) -> usize {
+        match &self.body {
+            Body::Closure(_) => 0,
+            Body::WithHandle(duty) => duty.cell().collector(),
+        }
+    }
+
     /// The task's id, which its handle has too.
     pub fn id(&self) -> TaskId {
         self.id
@@ -188,7 +194,7 @@ impl<F: FnOnce() + Send + 'static> From<F> for Task {
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Task");
-        debug.field("id", &self.id.0);
+        debug.field("id", &self.id.number());
         if let Some(name) = self.name() {
             debug.field("name", &name);
         }
@@ -237,42 +243,6 @@ impl fmt::Display for TaskState {
     }
 }
 
-/// Tells tasks apart. Unique in the process; says nothing about order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TaskId(u64);
-
-impl TaskId {
-    pub(crate) fn number(self) -> u64 {
-        self.0
-    }
-
-    /// The id with a number that was given.
-    pub(crate) fn from_number(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// Each thread takes ids from a block of its own: one counter for all is a cache line that every submission in the
-    /// process would fight for.
-    pub(crate) fn next() -> Self {
-        const BLOCK: u64 = 1024;
-        static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
-        thread_local! {
-            static NEXT: std::cell::Cell<u64> = std::cell::Cell::new(0);
-        }
-        let new_block = || BLOCKS.fetch_add(1, ids::Ordering::Relaxed) * BLOCK + 1;
-        let id = NEXT.try_with(|next| {
-            let id = match next.get() {
-                used_up if used_up % BLOCK == 0 => new_block(),
-                id => id,
-            };
-            next.set(id + 1);
-            id
-        });
-        // A thread that is ending has no locals any more and pays for a block.
-        Self(id.unwrap_or_else(|_| new_block()))
-    }
-}
-
 /// What to call a task in a report: its name, or its id if it has none.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
@@ -304,19 +274,11 @@ impl fmt::Display for TaskLabel {
     }
 }
 
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
-    }
-}
-
 // ----- what a task shares with its handle -----
 
 /// What a task and its handle share, as far as the type of the result does not matter: for the executor that runs the
 /// task, for the queue that it waits in, and for those who may call it off.
 pub(crate) trait HandleCell: RunningTask {
-    fn id(&self) -> TaskId;
-
     fn state(&self) -> TaskState;
 
     /// Whether the outcome is decided. A body that has not begun by then never will.
@@ -339,67 +301,9 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// See [`Task::leave_queue`].
     fn leave_queue(&self) -> bool;
-}
 
-/// What a task with a handle can do to the queue that it is in. Called without any lock of the task's.
-pub(crate) trait QueueWatcher: Send + Sync {
-    /// A task was cancelled while it was in the queue. Called once for each.
-    fn cancelled_in_queue(&self);
-
-    /// The queue itself has dropped a task that was cancelled in it. Called under the lock of the queue's owner.
-    fn tombstone_dropped(&self);
-
-    /// Takes a task out of the queue, if it is in there and not cancelled.
-    fn take_out(&self, id: TaskId) -> Option<Task>;
-}
-
-/// The number by which the watcher of a queue is found. Cheaper to pass on than a reference, which has to be counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct WatcherId(NonZeroU64);
-
-/// All watchers there are. It is asked only when a task that waits is cancelled or taken out.
-static WATCHERS: RwLock<BTreeMap<WatcherId, Weak<dyn QueueWatcher>>> = RwLock::new(BTreeMap::new());
-
-impl WatcherId {
-    pub(crate) fn number(self) -> u64 {
-        self.0.get()
-    }
-
-    /// The id with a number that was given; `None` for 0, which never is.
-    pub(crate) fn from_number(number: u64) -> Option<Self> {
-        NonZeroU64::new(number).map(Self)
-    }
-
-    /// The watcher, if it is there still.
-    pub(crate) fn watcher(self) -> Option<Arc<dyn QueueWatcher>> {
-        WATCHERS.read().unwrap_or_else(PoisonError::into_inner).get(&self)?.upgrade()
-    }
-}
-
-/// The entry of a watcher in the list of all. It is taken off the list when this is dropped.
-pub(crate) struct Watch(WatcherId);
-
-impl Watch {
-    pub(crate) fn new<W: QueueWatcher + 'static>(watcher: &Weak<W>) -> Self {
-        static LAST: ids::AtomicU64 = ids::AtomicU64::new(0);
-        let number = LAST.fetch_add(1, ids::Ordering::Relaxed) + 1;
-        let id = WatcherId::from_number(number).expect("they are counted from one");
-        let watcher = Weak::clone(watcher) as Weak<dyn QueueWatcher>;
-        WATCHERS.write().unwrap_or_else(PoisonError::into_inner).insert(id, watcher);
-        Self(id)
-    }
-
-    #[inline]
-    pub(crate) fn id(&self) -> WatcherId {
-        self.0
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        let watcher = WATCHERS.write().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
-        drop(watcher); // when the list is free
-    }
+    /// The queue in which the task waits, if it is in one and not cancelled.
+    fn queue(&self) -> Option<WatcherId>;
 }
 
 /// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.
