@@ -215,6 +215,5 @@ mod tests {
         ok::<Cancelled>();
         ok::<WaitError>();
         ok::<CutShort>();
-        ok::<RejectReason>();
     }
 }
