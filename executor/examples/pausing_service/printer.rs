@@ -1,71 +1,38 @@
-//! A service that can be paused: a request on one of its tokens ends a round, and one on another ends the service.
+//! A printer that prints what is ordered, in rounds from one pause to the next.
 
 use executor::channel::{Receiver, TakeError};
-use executor::{CancelToken, Cancelled, Latch, masked};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use executor::{CancelToken, Executor, JoinError, TaskHandle, masked, prelude::*};
+use std::error::Error;
 use std::time::Duration;
 
 // ANCHOR: printer
-/// Prints what is ordered until it is stopped. Can be paused.
+/// A printer at work. It has the orders until it is paused, or its pool is stopped.
 pub struct Printer {
-    stop: CancelToken,
-    round: Mutex<Arc<Round>>,
-}
-
-/// From one pause to the next. Its token is a child of `stop`.
-struct Round {
-    token: CancelToken,
-    stands_still: Latch,
-    resumed: Latch,
+    round: CancelToken,
+    orders: TaskHandle<Receiver<u32>>, // the round is a task, and gives them back as its result
 }
 
 impl Printer {
-    pub fn work(&self, orders: &Receiver<u32>) {
-        loop {
-            let round = Arc::clone(&self.round());
-            let ended = round.token.attach(|| print_until_cancelled(orders));
-            round.stands_still.count_down();
-            if ended == TakeError::Closed || self.stop.attach(|| round.resumed.wait()).is_err() {
-                return;
-            }
-        }
+    /// Begins a round.
+    pub fn start(pool: &dyn Executor, orders: Receiver<u32>) -> Result<Self, Box<dyn Error>> {
+        let round = CancelToken::new();
+        let pause = round.clone();
+        let orders = pool.submit(move || {
+            let stop = CancelToken::current();
+            CancelToken::linked([&pause, &stop]).attach(|| print_until_cancelled(&orders));
+            orders
+        })?;
+        Ok(Self { round, orders })
     }
 
-    /// When this returns `Ok`, the printer stands still. `Err` if it is stopped, or the caller is.
-    pub fn pause(&self) -> Result<(), Cancelled> {
-        let round = Arc::clone(&self.round());
-        round.token.cancel_because("the paper is changed");
-        CancelToken::linked([&CancelToken::current(), &self.stop]).attach(|| round.stands_still.wait())
-    }
-
-    pub fn resume(&self) {
-        let mut round = self.round();
-        if round.token.is_cancelled() {
-            let paused = std::mem::replace(&mut *round, Round::below(&self.stop));
-            paused.resumed.count_down();
-        }
-    }
-
-    pub fn stop(&self) {
-        self.stop.cancel();
-    }
-    // ANCHOR_END: printer
-
-    pub fn new() -> Self {
-        let stop = CancelToken::new();
-        Self { round: Mutex::new(Round::below(&stop)), stop }
-    }
-
-    fn round(&self) -> MutexGuard<'_, Arc<Round>> {
-        self.round.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends the round, and waits until the printer stands still. With the orders, a new round can begin.
+    /// Fails if the pool is stopped or the caller is cancelled. The round ends all the same.
+    pub fn pause(self) -> Result<Receiver<u32>, JoinError<Receiver<u32>>> {
+        self.round.cancel_because("the paper is changed");
+        self.orders.join()
     }
 }
-
-impl Round {
-    fn below(stop: &CancelToken) -> Arc<Self> {
-        Arc::new(Self { token: stop.child(), stands_still: Latch::new(1), resumed: Latch::new(1) })
-    }
-}
+// ANCHOR_END: printer
 
 // ANCHOR: print
 fn print_until_cancelled(orders: &Receiver<u32>) -> TakeError {
