@@ -10,10 +10,10 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use std::{process, thread};
 
+// ANCHOR: deaf
 /// How many reads it has begun. The example looks at it, so that every run hangs.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
-// ANCHOR: deaf
 /// Passes on the telegrams that come in until `token` is cancelled.
 fn read(stream: &TcpStream, token: &CancelToken, telegrams: &Sender<String>) -> io::Result<()> {
     while !token.is_cancelled() {

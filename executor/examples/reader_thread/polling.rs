@@ -10,11 +10,11 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+// ANCHOR: polling
 /// How many reads have come back without a telegram.
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
 
-// ANCHOR: polling
-/// The same with a time-out at each read.
+/// Passes on the telegrams that come in until `token` is cancelled. Each read has a time-out.
 fn read(stream: &TcpStream, token: &CancelToken, telegrams: &Sender<String>) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_millis(20)))?;
     while !token.is_cancelled() {
