@@ -24,16 +24,21 @@
 //! |---|---|---|---|
 //! | `sync` | | – | the one door to locks, threads and time, so that a model checker can stand behind it |
 //! | `reason` | [`CancelReason`], [`CancelKind`] | Deadlines, reasons, links | why a task was asked to stop |
-//! | `error` | [`struct@Cancelled`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
 //! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
+//! | `ids` | [`TaskId`] | The life of a task | numbers by which tasks and queues are known |
+//! | `starvation` | [`Starvation`], [`OnStarvation`] | The handle | what is said of a wait that could never end |
+//! | `error` | [`struct@Cancelled`], [`CutShort`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
 //! | `timer` | | Deadlines, reasons, links | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
+//! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
+//! | `watcher` | | The handle | what can be asked of the owner of a queue |
+//! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |
+//! | `wait_graph` | | The handle | which threads wait for what, and whether it can still come |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
 //! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
-//! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` ★ | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | Tasks and executors | three policies on a page |
@@ -65,7 +70,8 @@
 //! 11. `handle/mod.rs`: how its result comes back.
 //! 12. `handle/listener.rs`, up to `enum UserCode`: who is told.
 //! 13. `handle/cell.rs`, up to `fn begin_cancel`: what task and handle share.
-//! 14. `wait.rs`, up to `struct Patience`: how a thread waits for it.
+//! 14. `parker.rs`, up to `struct Patience`: where a thread waits for it.
+//! 15. `wait.rs`, up to `trait Look`: and how.
 //!
 //! # For those who come from Java
 //!

@@ -35,10 +35,8 @@ impl Workforce for Shared {
 
     fn waits_for_threads(&self, waiting: usize) -> bool {
         let mut state = self.state.lock();
-        let nobody_comes = state.starting == 0 && state.in_factory == 0;
-        let nobody_looks = state.idle == 0 && !state.searching;
         let all_wait = state.live > 0 && state.live == waiting;
-        let is_held_up = nobody_comes && nobody_looks && all_wait && state.phase < PoolState::Stopping;
+        let is_held_up = all_wait && state.starting == 0 && state.phase < PoolState::Stopping;
         if is_held_up {
             state.relied_on = true;
             self.inbox.close(&state);
