@@ -245,17 +245,14 @@ impl Starvation {
 
 impl Found {
     fn line(&self) -> String {
-        let mut line = "starvation deadlock: ".to_owned();
-        for (n, wait) in self.chain.iter().enumerate() {
-            let comma = if n == 0 { "" } else { "; " };
-            line.push_str(&format!("{comma}{wait}"));
-        }
-        match self.others.len() {
-            0 => {}
-            1 => line.push_str("; and another thread waits"),
-            n => line.push_str(&format!("; and {n} other threads wait")),
-        }
-        line
+        let waits = self.chain.iter().map(StarvedWait::to_string);
+        let others = match self.others.len() {
+            0 => None,
+            1 => Some("and another thread waits".to_owned()),
+            n => Some(format!("and {n} other threads wait")),
+        };
+        let parts: Vec<_> = waits.chain(others).collect();
+        format!("starvation deadlock: {}", parts.join("; "))
     }
 
     fn picture(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
