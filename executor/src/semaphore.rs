@@ -4,10 +4,13 @@
 //!
 //! 1. Waiters are served in the order in which they came: of those in the line only the first takes permits, and it stays
 //!    there until it has them or gives up.
-//! 2. Each permit is free, in the hands of a thread of an executor, or elsewhere. A thread of an executor that waits for
-//!    permits which only threads can give back that wait, too, is told so: see `wait_graph`.
+//! 2. Each permit is free, in the hands of a thread of an executor, in those of another thread, or loose: forgotten or
+//!    drained. A thread of an executor that waits for permits which only threads can give back that wait, too, is told so:
+//!    see `wait_graph`.
 //! 3. Whoever makes it possible that the first waiter can be served wakes it: a release, the waiter before it when it is
 //!    served, and one that gives up its place.
+//! 4. If a release, or one that gives up its place, serves nobody, all waiters look again that have looked who could serve
+//!    them: it may have been the last that could. A waiter that was served is awake, and others wait for it now.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -46,20 +49,29 @@ struct Shared {
 
 struct SemaphoreState {
     permits: usize,
-    queue: Line<(usize, Waker)>, // how many permits each of them wants
+    queue: Line<Waiter>,
     /// Permits in the hands of threads of executors: who has how many.
     held: Vec<(ThreadKey, usize)>,
-    /// Permits that others have, or that were forgotten and drained.
-    elsewhere: usize,
-    /// A thread of an executor relies on there being permits elsewhere.
+    /// Permits in the hands of other threads.
+    outside: usize,
+    /// Permits that were forgotten or drained, as far as no [`release`](Semaphore::release) has given them back.
+    loose: usize,
+    /// A thread of an executor has looked who could serve it.
     relied_on: bool,
+}
+
+struct Waiter {
+    wants: usize,
+    /// None if it is no executor's.
+    thread: Option<ThreadKey>,
+    waker: Waker,
 }
 
 impl Semaphore {
     /// Makes a semaphore with `permits` permits, which may be none.
     pub fn new(permits: usize) -> Self {
         let (queue, held) = (Line::new(), Vec::new());
-        let state = SemaphoreState { permits, queue, held, elsewhere: 0, relied_on: false };
+        let state = SemaphoreState { permits, queue, held, outside: 0, loose: 0, relied_on: false };
         Self(Arc::new(Shared { state: Mutex::new(state) }))
     }
 
@@ -116,7 +128,7 @@ impl Semaphore {
     /// If the number of permits passes `usize::MAX`.
     pub fn release(&self, permits: usize) {
         let mut state = self.0.state.lock();
-        state.elsewhere = state.elsewhere.saturating_sub(permits);
+        state.loose = state.loose.saturating_sub(permits);
         state.add(permits);
     }
 
@@ -131,7 +143,7 @@ impl Semaphore {
     pub fn drain(&self) -> usize {
         let mut state = self.0.state.lock();
         let drained = std::mem::take(&mut state.permits);
-        state.elsewhere += drained;
+        state.loose += drained;
         drained
     }
 
@@ -147,7 +159,7 @@ impl Semaphore {
         if let Some(me) = me {
             let mut state = self.0.state.lock();
             state.queue.leave(me);
-            state.wake_first(); // it may have stood in the way of the next one
+            state.look_again(); // it may have stood in the way of the next one
         }
         result
     }
@@ -158,7 +170,7 @@ impl Semaphore {
         match holder {
             _ if permits == 0 => {}
             Some(thread) => state.held.push((thread, permits)),
-            None => state.elsewhere += permits,
+            None => state.outside += permits,
         }
         Permit { semaphore: self, permits, holder, on_its_thread: PhantomData }
     }
@@ -188,12 +200,16 @@ impl<'a> Look for Acquire<'a, '_> {
             }
             return Some(self.semaphore.permit(&mut state, self.permits));
         }
-        self.me.get_or_insert_with(|| state.queue.join((self.permits, waker.clone())));
+        self.me.get_or_insert_with(|| {
+            let thread = concerns_this_thread().then(this_thread);
+            state.queue.join(Waiter { wants: self.permits, thread, waker: waker.clone() })
+        });
         None
     }
 
     fn what(&self) -> Option<Awaited> {
-        let wanted = Wanted { semaphore: Arc::clone(&self.semaphore.0), permits: self.permits };
+        let me = (*self.me)?;
+        let wanted = Wanted { semaphore: Arc::clone(&self.semaphore.0), permits: self.permits, me };
         Some(Awaited::Other(Arc::new(wanted)))
     }
 }
@@ -202,15 +218,22 @@ impl<'a> Look for Acquire<'a, '_> {
 struct Wanted {
     semaphore: Arc<Shared>,
     permits: usize,
+    me: Ticket,
 }
 
 impl Source for Wanted {
     fn comes_from(&self) -> ComesFrom {
         let mut state = self.semaphore.state.lock();
+        state.relied_on = true;
         let there = state.permits;
+        if there >= self.permits {
+            // Enough, but the first in the line wants more, or is about to take its own.
+            let first = state.queue.first().filter(|(ticket, _)| *ticket != self.me);
+            let before = first.and_then(|(_, waiter)| waiter.thread);
+            return before.map_or(ComesFrom::Elsewhere, |thread| ComesFrom::Threads(vec![thread]));
+        }
         let held: usize = state.held.iter().map(|(_, permits)| permits).sum();
-        if there >= self.permits || state.elsewhere > 0 || there.saturating_add(held) < self.permits {
-            state.relied_on = true;
+        if state.outside > 0 || state.loose > 0 || there.saturating_add(held) < self.permits {
             return ComesFrom::Elsewhere;
         }
         ComesFrom::Threads(state.held.iter().map(|(thread, _)| *thread).collect())
@@ -220,17 +243,20 @@ impl Source for Wanted {
 impl SemaphoreState {
     fn add(&mut self, permits: usize) {
         self.permits = self.permits.checked_add(permits).expect("more permits than a usize counts");
-        if std::mem::take(&mut self.relied_on) {
-            // These may have been the last that were elsewhere.
-            self.queue.iter().for_each(|(_, waker)| waker.wake_by_ref());
+        self.look_again();
+    }
+
+    /// Wakes the first waiter if there is enough for it, and otherwise those that rely on how it was.
+    fn look_again(&mut self) {
+        if !self.wake_first() && std::mem::take(&mut self.relied_on) {
+            self.queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
         }
-        self.wake_first();
     }
 
     /// The permits are no longer in the hands of whoever took them.
     fn let_go(&mut self, holder: Option<ThreadKey>, permits: usize) {
         let Some(holder) = holder else {
-            self.elsewhere = self.elsewhere.saturating_sub(permits);
+            self.outside -= permits;
             return;
         };
         let own = self.held.iter().position(|held| *held == (holder, permits));
@@ -239,12 +265,9 @@ impl SemaphoreState {
 
     /// Wakes the first waiter if there is enough for it. It stays in the queue until it has taken its permits. Waking a
     /// parker under our lock is fine: it takes no lock but its own.
-    fn wake_first(&self) {
-        if let Some((_, (wanted, waker))) = self.queue.first()
-            && *wanted <= self.permits
-        {
-            waker.wake_by_ref();
-        }
+    fn wake_first(&self) -> bool {
+        let first = self.queue.first().filter(|(_, first)| first.wants <= self.permits);
+        first.inspect(|(_, first)| first.waker.wake_by_ref()).is_some()
     }
 }
 
@@ -289,7 +312,7 @@ impl Permit<'_> {
         if permits > 0 {
             let mut state = self.semaphore.0.state.lock();
             state.let_go(self.holder, permits);
-            state.elsewhere += permits;
+            state.loose += permits;
         }
         permits
     }
