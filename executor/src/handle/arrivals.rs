@@ -175,13 +175,18 @@ impl<T: Send + 'static> Look for Next<'_, T> {
 }
 
 /// For a thread that waits for the next handle. From here on the next arrival wakes all that wait: for those that it is
-/// not for, the tasks that are left may be such as cannot end.
+/// not for, the tasks that are left may be such as cannot end. If there is a handle already, they take it or look again.
 impl<T: Send + 'static> Source for Lists<T> {
     fn comes_from(&self) -> ComesFrom {
+        let fetched = self.fetched.lock();
         let mut arrived = self.arrived.lock();
         arrived.wakes_all = true;
         let tasks = self.expected.load(Ordering::Relaxed);
-        if tasks == 0 || !arrived.handles.is_empty() {
+        let is_one_there = !fetched.is_empty() || !arrived.handles.is_empty();
+        if is_one_there {
+            arrived.waiters.iter().for_each(Waker::wake_by_ref);
+        }
+        if tasks == 0 || is_one_there {
             return ComesFrom::Elsewhere;
         }
         ComesFrom::TasksOf { collector: std::ptr::from_ref(self).addr(), tasks }
