@@ -71,7 +71,8 @@ impl Workforce for Shared {
     fn start_another(&self) -> bool {
         let state = self.state.lock();
         let may_grow = state.phase == PoolState::Running && state.workers() < state.settings.maximum;
-        may_grow && self.start_one(state)
+        // A factory may say that it starts threads, none of which comes: then the wait is reported.
+        may_grow && state.backoff.is_over() && self.start_one(state)
     }
 
     fn start_spare(&self) -> bool {

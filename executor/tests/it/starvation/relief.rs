@@ -1,10 +1,12 @@
 //! What is done before a wait is given up: another thread, help, a spare thread.
 
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use executor::{
-    Block, CutShort, ExecutorCompletionService, FifoQueue, OnStarvation, RejectReason, ThreadPoolExecutor,
-    prelude::*,
+    Block, CutShort, ExecutorCompletionService, FifoQueue, JoinError, OnStarvation, RejectReason,
+    ThreadFactory, ThreadPoolExecutor, Worker, prelude::*,
 };
 
 use super::{one_thread, outside, shared};
@@ -160,5 +162,30 @@ fn the_pool_in_whose_queue_the_task_is_gives_the_spare_thread() {
         assert!(there_and_back(&spares, &plain), "whichever of the two tasks is the last to wait");
         assert!(!there_and_back(&plain, &spares), "a spare thread there has nothing to run");
         assert_eq!((plain.stats().peak_threads, spares.stats().peak_threads), (1, 2));
+    });
+}
+
+/// A factory that says that it starts threads: the first comes, and no other.
+struct One(AtomicBool);
+
+impl ThreadFactory for One {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        if !self.0.swap(true, Relaxed) {
+            std::thread::spawn(|| worker.run());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_wait_is_reported_if_the_pool_may_have_another_thread_and_none_comes() {
+    within_deadline(|| {
+        let builder = ThreadPoolExecutor::builder().core_threads(1).maximum_threads(2);
+        let builder = builder.queue(FifoQueue::bounded(10)).thread_factory(One(AtomicBool::new(false)));
+        let pool = shared(builder);
+        let own = Arc::clone(&pool);
+        let task =
+            pool.submit(move || matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..))));
+        assert!(outside(task.unwrap()));
     });
 }
