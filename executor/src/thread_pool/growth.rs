@@ -128,8 +128,9 @@ impl Shared {
         self.started.notify_all();
         self.wake_submitter(&state); // another may be started in its place
         self.wake_worker(&mut state, 0);
+        let asked = std::mem::take(&mut state.asked);
         self.see_to_stranded(state);
-        self.tell_those_who_wait(); // they may have counted on it
+        self.tell_of_worker(asked);
     }
 
     /// A submitter whose thread does not come usually takes its task back. A factory that said it had started a thread,

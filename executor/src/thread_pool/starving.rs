@@ -13,8 +13,8 @@
 //!
 //! # Invariants
 //!
-//! 1. While an answer is relied on, the inbox is closed. A task that comes, a worker that leaves and one that does not come
-//!    have the threads that wait look again.
+//! 1. While an answer is relied on, the inbox is closed, and a task that comes has the threads that wait look again. A worker
+//!    that leaves and one that does not come have them do so whatever the answer was. If none has asked, none is told.
 //! 2. There are `spares` more workers than the maximum at most. When a spare one is dismissed, a worker leaves as one that is
 //!    one too many.
 
@@ -35,6 +35,7 @@ impl Workforce for Shared {
 
     fn waits_for_threads(&self, waiting: usize) -> bool {
         let mut state = self.state.lock();
+        state.asked = true;
         let all_wait = state.live > 0 && state.live == waiting;
         let is_held_up = all_wait && state.starting == 0 && state.phase < PoolState::Stopping;
         if is_held_up {
@@ -131,8 +132,14 @@ impl Shared {
         }
     }
 
-    /// Has the workers that wait look again.
-    pub(super) fn tell_those_who_wait(&self) {
+    /// A worker has left or does not come, and threads that wait may have counted on it. If they `asked`, they look again.
+    pub(super) fn tell_of_worker(&self, asked: bool) {
+        if asked {
+            self.tell_those_who_wait();
+        }
+    }
+
+    fn tell_those_who_wait(&self) {
         wait_graph::look_again(self.watch.id());
     }
 }

@@ -104,6 +104,8 @@ pub(super) struct State {
 
     /// Threads that wait have seen that only waiting workers are left. See `starving`.
     pub(super) relied_on: bool,
+    /// Threads that wait have asked about the workers since they were last told of a change.
+    pub(super) asked: bool,
     /// How many workers there may be beyond the maximum.
     pub(super) spares: usize,
     /// Waits that were ended because they never would have.
@@ -136,6 +138,7 @@ impl State {
             backoff: Backoff::default(),
             dropping: 0,
             relied_on: false,
+            asked: false,
             spares: 0,
             starved: 0,
             helped: 0,

@@ -286,13 +286,14 @@ impl<'a> LiveWorker<'a> {
     /// A worker that is one too many may leave although there is work. There is no wake-up to pass on then: it was busy,
     /// so nobody has woken it.
     fn leave(&mut self, mut state: MutexGuard<'a, State>) -> Option<Task> {
-        self.count_out(&mut state);
+        let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
-        self.shared.tell_those_who_wait(); // for a task that this worker would have run
+        self.shared.tell_of_worker(asked);
         None
     }
 
-    fn count_out(&mut self, state: &mut MutexGuard<'_, State>) {
+    /// True if threads that wait are to be told.
+    fn count_out(&mut self, state: &mut MutexGuard<'_, State>) -> bool {
         self.left = true;
         self.employment = None;
         self.shared.inbox.close(state);
@@ -302,6 +303,7 @@ impl<'a> LiveWorker<'a> {
         // A queue of ours had room while this worker slept. A user's own may refuse a task all the same; then the place of
         // this worker is the room that its submitter waits for.
         self.shared.wake_submitter(state);
+        std::mem::take(&mut state.asked)
     }
 }
 
@@ -311,8 +313,9 @@ impl Drop for LiveWorker<'_> {
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
-            self.count_out(&mut state);
+            let asked = self.count_out(&mut state);
             self.shared.replace_last_worker(state);
+            self.shared.tell_of_worker(asked);
         }
     }
 }
