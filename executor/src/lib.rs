@@ -31,6 +31,7 @@
 //! | `timer` | | Deadlines, reasons, links | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
+//! | `companion` | | The handle | what goes along with a task |
 //! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `watcher` | | The handle | what can be asked of the owner of a queue |
 //! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |
@@ -45,6 +46,8 @@
 //! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
+//! | `bounded` | [`BoundedExecutor`] | When there is no room | a bound on what is under way, over any executor |
+//! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
@@ -145,6 +148,8 @@ mod callbacks;
 mod cancel;
 pub use cancel::{Attached, CancelToken, Registration, masked};
 
+mod companion;
+
 mod task;
 pub use task::{Outcome, Task, TaskState};
 
@@ -192,6 +197,12 @@ pub use thread_pool::{
 
 mod completion;
 pub use completion::ExecutorCompletionService;
+
+mod bounded;
+pub use bounded::BoundedExecutor;
+
+mod serial;
+pub use serial::SerialExecutor;
 
 mod cancellable_task;
 pub use cancellable_task::{CancellableTask, CancellingExecutor};

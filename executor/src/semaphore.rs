@@ -4,23 +4,26 @@
 //!
 //! 1. Waiters are served in the order in which they came: of those in the line only the first takes permits, and it stays
 //!    there until it has them or gives up.
-//! 2. Each permit is free, in the hands of a thread of an executor, in those of another thread, or loose: forgotten or
-//!    drained. A thread of an executor that waits for permits which only threads can give back that wait, too, is told so:
+//! 2. Each permit is free, in the hands of a thread of an executor, in those of another thread, with a task, or loose:
+//!    forgotten or drained. A thread of an executor that waits for permits which only threads can give back that wait, too, is told so:
 //!    see `wait_graph`.
 //! 3. Whoever makes it possible that the first waiter can be served wakes it: a release, the waiter before it when it is
 //!    served, and one that gives up its place.
 //! 4. If a release, or one that gives up its place, serves nobody, all waiters look again that have looked who could serve
 //!    them: it may have been the last that could. A waiter that was served is awake, and others wait for it now.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::task::Waker;
 
 use crate::cancel::check_current;
+use crate::companion::Companion;
 use crate::error::{CutShort, WaitError};
+use crate::ids::WatcherId;
 use crate::sync::{Arc, Duration, Mutex};
 use crate::wait::{Deadline, Line, Look, Ticket, cut_short, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Source, ThreadKey, concerns_this_thread, this_thread};
+use crate::wait_graph::{Awaited, ComesFrom, Place, Source, ThreadKey, concerns_this_thread, this_thread};
 
 /// A number of permits; whoever wants one waits until there is one.
 ///
@@ -52,6 +55,10 @@ struct SemaphoreState {
     queue: Line<Waiter>,
     /// Permits in the hands of threads of executors: who has how many.
     held: Vec<(ThreadKey, usize)>,
+    /// Permits that go along with tasks, one each, by number: where each task is.
+    with_tasks: BTreeMap<u64, Place>,
+    /// How many permits were given to tasks so far.
+    given: u64,
     /// Permits in the hands of other threads.
     outside: usize,
     /// Permits that were forgotten or drained, as far as no [`release`](Semaphore::release) has given them back.
@@ -70,8 +77,16 @@ struct Waiter {
 impl Semaphore {
     /// Makes a semaphore with `permits` permits, which may be none.
     pub fn new(permits: usize) -> Self {
-        let (queue, held) = (Line::new(), Vec::new());
-        let state = SemaphoreState { permits, queue, held, outside: 0, loose: 0, relied_on: false };
+        let state = SemaphoreState {
+            permits,
+            queue: Line::new(),
+            held: Vec::new(),
+            with_tasks: BTreeMap::new(),
+            given: 0,
+            outside: 0,
+            loose: 0,
+            relied_on: false,
+        };
         Self(Arc::new(Shared { state: Mutex::new(state) }))
     }
 
@@ -230,13 +245,15 @@ impl Source for Wanted {
             // Enough, but the first in the line wants more, or is about to take its own.
             let first = state.queue.first().filter(|(ticket, _)| *ticket != self.me);
             let before = first.and_then(|(_, waiter)| waiter.thread);
-            return before.map_or(ComesFrom::Elsewhere, |thread| ComesFrom::Threads(vec![thread]));
+            return before.map_or(ComesFrom::Elsewhere, |thread| ComesFrom::Places(vec![Place::On(thread)]));
         }
         let held: usize = state.held.iter().map(|(_, permits)| permits).sum();
-        if state.outside > 0 || state.loose > 0 || there.saturating_add(held) < self.permits {
+        let in_all = there.saturating_add(held).saturating_add(state.with_tasks.len());
+        if state.outside > 0 || state.loose > 0 || in_all < self.permits {
             return ComesFrom::Elsewhere;
         }
-        ComesFrom::Threads(state.held.iter().map(|(thread, _)| *thread).collect())
+        let threads = state.held.iter().map(|(thread, _)| Place::On(*thread));
+        ComesFrom::Places(threads.chain(state.with_tasks.values().copied()).collect())
     }
 }
 
@@ -325,6 +342,56 @@ impl Drop for Permit<'_> {
             state.let_go(self.holder, self.permits);
             state.add(self.permits);
         }
+    }
+}
+
+impl Permit<'_> {
+    /// Makes of a single permit one that goes along with a task, and is given back when that has ended or is dropped.
+    pub(crate) fn for_task(mut self) -> TaskPermit {
+        debug_assert_eq!(self.permits, 1);
+        self.permits = 0;
+        let semaphore = Arc::clone(&self.semaphore.0);
+        let mut state = semaphore.state.lock();
+        state.let_go(self.holder, 1);
+        state.given += 1;
+        let number = state.given;
+        state.with_tasks.insert(number, Place::Elsewhere);
+        drop(state);
+        TaskPermit { semaphore, number }
+    }
+}
+
+/// A permit that goes along with a task.
+pub(crate) struct TaskPermit {
+    semaphore: Arc<Shared>,
+    number: u64,
+}
+
+impl TaskPermit {
+    fn is_at(&self, place: Place) {
+        self.semaphore.state.lock().with_tasks.insert(self.number, place);
+    }
+}
+
+impl Companion for TaskPermit {
+    fn enters(&self, queue: WatcherId) {
+        self.is_at(Place::In(queue));
+    }
+
+    fn leaves(&self) {
+        self.is_at(Place::Elsewhere);
+    }
+
+    fn begins(&self) {
+        self.is_at(Place::On(this_thread()));
+    }
+}
+
+impl Drop for TaskPermit {
+    fn drop(&mut self) {
+        let mut state = self.semaphore.state.lock();
+        state.with_tasks.remove(&self.number);
+        state.add(1);
     }
 }
 

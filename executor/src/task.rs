@@ -27,6 +27,7 @@ use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 use crate::cancel::{RunningTask, enter_task};
+use crate::companion::Companion;
 use crate::ids::{TaskId, WatcherId};
 use crate::panics::{Panic, contain, discard};
 use crate::sync::Arc;
@@ -58,6 +59,47 @@ struct Attributes {
 enum Body {
     Closure(Closure),
     WithHandle(Duty),
+    /// With what goes along with the task. In the order in which they are dropped.
+    Accompanied(Box<(Body, Box<dyn Companion>)>),
+}
+
+impl Body {
+    fn cell(&self) -> Option<&dyn HandleCell> {
+        match self {
+            Self::Closure(_) => None,
+            Self::WithHandle(duty) => Some(&**duty.cell()),
+            Self::Accompanied(both) => both.0.cell(),
+        }
+    }
+
+    /// Runs the body of a task with a companion, which is dropped with `before_publish`.
+    #[cold]
+    fn run_accompanied(self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        match self {
+            Self::Closure(closure) => run_closure(closure, before_publish),
+            Self::WithHandle(duty) => duty.fulfil(before_publish),
+            Self::Accompanied(both) => {
+                let (body, companion) = *both;
+                companion.begins();
+                let mut companion = Some(companion);
+                body.run_accompanied(&mut |outcome| {
+                    before_publish(outcome);
+                    companion = None;
+                })
+            }
+        }
+    }
+}
+
+#[inline]
+fn run_closure(closure: Closure, before_publish: impl FnOnce(&Outcome)) -> Outcome {
+    let result = {
+        let _frame = enter_task(None);
+        contain(|| closure.call())
+    };
+    let outcome = result.map_or_else(Outcome::Panicked, |()| Outcome::Completed);
+    before_publish(&outcome);
+    outcome
 }
 
 impl Task {
@@ -70,6 +112,20 @@ impl Task {
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
         Self { body: Body::WithHandle(Duty(Some(cell))), attributes: None, id }
+    }
+
+    /// Gives the task a companion.
+    pub(crate) fn accompanied(mut self, companion: impl Companion + 'static) -> Self {
+        self.body = Body::Accompanied(Box::new((self.body, Box::new(companion))));
+        self
+    }
+
+    /// Takes the companion away that the task was given last. It is dropped.
+    pub(crate) fn alone(mut self) -> Self {
+        if let Body::Accompanied(both) = self.body {
+            self.body = both.0;
+        }
+        self
     }
 
     /// Gives the task a name, for readers of what a pool is doing.
@@ -111,6 +167,10 @@ impl Task {
         match &self.body {
             Body::Closure(_) => true,
             Body::WithHandle(duty) => duty.cell().enter_queue(watcher),
+            Body::Accompanied(both) => {
+                both.1.enters(watcher);
+                both.0.cell().is_none_or(|cell| cell.enter_queue(watcher))
+            }
         }
     }
 
@@ -120,15 +180,16 @@ impl Task {
         match &self.body {
             Body::Closure(_) => false,
             Body::WithHandle(duty) => duty.cell().leave_queue(),
+            Body::Accompanied(both) => {
+                both.1.leaves();
+                both.0.cell().is_some_and(HandleCell::leave_queue)
+            }
         }
     }
 
     /// The address of what is given the task's handle when it has ended; 0 if there is none.
     pub(crate) fn collector(&self) -> usize {
-        match &self.body {
-            Body::Closure(_) => 0,
-            Body::WithHandle(duty) => duty.cell().collector(),
-        }
+        self.body.cell().map_or(0, |cell| cell.collector())
     }
 
     /// The task's id, which its handle has too.
@@ -138,10 +199,8 @@ impl Task {
 
     /// Whether the task was cancelled through its handle, so that running it would do nothing.
     pub fn is_cancelled(&self) -> bool {
-        match &self.body {
-            Body::Closure(_) => false,
-            Body::WithHandle(duty) => duty.cell().is_finished(), // and not by having run, or there would be no task
-        }
+        // Finished, and not by having run, or there would be no task.
+        self.body.cell().is_some_and(HandleCell::is_finished)
     }
 
     /// Runs the task on the calling thread and says how it ended. Never panics.
@@ -164,23 +223,19 @@ impl Task {
     #[inline]
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self.body {
-            Body::Closure(closure) => {
-                let result = {
-                    let _frame = enter_task(None);
-                    contain(|| closure.call())
-                };
-                let outcome = result.map_or_else(Outcome::Panicked, |()| Outcome::Completed);
-                before_publish(&outcome);
-                outcome
-            }
-            Body::WithHandle(duty) => {
-                let mut before_publish = Some(before_publish);
-                duty.fulfil(&mut |outcome| {
-                    if let Some(before_publish) = before_publish.take() {
-                        before_publish(outcome);
-                    }
-                })
-            }
+            Body::Closure(closure) => run_closure(closure, before_publish),
+            Body::WithHandle(duty) => duty.fulfil(&mut once(before_publish)),
+            accompanied @ Body::Accompanied(_) => accompanied.run_accompanied(&mut once(before_publish)),
+        }
+    }
+}
+
+/// What is called once, for one that would call it any number of times.
+fn once(call: impl FnOnce(&Outcome)) -> impl FnMut(&Outcome) {
+    let mut call = Some(call);
+    move |outcome| {
+        if let Some(call) = call.take() {
+            call(outcome);
         }
     }
 }

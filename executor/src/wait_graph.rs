@@ -77,8 +77,19 @@ pub(crate) enum ComesFrom {
     TasksOf { collector: usize, tasks: usize },
     /// A thread that takes a task out of this queue.
     Room(WatcherId),
-    /// One of these threads.
-    Threads(Vec<ThreadKey>),
+    /// What happens at one of these places.
+    Places(Vec<Place>),
+}
+
+/// Where a task is, or whoever holds something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where it may be run at any time.
+    Elsewhere,
+    /// In a queue.
+    In(WatcherId),
+    /// On a thread.
+    On(ThreadKey),
 }
 
 // ----- threads -----
@@ -98,6 +109,8 @@ pub(crate) trait Worker: Send + Sync {
 struct Job {
     pool: WatcherId,
     worker: Arc<dyn Worker>,
+    /// It is a line of tasks within another pool's task.
+    is_line: bool,
 }
 
 thread_local! {
@@ -126,7 +139,16 @@ pub(crate) fn this_thread() -> ThreadKey {
 pub(crate) struct Employment(());
 
 pub(crate) fn work_for(pool: WatcherId, worker: Arc<dyn Worker>) -> Employment {
-    let _ = JOBS.try_with(|jobs| jobs.borrow_mut().push(Job { pool, worker }));
+    begin(Job { pool, worker, is_line: false })
+}
+
+/// The same, for a thread that sees to the tasks of a line, on behalf of whatever executor.
+pub(crate) fn see_to_line(line: WatcherId, worker: Arc<dyn Worker>) -> Employment {
+    begin(Job { pool: line, worker, is_line: true })
+}
+
+fn begin(job: Job) -> Employment {
+    let _ = JOBS.try_with(|jobs| jobs.borrow_mut().push(job));
     Employment(())
 }
 
@@ -280,6 +302,16 @@ enum Node {
     Pool(WatcherId),
 }
 
+impl Node {
+    fn at(place: Place) -> Option<Self> {
+        match place {
+            Place::Elsewhere => None,
+            Place::In(pool) => Some(Self::Pool(pool)),
+            Place::On(thread) => Some(Self::Thread(thread)),
+        }
+    }
+}
+
 struct Search<'a> {
     waiting: &'a Waiting,
     to_visit: VecDeque<Node>,
@@ -309,6 +341,7 @@ impl Search<'_> {
                     return None;
                 }
                 self.to_visit.extend(threads.into_iter().map(Node::Thread));
+                self.to_visit.extend(pool.waits_in().map(Node::Pool));
                 self.closed.pools.push((id, pool));
                 Some(())
             }
@@ -335,9 +368,9 @@ impl Search<'_> {
                 self.to_visit.push_back(Node::Pool(*pool));
                 is_full.then_some(())
             }
-            ComesFrom::Threads(threads) => {
-                self.to_visit.extend(threads.iter().copied().map(Node::Thread));
-                (!threads.is_empty()).then_some(())
+            ComesFrom::Places(places) => {
+                self.to_visit.extend(places.iter().copied().filter_map(Node::at));
+                (!places.is_empty() && !places.contains(&Place::Elsewhere)).then_some(())
             }
         }
     }
@@ -402,7 +435,13 @@ impl Waiting {
             Awaited::Task(task, _) => (Vec::from_iter(self.running(task.id())), task.queue()),
             Awaited::Other(source) => match source.comes_from() {
                 ComesFrom::Elsewhere => (Vec::new(), None),
-                ComesFrom::Threads(threads) => (threads, None),
+                ComesFrom::Places(places) => {
+                    let pool = places
+                        .iter()
+                        .find_map(|place| if let Place::In(id) = place { Some(*id) } else { None });
+                    let on = |place: &Place| if let Place::On(key) = place { Some(*key) } else { None };
+                    (places.iter().filter_map(on).collect(), pool)
+                }
                 ComesFrom::Room(pool) => (Vec::new(), Some(pool)),
                 ComesFrom::TasksOf { collector, .. } => {
                     let runs = |wait: &Wait| wait.tasks.iter().any(|task| task.collector() == collector);
@@ -411,7 +450,8 @@ impl Waiting {
                 }
             },
         };
-        threads.extend(pool.into_iter().flat_map(|pool| self.working_for(pool)));
+        let behind = pool.and_then(WatcherId::watcher).and_then(|pool| pool.waits_in());
+        threads.extend(pool.into_iter().chain(behind).flat_map(|pool| self.working_for(pool)));
         threads.iter().find(|key| chain.contains(key)).or(threads.first()).copied()
     }
 
@@ -428,7 +468,7 @@ impl Waiting {
         StarvedWait {
             task: task.or(innermost),
             thread: wait.thread.name().map(str::to_owned),
-            pool: wait.jobs.last().map(|job| name_of(job.pool)),
+            pool: wait.job().map(|job| name_of(job.pool)),
             waits_for: self.describe_what(&wait.what),
         }
     }
@@ -448,15 +488,20 @@ impl Waiting {
                     WaitsFor::OneOf { tasks, pools }
                 }
                 ComesFrom::Room(pool) => WaitsFor::Room { pool: name_of(pool) },
-                ComesFrom::Threads(_) | ComesFrom::Elsewhere => WaitsFor::Permits,
+                ComesFrom::Places(_) | ComesFrom::Elsewhere => WaitsFor::Permits,
             },
         }
     }
 }
 
 impl Wait {
+    /// As one of which pool's threads it waits.
+    fn job(&self) -> Option<&Job> {
+        self.jobs.iter().rfind(|job| !job.is_line)
+    }
+
     fn pool(&self) -> Option<Arc<dyn QueueWatcher>> {
-        self.jobs.last()?.pool.watcher()
+        self.job()?.pool.watcher()
     }
 }
 
@@ -490,6 +535,7 @@ fn help(wait: &Wait) -> bool {
         Awaited::Task(task, _) => task.queue().and_then(WatcherId::watcher).zip(Some(task.id())),
         Awaited::Other(_) => None,
     };
+    let awaited = awaited.filter(|(pool, _)| pool.lends_tasks());
     let awaited = awaited.and_then(|(pool, id)| pool.take_out(id).map(|task| (pool, task)));
     let next = || if others { Some((Arc::clone(&own), own.take_next()?)) } else { None };
     let Some((pool, task)) = awaited.or_else(next) else { return false };

@@ -19,6 +19,16 @@ pub(crate) trait Workforce: Send + Sync {
     /// said, `wait_graph` is told when a task comes.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
+    /// If the queue is a line that begins with a task in another queue: that one.
+    fn waits_in(&self) -> Option<WatcherId> {
+        None
+    }
+
+    /// Whether another thread than its own may run a task of this queue.
+    fn lends_tasks(&self) -> bool {
+        true
+    }
+
     /// Whether the queue would accept a task now.
     fn has_room(&self) -> bool;
 
