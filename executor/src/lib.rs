@@ -101,6 +101,7 @@
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
 //! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded` | |
 //! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
+//! | the listings `BoundedExecutor` and `SerialExecutor` | [`BoundedExecutor`], [`SerialExecutor`] | |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
 //! # Features

@@ -189,7 +189,7 @@ impl Task {
 
     /// The address of what is given the task's handle when it has ended; 0 if there is none.
     pub(crate) fn collector(&self) -> usize {
-        self.body.cell().map_or(0, |cell| cell.collector())
+        self.body.cell().map_or(0, RunningTask::collector)
     }
 
     /// The task's id, which its handle has too.
