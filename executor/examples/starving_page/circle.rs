@@ -6,8 +6,8 @@ use std::{error::Error, sync::Arc};
 
 // ANCHOR: circle
 pub fn report() -> Result<(), Box<dyn Error>> {
-    let [front, back] = ["front", "back"].map(|name| renderer().name(name).build().map(Arc::new));
-    let (front, back) = (front?, back?);
+    let front = Arc::new(renderer().name("front").build()?);
+    let back = Arc::new(renderer().name("back").build()?);
     let (own, other) = (Arc::clone(&front), Arc::clone(&back));
     let page = FutureTask::new(move || {
         let data = FutureTask::new(move || {
