@@ -258,13 +258,14 @@ impl Starvation {
 
 impl Found {
     fn line(&self) -> String {
-        let mut waits: Vec<_> = self.chain.iter().map(StarvedWait::to_string).collect();
-        match self.others.len() {
-            0 => {}
-            1 => waits.push("1 more thread waits".to_owned()),
-            n => waits.push(format!("{n} more threads wait")),
-        }
-        format!("starvation deadlock: {}", waits.join("; "))
+        let waits = self.chain.iter().map(StarvedWait::to_string);
+        let others = match self.others.len() {
+            0 => None,
+            1 => Some("and another thread waits".to_owned()),
+            n => Some(format!("and {n} other threads wait")),
+        };
+        let parts: Vec<_> = waits.chain(others).collect();
+        format!("starvation deadlock: {}", parts.join("; "))
     }
 
     /// A rail at the left runs along the circle, from the first wait in it to the last and back.
@@ -378,7 +379,7 @@ nor can these go on before:
       waits for room in the queue of p, where no thread is free";
         assert_eq!(format!("{report:#}"), picture);
         let line = report.to_string();
-        assert!(line.ends_with("wait, too; 2 more threads wait") && !line.contains('\n'), "{line}");
+        assert!(line.ends_with("wait, too; and 2 other threads wait") && !line.contains('\n'), "{line}");
     }
 
     #[test]
