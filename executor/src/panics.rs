@@ -229,13 +229,14 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// What is known of a panic, or of a [starvation deadlock](crate::Starvation). Its `Display` is a line for a log, with the backtrace below it if there is one.
+/// What is known of a panic, or of a [starvation deadlock](crate::Starvation). Its `Display` is a line for a log, with the
+/// backtrace below it if there is one.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
-    /// What the panic said.
+    /// What the panic said, or who waits for whom.
     pub message: &'a str,
-    /// The thread that panicked, if it has a name.
+    /// The thread that panicked or starved, if it has a name.
     pub thread: Option<&'a str>,
     /// The task, by name or id; none if it was a callback or a hook.
     pub task: Option<&'a str>,
@@ -257,7 +258,7 @@ impl<'a> PanicReport<'a> {
 impl fmt::Display for PanicReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.starved {
-            return write!(f, "nobody has read this: {}", self.message); // which names task and thread
+            return write!(f, "{} (nobody has read this error)", self.message); // which names task and thread
         }
         match self.task {
             Some(task) => write!(f, "task {task} panicked")?,
