@@ -3,7 +3,7 @@
 //! [`Task`] is what executors pass around and queues hold. Most closures capture a few words, and putting each of them
 //! into a box of its own would be the largest single cost of handing one over: memory allocated on one thread and freed
 //! on another. So a closure of up to three words lives inside the task; only a larger one is boxed. What few tasks
-//! have (a name) sits in one optional box.
+//! have (a name) sits in one optional box. An executor that is built on another one has a [`Companion`] go along with it.
 //!
 //! A task is run by [`Task::run`], by value, so at most once. Nothing that happens in it gets out except as the
 //! [`Outcome`]: a panic is caught, and the thread's current [`CancelToken`](crate::CancelToken) is the task's own while
@@ -58,6 +58,11 @@ struct Attributes {
 
 enum Body {
     Closure(Closure),
+    Other(Other),
+}
+
+/// Apart from [`Body`], which so needs no word that tells its variants apart: it is one if there is no closure.
+enum Other {
     WithHandle(Duty),
     /// With what goes along with the task. In the order in which they are dropped.
     Accompanied(Box<(Body, Box<dyn Companion>)>),
@@ -67,8 +72,8 @@ impl Body {
     fn cell(&self) -> Option<&dyn HandleCell> {
         match self {
             Self::Closure(_) => None,
-            Self::WithHandle(duty) => Some(&**duty.cell()),
-            Self::Accompanied(both) => both.0.cell(),
+            Self::Other(Other::WithHandle(duty)) => Some(&**duty.cell()),
+            Self::Other(Other::Accompanied(both)) => both.0.cell(),
         }
     }
 
@@ -77,8 +82,8 @@ impl Body {
     fn run_accompanied(self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
         match self {
             Self::Closure(closure) => run_closure(closure, before_publish),
-            Self::WithHandle(duty) => duty.fulfil(before_publish),
-            Self::Accompanied(both) => {
+            Self::Other(Other::WithHandle(duty)) => duty.fulfil(before_publish),
+            Self::Other(Other::Accompanied(both)) => {
                 let (body, companion) = *both;
                 companion.begins();
                 let mut companion = Some(companion);
@@ -111,18 +116,18 @@ impl Task {
 
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
-        Self { body: Body::WithHandle(Duty(Some(cell))), attributes: None, id }
+        Self { body: Body::Other(Other::WithHandle(Duty(Some(cell)))), attributes: None, id }
     }
 
     /// Gives the task a companion.
     pub(crate) fn accompanied(mut self, companion: impl Companion + 'static) -> Self {
-        self.body = Body::Accompanied(Box::new((self.body, Box::new(companion))));
+        self.body = Body::Other(Other::Accompanied(Box::new((self.body, Box::new(companion)))));
         self
     }
 
     /// Takes the companion away that the task was given last. It is dropped.
     pub(crate) fn alone(mut self) -> Self {
-        if let Body::Accompanied(both) = self.body {
+        if let Body::Other(Other::Accompanied(both)) = self.body {
             self.body = both.0;
         }
         self
@@ -166,8 +171,8 @@ impl Task {
     pub(crate) fn enter_queue(&self, watcher: WatcherId) -> bool {
         match &self.body {
             Body::Closure(_) => true,
-            Body::WithHandle(duty) => duty.cell().enter_queue(watcher),
-            Body::Accompanied(both) => {
+            Body::Other(Other::WithHandle(duty)) => duty.cell().enter_queue(watcher),
+            Body::Other(Other::Accompanied(both)) => {
                 both.1.enters(watcher);
                 both.0.cell().is_none_or(|cell| cell.enter_queue(watcher))
             }
@@ -179,8 +184,8 @@ impl Task {
     pub(crate) fn leave_queue(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
-            Body::WithHandle(duty) => duty.cell().leave_queue(),
-            Body::Accompanied(both) => {
+            Body::Other(Other::WithHandle(duty)) => duty.cell().leave_queue(),
+            Body::Other(Other::Accompanied(both)) => {
                 both.1.leaves();
                 both.0.cell().is_some_and(HandleCell::leave_queue)
             }
@@ -224,8 +229,10 @@ impl Task {
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self.body {
             Body::Closure(closure) => run_closure(closure, before_publish),
-            Body::WithHandle(duty) => duty.fulfil(&mut once(before_publish)),
-            accompanied @ Body::Accompanied(_) => accompanied.run_accompanied(&mut once(before_publish)),
+            Body::Other(Other::WithHandle(duty)) => duty.fulfil(&mut once(before_publish)),
+            accompanied @ Body::Other(Other::Accompanied(_)) => {
+                accompanied.run_accompanied(&mut once(before_publish))
+            }
         }
     }
 }
