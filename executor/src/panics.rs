@@ -213,7 +213,8 @@ pub(crate) fn discard<V>(value: V) {
 /// handler itself is contained and not reported again.
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
-    /// A task (or a callback) panicked and nobody has read it.
+    /// A task (or a callback) panicked and nobody has read it; or it starved and has not read why, see
+    /// [`PanicReport::starved`].
     fn panicked(&self, report: &PanicReport<'_>);
 }
 
