@@ -23,6 +23,7 @@ mod run;
 mod semaphore;
 mod seq_cst;
 mod shared;
+mod starvation;
 mod token;
 
 /// What the library's own files find under these names, for one that is compiled into this program.

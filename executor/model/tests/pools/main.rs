@@ -18,6 +18,7 @@ mod queue;
 mod room;
 mod run;
 mod shutdown;
+mod starvation;
 mod stopping;
 mod submission;
 
