@@ -269,3 +269,30 @@ fn a_line_behind_a_task_that_waits_for_it_is_found() {
         assert!(waits.unwrap().join_timeout(LONG).unwrap());
     });
 }
+
+#[test]
+fn a_line_behind_a_task_that_can_go_on_is_waited_for() {
+    within_deadline(|| {
+        let below = ThreadPoolExecutor::fixed(1);
+        let (end, begun) = (Signal::new(), Signal::new());
+        let (until, is_begun) = (end.clone(), begun.clone());
+        below
+            .execute(move || {
+                is_begun.set();
+                until.wait();
+            })
+            .unwrap();
+        begun.wait();
+        let line = SerialExecutor::over(below);
+        let awaited = line.submit(|| 6).unwrap();
+        let (pool, spot) = (ThreadPoolExecutor::fixed(1), Spot::default());
+        let at = spot.clone();
+        let waits = pool.submit(move || {
+            at.arrive();
+            awaited.join().unwrap()
+        });
+        spot.wait_until_blocked();
+        end.set();
+        assert_eq!(waits.unwrap().join_timeout(LONG).unwrap(), 6);
+    });
+}

@@ -9,6 +9,7 @@
 mod cancel;
 mod channel;
 mod completion;
+mod composed;
 mod composite;
 mod deadlines;
 mod growth;
