@@ -23,13 +23,14 @@
 //!
 //! # Nothing that is true is missed
 //!
-//! A wait can come to be without end in three ways, and after each of them a thread that waits looks again:
+//! A wait can come to be without end in four ways, and after each of them a thread that waits looks again:
 //!
 //! | what happens | who looks |
 //! |---|---|
 //! | a thread that could go on falls asleep | that thread, before it does |
-//! | a thread leaves its pool, and tasks are left to those that wait | they: their pool [wakes](look_again) them |
+//! | a thread leaves its pool or does not come, and tasks are left to those that wait | they: their pool [wakes](look_again) them |
 //! | a task or a submission comes to a pool whose threads all wait | they, likewise |
+//! | permits come back and serve nobody, a handle goes to another taker | those that wait for more: the [source](Source) wakes them |
 //!
 //! The third needs no look at each submission: a pool that was found to have only waiting threads closes the short way in.
 //!

@@ -349,7 +349,7 @@ impl Shared {
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 mod tests {
     use super::*;
-    use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
+    use crate::{ExecutorExt, ExecutorService, JoinError, ThreadPoolExecutor};
     use std::time::Duration;
 
     /// No call of the library can make a worker unwind, so the test does it by hand.
@@ -373,6 +373,27 @@ mod tests {
         pool.close();
         let stats = pool.stats();
         assert_eq!((stats.active, stats.completed, stats.threads), (0, 1, 0), "{stats}");
+    }
+
+    #[test]
+    fn a_worker_that_unwinds_has_those_look_again_that_counted_on_it() {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let shared = Arc::clone(&pool.shared);
+        shared.state.lock().starting += 1;
+        let worker = LiveWorker::begin(&shared, None);
+        let own = Arc::clone(&pool);
+        let starves = move || matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..)));
+        let page = pool.submit(starves).unwrap();
+        while !shared.state.lock().asked {
+            thread::yield_now();
+        }
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _worker = worker;
+            std::panic::resume_unwind(Box::new("a bug"));
+        }));
+        assert!(unwound.is_err());
+        assert!(page.join_timeout(Duration::from_secs(10)).unwrap());
+        pool.close();
     }
 
     #[test]
