@@ -10,17 +10,17 @@
 use executor::{CancelToken, Cancelled, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{process, thread, time::Duration};
+use std::time::Duration;
+use std::{process, thread};
 
-const HOUR: Duration = Duration::from_hours(1);
 static LOOKS: AtomicU64 = AtomicU64::new(0);
 
 // ANCHOR: ignore
 /// Looks for mail once an hour.
-fn look_for_mail() -> ! {
+fn look_for_mail() {
     loop {
         LOOKS.fetch_add(1, Ordering::Relaxed);
-        let _ = CancelToken::current().sleep(HOUR);
+        let _ = CancelToken::current().sleep(Duration::from_hours(1));
     }
 }
 // ANCHOR_END: ignore
@@ -30,34 +30,30 @@ fn look_for_mail() -> ! {
 fn look_until_cancelled() -> Result<(), Cancelled> {
     loop {
         LOOKS.fetch_add(1, Ordering::Relaxed);
-        CancelToken::current().sleep(HOUR)?;
+        CancelToken::current().sleep(Duration::from_hours(1))?;
     }
 }
 // ANCHOR_END: pass_on
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let way = std::env::args().nth(1).unwrap_or_default();
     let pool = ThreadPoolExecutor::single();
-    let mailbox = match way.as_str() {
-        "ignore" => pool.submit(|| -> Result<(), Cancelled> { look_for_mail() })?,
-        "pass_on" => pool.submit(look_until_cancelled)?,
+    let mailbox = match std::env::args().nth(1).as_deref() {
+        Some("ignore") => pool.submit(look_for_mail)?.canceller(),
+        Some("pass_on") => pool.submit(look_until_cancelled)?.canceller(),
         _ => return Err("say which: ignore or pass_on".into()),
     };
-    wait_for_looks(1);
-    println!("it has looked once, and sleeps for an hour; now it is cancelled");
-    mailbox.cancel();
-    if way == "ignore" {
-        wait_for_looks(1_000);
-        println!("it has looked 1000 times, and goes on: each sleep fails at once");
-        process::exit(1); // without this the process would wait for it for ever
-    }
-    pool.close(); // waits for the thread
-    println!("it has ended; times it has looked: {}", LOOKS.load(Ordering::Relaxed));
-    Ok(())
-}
-
-fn wait_for_looks(looks: u64) {
-    while LOOKS.load(Ordering::Relaxed) < looks {
+    while LOOKS.load(Ordering::Relaxed) == 0 {
         thread::yield_now();
     }
+    println!("it has looked once, and sleeps for an hour; now it is cancelled");
+    mailbox.cancel();
+    pool.shutdown();
+    while !pool.await_termination(Duration::from_millis(1)) {
+        if LOOKS.load(Ordering::Relaxed) > 1_000 {
+            println!("it has looked 1000 times, and goes on: each sleep fails at once");
+            process::exit(1); // without this the process would wait for it for ever
+        }
+    }
+    println!("it has ended; times it has looked: {}", LOOKS.load(Ordering::Relaxed));
+    Ok(())
 }

@@ -31,7 +31,8 @@ fn wait_for_an_answer() -> Result<(), Cancelled> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (pool, request) = (ThreadPoolExecutor::fixed(1), CancelToken::new());
+    let pool = ThreadPoolExecutor::fixed(1);
+    let request = CancelToken::new();
     let task = match std::env::args().nth(1).as_deref() {
         Some("request") => for_the_request(&pool, request.clone())?,
         Some("both") => for_both(&pool, request.clone())?,

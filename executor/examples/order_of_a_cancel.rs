@@ -13,11 +13,13 @@ use std::thread;
 fn main() {
     // ANCHOR: tree
     let request = CancelToken::new();
-    let (page, image) = (request.child(), request.child());
+    let page = request.child();
+    let image = request.child();
     let pixels = image.child();
 
     let never = Arc::new(Latch::new(1));
-    let (own, latch) = (pixels.clone(), Arc::clone(&never));
+    let own = pixels.clone();
+    let latch = Arc::clone(&never);
     let waits = thread::spawn(move || own.attach(|| latch.wait()));
     while never.waiting() == 0 {
         thread::yield_now();

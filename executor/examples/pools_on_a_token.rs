@@ -21,9 +21,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     // ANCHOR: pools
     let service = CancelToken::new();
     let pool = || ThreadPoolExecutor::builder().threads(1).cancel_token(&service).build();
-    let (pages, images) = (pool()?, pool()?);
+    let pages = pool()?;
+    let images = pool()?;
     // ANCHOR_END: pools
-    let (page, image) = (pages.submit(work)?, images.submit(work)?);
+    let page = pages.submit(work)?;
+    let image = images.submit(work)?;
     let waits = images.submit_cancellable(|token| token.sleep(LONG))?;
     while [&page, &image].iter().any(|task| task.state() != TaskState::Running) {
         thread::yield_now();

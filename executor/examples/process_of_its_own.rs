@@ -41,7 +41,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     // ANCHOR: use
-    let (pool, wanted, (sender, printed)) = (ThreadPoolExecutor::single(), CancelToken::new(), channel());
+    let pool = ThreadPoolExecutor::single();
+    let (sender, printed) = channel();
+    let wanted = CancelToken::new();
     let own = wanted.clone();
     let result = pool.submit(move || in_a_process(&own, &sender))?;
     println!("printed: {:?}", printed.recv()?);

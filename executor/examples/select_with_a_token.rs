@@ -1,68 +1,49 @@
-//! A producer that is blocked on a full channel comes back when its task is cancelled, and so does a `select!`.
+//! A `select!` that waits for numbers, for the end of its patience, and for the cancel of its task.
 //!
 //! ```sh
 //! cargo run -p executor --features crossbeam-channel --example select_with_a_token
 //! ```
+//!
+//! The book's chapter: A flag is not enough.
 
 use crossbeam_channel::{after, select};
-use executor::channel::{Receiver, Sender, bounded};
+use executor::channel::{Receiver, bounded};
 use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
+use std::thread;
 use std::time::Duration;
-
-// ANCHOR: put
-/// Puts numbers until somebody has enough of them. Returns how many were put.
-fn produce(numbers: &Sender<u32>) -> u32 {
-    for number in 0.. {
-        if let Err(error) = numbers.put(number) {
-            println!("number {number} was not put: {error}");
-            return number;
-        }
-    }
-    unreachable!("there is always another number")
-}
-// ANCHOR_END: put
 
 // ANCHOR: select
 /// Adds numbers up. Waits for three things at once.
-fn add_up(numbers: &Receiver<u32>) -> u32 {
-    let (mut sum, stop, patience) = (0, CancelToken::current().channel(), after(Duration::from_mins(1)));
-    loop {
+fn add_up(numbers: &Receiver<u32>) {
+    let stop = CancelToken::current().channel();
+    let patience = after(Duration::from_mins(1));
+    let mut sum = 0;
+    let end = loop {
         select! {
             recv(numbers.as_crossbeam()) -> number => match number {
                 Ok(number) => sum += number,
-                Err(_) => return sum, // nobody sends any more
+                Err(_) => break "there are no more numbers",
             },
-            recv(stop) -> _ => return sum, // the task was cancelled
-            recv(patience) -> _ => return sum,
+            recv(stop) -> _ => break "the task was cancelled",
+            recv(patience) -> _ => break "a minute is over",
         }
-    }
+    };
+    println!("the sum is {sum}; {end}");
 }
 // ANCHOR_END: select
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let pool = ThreadPoolExecutor::fixed(2);
-    let (sender, receiver) = bounded(10);
-    let token = CancelToken::new();
-    let stop = token.clone();
-    let own = receiver.clone(); // so that the channel is not closed when the adder ends
-    let adder = pool.submit(move || stop.attach(|| add_up(&own)))?;
+    let pool = ThreadPoolExecutor::single();
+    let (sender, numbers) = bounded(10);
+    let adder = pool.submit(move || add_up(&numbers))?;
     for number in 1..=10 {
         sender.put(number)?;
     }
-    while !receiver.is_empty() {
-        std::thread::yield_now(); // the adder has the others
+    while !sender.is_empty() {
+        thread::yield_now(); // until the adder has all of them
     }
-    token.cancel();
-    println!("the sum is {}", adder.join()?);
-
-    let stop = CancelToken::new();
-    let token = stop.clone();
-    let producer = pool.submit(move || token.attach(|| produce(&sender)))?;
-    while receiver.len() < 10 {
-        std::thread::yield_now(); // until the channel is full
-    }
-    stop.cancel();
-    println!("{} were put, {} are in the channel", producer.join()?, receiver.len());
+    adder.cancel();
+    pool.close(); // waits for the adder's thread
     Ok(())
 }

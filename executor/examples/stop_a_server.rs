@@ -24,7 +24,8 @@ fn serve(connection: TcpStream) -> io::Result<usize> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let (address, kept) = (listener.local_addr()?, listener.try_clone()?);
+    let address = listener.local_addr()?;
+    let kept = listener.try_clone()?;
     let pool = Arc::new(ThreadPoolExecutor::fixed(2));
     let (served, serving) = channel();
     let own = Arc::clone(&pool);

@@ -19,7 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (say, said) = mpsc::channel();
     // ANCHOR: tasks
     let begin = |sleeps| -> Result<_, Box<dyn Error>> {
-        let (say, (begun, has_begun)) = (say.clone(), mpsc::channel());
+        let say = say.clone();
+        let (begun, has_begun) = mpsc::channel();
         let task = pool.submit(move || {
             let _ = begun.send(thread::current().id());
             let _ = say.send(CancelToken::current().sleep(sleeps));

@@ -177,6 +177,13 @@ fn ignored_request_is_made_again_by_each_wait() {
     each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
 }
 
+/// With one token for all its rounds, the service never stands still again.
+#[test]
+fn restarting_service_takes_a_token_for_each_round() {
+    each_ends_with("restarting_service", &[("restart", 0), ("one_token", 1)]);
+    assert!(!run("restarting_service", "such a token").status.success());
+}
+
 /// With a limit at each call, the page takes longer than its limit.
 #[test]
 fn one_deadline_is_for_all_calls_together() {
@@ -271,8 +278,8 @@ mod with_channels {
     }
 
     #[test]
-    fn interruption_policies() {
-        each_ends_with("interruption_policies", &[("pause", 0), ("restart", 0), ("same_token", 1)]);
+    fn pausing_service() {
+        prints_what_the_book_says("pausing_service");
     }
 }
 

@@ -1,4 +1,5 @@
-//! Rules about the sources that no compiler checks: the order of the modules, and what `lib.rs` tells a reader of them.
+//! Rules about the sources that no compiler checks: the order of the modules, what `lib.rs` tells a reader of them, and the
+//! length of the examples.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,6 +20,24 @@ const IN_ORDER: &[&str] = &[
 
 /// The most lines that a reader is asked to read first.
 const FIRST_PATH: usize = 2_300;
+
+/// A file of an example has fewer lines, so that it can be read in five minutes.
+const EXAMPLE: usize = 60;
+
+/// Examples that may be longer: programs that measure or are built up step by step, and some that are still to be cut.
+const LONG_EXAMPLES: &[&str] = &[
+    "cancel_a_read.rs",
+    "how_many_threads.rs",
+    "locks_and_waiting",
+    "memory_order.rs",
+    "own_factory.rs",
+    "pool_steps",
+    "private_batch",
+    "saturation.rs",
+    "stress.rs",
+    "time_limits.rs",
+    "where_time_goes.rs",
+];
 
 fn src(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file)
@@ -184,5 +203,24 @@ fn the_first_path_is_short_and_its_modules_are_marked() {
     assert!((1_500..=FIRST_PATH).contains(&lines), "{lines} lines");
     for row in table(&lib) {
         assert_eq!(row[0].contains('★'), on_it.contains(&identifier(row[0].trim_matches('`'))), "{row:?}");
+    }
+}
+
+/// The files of an example: the one itself, or those in its folder.
+fn files_of(example: &Path) -> Vec<PathBuf> {
+    match fs::read_dir(example) {
+        Ok(folder) => folder.map(|file| file.unwrap().path()).collect(),
+        Err(_) => vec![example.to_owned()],
+    }
+}
+
+#[test]
+fn the_files_of_an_example_are_short() {
+    for example in fs::read_dir(src("../examples")).unwrap() {
+        let example = example.unwrap();
+        let files = files_of(&example.path()).into_iter();
+        let too_long: Vec<_> = files.filter(|file| read(file).lines().count() >= EXAMPLE).collect();
+        let may_be_long = LONG_EXAMPLES.contains(&&*example.file_name().to_string_lossy());
+        assert_eq!(!too_long.is_empty(), may_be_long, "{}: {too_long:?}", example.path().display());
     }
 }

@@ -1,9 +1,14 @@
 //! Java's way, step by step: try again, and pass the request on in the end.
 
-use super::{ATTEMPTS, Task};
+use super::Task;
 use executor::CancelToken;
-use executor::channel::{Receiver, TakeError};
-use std::sync::atomic::Ordering;
+use executor::channel::{Receiver, TakeError, bounded};
+use std::error::Error;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{process, thread};
+
+/// How often it has tried to take a task.
+static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
 
 // ANCHOR: retries
 /// Waits for the next task, whether or not its caller was asked to stop. `None` if no more will come.
@@ -23,3 +28,25 @@ pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
     task
 }
 // ANCHOR_END: retries
+
+/// A worker is asked to stop, and then waits for a task, which is there.
+pub fn cancelled_before(next_task: fn(&Receiver<Task>) -> Option<Task>) -> Result<(), Box<dyn Error>> {
+    let (desk, tasks) = bounded(1);
+    desk.put("paint the door")?;
+    let token = CancelToken::new();
+    token.cancel_because("the shop closes");
+    let worker = thread::spawn(move || {
+        let _attached = token.attached();
+        println!("next_task() gave {:?}", next_task(&tasks));
+        println!("then its caller looked at its token: {:?}", CancelToken::current().check());
+    });
+    while !worker.is_finished() {
+        if ATTEMPTS.load(Ordering::Relaxed) > 100_000 {
+            println!("a task is there, and 100000 attempts to take it have failed");
+            process::exit(1); // without this it would try for ever
+        }
+        thread::yield_now();
+    }
+    worker.join().expect("the worker does not panic");
+    Ok(())
+}

@@ -1,20 +1,29 @@
 //! Looks at a flag between two primes, too, and waits where it cannot look.
 
 use crate::primes;
+use executor::{JoinTimeoutError, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// For how many primes there is room in the queue.
+const ROOM: usize = 10;
 
 // ANCHOR: broken
 /// Puts primes into a queue until it is cancelled.
-pub struct BrokenPrimeProducer {
+struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
     /// How many it has begun to send. The example looks at it, so that every run hangs.
-    pub begun: AtomicUsize,
+    begun: AtomicUsize,
 }
 
 impl BrokenPrimeProducer {
-    pub fn run(&self) {
+    fn run(&self) {
         for prime in primes() {
             if self.cancelled.load(Ordering::SeqCst) {
                 return;
@@ -25,13 +34,26 @@ impl BrokenPrimeProducer {
             }
         }
     }
-    // ANCHOR_END: broken
+}
+// ANCHOR_END: broken
 
-    pub fn new(queue: SyncSender<u64>) -> Self {
-        Self { queue, cancelled: AtomicBool::new(false), begun: AtomicUsize::new(0) }
+pub fn show() -> Result<(), Box<dyn Error>> {
+    let pool = ThreadPoolExecutor::single();
+    let (queue, reader) = sync_channel(ROOM);
+    let cancelled = AtomicBool::new(false);
+    let begun = AtomicUsize::new(0);
+    let producer = Arc::new(BrokenPrimeProducer { queue, cancelled, begun });
+    let running = Arc::clone(&producer);
+    let handle = pool.submit(move || running.run())?;
+    println!("read: {:?}", reader.iter().take(3).collect::<Vec<_>>());
+    while producer.begun.load(Ordering::SeqCst) < 3 + ROOM + 1 {
+        thread::yield_now(); // until it is about to send one more than there is room for
     }
-
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::SeqCst);
-    }
+    producer.cancelled.store(true, Ordering::SeqCst);
+    println!("the producer is told to stop");
+    let Err(JoinTimeoutError::TimedOut(_)) = handle.join_timeout(Duration::from_secs(2)) else {
+        return Err("it has ended".into());
+    };
+    println!("2 seconds later it has not ended: it is in send(), and the queue is full");
+    process::exit(1); // without this the process would wait for it for ever
 }

@@ -1,19 +1,22 @@
 //! Looks at a flag between two primes.
 
 use crate::primes;
+use executor::{ThreadPoolExecutor, prelude::*};
+use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 // ANCHOR: generator
 /// Makes primes until it is cancelled, and never waits for anybody.
 #[derive(Default)]
-pub struct PrimeGenerator {
+struct PrimeGenerator {
     primes: Mutex<Vec<u64>>,
     cancelled: AtomicBool,
 }
 
 impl PrimeGenerator {
-    pub fn run(&self) {
+    fn run(&self) {
         for prime in primes() {
             if self.cancelled.load(Ordering::SeqCst) {
                 return;
@@ -22,13 +25,27 @@ impl PrimeGenerator {
         }
     }
 
-    pub fn cancel(&self) {
+    fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
     // ANCHOR_END: generator
 
     /// Those that there are so far.
-    pub fn primes(&self) -> MutexGuard<'_, Vec<u64>> {
+    fn primes(&self) -> MutexGuard<'_, Vec<u64>> {
         self.primes.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+pub fn show() -> Result<(), Box<dyn Error>> {
+    let pool = ThreadPoolExecutor::single();
+    let generator = Arc::new(PrimeGenerator::default());
+    let running = Arc::clone(&generator);
+    let handle = pool.submit(move || running.run())?;
+    while generator.primes().len() < 5 {
+        thread::yield_now();
+    }
+    generator.cancel();
+    handle.join()?; // it looks at the flag before the next prime
+    println!("{:?} and so on; then the generator was told to stop, and has ended", &generator.primes()[..5]);
+    Ok(())
 }

@@ -1,25 +1,44 @@
 //! Waits where a cancel reaches it.
 
 use crate::primes;
-use executor::channel::Sender;
+use executor::channel::{Sender, bounded};
+use executor::{ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::thread;
+
+/// For how many primes there is room in the queue.
+const ROOM: usize = 10;
 
 // ANCHOR: producer
 /// Puts primes into a queue until its task is cancelled.
-pub struct PrimeProducer {
+struct PrimeProducer {
     queue: Sender<u64>,
 }
 
 impl PrimeProducer {
-    pub fn run(&self) {
+    fn run(&self) {
         for prime in primes() {
             if self.queue.put(prime).is_err() {
                 return; // cancelled, or nobody reads any more
             }
         }
     }
-    // ANCHOR_END: producer
-
-    pub fn new(queue: Sender<u64>) -> Self {
-        Self { queue }
-    }
 }
+// ANCHOR_END: producer
+
+// ANCHOR: cancel
+pub fn show() -> Result<(), Box<dyn Error>> {
+    let pool = ThreadPoolExecutor::single();
+    let (queue, reader) = bounded(ROOM);
+    let producer = PrimeProducer { queue };
+    let handle = pool.submit(move || producer.run())?;
+    println!("read: {:?}", reader.iter().take(3).collect::<Vec<_>>());
+    while reader.len() < ROOM {
+        thread::yield_now(); // until the queue is full, so that the next put() waits
+    }
+    handle.cancel();
+    pool.close(); // waits for the producer's thread
+    println!("the producer has ended; of what it had put, {} were not read", reader.iter().count());
+    Ok(())
+}
+// ANCHOR_END: cancel

@@ -1,25 +1,43 @@
 //! Looks whether it was asked to stop, and then waits where it cannot look.
 
-use crate::telegram;
+use crate::{connect, telegram, wait_for};
 use executor::CancelToken;
-use std::io;
+use std::error::Error;
+use std::io::{self, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use std::{process, thread};
 
 // ANCHOR: deaf
-/// Passes on the telegrams that come in until `token` is cancelled. `begun` counts the reads: the example looks at it, so
-/// that every run hangs.
-pub fn read(
-    stream: &TcpStream,
-    token: &CancelToken,
-    begun: &AtomicUsize,
-    telegrams: &Sender<String>,
-) -> io::Result<()> {
+/// How many reads it has begun. The example looks at it, so that every run hangs.
+static BEGUN: AtomicUsize = AtomicUsize::new(0);
+
+/// Passes on the telegrams that come in until `token` is cancelled.
+fn read(stream: &TcpStream, token: &CancelToken, telegrams: &Sender<String>) -> io::Result<()> {
     while !token.is_cancelled() {
-        begun.fetch_add(1, Ordering::SeqCst);
+        BEGUN.fetch_add(1, Ordering::SeqCst);
         let _ = telegrams.send(telegram(stream)?); // waits for four bytes
     }
     Ok(())
 }
 // ANCHOR_END: deaf
+
+pub fn show() -> Result<(), Box<dyn Error>> {
+    let (mut peer, stream) = connect()?;
+    let (sender, telegrams) = channel();
+    let token = CancelToken::new();
+    let of_the_reader = token.clone();
+    thread::spawn(move || read(&stream, &of_the_reader, &sender));
+    peer.write_all(b"tide")?;
+    println!("read: {:?}", telegrams.recv()?);
+    wait_for(&BEGUN, 2); // it has looked at its token, and is about to read the next one
+    token.cancel();
+    println!("the reader is told to stop");
+    let Err(RecvTimeoutError::Timeout) = telegrams.recv_timeout(Duration::from_secs(2)) else {
+        return Err("it has ended".into());
+    };
+    println!("2 seconds later it has not ended: it is in read(), and the peer says nothing");
+    process::exit(1); // a join would wait for as long as the peer is silent
+}

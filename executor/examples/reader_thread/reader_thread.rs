@@ -1,10 +1,11 @@
 //! A thread whose `interrupt` reaches it in a read.
 
-use crate::telegram;
+use crate::{connect, telegram};
 use executor::{CancelToken, Cancelled};
-use std::io;
+use std::error::Error;
+use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
 // ANCHOR: reader_thread
@@ -17,7 +18,8 @@ pub struct ReaderThread {
 impl ReaderThread {
     pub fn start(stream: TcpStream, telegrams: Sender<String>) -> io::Result<Self> {
         let token = CancelToken::new();
-        let (own, same_connection) = (token.clone(), stream.try_clone()?);
+        let own = token.clone();
+        let same_connection = stream.try_clone()?;
         let thread = thread::spawn(move || {
             let _guard = own.on_cancel(move || drop(same_connection.shutdown(Shutdown::Both)));
             while let Ok(telegram) = telegram(&stream) {
@@ -38,3 +40,17 @@ impl ReaderThread {
     }
 }
 // ANCHOR_END: reader_thread
+
+pub fn show() -> Result<(), Box<dyn Error>> {
+    let (mut peer, stream) = connect()?;
+    let (sender, telegrams) = channel();
+    let reader = ReaderThread::start(stream, sender)?;
+    peer.write_all(b"tide")?;
+    println!("read: {:?}", telegrams.recv()?);
+    // ANCHOR: interrupt
+    reader.interrupt();
+    println!("the reader has ended: {:?}", reader.join());
+    // ANCHOR_END: interrupt
+    println!("the peer reads {} bytes: the connection is over", peer.read(&mut [0; 4])?);
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! A service that begins again when a request says so, and ends with any other.
+//!
+//! ```sh
+//! cargo run -p executor --example restarting_service -- restart
+//! cargo run -p executor --example restarting_service -- one_token
+//! ```
+//!
+//! The book's chapter: Cancellation policies.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod greeter;
+mod one_token;
+mod request;
+
+use executor::{CancelToken, Cancelled, ThreadPoolExecutor, prelude::*};
+use greeter::Greeter;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("restart") => restart(),
+        Some("one_token") => one_token::restart(),
+        _ => Err("say which: restart or one_token".into()),
+    }
+}
+
+fn restart() -> Result<(), Box<dyn Error>> {
+    let greeter = Arc::new(Greeter::new("hello"));
+    let (tell, told) = mpsc::channel();
+    let pool = ThreadPoolExecutor::single();
+    let runs = Arc::clone(&greeter);
+    pool.execute(move || println!("it has ended: {}", runs.run(&tell)))?;
+    println!("it greets with {:?}", told.recv()?);
+    greeter.restart_with("good morning");
+    println!("it greets with {:?}", told.recv()?);
+    drop(pool.shutdown_now());
+    pool.close(); // waits for its thread
+    Ok(())
+}
+
+/// A round: greets once an hour.
+fn greet(greeting: &'static str, tell: &Sender<&'static str>) -> Cancelled {
+    loop {
+        let _ = tell.send(greeting);
+        if let Err(cancelled) = CancelToken::current().sleep(Duration::from_hours(1)) {
+            return cancelled;
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The request that means: begin again. A payload says so.
+
+use executor::{CancelReason, Cancelled};
+
+struct Restart;
+
+// ANCHOR: request
+pub fn begin_again() -> CancelReason {
+    CancelReason::new("there is a new greeting").with_payload(Restart)
+}
+
+pub fn says_begin_again(cancelled: &Cancelled) -> bool {
+    cancelled.reason().is_some_and(|reason| reason.payload::<Restart>().is_some())
+}
+// ANCHOR_END: request
