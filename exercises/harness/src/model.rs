@@ -3,7 +3,7 @@
 //! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our [`Scheduler`] at
 //! every step who is next. Ours prefers to let a thread go on, at first strongly, then less and less: a failure that
 //! needs two switches is then found on a schedule with two switches and not with forty, and its picture is short.
-//! A schedule that repeats an earlier one, choice for choice, counts as tried: see [`tried`].
+//! A schedule that repeats an earlier one, choice for choice, counts as tried (where that happens often): see [`tried`].
 
 use std::time::Duration;
 
@@ -73,9 +73,9 @@ mod backend {
         TRIED.with_borrow_mut(Tried::clear);
     }
 
-    /// Whether a run that chance decides like this has been tried.
+    /// Whether the next run, which chance decides like this, has been tried.
     pub(super) fn is_tried(chance: Chance) -> bool {
-        TRIED.with_borrow(|tried| tried.has(chance))
+        TRIED.with_borrow_mut(|tried| tried.counts(chance))
     }
 
     pub(super) fn begin_run(chance: Chance) {

@@ -7,18 +7,31 @@
 //!
 //! An answer to the exercise could decide something in another way: by a clock, by the order in a `HashMap`, by what an earlier
 //! run has left in a `static`. Then another question comes up where one is known, and from there on every run is tried.
+//!
+//! To remember a run takes about a tenth of the time that the run takes. So the runs are counted by the hundred, and after
+//! one in which fewer than a tenth had been before, nothing more is remembered: every run is tried. As the schedules go on,
+//! repeats get rarer, since a thread that runs is stopped more often.
 
 use super::chance::{Chance, Question};
 
 /// So many nodes are kept. Beyond it, all runs are tried that are not below those.
 const MOST_NODES: usize = 1 << 20;
 
+/// So many runs are counted together.
+const SOME: u32 = 100;
+
+/// If so many of them had been before, it pays to remember more.
+const WORTHWHILE: u32 = SOME / 10;
+
 /// The runs of a property.
 pub(super) struct Tried {
     /// The first is the root.
     nodes: Vec<Node>,
     at: Option<usize>,
-    is_repeatable: bool,
+    /// How many runs have been counted, and how many of them had been before.
+    counted: u32,
+    repeated: u32,
+    remembers: bool,
 }
 
 /// Where a run can be.
@@ -46,7 +59,7 @@ impl Node {
 
 impl Tried {
     pub(super) const fn new() -> Self {
-        Self { nodes: Vec::new(), at: None, is_repeatable: true }
+        Self { nodes: Vec::new(), at: None, counted: 0, repeated: 0, remembers: true }
     }
 
     /// Forgets all of it: what comes is another property.
@@ -55,8 +68,25 @@ impl Tried {
         *self = Self { nodes: std::mem::take(&mut self.nodes), ..Self::new() };
     }
 
+    /// Counts a run that is to come, and tells whether one has been that is decided like this.
+    pub(super) fn counts(&mut self, chance: Chance) -> bool {
+        if !self.remembers {
+            return false;
+        }
+        let repeats = self.has(chance);
+        self.counted += 1;
+        self.repeated += u32::from(repeats);
+        if self.counted == SOME {
+            if self.repeated < WORTHWHILE {
+                self.give_up();
+            }
+            (self.counted, self.repeated) = (0, 0);
+        }
+        repeats
+    }
+
     /// Whether a run has been that is decided like this.
-    pub(super) fn has(&self, mut chance: Chance) -> bool {
+    fn has(&self, mut chance: Chance) -> bool {
         let mut at = 0;
         while let Some(Then::Asks(question)) = self.nodes.get(at).map(|node| node.then) {
             match self.below(at, chance.answer(question)) {
@@ -69,8 +99,8 @@ impl Tried {
 
     /// A run begins.
     pub(super) fn begins(&mut self) {
-        self.at = self.is_repeatable.then_some(0);
-        if self.nodes.is_empty() {
+        self.at = self.remembers.then_some(0);
+        if self.nodes.is_empty() && self.remembers {
             self.nodes.push(Node::new(0));
         }
     }
@@ -99,10 +129,10 @@ impl Tried {
         }
     }
 
-    /// Something else decides.
+    /// Something else decides, or repeats are rare.
     fn give_up(&mut self) {
         self.clear();
-        self.is_repeatable = false;
+        self.remembers = false;
     }
 
     /// A new branch.
@@ -178,6 +208,45 @@ mod tests {
         assert!(!tried.has(Chance::of(7, 1)));
     }
 
+    /// Counts a run of the property, and tells whether it was left out.
+    fn run(tried: &mut Tried, schedule: u64, property: fn(&mut dyn FnMut(Question) -> usize)) -> bool {
+        let mut chance = Chance::of(7, schedule);
+        if tried.counts(chance) {
+            return true;
+        }
+        tried.begins();
+        property(&mut |question| {
+            let answer = chance.answer(question);
+            tried.was_told(question, answer);
+            answer
+        });
+        tried.has_ended();
+        false
+    }
+
+    #[test]
+    fn nothing_more_is_remembered_where_repeats_are_rare() {
+        let mut tried = Tried::new();
+        let many_choices = |ask: &mut dyn FnMut(Question) -> usize| {
+            (0..40).for_each(|_| assert!(ask(Question::is_woken(2)) < 2));
+        };
+        for schedule in 1..=u64::from(SOME) {
+            assert!(tried.remembers, "schedule {schedule}");
+            assert!(!run(&mut tried, schedule, many_choices), "schedule {schedule}");
+        }
+        assert!(!tried.remembers && tried.nodes.is_empty());
+        assert!(!run(&mut tried, 1, many_choices), "it is tried again");
+    }
+
+    #[test]
+    fn all_is_remembered_where_many_repeat() {
+        let mut tried = Tried::new();
+        let few_choices = |ask: &mut dyn FnMut(Question) -> usize| drop(answers(ask));
+        let left_out = (1..=2_000).filter(|&schedule| run(&mut tried, schedule, few_choices)).count();
+        assert!((1_000..1_900).contains(&left_out), "{left_out}");
+        assert!(tried.remembers && run(&mut tried, 1, few_choices));
+    }
+
     #[test]
     fn nothing_is_known_of_an_answer_that_decides_by_something_else() {
         let mut tried = Tried::new();
@@ -191,6 +260,6 @@ mod tests {
             tried.was_told(other, 1);
             tried.has_ended();
         }
-        assert!(!tried.is_repeatable && !tried.has(Chance::of(0, 1)));
+        assert!(!tried.remembers && !tried.has(Chance::of(0, 1)));
     }
 }
