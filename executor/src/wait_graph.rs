@@ -198,7 +198,7 @@ pub(crate) struct Known(ThreadKey);
 
 impl Drop for Known {
     fn drop(&mut self) {
-        let wait = WAITING.lock().threads.remove(&self.0);
+        let wait = WAITING.lock().leave(self.0);
         drop(wait); // when the lock is free: what it waited for may end with this
     }
 }
@@ -230,7 +230,7 @@ pub(crate) fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut R
     let second_look = first_look.and_then(|_| waiting.closed_from(key, &mut used));
     let Some(closed) = second_look else { return Verdict::Sleep(Known(key)) };
     let found = waiting.report(&closed);
-    let wait = waiting.threads.remove(&key).expect("it was entered above");
+    let wait = waiting.leave(key).expect("it was entered above");
     drop(waiting);
     relieve(&wait, &closed, relief).unwrap_or_else(|| starved(&wait, found))
 }
@@ -257,6 +257,15 @@ impl Wait {
 }
 
 impl Waiting {
+    /// Takes a thread out, and keeps no memory when nobody waits.
+    fn leave(&mut self, key: ThreadKey) -> Option<Wait> {
+        let wait = self.threads.remove(&key);
+        if self.threads.is_empty() {
+            self.threads = BTreeMap::new();
+        }
+        wait
+    }
+
     fn working_for(&self, pool: WatcherId) -> impl Iterator<Item = ThreadKey> {
         self.threads.iter().filter(move |(_, wait)| wait.works_for(pool)).map(|(&key, _)| key)
     }

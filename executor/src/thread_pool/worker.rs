@@ -349,7 +349,7 @@ impl Shared {
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 mod tests {
     use super::*;
-    use crate::{ExecutorExt, ExecutorService, JoinError, ThreadPoolExecutor};
+    use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
     /// No call of the library can make a worker unwind, so the test does it by hand.
@@ -382,8 +382,7 @@ mod tests {
         shared.state.lock().starting += 1;
         let worker = LiveWorker::begin(&shared, None);
         let own = Arc::clone(&pool);
-        let starves = move || matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..)));
-        let page = pool.submit(starves).unwrap();
+        let page = pool.submit(move || own.submit(|| 7).unwrap().join().unwrap()).unwrap();
         while !shared.state.lock().asked {
             thread::yield_now();
         }
@@ -392,7 +391,8 @@ mod tests {
             std::panic::resume_unwind(Box::new("a bug"));
         }));
         assert!(unwound.is_err());
-        assert!(page.join_timeout(Duration::from_secs(10)).unwrap());
+        let header = page.join_timeout(Duration::from_secs(10)).unwrap();
+        assert_eq!(header, 7, "it has found that there may be another thread, and ordered it");
         pool.close();
     }
 
