@@ -5,9 +5,11 @@
 //! 1. Waiters are served in the order in which they came: of those in the line only the first takes permits, and it stays
 //!    there until it has them or gives up.
 //! 2. Each permit is free, in the hands of a thread of an executor, or elsewhere. A thread of an executor that waits for
-//!    permits which only threads can give back that wait, too, is told so: see `wait_graph`.
+//!    permits which only threads can give back that wait, too, is told so: see `wait_graph`. The first waiter depends on
+//!    those who have the permits, and all others on the first.
 //! 3. Whoever makes it possible that the first waiter can be served wakes it: a release, the waiter before it when it is
-//!    served, and one that gives up its place.
+//!    served, and one that gives up its place. If the first is a thread of an executor, it is woken even if there are not
+//!    enough permits for it: those that are left may be such as never come back.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -46,20 +48,26 @@ struct Shared {
 
 struct SemaphoreState {
     permits: usize,
-    queue: Line<(usize, Waker)>, // how many permits each of them wants
+    queue: Line<Waiter>,
     /// Permits in the hands of threads of executors: who has how many.
     held: Vec<(ThreadKey, usize)>,
     /// Permits that others have, or that were forgotten and drained.
     elsewhere: usize,
-    /// A thread of an executor relies on there being permits elsewhere.
-    relied_on: bool,
+}
+
+struct Waiter {
+    /// How many permits it wants.
+    permits: usize,
+    waker: Waker,
+    /// Who waits, if that is a thread of an executor.
+    thread: Option<ThreadKey>,
 }
 
 impl Semaphore {
     /// Makes a semaphore with `permits` permits, which may be none.
     pub fn new(permits: usize) -> Self {
         let (queue, held) = (Line::new(), Vec::new());
-        let state = SemaphoreState { permits, queue, held, elsewhere: 0, relied_on: false };
+        let state = SemaphoreState { permits, queue, held, elsewhere: 0 };
         Self(Arc::new(Shared { state: Mutex::new(state) }))
     }
 
@@ -188,13 +196,16 @@ impl<'a> Look for Acquire<'a, '_> {
             }
             return Some(self.semaphore.permit(&mut state, self.permits));
         }
-        self.me.get_or_insert_with(|| state.queue.join((self.permits, waker.clone())));
+        self.me.get_or_insert_with(|| {
+            let thread = concerns_this_thread().then(this_thread);
+            state.queue.join(Waiter { permits: self.permits, waker: waker.clone(), thread })
+        });
         None
     }
 
     fn what(&self) -> Option<Awaited> {
-        let wanted = Wanted { semaphore: Arc::clone(&self.semaphore.0), permits: self.permits };
-        Some(Awaited::Other(Arc::new(wanted)))
+        let (semaphore, permits) = (Arc::clone(&self.semaphore.0), self.permits);
+        Some(Awaited::Other(Arc::new(Wanted { semaphore, permits, me: (*self.me)? })))
     }
 }
 
@@ -202,15 +213,20 @@ impl<'a> Look for Acquire<'a, '_> {
 struct Wanted {
     semaphore: Arc<Shared>,
     permits: usize,
+    me: Ticket,
 }
 
 impl Source for Wanted {
     fn comes_from(&self) -> ComesFrom {
-        let mut state = self.semaphore.state.lock();
+        let state = self.semaphore.state.lock();
+        if let Some((first, waiter)) = state.queue.first()
+            && *first != self.me
+        {
+            return waiter.thread.map_or(ComesFrom::Elsewhere, |first| ComesFrom::Threads(vec![first]));
+        }
         let there = state.permits;
         let held: usize = state.held.iter().map(|(_, permits)| permits).sum();
         if there >= self.permits || state.elsewhere > 0 || there.saturating_add(held) < self.permits {
-            state.relied_on = true;
             return ComesFrom::Elsewhere;
         }
         ComesFrom::Threads(state.held.iter().map(|(thread, _)| *thread).collect())
@@ -220,10 +236,6 @@ impl Source for Wanted {
 impl SemaphoreState {
     fn add(&mut self, permits: usize) {
         self.permits = self.permits.checked_add(permits).expect("more permits than a usize counts");
-        if std::mem::take(&mut self.relied_on) {
-            // These may have been the last that were elsewhere.
-            self.queue.iter().for_each(|(_, waker)| waker.wake_by_ref());
-        }
         self.wake_first();
     }
 
@@ -237,13 +249,13 @@ impl SemaphoreState {
         self.held.swap_remove(own.expect("it was noted when they were taken"));
     }
 
-    /// Wakes the first waiter if there is enough for it. It stays in the queue until it has taken its permits. Waking a
-    /// parker under our lock is fine: it takes no lock but its own.
+    /// Wakes the first waiter if there is enough for it, or if it has to see what is left. It stays in the queue until it
+    /// has taken its permits. Waking a parker under our lock is fine: it takes no lock but its own.
     fn wake_first(&self) {
-        if let Some((_, (wanted, waker))) = self.queue.first()
-            && *wanted <= self.permits
+        if let Some((_, first)) = self.queue.first()
+            && (first.permits <= self.permits || first.thread.is_some())
         {
-            waker.wake_by_ref();
+            first.waker.wake_by_ref();
         }
     }
 }

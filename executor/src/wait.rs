@@ -261,10 +261,6 @@ impl<W> Line<W> {
         std::mem::take(&mut self.waiting).into_iter().map(|(_, waiter)| waiter)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &W> {
-        self.waiting.iter().map(|(_, waiter)| waiter)
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }

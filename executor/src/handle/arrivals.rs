@@ -178,10 +178,14 @@ impl<T: Send + 'static> Look for Next<'_, T> {
 /// not for, the tasks that are left may be such as cannot end.
 impl<T: Send + 'static> Source for Lists<T> {
     fn comes_from(&self) -> ComesFrom {
+        let fetched = self.fetched.lock();
         let mut arrived = self.arrived.lock();
         arrived.wakes_all = true;
         let tasks = self.expected.load(Ordering::Relaxed);
-        if tasks == 0 || !arrived.handles.is_empty() {
+        if tasks == 0 || !arrived.handles.is_empty() || !fetched.is_empty() {
+            // It has come since this thread has looked, and has woken another. If that one takes it, nothing tells this
+            // one that it was not for it. So it looks again: all that wait do, and a parker may be woken under locks.
+            arrived.waiters.take_all().for_each(Waker::wake);
             return ComesFrom::Elsewhere;
         }
         ComesFrom::TasksOf { collector: std::ptr::from_ref(self).addr(), tasks }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use executor_model::{
-    CancelToken, Cancelled, DirectExecutor, FutureTask, JoinError, Latch, RejectReason, Semaphore, TaskState,
-    ThreadPoolExecutor, prelude::*,
+    CancelToken, Cancelled, CutShort, DirectExecutor, FutureTask, JoinError, Latch, RejectReason, Semaphore,
+    TaskState, ThreadPoolExecutor, prelude::*,
 };
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -225,7 +225,11 @@ fn wait_at_a_latch() -> Result<(), Cancelled> {
 }
 
 fn acquire() -> Result<(), Cancelled> {
-    Semaphore::new(0).acquire().map(drop)
+    match Semaphore::new(0).acquire() {
+        Ok(_) => Ok(()),
+        Err(CutShort::Interrupted(cancelled)) => Err(cancelled),
+        Err(other) => unreachable!("{other}"),
+    }
 }
 
 fn join() -> Result<(), Cancelled> {
