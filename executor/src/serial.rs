@@ -369,6 +369,10 @@ impl Workforce for Line {
         OnStarvation::Report
     }
 
+    fn may_grow(&self) -> bool {
+        false
+    }
+
     fn start_another(&self) -> bool {
         false
     }

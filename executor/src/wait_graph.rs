@@ -221,18 +221,28 @@ pub(crate) fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut R
     let key = this_thread();
     let jobs = JOBS.try_with(|jobs| jobs.borrow().clone()).unwrap_or_default();
     let tasks = tasks_of_this_thread();
-    let wait = Wait { thread: thread::current(), jobs, tasks, what, parker: Arc::clone(parker) };
-    let mut used = Vec::new(); // declared first, so dropped last: when the lock is free
-    let mut waiting = WAITING.lock();
-    waiting.threads.insert(key, wait);
-    waiting.note_full_pools(key, &mut used);
-    let first_look = waiting.closed_from(key, &mut used);
-    let second_look = first_look.and_then(|_| waiting.closed_from(key, &mut used));
-    let Some(closed) = second_look else { return Verdict::Sleep(Known(key)) };
-    let found = waiting.report(&closed);
-    let wait = waiting.leave(key).expect("it was entered above");
-    drop(waiting);
-    relieve(&wait, &closed, relief).unwrap_or_else(|| starved(&wait, found))
+    let mut wait = Wait { thread: thread::current(), jobs, tasks, what, parker: Arc::clone(parker) };
+    let mut tried = false;
+    loop {
+        let mut used = Vec::new(); // declared first, so dropped last: when the lock is free
+        let mut waiting = WAITING.lock();
+        waiting.threads.insert(key, wait);
+        waiting.note_full_pools(key, &mut used);
+        let first_look = waiting.closed_from(key, &mut used);
+        let second_look = first_look.and_then(|_| waiting.closed_from(key, &mut used));
+        let Some(closed) = second_look else { return Verdict::Sleep(Known(key)) };
+        // Another thread may have been relieved since this one tried, and that may relieve this one, too.
+        let found = (tried && !closed.may_grow()).then(|| waiting.report(&closed));
+        wait = waiting.threads.remove(&key).expect("it was entered above");
+        drop(waiting);
+        if let Some(found) = found {
+            return starved(&wait, found);
+        }
+        if relieve(&wait, &closed, relief) {
+            return Verdict::LookAgain;
+        }
+        tried = true;
+    }
 }
 
 /// Has the threads of a pool that wait look again: something has changed that they may have relied on.
@@ -248,6 +258,13 @@ pub(crate) fn look_again(pool: WatcherId) {
 struct Closed {
     threads: Vec<ThreadKey>,
     pools: Vec<(WatcherId, Arc<dyn QueueWatcher>)>,
+}
+
+impl Closed {
+    /// Whether a pool could start a thread.
+    fn may_grow(&self) -> bool {
+        self.pools.iter().any(|(_, pool)| pool.may_grow())
+    }
 }
 
 impl Wait {
@@ -521,15 +538,15 @@ fn name_of(pool: WatcherId) -> String {
 
 // ----- relief -----
 
-/// Does what there is to be done about a wait that could never end. `None` if there is nothing.
-fn relieve(wait: &Wait, closed: &Closed, relief: &mut Relief) -> Option<Verdict> {
+/// Does what there is to be done about a wait that could never end. False if there is nothing.
+fn relieve(wait: &Wait, closed: &Closed, relief: &mut Relief) -> bool {
     let mut pools = closed.pools.iter().map(|(_, pool)| pool);
     if pools.clone().any(|pool| pool.start_another()) || help(wait) {
-        return Some(Verdict::LookAgain);
+        return true;
     }
-    let spare = pools.find(|pool| pool.start_spare())?;
-    relief.0.push(Spare(Arc::clone(spare)));
-    Some(Verdict::LookAgain)
+    let spare = pools.find(|pool| pool.start_spare());
+    relief.0.extend(spare.map(|pool| Spare(Arc::clone(pool))));
+    spare.is_some()
 }
 
 /// Runs the task that the thread waits for, or another one, if its pool says so and there is one.
@@ -558,10 +575,10 @@ struct OnTop;
 
 impl OnTop {
     fn begin(most: usize) -> Option<Self> {
-        HELPING.with(|tasks| {
-            let is_allowed = tasks.get() < most;
+        HELPING.with(|helping| {
+            let is_allowed = helping.get() < most;
             is_allowed.then(|| {
-                tasks.set(tasks.get() + 1);
+                helping.set(helping.get() + 1);
                 Self
             })
         })
@@ -570,7 +587,7 @@ impl OnTop {
 
 impl Drop for OnTop {
     fn drop(&mut self) {
-        HELPING.with(|tasks| tasks.set(tasks.get() - 1));
+        HELPING.with(|helping| helping.set(helping.get() - 1));
     }
 }
 

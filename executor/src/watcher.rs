@@ -38,6 +38,9 @@ pub(crate) trait Workforce: Send + Sync {
     /// What is to be done for its threads when they starve.
     fn on_starvation(&self) -> OnStarvation;
 
+    /// Whether there are fewer threads than the maximum, and one could be started now.
+    fn may_grow(&self) -> bool;
+
     /// Starts a thread if there are fewer than the maximum. True if one was started.
     fn start_another(&self) -> bool;
 

@@ -69,17 +69,19 @@ impl Workforce for Shared {
         self.on_starvation
     }
 
+    fn may_grow(&self) -> bool {
+        self.state.lock().may_grow()
+    }
+
     fn start_another(&self) -> bool {
         let state = self.state.lock();
-        let may_grow = state.phase == PoolState::Running && state.workers() < state.settings.maximum;
-        // A factory may say that it starts threads, none of which comes: then the wait is reported.
-        may_grow && state.backoff.is_over() && self.start_one(state)
+        state.may_grow() && self.start_one(state)
     }
 
     fn start_spare(&self) -> bool {
         let OnStarvation::Spare { at_most } = self.on_starvation else { return false };
         let mut state = self.state.lock();
-        if state.spares >= at_most || state.phase >= PoolState::Stopping {
+        if state.spares >= at_most || state.phase >= PoolState::Stopping || !state.backoff.is_over() {
             return false;
         }
         state.spares += 1;
@@ -118,6 +120,14 @@ impl Workforce for Shared {
 
     fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
         self.panic_handler.clone()
+    }
+}
+
+impl State {
+    /// A factory that fails, or starts nothing, is not asked again at once: the thread that waits would ask it for ever.
+    fn may_grow(&self) -> bool {
+        let below_maximum = self.phase == PoolState::Running && self.workers() < self.settings.maximum;
+        below_maximum && self.backoff.is_over()
     }
 }
 

@@ -135,6 +135,63 @@ fn the_last_permit_elsewhere_comes_back_and_is_not_enough() {
     });
 }
 
+/// A task wants all permits and has one of them. The other is given back by a task that goes on to its end and waits for
+/// nothing.
+#[test]
+fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
+    within_deadline(|| {
+        let (pool, spot) = (named("own", 2), Spot::default());
+        let permits = Arc::new(Semaphore::new(2));
+        let (taken, end) = (Signal::new(), Signal::new());
+        let (other, has_it, until) = (Arc::clone(&permits), taken.clone(), end.clone());
+        let gives_back = pool.submit(move || {
+            let _one = other.acquire().unwrap();
+            has_it.set();
+            until.wait();
+        });
+        taken.wait();
+        let at = spot.clone();
+        let waits = pool.submit(move || {
+            let _one = permits.acquire().unwrap();
+            at.arrive();
+            matches!(permits.acquire_many(2), Err(CutShort::Starved(_)))
+        });
+        spot.wait_until_blocked();
+        let waits = waits.unwrap();
+        assert!(!waits.is_finished());
+        end.set();
+        outside(gives_back.unwrap());
+        assert!(outside(waits));
+    });
+}
+
+/// Whoever comes later is served later: it waits for the one before it, which waits for its permit.
+#[test]
+fn a_task_waits_for_a_permit_behind_one_that_waits_for_its_own() {
+    within_deadline(|| {
+        let (pool, spot) = (named("own", 2), Spot::default());
+        let permits = Arc::new(Semaphore::new(2));
+        let (taken, go_on) = (Signal::new(), Signal::new());
+        let (own, has_it, until) = (Arc::clone(&permits), taken.clone(), go_on.clone());
+        let later = pool.submit(move || {
+            let _one = own.acquire().unwrap();
+            has_it.set();
+            until.wait();
+            own.acquire().is_err_and(|error| matches!(error, CutShort::Starved(_)))
+        });
+        taken.wait();
+        let at = spot.clone();
+        let sooner = pool.submit(move || {
+            at.arrive();
+            permits.acquire_many(2).is_ok()
+        });
+        spot.wait_until_blocked();
+        go_on.set();
+        assert!(outside(later.unwrap()), "it is told, as it is the last to wait");
+        assert!(outside(sooner.unwrap()));
+    });
+}
+
 #[test]
 fn permits_that_come_from_outside_are_waited_for() {
     within_deadline(|| {
