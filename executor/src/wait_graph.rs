@@ -232,7 +232,8 @@ pub(crate) fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut R
         let second_look = first_look.and_then(|_| waiting.closed_from(key, &mut used));
         let Some(closed) = second_look else { return Verdict::Sleep(Known(key)) };
         // Another thread may have been relieved since this one tried, and that may relieve this one, too.
-        let found = (tried && !closed.may_grow()).then(|| waiting.report(&closed));
+        let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
+        let found = is_hopeless.then(|| waiting.report(&closed));
         wait = waiting.threads.remove(&key).expect("it was entered above");
         drop(waiting);
         if let Some(found) = found {
@@ -258,6 +259,16 @@ pub(crate) fn look_again(pool: WatcherId) {
 struct Closed {
     threads: Vec<ThreadKey>,
     pools: Vec<(WatcherId, Arc<dyn QueueWatcher>)>,
+}
+
+impl Waiting {
+    /// Whether the pool of this thread, or one that the search came to, was told to do something about it.
+    fn may_be_relieved(&self, key: ThreadKey, closed: &Closed) -> bool {
+        let own = self.threads[&key].pool().map(|pool| pool.on_starvation());
+        let helps = matches!(own, Some(OnStarvation::Help { .. } | OnStarvation::HelpOthers { .. }));
+        let spares = |what| matches!(what, OnStarvation::Spare { .. });
+        helps || closed.pools.iter().any(|(_, pool)| spares(pool.on_starvation()))
+    }
 }
 
 impl Closed {
