@@ -11,6 +11,7 @@ mod channel;
 mod completion;
 mod composite;
 mod deadlines;
+mod dice;
 mod growth;
 mod inbox;
 mod invoke;
@@ -18,6 +19,7 @@ mod queue;
 mod room;
 mod run;
 mod shutdown;
+mod starved;
 mod stopping;
 mod submission;
 
