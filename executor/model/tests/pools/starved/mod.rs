@@ -42,7 +42,7 @@ const SCHEDULES_EACH: usize = 2;
 #[test]
 fn every_wait_without_an_end_is_found_and_no_other() {
     let first = number("STARVED_SEED").unwrap_or(0);
-    let schedules = number("STARVED_SCHEDULES").unwrap_or(4_000);
+    let schedules = number("STARVED_SCHEDULES").unwrap_or(4_400);
     let scenarios = schedules.div_ceil(2 * SCHEDULES_EACH as u64);
     for seed in first..first + scenarios {
         play_under(RandomScheduler::new_from_seed(seed, SCHEDULES_EACH), seed);
