@@ -12,6 +12,7 @@ mod completion;
 mod composed;
 mod composite;
 mod deadlines;
+mod dice;
 mod growth;
 mod inbox;
 mod invoke;
@@ -20,6 +21,7 @@ mod room;
 mod run;
 mod shutdown;
 mod starvation;
+mod starved;
 mod stopping;
 mod submission;
 
