@@ -502,17 +502,19 @@ struct OnTop;
 
 impl OnTop {
     fn begin(most: usize) -> Option<Self> {
-        let is_allowed = HELPING.get() < most;
-        is_allowed.then(|| {
-            HELPING.set(HELPING.get() + 1);
-            Self
+        HELPING.with(|tasks| {
+            let is_allowed = tasks.get() < most;
+            is_allowed.then(|| {
+                tasks.set(tasks.get() + 1);
+                Self
+            })
         })
     }
 }
 
 impl Drop for OnTop {
     fn drop(&mut self) {
-        HELPING.set(HELPING.get() - 1);
+        HELPING.with(|tasks| tasks.set(tasks.get() - 1));
     }
 }
 
