@@ -26,15 +26,15 @@
 //! | `reason` | [`CancelReason`], [`CancelKind`] | Deadlines, reasons, links | why a task was asked to stop |
 //! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
 //! | `ids` | [`TaskId`] | The life of a task | numbers by which tasks and queues are known |
-//! | `starvation` | [`Starvation`], [`OnStarvation`] | The handle | what is said of a wait that could never end |
+//! | `starvation` | [`Starvation`], [`OnStarvation`] | Tasks that wait for tasks | what is said of a wait that could never end |
 //! | `error` | [`struct@Cancelled`], [`CutShort`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
 //! | `timer` | | Deadlines, reasons, links | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
 //! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
-//! | `watcher` | | The handle | what can be asked of the owner of a queue |
+//! | `watcher` | | Tasks that wait for tasks | what can be asked of the owner of a queue |
 //! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |
-//! | `wait_graph` | | The handle | which threads wait for what, and whether it can still come |
+//! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
@@ -93,6 +93,7 @@
 //! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] | Threads and queue |
 //! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] | Threads and queue |
 //! | `AbortPolicy`, `CallerRunsPolicy`, `DiscardPolicy`, `DiscardOldestPolicy` | [`Abort`], [`CallerRuns`], [`Discard`], [`DiscardOldest`], and [`Block`] | When there is no room |
+//! | a pool whose tasks wait for each other: it hangs; `ForkJoinPool`, which compensates | [`JoinError::Starved`], [`OnStarvation`] | Tasks that wait for tasks |
 //! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] | Threads, factories and hooks |
 //! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] | Threads, factories and hooks |
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
@@ -106,10 +107,10 @@
 //!
 //! * `crossbeam-channel`: the module `channel`, with channels whose blocking calls can be cancelled, and
 //!   `CancelToken::channel` for `select!`.
-//! * `serde`: [`PoolStats`] and [`PoolSnapshot`] can be serialised.
+//! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `rustix`: `CancellableListener` and `CancellableChild`, on Unix.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends, by itself or by a signal.
-//! * `tracing`: [`NamedThreads`] says when its threads begin and when they end.
+//! * `tracing`: [`NamedThreads`] says when its threads begin and when they end, and a pool when its tasks starve each other.
 //!
 //! # Limits
 //!

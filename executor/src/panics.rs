@@ -213,7 +213,8 @@ pub(crate) fn discard<V>(value: V) {
 /// handler itself is contained and not reported again.
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
-    /// A task (or a callback) panicked and nobody has read it.
+    /// A task (or a callback) panicked and nobody has read it; or it starved and has not read why, see
+    /// [`PanicReport::starved`].
     fn panicked(&self, report: &PanicReport<'_>);
 }
 
@@ -229,13 +230,14 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// What is known of a panic, or of a [starvation deadlock](crate::Starvation). Its `Display` is a line for a log, with the backtrace below it if there is one.
+/// What is known of a panic, or of a [starvation deadlock](crate::Starvation). Its `Display` is a line for a log, with the
+/// backtrace below it if there is one.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
-    /// What the panic said.
+    /// What the panic said, or who waits for whom.
     pub message: &'a str,
-    /// The thread that panicked, if it has a name.
+    /// The thread that panicked or starved, if it has a name.
     pub thread: Option<&'a str>,
     /// The task, by name or id; none if it was a callback or a hook.
     pub task: Option<&'a str>,
@@ -257,7 +259,7 @@ impl<'a> PanicReport<'a> {
 impl fmt::Display for PanicReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.starved {
-            return write!(f, "nobody has read this: {}", self.message); // which names task and thread
+            return write!(f, "{} (nobody has read this error)", self.message); // which names task and thread
         }
         match self.task {
             Some(task) => write!(f, "task {task} panicked")?,

@@ -26,10 +26,10 @@
 //!
 //! # Invariants
 //!
-//! 1. A report that nobody has read goes to the panic handler of the pool when its last copy is dropped: a task that cannot
-//!    do its work is a failure, and no failure is lost.
+//! 1. A report that nobody has read goes to the panic handler of the pool when its last copy is dropped, or to that of
+//!    the process: a task that cannot do its work is a failure, and no failure is lost.
 
-use std::fmt;
+use std::{cmp, fmt};
 
 use crate::ids::TaskId;
 use crate::panics::{self, PanicHandler, PanicReport};
@@ -119,7 +119,7 @@ pub struct StarvedWait {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum WaitsFor {
-    /// A task that waits in the queue of a pool none of whose threads is free.
+    /// A task that waits in the queue of a pool where no thread is free.
     Queued {
         /// The task.
         task: TaskRef,
@@ -138,7 +138,7 @@ pub enum WaitsFor {
         /// The pools in which some of them are queued.
         pools: Vec<String>,
     },
-    /// Room in the queue of a pool none of whose threads is free.
+    /// Room in the queue of a pool where no thread is free.
     Room {
         /// The pool.
         pool: String,
@@ -151,20 +151,17 @@ impl fmt::Display for WaitsFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Queued { task, pool } => {
-                write!(f, "task {task}, queued in {pool}, none of whose threads is free")
+                write!(f, "task {task}, queued in {pool}, where no thread is free")
             }
-            Self::Running { task } => write!(f, "task {task}, which runs and waits, too"),
+            Self::Running { task } => write!(f, "task {task}, which is running and waits, too"),
             Self::OneOf { tasks, pools } if pools.is_empty() => {
-                write!(f, "the first of {tasks} tasks, all of which run and wait, too")
+                write!(f, "the first of {tasks} tasks, all of which are running and wait, too")
             }
             Self::OneOf { tasks, pools } => {
-                write!(
-                    f,
-                    "the first of {tasks} tasks, queued in {} without a free thread",
-                    pools.join(" and ")
-                )
+                let pools = pools.join(" and ");
+                write!(f, "the first of {tasks} tasks, queued in {pools}, where no thread is free")
             }
-            Self::Room { pool } => write!(f, "room in the queue of {pool}, none of whose threads is free"),
+            Self::Room { pool } => write!(f, "room in the queue of {pool}, where no thread is free"),
             Self::Permits => f.write_str("permits that are held by tasks that wait, too"),
         }
     }
@@ -183,10 +180,26 @@ impl fmt::Display for StarvedWait {
     }
 }
 
+impl StarvedWait {
+    /// Its task, for a place where there is no other thing.
+    fn who(&self) -> String {
+        self.task.as_ref().map_or_else(|| "a callback".to_owned(), TaskRef::to_string)
+    }
+
+    /// Its two lines in a picture, with what stands to the left of each.
+    fn draw(&self, f: &mut fmt::Formatter<'_>, rails: [&str; 2], width: usize) -> fmt::Result {
+        let thread = self.thread.as_deref().unwrap_or("a thread without a name");
+        writeln!(f, "{}{:width$}  on {thread}", rails[0], self.who())?;
+        write!(f, "{}  waits for {}", rails[1], self.waits_for)
+    }
+}
+
 /// Who waits for whom: why a wait could never have ended.
 ///
-/// It prints as a line, and with `{:#}` as a picture. Clones are the same report. If nobody reads it, by printing it or by
-/// asking for its [`chain`](Self::chain), it goes to the [panic handler](crate::panics) when its last clone is dropped.
+/// It prints as a line, and with `{:#}` as a picture, with a rail along the circle. Clones are the same report. If nobody
+/// reads it, by printing it or by asking for its [`chain`](Self::chain), it goes to the [panic handler](crate::panics) when
+/// its last clone is dropped. (If neither the pool nor the process has one, nobody hears of it. With the feature `tracing`,
+/// each report is also an event, of level warn.)
 ///
 /// It was true at one moment: from then on nothing could have gone on by itself. A thread outside, which belongs to none of
 /// the tasks, may change that: it may cancel one of them, or give a pool more threads.
@@ -245,45 +258,37 @@ impl Starvation {
 
 impl Found {
     fn line(&self) -> String {
-        let mut line = "starvation deadlock: ".to_owned();
-        for (n, wait) in self.chain.iter().enumerate() {
-            let comma = if n == 0 { "" } else { "; " };
-            line.push_str(&format!("{comma}{wait}"));
-        }
-        match self.others.len() {
-            0 => {}
-            1 => line.push_str("; and another thread waits"),
-            n => line.push_str(&format!("; and {n} other threads wait")),
-        }
-        line
+        let waits = self.chain.iter().map(StarvedWait::to_string);
+        let others = match self.others.len() {
+            0 => None,
+            1 => Some("and another thread waits".to_owned()),
+            n => Some(format!("and {n} other threads wait")),
+        };
+        let parts: Vec<_> = waits.chain(others).collect();
+        format!("starvation deadlock: {}", parts.join("; "))
     }
 
+    /// A rail at the left runs along the circle, from the first wait in it to the last and back.
     fn picture(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("starvation deadlock\n")?;
-        let name = |wait: &StarvedWait| match &wait.task {
-            Some(task) => task.to_string(),
-            None => "a callback".to_owned(),
-        };
-        let width = self.chain.iter().chain(&self.others).map(|wait| name(wait).chars().count()).max();
-        let width = width.unwrap_or(0);
+        let names = self.chain.iter().chain(&self.others).map(|wait| wait.who().chars().count());
+        let width = names.max().unwrap_or(0);
+        f.write_str("starvation deadlock: tasks wait for each other\n")?;
         for (n, wait) in self.chain.iter().enumerate() {
-            let is_in_the_circle = n >= self.closes_at;
-            let rail = if n == self.closes_at {
-                "╭─▶"
-            } else if is_in_the_circle {
-                "│  "
-            } else {
-                "   "
+            let rails = match n.cmp(&self.closes_at) {
+                cmp::Ordering::Less => ["    ", "    "],
+                cmp::Ordering::Equal => ["╭─▶ ", "│   "],
+                cmp::Ordering::Greater => ["│   ", "│   "],
             };
-            let arrow = if is_in_the_circle { "│" } else { " " };
-            let thread = wait.thread.as_deref().unwrap_or("a thread without a name");
-            writeln!(f, "{rail} {:width$}  on {thread}", name(wait))?;
-            writeln!(f, "{arrow}     waits for {}", wait.waits_for)?;
+            wait.draw(f, rails, width)?;
+            f.write_str("\n")?;
         }
-        f.write_str("╰──")?;
+        write!(f, "╰── until {} goes on", self.chain[self.closes_at].who())?;
+        if !self.others.is_empty() {
+            f.write_str("\nnor can these go on before:")?;
+        }
         for wait in &self.others {
-            let thread = wait.thread.as_deref().unwrap_or("a thread without a name");
-            write!(f, "\n    {:width$}  on {thread}\n      waits for {}", name(wait), wait.waits_for)?;
+            f.write_str("\n")?;
+            wait.draw(f, ["    ", "    "], width)?;
         }
         Ok(())
     }
@@ -323,6 +328,73 @@ impl Drop for Found {
         let task = first.task.as_ref().map(|task| task.name.clone().unwrap_or_else(|| task.id.to_string()));
         let handler = self.handler.lock().take();
         let line = self.line();
-        panics::report(handler, &PanicReport::of_starvation(&line, first.thread.as_deref(), task.as_deref()));
+        let report = PanicReport::of_starvation(&line, first.thread.as_deref(), task.as_deref());
+        panics::report(handler, &report);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(task: u64, name: &str, thread: &str, waits_for: WaitsFor) -> StarvedWait {
+        let task = Some(TaskRef::new(TaskId::from_number(task), Some(name)));
+        StarvedWait { task, thread: Some(thread.to_owned()), pool: Some("p".to_owned()), waits_for }
+    }
+
+    fn running(task: u64, name: &str) -> WaitsFor {
+        WaitsFor::Running { task: TaskRef::new(TaskId::from_number(task), Some(name)) }
+    }
+
+    fn room() -> WaitsFor {
+        WaitsFor::Room { pool: "p".to_owned() }
+    }
+
+    #[test]
+    fn the_rail_runs_along_the_circle_only() {
+        let chain = vec![
+            wait(7, "book", "p-thread-3", running(8, "page")),
+            wait(8, "page", "p-thread-1", room()),
+            wait(9, "part", "p-thread-2", WaitsFor::Permits),
+        ];
+        let callback = StarvedWait {
+            task: None,
+            thread: None,
+            ..wait(0, "", "", WaitsFor::OneOf { tasks: 2, pools: vec![] })
+        };
+        let report = Starvation::new(chain, 1, vec![callback, wait(11, "b", "q-thread-1", room())], None);
+        let picture = "\
+starvation deadlock: tasks wait for each other
+    book (#7)   on p-thread-3
+      waits for task page (#8), which is running and waits, too
+╭─▶ page (#8)   on p-thread-1
+│     waits for room in the queue of p, where no thread is free
+│   part (#9)   on p-thread-2
+│     waits for permits that are held by tasks that wait, too
+╰── until page (#8) goes on
+nor can these go on before:
+    a callback  on a thread without a name
+      waits for the first of 2 tasks, all of which are running and wait, too
+    b (#11)     on q-thread-1
+      waits for room in the queue of p, where no thread is free";
+        assert_eq!(format!("{report:#}"), picture);
+        let line = report.to_string();
+        assert!(line.ends_with("wait, too; and 2 other threads wait") && !line.contains('\n'), "{line}");
+    }
+
+    #[test]
+    fn a_task_in_several_queues_is_in_each_of_them() {
+        let pools = vec!["a".to_owned(), "b".to_owned()];
+        let waits = WaitsFor::OneOf { tasks: 3, pools };
+        assert_eq!(waits.to_string(), "the first of 3 tasks, queued in a and b, where no thread is free");
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_wait_can_be_serialised() {
+        let task = TaskRef::new(TaskId::from_number(9), Some("header"));
+        let waits = wait(8, "page", "p-thread-1", WaitsFor::Queued { task, pool: "p".to_owned() });
+        let json = r#"{"task":{"id":8,"name":"page"},"thread":"p-thread-1","pool":"p","waits_for":{"queued":{"task":{"id":9,"name":"header"},"pool":"p"}}}"#;
+        assert_eq!(serde_json::to_string(&waits).unwrap(), json);
     }
 }

@@ -87,11 +87,13 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Errors
     /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without one.
     /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited; a result that is there
-    /// already is returned even then.
+    /// already is returned even then. [`JoinError::Starved`] means that the task could never have begun or ended, because
+    /// every thread that could see to it waits, too: see [`Starvation`].
     ///
     /// # Blocking
-    /// Blocks until the task ends. A task that waits for another on the same full pool waits for ever: the other one
-    /// never gets a thread.
+    /// Blocks until the task ends. A task that waits for another on its own full pool is told so by
+    /// [`JoinError::Starved`], or as its pool was [told](crate::ThreadPoolBuilder::on_starvation) runs the other one or gets
+    /// it another thread.
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.

@@ -33,7 +33,7 @@ fn a_page_waits_for_its_header_on_the_same_thread() {
             report.to_string(),
             format!(
                 "starvation deadlock: task page ({id}) on renderer-thread-1 waits for task header ({}), queued in \
-                 renderer, none of whose threads is free",
+                 renderer, where no thread is free",
                 task.id
             )
         );
