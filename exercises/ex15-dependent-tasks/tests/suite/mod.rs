@@ -207,7 +207,9 @@ pub fn all_who_wait_are_woken() {
     });
     until_others_wait("who joins a job that runs does not sleep", SPINS);
     gate.open();
-    outside.map(|thread| expect("waiting for all who join", GETS_IT, || ended(thread)));
+    for thread in outside {
+        expect("waiting for all who join", GETS_IT, || ended(thread));
+    }
     expect("shutdown()", GETS_IT, || pool.shutdown());
 }
 
