@@ -9,7 +9,8 @@ use crate::sync::{Arc, thread};
 pub(super) const CLAIM: &str = "a worker that joins a job which nobody has begun has to claim it and run it itself, whoever has \
                                 submitted it: if all workers only wait, nobody is left who could begin what they wait for";
 pub(super) const GETS_IT: &str = "everybody who joins a job gets its result: a worker and a thread outside, the first and the \
-                                  next, before the job has ended and after. All who wait for its end have to be woken";
+                                  next, before the job has ended and after. All who wait for its end have to be woken; \
+                                  so wake all, and let nothing come between the look and the wait";
 pub(super) const DOES_NOT_WAIT: &str =
     "submit() puts the job into the queue and returns: it neither runs it nor waits for one that runs";
 pub(super) const SPINS: &str = "who waits for a job that another thread runs (or will run) must not look again and again: wait on a \
