@@ -62,7 +62,9 @@ fn a_line_runs_one_task_at_a_time_and_leaves_none() {
         let log = Log::default();
         let handles = submitters(&line, &log);
         assert_eq!(handles.len(), 4);
-        handles.into_iter().for_each(|handle| handle.join().unwrap());
+        for handle in handles {
+            handle.join().unwrap();
+        }
         log.is_in_order(2);
         line.executor().close();
     });
@@ -76,7 +78,10 @@ impl Executor for Doubtful {
         thread::yield_now();
         match thread_rng().gen_range(0..3) {
             0 => Err(RejectedExecution { reason: RejectReason::Saturated, task }),
-            1 => Ok(drop(task)),
+            1 => {
+                drop(task);
+                Ok(())
+            }
             _ => ThreadPerTaskExecutor.execute_task(task),
         }
     }

@@ -114,7 +114,7 @@ impl Scenario {
         scenario.named = (0..named).map(|_| scenario.draw_plan(dice, 2, named)).collect();
         scenario.outside = (0..=dice.up_to(1))
             .map(|thread| {
-                let mut acts: Vec<_> = (0..1 + dice.up_to(4)).map(|_| scenario.draw_act(dice)).collect();
+                let mut acts: Vec<_> = (0..=dice.up_to(4)).map(|_| scenario.draw_act(dice)).collect();
                 if thread == 0 {
                     acts.insert(0, Act::Submit(0, 0));
                 }
@@ -186,7 +186,7 @@ impl PoolPlan {
             bound,
             full,
             core_timeout: dice.in_one_of(4),
-            spares: if dice.in_one_of(4) { 1 } else { 0 },
+            spares: usize::from(dice.in_one_of(4)),
         }
     }
 }

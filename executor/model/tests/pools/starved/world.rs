@@ -129,7 +129,9 @@ impl World {
             let joined = named.known.handle.join();
             assert!(matches!(joined, Ok(_) | Err(SharedJoinError::Cancelled)), "{joined:?}");
         }
-        helpers.into_iter().for_each(|helper| helper.join().unwrap());
+        for helper in helpers {
+            helper.join().unwrap();
+        }
         while self.take(&self.service, SHARED, How::Plain) {}
         for (number, pool) in self.pools.iter().enumerate() {
             self.books.write(|books| books.pools[number].is_shut_down = true);
@@ -351,7 +353,9 @@ impl World {
     ) -> (Vec<usize>, Vec<FutureTask<T>>) {
         let tasks = plans.iter().map(|plan| self.new_task_with(plan, result));
         let (numbers, tasks): (Vec<_>, Vec<_>) = tasks.unzip();
-        numbers.iter().for_each(|&number| self.books.goes_to(number, pool));
+        for &number in &numbers {
+            self.books.goes_to(number, pool);
+        }
         (numbers, tasks)
     }
 
@@ -388,7 +392,9 @@ impl World {
             books.services.push(ServiceBook::default());
             books.services.len() - 1
         });
-        plans.iter().for_each(|plan| self.give_to(&service, number, pool, plan));
+        for plan in plans {
+            self.give_to(&service, number, pool, plan);
+        }
         while self.take(&service, number, How::Plain) {}
     }
 
@@ -480,7 +486,9 @@ impl World {
     /// What is not over then goes on on the threads that this gives back.
     fn go_through(self: &Arc<Self>, script: &[Act]) -> Vec<Helper> {
         let (mut helpers, mut permits) = (Vec::new(), Held::new());
-        script.iter().for_each(|act| self.act(act, &mut helpers, &mut permits));
+        for act in script {
+            self.act(act, &mut helpers, &mut permits);
+        }
         self.release(&mut permits);
         helpers
     }
@@ -515,7 +523,9 @@ impl World {
             Act::ShutdownNow(pool) => {
                 self.books.write(|books| books.pools[*pool].is_shut_down = true);
                 let never_begun = self.pools[*pool].shutdown_now();
-                never_begun.iter().for_each(|task| self.books.came_back(self.number_of(task.id())));
+                for task in &never_begun {
+                    self.books.came_back(self.number_of(task.id()));
+                }
                 self.books.was_stopped(*pool);
             }
         }
