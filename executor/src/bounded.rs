@@ -72,7 +72,6 @@ impl<E: Executor> BoundedExecutor<E> {
     }
 }
 
-// ANCHOR: execute
 impl<E: Executor> Executor for BoundedExecutor<E> {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let permit = match self.permits.acquire() {
@@ -83,7 +82,6 @@ impl<E: Executor> Executor for BoundedExecutor<E> {
         refused.map_err(|RejectedExecution { reason, task }| RejectedExecution { reason, task: task.alone() })
     }
 }
-// ANCHOR_END: execute
 
 impl From<CutShort> for RejectReason {
     fn from(why: CutShort) -> Self {

@@ -130,7 +130,6 @@ impl<E: Executor> SerialExecutor<E> {
 }
 
 impl<E: Executor> Executor for SerialExecutor<E> {
-    // ANCHOR: execute
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let id = task.id();
         if !self.line.join(task)? {
@@ -154,7 +153,6 @@ impl<E: Executor> Executor for SerialExecutor<E> {
             }
         }
     }
-    // ANCHOR_END: execute
 }
 
 impl Line {
@@ -183,7 +181,6 @@ impl Line {
         waiting.for_each(Waker::wake);
     }
 
-    // ANCHOR: run
     /// The head's body: runs what is in the line until there is nothing.
     fn run(self: &Arc<Self>) {
         let _works = see_to_line(self.watch.id(), Arc::clone(self) as Arc<dyn Worker>);
@@ -191,7 +188,6 @@ impl Line {
             task.run();
         }
     }
-    // ANCHOR_END: run
 
     fn next(&self) -> Option<Task> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
