@@ -1,4 +1,4 @@
-//! A task that waits for another task of the same pool, which has only one thread.
+//! A task that waits for another task of the same pool, which has only one thread, is told that it never will.
 //!
 //! ```sh
 //! cargo run -p executor --example waits_for_its_own_thread
@@ -6,12 +6,12 @@
 //!
 //! The book's chapter: The handle.
 
-use executor::{JoinTimeoutError, ThreadPoolExecutor, prelude::*};
+use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;
-use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let pool = Arc::new(ThreadPoolExecutor::single());
+    let pool = ThreadPoolExecutor::builder().thread_factory(NamedThreads::new("renderer")).build()?;
+    let pool = Arc::new(pool); // of one thread
     // ANCHOR: starve
     let same_pool = Arc::clone(&pool);
     let outer = pool.submit(move || {
@@ -22,13 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     })?;
     // ANCHOR_END: starve
-    match outer.join_timeout(Duration::from_secs(1)) {
-        Err(JoinTimeoutError::TimedOut(outer)) => {
-            println!("outer: not done after a second, calling it off");
-            outer.cancel();
-        }
-        ended => println!("outer: {ended:?}"),
-    }
+    outer.join()?;
     pool.close();
     Ok(())
 }

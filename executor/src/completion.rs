@@ -35,12 +35,12 @@
 
 use std::fmt;
 
-use crate::cancel::{CancelToken, check_current, interrupted};
-use crate::error::{Cancelled, WaitError};
+use crate::cancel::{CancelToken, check_current};
+use crate::error::{Cancelled, CutShort, WaitError};
 use crate::executor::{Executor, RejectedSubmission, submit_to};
 use crate::handle::{Arrivals, Canceller, Expected, FutureTask, TaskHandle};
 use crate::sync::Duration;
-use crate::wait::Deadline;
+use crate::wait::{Deadline, cut_short};
 
 /// Submits tasks to an executor and gives their handles out in the order in which they end.
 ///
@@ -109,14 +109,14 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// submitted by others, `None` says that there was a moment without any.
     ///
     /// # Errors
-    /// [`struct@Cancelled`] if the calling task was cancelled, before or during the wait. No handle is lost.
+    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait, and
+    /// [`CutShort::Starved`] if every thread that could run the tasks waits, too. No handle is lost.
     ///
     /// # Blocking
-    /// Blocks while tasks are outstanding and none has ended. Called by a task of the same pool it can wait for ever, as
-    /// [`TaskHandle::join`] can.
-    pub fn take(&self) -> Result<Option<TaskHandle<T>>, Cancelled> {
+    /// Blocks while tasks are outstanding and none has ended.
+    pub fn take(&self) -> Result<Option<TaskHandle<T>>, CutShort> {
         check_current()?;
-        self.arrivals.next(Deadline::NEVER).map_err(|_| interrupted())
+        self.arrivals.next(Deadline::NEVER).map_err(cut_short)
     }
 
     /// Gives out the handle of a task that has ended, if there is one. Never blocks.

@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::io;
 
 use crate::reason::CancelReason;
+use crate::starvation::Starvation;
 
 /// The task that makes this call was asked to stop.
 ///
@@ -93,7 +94,7 @@ impl From<Cancelled> for io::Error {
 }
 
 /// Why a timed wait ended without what it waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
     /// The *waiting* task was cancelled: what [`struct@Cancelled`] says where there is no time limit.
@@ -101,14 +102,18 @@ pub enum WaitError {
     Interrupted,
     /// The time was up.
     TimedOut,
+    /// Every thread that could have ended the wait waits, too. Only if the time limit is so far away that the clock has no
+    /// name for it.
+    Starved(Starvation),
 }
 
 impl fmt::Display for WaitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Interrupted => "the waiting task was cancelled",
-            Self::TimedOut => "the wait timed out",
-        })
+        match self {
+            Self::Interrupted => f.write_str("the waiting task was cancelled"),
+            Self::TimedOut => f.write_str("the wait timed out"),
+            Self::Starved(starvation) => starvation.fmt(f),
+        }
     }
 }
 
@@ -117,6 +122,55 @@ impl Error for WaitError {}
 impl From<Cancelled> for WaitError {
     fn from(_: Cancelled) -> Self {
         Self::Interrupted
+    }
+}
+
+/// Why a wait without a time limit ended without what it waited for.
+///
+/// In the body of a cancellable task `?` turns it into a [`struct@Cancelled`], with the reason of the request if there was
+/// one. A [`Starvation`] that is dropped in this way goes to the panic handler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CutShort {
+    /// The *waiting* task was cancelled.
+    #[doc(alias = "InterruptedException")]
+    Interrupted(Cancelled),
+    /// Every thread that could have ended the wait waits, too.
+    Starved(Starvation),
+}
+
+impl fmt::Display for CutShort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted(cancelled) => cancelled.fmt(f),
+            Self::Starved(starvation) => starvation.fmt(f),
+        }
+    }
+}
+
+impl Error for CutShort {}
+
+impl From<Cancelled> for CutShort {
+    fn from(cancelled: Cancelled) -> Self {
+        Self::Interrupted(cancelled)
+    }
+}
+
+impl From<CutShort> for WaitError {
+    fn from(why: CutShort) -> Self {
+        match why {
+            CutShort::Interrupted(_) => Self::Interrupted,
+            CutShort::Starved(starvation) => Self::Starved(starvation),
+        }
+    }
+}
+
+impl From<CutShort> for Cancelled {
+    fn from(why: CutShort) -> Self {
+        match why {
+            CutShort::Interrupted(cancelled) => cancelled,
+            CutShort::Starved(_) => Cancelled,
+        }
     }
 }
 
@@ -132,6 +186,8 @@ pub enum RejectReason {
     TimedOut,
     /// The *submitting* task was cancelled while it waited for room.
     Interrupted,
+    /// The executor was saturated, and every thread that could have made room waits, too.
+    Starved(Starvation),
     /// The task needed a new thread and the system, or the thread factory, gave none.
     NoThread(io::Error),
 }
@@ -143,6 +199,7 @@ impl fmt::Display for RejectReason {
             Self::Saturated => f.write_str("all threads are busy and the queue is full"),
             Self::TimedOut => f.write_str("there was no room in time"),
             Self::Interrupted => f.write_str("the submitting task was cancelled while it waited for room"),
+            Self::Starved(starvation) => starvation.fmt(f),
             Self::NoThread(error) => write!(f, "no thread could be started: {error}"),
         }
     }
@@ -157,5 +214,6 @@ mod tests {
         fn ok<E: Error + Send + Sync + 'static>() {}
         ok::<Cancelled>();
         ok::<WaitError>();
+        ok::<CutShort>();
     }
 }

@@ -24,22 +24,30 @@
 //! |---|---|---|---|
 //! | `sync` | | – | the one door to locks, threads and time, so that a model checker can stand behind it |
 //! | `reason` | [`CancelReason`], [`CancelKind`] | Deadlines, reasons, links | why a task was asked to stop |
-//! | `error` | [`struct@Cancelled`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
 //! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
+//! | `ids` | [`TaskId`] | The life of a task | numbers by which tasks and queues are known |
+//! | `starvation` | [`Starvation`], [`OnStarvation`] | Tasks that wait for tasks | what is said of a wait that could never end |
+//! | `error` | [`struct@Cancelled`], [`CutShort`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
 //! | `timer` | | Deadlines, reasons, links | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
+//! | `companion` | | The handle | what goes along with a task |
+//! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
+//! | `watcher` | | Tasks that wait for tasks | what can be asked of the owner of a queue |
+//! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |
+//! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
 //! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
-//! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` ★ | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | Tasks and executors | three policies on a page |
 //! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
+//! | `bounded` | [`BoundedExecutor`] | When there is no room | a bound on what is under way, over any executor |
+//! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
@@ -65,7 +73,8 @@
 //! 11. `handle/mod.rs`: how its result comes back.
 //! 12. `handle/listener.rs`, up to `enum UserCode`: who is told.
 //! 13. `handle/cell.rs`, up to `fn begin_cancel`: what task and handle share.
-//! 14. `wait.rs`, up to `struct Patience`: how a thread waits for it.
+//! 14. `parker.rs`, up to `impl Parker`: where a thread waits for it.
+//! 15. `wait.rs`, up to `trait Look`: and how.
 //!
 //! # For those who come from Java
 //!
@@ -87,11 +96,13 @@
 //! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] | Threads and queue |
 //! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] | Threads and queue |
 //! | `AbortPolicy`, `CallerRunsPolicy`, `DiscardPolicy`, `DiscardOldestPolicy` | [`Abort`], [`CallerRuns`], [`Discard`], [`DiscardOldest`], and [`Block`] | When there is no room |
+//! | a pool whose tasks wait for each other: it hangs; `ForkJoinPool`, which compensates | [`JoinError::Starved`], [`OnStarvation`] | Tasks that wait for tasks |
 //! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] | Threads, factories and hooks |
 //! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] | Threads, factories and hooks |
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
 //! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded` | |
 //! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
+//! | the listings `BoundedExecutor` and `SerialExecutor` | [`BoundedExecutor`], [`SerialExecutor`] | |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
 //! # Features
@@ -100,10 +111,10 @@
 //!
 //! * `crossbeam-channel`: the module `channel`, with channels whose blocking calls can be cancelled, and
 //!   `CancelToken::channel` for `select!`.
-//! * `serde`: [`PoolStats`] and [`PoolSnapshot`] can be serialised.
+//! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `rustix`: `CancellableListener` and `CancellableChild`, on Unix.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends, by itself or by a signal.
-//! * `tracing`: [`NamedThreads`] says when its threads begin and when they end.
+//! * `tracing`: [`NamedThreads`] says when its threads begin and when they end, and a pool when its tasks starve each other.
 //!
 //! # Limits
 //!
@@ -120,11 +131,17 @@ pub use sync::program;
 mod reason;
 pub use reason::{CancelKind, CancelReason};
 
-mod error;
-pub use error::{Cancelled, RejectReason, WaitError};
-
 pub mod panics;
 pub use panics::Panic;
+
+mod ids;
+pub use ids::TaskId;
+
+mod starvation;
+pub use starvation::{OnStarvation, Starvation, StarvedWait, TaskRef, WaitsFor};
+
+mod error;
+pub use error::{Cancelled, CutShort, RejectReason, WaitError};
 
 mod timer;
 
@@ -132,6 +149,17 @@ mod callbacks;
 
 mod cancel;
 pub use cancel::{Attached, CancelToken, Registration, masked};
+
+mod companion;
+
+mod task;
+pub use task::{Outcome, Task, TaskState};
+
+mod watcher;
+
+mod parker;
+
+mod wait_graph;
 
 mod wait;
 
@@ -143,9 +171,6 @@ pub use semaphore::{Permit, Semaphore};
 
 #[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
 pub mod channel;
-
-mod task;
-pub use task::{Outcome, Task, TaskId, TaskState};
 
 mod handle;
 pub use handle::{
@@ -174,6 +199,12 @@ pub use thread_pool::{
 
 mod completion;
 pub use completion::ExecutorCompletionService;
+
+mod bounded;
+pub use bounded::BoundedExecutor;
+
+mod serial;
+pub use serial::SerialExecutor;
 
 mod cancellable_task;
 pub use cancellable_task::{CancellableTask, CancellingExecutor};

@@ -180,6 +180,7 @@ impl Drop for Caught {
                     task: origin.task.as_deref(),
                     backtrace: self.backtrace.as_ref(),
                     after_cancel: origin.after_cancel,
+                    starved: false,
                 },
             );
         }
@@ -212,7 +213,8 @@ pub(crate) fn discard<V>(value: V) {
 /// handler itself is contained and not reported again.
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
-    /// A task (or a callback) panicked and nobody has read it.
+    /// A task (or a callback) panicked and nobody has read it; or it starved and has not read why, see
+    /// [`PanicReport::starved`].
     fn panicked(&self, report: &PanicReport<'_>);
 }
 
@@ -228,13 +230,14 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// What is known of a panic. Its `Display` is a line for a log, with the backtrace below it if there is one.
+/// What is known of a panic, or of a [starvation deadlock](crate::Starvation). Its `Display` is a line for a log, with the
+/// backtrace below it if there is one.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
-    /// What the panic said.
+    /// What the panic said, or who waits for whom.
     pub message: &'a str,
-    /// The thread that panicked, if it has a name.
+    /// The thread that panicked or starved, if it has a name.
     pub thread: Option<&'a str>,
     /// The task, by name or id; none if it was a callback or a hook.
     pub task: Option<&'a str>,
@@ -242,10 +245,22 @@ pub struct PanicReport<'a> {
     pub backtrace: Option<&'a Backtrace>,
     /// The task had been cancelled while it ran, so its handle could not tell of the panic.
     pub after_cancel: bool,
+    /// Nothing has panicked: the task waited for what could never come, was told so by a
+    /// [`Starvation`](crate::Starvation), and has not read it.
+    pub starved: bool,
+}
+
+impl<'a> PanicReport<'a> {
+    pub(crate) fn of_starvation(message: &'a str, thread: Option<&'a str>, task: Option<&'a str>) -> Self {
+        Self { message, thread, task, backtrace: None, after_cancel: false, starved: true }
+    }
 }
 
 impl fmt::Display for PanicReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.starved {
+            return write!(f, "{} (nobody has read this error)", self.message); // which names task and thread
+        }
         match self.task {
             Some(task) => write!(f, "task {task} panicked")?,
             None => f.write_str("a callback panicked")?,

@@ -4,16 +4,26 @@
 //!
 //! 1. Waiters are served in the order in which they came: of those in the line only the first takes permits, and it stays
 //!    there until it has them or gives up.
-//! 2. Whoever makes it possible that the first waiter can be served wakes it: a release, the waiter before it when it is
+//! 2. Each permit is free, in the hands of a thread of an executor, in those of another thread, with a task, or loose:
+//!    forgotten or drained. A thread of an executor that waits for permits which only threads can give back that wait, too, is told so:
+//!    see `wait_graph`.
+//! 3. Whoever makes it possible that the first waiter can be served wakes it: a release, the waiter before it when it is
 //!    served, and one that gives up its place.
+//! 4. If a release, or one that gives up its place, serves nobody, all waiters look again that have looked who could serve
+//!    them: it may have been the last that could. A waiter that was served is awake, and others wait for it now.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::task::Waker;
 
-use crate::cancel::{check_current, interrupted};
-use crate::error::{Cancelled, WaitError};
-use crate::sync::{Duration, Mutex};
-use crate::wait::{Deadline, Line, Ticket, wait};
+use crate::cancel::check_current;
+use crate::companion::Companion;
+use crate::error::{CutShort, WaitError};
+use crate::ids::WatcherId;
+use crate::sync::{Arc, Duration, Mutex};
+use crate::wait::{Deadline, Line, Look, Ticket, cut_short, wait_for};
+use crate::wait_graph::{Awaited, ComesFrom, Place, Source, ThreadKey, concerns_this_thread, this_thread};
 
 /// A number of permits; whoever wants one waits until there is one.
 ///
@@ -34,26 +44,58 @@ use crate::wait::{Deadline, Line, Ticket, wait};
 /// ```
 ///
 /// What a thread did before it gave a permit back is visible to whoever gets it next.
-pub struct Semaphore {
+pub struct Semaphore(Arc<Shared>);
+
+struct Shared {
     state: Mutex<SemaphoreState>,
 }
 
 struct SemaphoreState {
     permits: usize,
-    queue: Line<(usize, Waker)>, // how many permits each of them wants
+    queue: Line<Waiter>,
+    /// Permits in the hands of threads of executors: who has how many.
+    held: Vec<(ThreadKey, usize)>,
+    /// Permits that go along with tasks, one each, by number: where each task is.
+    with_tasks: BTreeMap<u64, Place>,
+    /// How many permits were given to tasks so far.
+    given: u64,
+    /// Permits in the hands of other threads.
+    outside: usize,
+    /// Permits that were forgotten or drained, as far as no [`release`](Semaphore::release) has given them back.
+    loose: usize,
+    /// A thread of an executor has looked who could serve it.
+    relied_on: bool,
+}
+
+struct Waiter {
+    wants: usize,
+    /// None if it is no executor's.
+    thread: Option<ThreadKey>,
+    waker: Waker,
 }
 
 impl Semaphore {
     /// Makes a semaphore with `permits` permits, which may be none.
     pub fn new(permits: usize) -> Self {
-        Self { state: Mutex::new(SemaphoreState { permits, queue: Line::new() }) }
+        let state = SemaphoreState {
+            permits,
+            queue: Line::new(),
+            held: Vec::new(),
+            with_tasks: BTreeMap::new(),
+            given: 0,
+            outside: 0,
+            loose: 0,
+            relied_on: false,
+        };
+        Self(Arc::new(Shared { state: Mutex::new(state) }))
     }
 
     /// Waits for a permit.
     ///
     /// # Errors
-    /// [`struct@Cancelled`] if the calling task was cancelled, before or during the wait. Then it has taken nothing.
-    pub fn acquire(&self) -> Result<Permit<'_>, Cancelled> {
+    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait, and
+    /// [`CutShort::Starved`] if all permits that could come back are held by tasks that wait, too. Then it has taken nothing.
+    pub fn acquire(&self) -> Result<Permit<'_>, CutShort> {
         self.acquire_many(1)
     }
 
@@ -61,9 +103,9 @@ impl Semaphore {
     ///
     /// # Errors
     /// As [`acquire`](Self::acquire).
-    pub fn acquire_many(&self, permits: usize) -> Result<Permit<'_>, Cancelled> {
+    pub fn acquire_many(&self, permits: usize) -> Result<Permit<'_>, CutShort> {
         check_current()?;
-        self.acquire_until(permits, Deadline::NEVER).map_err(|_| interrupted())
+        self.acquire_until(permits, Deadline::NEVER).map_err(cut_short)
     }
 
     /// Waits for a permit, for `timeout` at most.
@@ -90,9 +132,9 @@ impl Semaphore {
 
     /// Takes `permits` if they are free now, even if others wait. Never blocks.
     pub fn try_acquire_many(&self, permits: usize) -> Option<Permit<'_>> {
-        let mut state = self.state.lock();
+        let mut state = self.0.state.lock();
         state.permits = state.permits.checked_sub(permits)?;
-        Some(Permit { semaphore: self, permits })
+        Some(self.permit(&mut state, permits))
     }
 
     /// Adds permits: new ones, or those of a [`Permit`] that was [forgotten](Permit::forget).
@@ -100,72 +142,155 @@ impl Semaphore {
     /// # Panics
     /// If the number of permits passes `usize::MAX`.
     pub fn release(&self, permits: usize) {
-        let mut state = self.state.lock();
-        state.permits = state.permits.checked_add(permits).expect("more permits than a usize counts");
-        state.wake_first();
+        let mut state = self.0.state.lock();
+        state.loose = state.loose.saturating_sub(permits);
+        state.add(permits);
     }
 
     /// How many permits are free now.
     pub fn available_permits(&self) -> usize {
-        self.state.lock().permits
+        self.0.state.lock().permits
     }
 
     /// Takes all the permits that are free now and returns how many; whoever wants to give them back has
     /// [`release`](Self::release).
     #[doc(alias = "drainPermits")]
     pub fn drain(&self) -> usize {
-        std::mem::take(&mut self.state.lock().permits)
+        let mut state = self.0.state.lock();
+        let drained = std::mem::take(&mut state.permits);
+        state.loose += drained;
+        drained
     }
 
     /// How many threads wait for permits now.
     #[doc(alias = "getQueueLength")]
     pub fn waiting(&self) -> usize {
-        self.state.lock().queue.len()
+        self.0.state.lock().queue.len()
     }
 
     fn acquire_until(&self, permits: usize, deadline: Deadline) -> Result<Permit<'_>, WaitError> {
-        let mut me: Option<Ticket> = None; // set while this thread is in the queue
-        let result = wait(deadline, |waker| {
-            let mut state = self.state.lock();
-            let first = match me {
-                None => state.queue.is_empty(),
-                Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
-            };
-            if first && state.permits >= permits {
-                state.permits -= permits;
-                if me.take().is_some() {
-                    state.queue.take_first();
-                    state.wake_first(); // there may be enough for the next one, too
-                }
-                return Some(Permit { semaphore: self, permits });
-            }
-            me.get_or_insert_with(|| state.queue.join((permits, waker.clone())));
-            None
-        });
+        let mut me = None; // set while this thread is in the queue
+        let result = wait_for(deadline, Acquire { semaphore: self, permits, me: &mut me });
         if let Some(me) = me {
-            let mut state = self.state.lock();
+            let mut state = self.0.state.lock();
             state.queue.leave(me);
-            state.wake_first(); // it may have stood in the way of the next one
+            state.look_again(); // it may have stood in the way of the next one
         }
         result
+    }
+
+    /// The permits are in the hands of the calling thread from now on.
+    fn permit(&self, state: &mut SemaphoreState, permits: usize) -> Permit<'_> {
+        let holder = concerns_this_thread().then(this_thread);
+        match holder {
+            _ if permits == 0 => {}
+            Some(thread) => state.held.push((thread, permits)),
+            None => state.outside += permits,
+        }
+        Permit { semaphore: self, permits, holder, on_its_thread: PhantomData }
+    }
+}
+
+/// A look at the permits, by a thread that takes its place in the queue.
+struct Acquire<'a, 'm> {
+    semaphore: &'a Semaphore,
+    permits: usize,
+    me: &'m mut Option<Ticket>,
+}
+
+impl<'a> Look for Acquire<'a, '_> {
+    type Found = Permit<'a>;
+
+    fn look(&mut self, waker: &Waker) -> Option<Permit<'a>> {
+        let mut state = self.semaphore.0.state.lock();
+        let first = match *self.me {
+            None => state.queue.is_empty(),
+            Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
+        };
+        if first && state.permits >= self.permits {
+            state.permits -= self.permits;
+            if self.me.take().is_some() {
+                state.queue.take_first();
+                state.wake_first(); // there may be enough for the next one, too
+            }
+            return Some(self.semaphore.permit(&mut state, self.permits));
+        }
+        self.me.get_or_insert_with(|| {
+            let thread = concerns_this_thread().then(this_thread);
+            state.queue.join(Waiter { wants: self.permits, thread, waker: waker.clone() })
+        });
+        None
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        let me = (*self.me)?;
+        let wanted = Wanted { semaphore: Arc::clone(&self.semaphore.0), permits: self.permits, me };
+        Some(Awaited::Other(Arc::new(wanted)))
+    }
+}
+
+/// What a thread of an executor waits for.
+struct Wanted {
+    semaphore: Arc<Shared>,
+    permits: usize,
+    me: Ticket,
+}
+
+impl Source for Wanted {
+    fn comes_from(&self) -> ComesFrom {
+        let mut state = self.semaphore.state.lock();
+        state.relied_on = true;
+        let there = state.permits;
+        if there >= self.permits {
+            // Enough, but the first in the line wants more, or is about to take its own.
+            let first = state.queue.first().filter(|(ticket, _)| *ticket != self.me);
+            let before = first.and_then(|(_, waiter)| waiter.thread);
+            return before.map_or(ComesFrom::Elsewhere, |thread| ComesFrom::Places(vec![Place::On(thread)]));
+        }
+        let held: usize = state.held.iter().map(|(_, permits)| permits).sum();
+        let in_all = there.saturating_add(held).saturating_add(state.with_tasks.len());
+        if state.outside > 0 || state.loose > 0 || in_all < self.permits {
+            return ComesFrom::Elsewhere;
+        }
+        let threads = state.held.iter().map(|(thread, _)| Place::On(*thread));
+        ComesFrom::Places(threads.chain(state.with_tasks.values().copied()).collect())
     }
 }
 
 impl SemaphoreState {
+    fn add(&mut self, permits: usize) {
+        self.permits = self.permits.checked_add(permits).expect("more permits than a usize counts");
+        self.look_again();
+    }
+
+    /// Wakes the first waiter if there is enough for it, and otherwise those that rely on how it was.
+    fn look_again(&mut self) {
+        if !self.wake_first() && std::mem::take(&mut self.relied_on) {
+            self.queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
+        }
+    }
+
+    /// The permits are no longer in the hands of whoever took them.
+    fn let_go(&mut self, holder: Option<ThreadKey>, permits: usize) {
+        let Some(holder) = holder else {
+            self.outside -= permits;
+            return;
+        };
+        let own = self.held.iter().position(|held| *held == (holder, permits));
+        self.held.swap_remove(own.expect("it was noted when they were taken"));
+    }
+
     /// Wakes the first waiter if there is enough for it. It stays in the queue until it has taken its permits. Waking a
     /// parker under our lock is fine: it takes no lock but its own.
-    fn wake_first(&self) {
-        if let Some((_, (wanted, waker))) = self.queue.first()
-            && *wanted <= self.permits
-        {
-            waker.wake_by_ref();
-        }
+    fn wake_first(&self) -> bool {
+        let first = self.queue.first().filter(|(_, first)| first.wants <= self.permits);
+        first.inspect(|(_, first)| first.waker.wake_by_ref()).is_some()
     }
 }
 
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state.lock();
+        let state = self.0.state.lock();
         f.debug_struct("Semaphore")
             .field("permits", &state.permits)
             .field("waiting", &state.queue.len())
@@ -174,11 +299,25 @@ impl fmt::Debug for Semaphore {
 }
 
 /// Permits taken from a [`Semaphore`]; dropping it gives them back.
+///
+/// It stays on the thread that took it, like the guard of a lock: so the library knows which task holds what, and finds tasks
+/// that [wait for each other's permits](crate::Starvation). To give permits back on another thread, [forget](Self::forget)
+/// this, and [release](Semaphore::release) them there.
+///
+/// ```compile_fail,E0277
+/// let semaphore = executor::Semaphore::new(1);
+/// let permit = semaphore.acquire().unwrap();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || drop(permit));
+/// });
+/// ```
 #[must_use = "dropping it gives the permit back at once"]
-#[derive(Debug)]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
     permits: usize,
+    /// Who took them, if that is a thread of an executor.
+    holder: Option<ThreadKey>,
+    on_its_thread: PhantomData<std::sync::MutexGuard<'static, ()>>,
 }
 
 impl Permit<'_> {
@@ -186,14 +325,78 @@ impl Permit<'_> {
     /// Returns how many there are.
     #[expect(clippy::must_use_candidate, reason = "whoever took one permit knows the number")]
     pub fn forget(mut self) -> usize {
-        std::mem::take(&mut self.permits)
+        let permits = std::mem::take(&mut self.permits);
+        if permits > 0 {
+            let mut state = self.semaphore.0.state.lock();
+            state.let_go(self.holder, permits);
+            state.loose += permits;
+        }
+        permits
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         if self.permits > 0 {
-            self.semaphore.release(self.permits);
+            let mut state = self.semaphore.0.state.lock();
+            state.let_go(self.holder, self.permits);
+            state.add(self.permits);
         }
+    }
+}
+
+impl Permit<'_> {
+    /// Makes of a single permit one that goes along with a task, and is given back when that has ended or is dropped.
+    pub(crate) fn for_task(mut self) -> TaskPermit {
+        debug_assert_eq!(self.permits, 1);
+        self.permits = 0;
+        let semaphore = Arc::clone(&self.semaphore.0);
+        let mut state = semaphore.state.lock();
+        state.let_go(self.holder, 1);
+        state.given += 1;
+        let number = state.given;
+        state.with_tasks.insert(number, Place::Elsewhere);
+        drop(state);
+        TaskPermit { semaphore, number }
+    }
+}
+
+/// A permit that goes along with a task.
+pub(crate) struct TaskPermit {
+    semaphore: Arc<Shared>,
+    number: u64,
+}
+
+impl TaskPermit {
+    fn is_at(&self, place: Place) {
+        self.semaphore.state.lock().with_tasks.insert(self.number, place);
+    }
+}
+
+impl Companion for TaskPermit {
+    fn enters(&self, queue: WatcherId) {
+        self.is_at(Place::In(queue));
+    }
+
+    fn leaves(&self) {
+        self.is_at(Place::Elsewhere);
+    }
+
+    fn begins(&self) {
+        self.is_at(Place::On(this_thread()));
+    }
+}
+
+impl Drop for TaskPermit {
+    fn drop(&mut self) {
+        let mut state = self.semaphore.state.lock();
+        state.with_tasks.remove(&self.number);
+        state.add(1);
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("permits", &self.permits).finish_non_exhaustive()
     }
 }

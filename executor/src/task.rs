@@ -3,7 +3,7 @@
 //! [`Task`] is what executors pass around and queues hold. Most closures capture a few words, and putting each of them
 //! into a box of its own would be the largest single cost of handing one over: memory allocated on one thread and freed
 //! on another. So a closure of up to three words lives inside the task; only a larger one is boxed. What few tasks
-//! have (a name) sits in one optional box.
+//! have (a name) sits in one optional box. An executor that is built on another one has a [`Companion`] go along with it.
 //!
 //! A task is run by [`Task::run`], by value, so at most once. Nothing that happens in it gets out except as the
 //! [`Outcome`]: a panic is caught, and the thread's current [`CancelToken`](crate::CancelToken) is the task's own while
@@ -23,15 +23,14 @@
 #![allow(unsafe_code, reason = "a closure stored in place has its type erased")]
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::num::NonZeroU64;
 
 use crate::cancel::{RunningTask, enter_task};
+use crate::companion::Companion;
+use crate::ids::{TaskId, WatcherId};
 use crate::panics::{Panic, contain, discard};
-use crate::sync::process::{PoisonError, RwLock};
-use crate::sync::{Arc, Weak, ids, thread_local};
+use crate::sync::Arc;
 
 /// A closure to be run once, with an id and, if wanted, a name.
 ///
@@ -59,7 +58,53 @@ struct Attributes {
 
 enum Body {
     Closure(Closure),
+    Other(Other),
+}
+
+/// Apart from [`Body`], which so needs no word that tells its variants apart: it is one if there is no closure.
+enum Other {
     WithHandle(Duty),
+    /// With what goes along with the task. In the order in which they are dropped.
+    Accompanied(Box<(Body, Box<dyn Companion>)>),
+}
+
+impl Body {
+    fn cell(&self) -> Option<&dyn HandleCell> {
+        match self {
+            Self::Closure(_) => None,
+            Self::Other(Other::WithHandle(duty)) => Some(&**duty.cell()),
+            Self::Other(Other::Accompanied(both)) => both.0.cell(),
+        }
+    }
+
+    /// Runs the body of a task with a companion, which is dropped with `before_publish`.
+    #[cold]
+    fn run_accompanied(self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        match self {
+            Self::Closure(closure) => run_closure(closure, before_publish),
+            Self::Other(Other::WithHandle(duty)) => duty.fulfil(before_publish),
+            Self::Other(Other::Accompanied(both)) => {
+                let (body, companion) = *both;
+                companion.begins();
+                let mut companion = Some(companion);
+                body.run_accompanied(&mut |outcome| {
+                    before_publish(outcome);
+                    companion = None;
+                })
+            }
+        }
+    }
+}
+
+#[inline]
+fn run_closure(closure: Closure, before_publish: impl FnOnce(&Outcome)) -> Outcome {
+    let result = {
+        let _frame = enter_task(None);
+        contain(|| closure.call())
+    };
+    let outcome = result.map_or_else(Outcome::Panicked, |()| Outcome::Completed);
+    before_publish(&outcome);
+    outcome
 }
 
 impl Task {
@@ -71,7 +116,21 @@ impl Task {
 
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
-        Self { body: Body::WithHandle(Duty(Some(cell))), attributes: None, id }
+        Self { body: Body::Other(Other::WithHandle(Duty(Some(cell)))), attributes: None, id }
+    }
+
+    /// Gives the task a companion.
+    pub(crate) fn accompanied(mut self, companion: impl Companion + 'static) -> Self {
+        self.body = Body::Other(Other::Accompanied(Box::new((self.body, Box::new(companion)))));
+        self
+    }
+
+    /// Takes the companion away that the task was given last. It is dropped.
+    pub(crate) fn alone(mut self) -> Self {
+        if let Body::Other(Other::Accompanied(both)) = self.body {
+            self.body = both.0;
+        }
+        self
     }
 
     /// Gives the task a name, for readers of what a pool is doing.
@@ -112,7 +171,11 @@ impl Task {
     pub(crate) fn enter_queue(&self, watcher: WatcherId) -> bool {
         match &self.body {
             Body::Closure(_) => true,
-            Body::WithHandle(duty) => duty.cell().enter_queue(watcher),
+            Body::Other(Other::WithHandle(duty)) => duty.cell().enter_queue(watcher),
+            Body::Other(Other::Accompanied(both)) => {
+                both.1.enters(watcher);
+                both.0.cell().is_none_or(|cell| cell.enter_queue(watcher))
+            }
         }
     }
 
@@ -121,8 +184,17 @@ impl Task {
     pub(crate) fn leave_queue(&self) -> bool {
         match &self.body {
             Body::Closure(_) => false,
-            Body::WithHandle(duty) => duty.cell().leave_queue(),
+            Body::Other(Other::WithHandle(duty)) => duty.cell().leave_queue(),
+            Body::Other(Other::Accompanied(both)) => {
+                both.1.leaves();
+                both.0.cell().is_some_and(HandleCell::leave_queue)
+            }
         }
+    }
+
+    /// The address of what is given the task's handle when it has ended; 0 if there is none.
+    pub(crate) fn collector(&self) -> usize {
+        self.body.cell().map_or(0, RunningTask::collector)
     }
 
     /// The task's id, which its handle has too.
@@ -132,10 +204,8 @@ impl Task {
 
     /// Whether the task was cancelled through its handle, so that running it would do nothing.
     pub fn is_cancelled(&self) -> bool {
-        match &self.body {
-            Body::Closure(_) => false,
-            Body::WithHandle(duty) => duty.cell().is_finished(), // and not by having run, or there would be no task
-        }
+        // Finished, and not by having run, or there would be no task.
+        self.body.cell().is_some_and(HandleCell::is_finished)
     }
 
     /// Runs the task on the calling thread and says how it ended. Never panics.
@@ -158,23 +228,21 @@ impl Task {
     #[inline]
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self.body {
-            Body::Closure(closure) => {
-                let result = {
-                    let _frame = enter_task(None);
-                    contain(|| closure.call())
-                };
-                let outcome = result.map_or_else(Outcome::Panicked, |()| Outcome::Completed);
-                before_publish(&outcome);
-                outcome
+            Body::Closure(closure) => run_closure(closure, before_publish),
+            Body::Other(Other::WithHandle(duty)) => duty.fulfil(&mut once(before_publish)),
+            accompanied @ Body::Other(Other::Accompanied(_)) => {
+                accompanied.run_accompanied(&mut once(before_publish))
             }
-            Body::WithHandle(duty) => {
-                let mut before_publish = Some(before_publish);
-                duty.fulfil(&mut |outcome| {
-                    if let Some(before_publish) = before_publish.take() {
-                        before_publish(outcome);
-                    }
-                })
-            }
+        }
+    }
+}
+
+/// What is called once, for one that would call it any number of times.
+fn once(call: impl FnOnce(&Outcome)) -> impl FnMut(&Outcome) {
+    let mut call = Some(call);
+    move |outcome| {
+        if let Some(call) = call.take() {
+            call(outcome);
         }
     }
 }
@@ -188,7 +256,7 @@ impl<F: FnOnce() + Send + 'static> From<F> for Task {
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Task");
-        debug.field("id", &self.id.0);
+        debug.field("id", &self.id.number());
         if let Some(name) = self.name() {
             debug.field("name", &name);
         }
@@ -237,42 +305,6 @@ impl fmt::Display for TaskState {
     }
 }
 
-/// Tells tasks apart. Unique in the process; says nothing about order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TaskId(u64);
-
-impl TaskId {
-    pub(crate) fn number(self) -> u64 {
-        self.0
-    }
-
-    /// The id with a number that was given.
-    pub(crate) fn from_number(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// Each thread takes ids from a block of its own: one counter for all is a cache line that every submission in the
-    /// process would fight for.
-    pub(crate) fn next() -> Self {
-        const BLOCK: u64 = 1024;
-        static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
-        thread_local! {
-            static NEXT: std::cell::Cell<u64> = std::cell::Cell::new(0);
-        }
-        let new_block = || BLOCKS.fetch_add(1, ids::Ordering::Relaxed) * BLOCK + 1;
-        let id = NEXT.try_with(|next| {
-            let id = match next.get() {
-                used_up if used_up % BLOCK == 0 => new_block(),
-                id => id,
-            };
-            next.set(id + 1);
-            id
-        });
-        // A thread that is ending has no locals any more and pays for a block.
-        Self(id.unwrap_or_else(|_| new_block()))
-    }
-}
-
 /// What to call a task in a report: its name, or its id if it has none.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
@@ -304,19 +336,11 @@ impl fmt::Display for TaskLabel {
     }
 }
 
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
-    }
-}
-
 // ----- what a task shares with its handle -----
 
 /// What a task and its handle share, as far as the type of the result does not matter: for the executor that runs the
 /// task, for the queue that it waits in, and for those who may call it off.
 pub(crate) trait HandleCell: RunningTask {
-    fn id(&self) -> TaskId;
-
     fn state(&self) -> TaskState;
 
     /// Whether the outcome is decided. A body that has not begun by then never will.
@@ -339,67 +363,9 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// See [`Task::leave_queue`].
     fn leave_queue(&self) -> bool;
-}
 
-/// What a task with a handle can do to the queue that it is in. Called without any lock of the task's.
-pub(crate) trait QueueWatcher: Send + Sync {
-    /// A task was cancelled while it was in the queue. Called once for each.
-    fn cancelled_in_queue(&self);
-
-    /// The queue itself has dropped a task that was cancelled in it. Called under the lock of the queue's owner.
-    fn tombstone_dropped(&self);
-
-    /// Takes a task out of the queue, if it is in there and not cancelled.
-    fn take_out(&self, id: TaskId) -> Option<Task>;
-}
-
-/// The number by which the watcher of a queue is found. Cheaper to pass on than a reference, which has to be counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct WatcherId(NonZeroU64);
-
-/// All watchers there are. It is asked only when a task that waits is cancelled or taken out.
-static WATCHERS: RwLock<BTreeMap<WatcherId, Weak<dyn QueueWatcher>>> = RwLock::new(BTreeMap::new());
-
-impl WatcherId {
-    pub(crate) fn number(self) -> u64 {
-        self.0.get()
-    }
-
-    /// The id with a number that was given; `None` for 0, which never is.
-    pub(crate) fn from_number(number: u64) -> Option<Self> {
-        NonZeroU64::new(number).map(Self)
-    }
-
-    /// The watcher, if it is there still.
-    pub(crate) fn watcher(self) -> Option<Arc<dyn QueueWatcher>> {
-        WATCHERS.read().unwrap_or_else(PoisonError::into_inner).get(&self)?.upgrade()
-    }
-}
-
-/// The entry of a watcher in the list of all. It is taken off the list when this is dropped.
-pub(crate) struct Watch(WatcherId);
-
-impl Watch {
-    pub(crate) fn new<W: QueueWatcher + 'static>(watcher: &Weak<W>) -> Self {
-        static LAST: ids::AtomicU64 = ids::AtomicU64::new(0);
-        let number = LAST.fetch_add(1, ids::Ordering::Relaxed) + 1;
-        let id = WatcherId::from_number(number).expect("they are counted from one");
-        let watcher = Weak::clone(watcher) as Weak<dyn QueueWatcher>;
-        WATCHERS.write().unwrap_or_else(PoisonError::into_inner).insert(id, watcher);
-        Self(id)
-    }
-
-    #[inline]
-    pub(crate) fn id(&self) -> WatcherId {
-        self.0
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        let watcher = WATCHERS.write().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
-        drop(watcher); // when the list is free
-    }
+    /// The queue in which the task waits, if it is in one and not cancelled.
+    fn queue(&self) -> Option<WatcherId>;
 }
 
 /// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.

@@ -25,8 +25,9 @@ use std::cell::RefCell;
 use std::fmt;
 use std::ptr;
 
+use crate::ids::TaskId;
 use crate::sync::{Duration, Instant, Mutex, thread_local};
-use crate::task::{Outcome, TaskId};
+use crate::task::Outcome;
 use crate::thread_pool::{Hooks, TaskInfo};
 
 thread_local! {

@@ -27,159 +27,23 @@
 //! 4. No two waits share a parker at the same time. A user's code that runs inside a wait (the `Drop` of the waker that
 //!    ours replaces, a callback that was put off) may wait for something itself; it parks elsewhere, and the wake-ups of
 //!    the wait around it are kept.
-//! 5. Who waits is known by a [`Ticket`]. Wakers cannot be told apart for certain.
-//! 6. A waiter spins for a bounded time and under no lock, and only then sleeps. A thread that wakes it makes a system call
-//!    only if it sleeps.
-//!
-//! # First spin, then sleep
-//!
-//! To put a thread to sleep and to wake it again takes the system some microseconds, on both sides. Many waits are over
-//! sooner: another thread has begun what this one waits for. So a waiter first looks at the parker's signal for some
-//! hundred pauses of the processor. How many depends on the thread's waits of late ([`Patience`]): spinning that was in
-//! vain makes the next spin shorter, down to almost none, and spinning that has paid makes it longer. A long wait
-//! therefore costs a few microseconds of processor time more than sleeping at once would, and never more than that.
-//!
-//! | | |
-//! |---|---|
-//! | one processor for this process | no spinning: the other thread cannot run meanwhile |
-//! | the wait is cancelled | its token wakes the parker, so the spinning ends at once |
-//! | the deadline has passed | seen before the first pause, and after each 32 |
-//! | a wait that is long by its nature, such as a sleep | no spinning: [`wait_long`] |
+//! 5. A thread of an executor does not sleep in a wait that only it could end itself: see `wait_graph`.
+//! 6. Who waits is known by a [`Ticket`]. Wakers cannot be told apart for certain.
 //!
 //! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches, semaphores and
 //! sleeps refuse ([`check_current`] first); a join does not, because an outcome that exists should not be hidden.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::hint;
-use std::task::{Wake, Waker};
+use std::task::Waker;
 
 use crate::callbacks;
 use crate::cancel::{CancelToken, check_current, current_for_wait, interrupted, is_shielded_from};
-use crate::error::{Cancelled, WaitError};
-use crate::sync::atomic::{AtomicU8, Ordering};
-use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps, thread_local};
-
-// ----- parking -----
-
-/// Where one thread waits for one thing. It holds at most one wake-up.
-///
-/// ```text
-///            wake                      wake: and notify the sleeper
-///    QUIET ────────▶ WOKEN ◀─────────────────────────────┐
-///      │ ▲             │                                 │
-///      │ └──used up────┘                                 │
-///      └──────────── park, when spinning was in vain ──▶ ASLEEP
-/// ```
-#[derive(Default)]
-struct Parker {
-    signal: AtomicU8,
-    /// Held by the waiter from the moment in which it says that it sleeps until it does. So a thread that reads
-    /// `ASLEEP` and then takes this lock notifies a thread that can be notified.
-    falling_asleep: Mutex<()>,
-    wake_up: Condvar,
-}
-
-/// No wake-up has come. This is the default of an atomic.
-const QUIET: u8 = 0;
-/// A wake-up has come and was not used up.
-const WOKEN: u8 = 1;
-/// No wake-up has come, and the waiter has to be notified of one.
-const ASLEEP: u8 = 2;
-
-impl Parker {
-    /// Waits for a wake-up and uses it up. Returns true if the deadline came first.
-    fn park(&self, deadline: Deadline, patience: Option<&mut Patience>) -> bool {
-        let woken = patience.is_some_and(|patience| self.spin(deadline, patience));
-        let timed_out = !woken && self.sleep(deadline);
-        // Acquire: pairs with the Release in `wake_by_ref`, so that the waiter sees what it is woken for.
-        self.signal.swap(QUIET, Ordering::Acquire);
-        timed_out
-    }
-
-    /// Looks at the signal for as long as the thread's patience lasts. True if a wake-up has come.
-    fn spin(&self, deadline: Deadline, patience: &mut Patience) -> bool {
-        for used in 0..patience.of_this_wait() {
-            // Relaxed: who finds a wake-up takes it with Acquire.
-            if self.signal.load(Ordering::Relaxed) == WOKEN {
-                patience.has_paid(used);
-                return true;
-            }
-            if used % 32 == 0 && deadline.has_passed() {
-                return false;
-            }
-            hint::spin_loop();
-        }
-        patience.was_in_vain();
-        false
-    }
-
-    /// Sleeps until a wake-up comes. True if the deadline came first.
-    fn sleep(&self, deadline: Deadline) -> bool {
-        let mut falling_asleep = self.falling_asleep.lock();
-        let mut timed_out = false;
-        // One step, so that a wake-up that came meanwhile is not overwritten.
-        let asleep = self.signal.compare_exchange(QUIET, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
-        while asleep.is_ok() && self.signal.load(Ordering::Relaxed) == ASLEEP && !timed_out {
-            (falling_asleep, timed_out) = match deadline.0 {
-                None => (self.wake_up.wait(falling_asleep), false),
-                Some(at) => self.wake_up.wait_until(falling_asleep, &self.falling_asleep, at),
-            };
-        }
-        timed_out
-    }
-}
-
-impl Wake for Parker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        // Release: pairs with the Acquire in `park`.
-        if self.signal.swap(WOKEN, Ordering::Release) == ASLEEP {
-            drop(self.falling_asleep.lock());
-            self.wake_up.notify_one();
-        }
-    }
-}
-
-/// How many pauses a thread spins before it sleeps: as many as its waits of late have made worth while.
-struct Patience {
-    pauses: u32,
-    waits: u32,
-}
-
-impl Patience {
-    const LEAST: u32 = 8;
-    const MOST: u32 = 400;
-    /// One wait of so many spins for long in any case. Otherwise a thread that has lost its patience would never learn that
-    /// its waits have become short.
-    const PROBE: u32 = 32;
-
-    /// The first wait of a thread spins for long. The later ones know better.
-    fn new() -> Self {
-        Self { pauses: Self::MOST, waits: 0 }
-    }
-
-    fn of_this_wait(&mut self) -> u32 {
-        if !spinning_helps() {
-            return 0;
-        }
-        self.waits = self.waits.wrapping_add(1);
-        if self.waits.is_multiple_of(Self::PROBE) { Self::MOST } else { self.pauses }
-    }
-
-    /// A wake-up has come after so many pauses. One that takes twice as long shall pay, too.
-    fn has_paid(&mut self, used: u32) {
-        self.pauses = self.pauses.max(2 * used).min(Self::MOST);
-    }
-
-    /// Slower than it grows: a spin in vain costs less than a sleep that it would have spared.
-    fn was_in_vain(&mut self) {
-        self.pauses = (self.pauses - self.pauses / 8).max(Self::LEAST);
-    }
-}
+use crate::error::{Cancelled, CutShort, WaitError};
+pub(crate) use crate::parker::Deadline;
+use crate::parker::{Parker, Patience};
+use crate::sync::{Arc, Duration, thread_local};
+use crate::wait_graph::{self, Awaited, Relief, Verdict};
 
 /// A parker in use.
 struct Parking(Option<Place>);
@@ -218,24 +82,34 @@ impl Drop for Parking {
     }
 }
 
-/// The end of a timed wait; none for a wait without one, and none for a time so far away that the clock cannot say it.
-#[derive(Clone, Copy)]
-pub(crate) struct Deadline(Option<Instant>);
+/// What a thread waits for, as it looks at it.
+pub(crate) trait Look {
+    type Found;
 
-impl Deadline {
-    pub(crate) const NEVER: Self = Self(None);
+    /// Looks for it. While this gives nothing, it must register the waker with the thing that it inspects, under that
+    /// thing's lock. After an error the caller removes the waker again.
+    fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
 
-    pub(crate) fn after(timeout: Duration) -> Self {
-        Self(Instant::now().checked_add(timeout))
-    }
-
-    pub(crate) fn has_passed(self) -> bool {
-        self.0.is_some_and(|at| Instant::now() >= at)
+    /// What it is, if the wait may be one that can never end. See the module `wait_graph`.
+    fn what(&self) -> Option<Awaited> {
+        None
     }
 }
 
-/// Blocks until `look` gives something. While it gives nothing it must register the waker with the thing it inspects, under
-/// that thing's lock. After an error the caller removes the waker again.
+impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
+    type Found = R;
+
+    fn look(&mut self, waker: &Waker) -> Option<R> {
+        self(waker)
+    }
+}
+
+/// Blocks until a look gives something.
+pub(crate) fn wait_for<L: Look>(deadline: Deadline, look: L) -> Result<L::Found, WaitError> {
+    wait_as(true, deadline, look)
+}
+
+/// The same, for what is only looked at.
 pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
     wait_as(true, deadline, look)
 }
@@ -248,14 +122,10 @@ pub(crate) fn wait_long<R>(
     wait_as(false, deadline, look)
 }
 
-fn wait_as<R>(
-    spins: bool,
-    deadline: Deadline,
-    mut look: impl FnMut(&Waker) -> Option<R>,
-) -> Result<R, WaitError> {
+fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::Found, WaitError> {
     let mut parking = Parking::begin();
     let Place { parker, waker, patience } = parking.place();
-    if let Some(found) = look(waker) {
+    if let Some(found) = thing.look(waker) {
         return Ok(found);
     }
     callbacks::call_those_put_off(); // one of them may bring about what this waits for
@@ -264,9 +134,12 @@ fn wait_as<R>(
     if matches!(registration, Some(None)) {
         waker.wake_by_ref(); // it is cancelled already
     }
+    let mut relief = Relief::default();
     loop {
-        let timed_out = parker.park(deadline, spins.then_some(&mut *patience));
-        if let Some(found) = look(waker) {
+        let woken = spins && parker.spin(deadline, patience);
+        let timed_out = !woken && sleep(deadline, parker, &thing, &mut relief)?;
+        parker.use_up();
+        if let Some(found) = thing.look(waker) {
             return Ok(found);
         }
         if token.as_ref().is_some_and(CancelToken::is_cancelled) {
@@ -278,9 +151,33 @@ fn wait_as<R>(
     }
 }
 
-/// The same without a deadline, so with one error fewer.
-pub(crate) fn wait_untimed<R>(look: impl FnMut(&Waker) -> Option<R>) -> Result<R, Cancelled> {
-    wait(Deadline::NEVER, look).map_err(|_| interrupted())
+/// Sleeps until a wake-up comes, unless it never can. True if the deadline came first.
+fn sleep(
+    deadline: Deadline,
+    parker: &Arc<Parker>,
+    thing: &impl Look,
+    relief: &mut Relief,
+) -> Result<bool, WaitError> {
+    if deadline.is_never()
+        && wait_graph::concerns_this_thread()
+        && let Some(what) = thing.what()
+    {
+        return match wait_graph::about_to_sleep(what, parker, relief) {
+            Verdict::Sleep(_known) => Ok(parker.sleep(deadline)),
+            Verdict::LookAgain => Ok(false),
+            Verdict::Starved(starvation) => Err(WaitError::Starved(starvation)),
+        };
+    }
+    Ok(parker.sleep(deadline))
+}
+
+/// What is said of a wait without a deadline that has failed.
+#[cold]
+pub(crate) fn cut_short(why: WaitError) -> CutShort {
+    match why {
+        WaitError::Starved(starvation) => CutShort::Starved(starvation),
+        _ => CutShort::Interrupted(interrupted()),
+    }
 }
 
 impl CancelToken {
@@ -317,7 +214,7 @@ impl CancelToken {
         match slept {
             Err(WaitError::TimedOut) => Ok(()),
             Ok(()) => Err(self.cancelled()),
-            Err(WaitError::Interrupted) => Err(interrupted()),
+            Err(_) => Err(interrupted()),
         }
     }
 }
@@ -364,58 +261,15 @@ impl<W> Line<W> {
         std::mem::take(&mut self.waiting).into_iter().map(|(_, waiter)| waiter)
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &W> {
+        self.waiting.iter().map(|(_, waiter)| waiter)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
-    }
-}
-
-#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patience_stays_within_its_bounds_shrinks_when_it_is_in_vain_and_grows_when_it_pays() {
-        let mut patience = Patience::new();
-        assert_eq!(patience.pauses, Patience::MOST);
-        for _ in 0..100 {
-            let before = patience.pauses;
-            patience.was_in_vain();
-            assert!(patience.pauses < before || patience.pauses == Patience::LEAST);
-        }
-        assert_eq!(patience.pauses, Patience::LEAST);
-        patience.has_paid(3);
-        assert_eq!(patience.pauses, Patience::LEAST, "it has paid as it is");
-        patience.has_paid(100);
-        assert_eq!(patience.pauses, 200);
-        patience.has_paid(300);
-        assert_eq!(patience.pauses, Patience::MOST);
-    }
-
-    #[test]
-    fn a_thread_without_patience_tries_a_long_spin_now_and_then() {
-        let mut patience = Patience { pauses: Patience::LEAST, waits: 0 };
-        let spins: Vec<_> = (0..2 * Patience::PROBE).map(|_| patience.of_this_wait()).collect();
-        let long = spins.iter().filter(|&&spin| spin == Patience::MOST).count();
-        let short = spins.iter().filter(|&&spin| spin == Patience::LEAST).count();
-        let expected = if spinning_helps() { (2, spins.len() - 2) } else { (0, 0) };
-        assert_eq!((long, short), expected);
-    }
-
-    #[test]
-    fn spinning_ends_at_once_with_a_wake_up_or_a_passed_deadline() {
-        let parker = Arc::new(Parker::default());
-        let mut patience = Patience::new();
-        assert!(!parker.spin(Deadline::after(Duration::ZERO), &mut patience));
-        // With one processor no spin is tried, and each counts as in vain.
-        let is_unharmed = patience.pauses == Patience::MOST || !spinning_helps();
-        assert!(is_unharmed, "it has not spun in vain: there was no time to spin");
-        parker.wake_by_ref();
-        assert_eq!(parker.spin(Deadline::NEVER, &mut patience), spinning_helps());
-        assert!(!parker.park(Deadline::NEVER, Some(&mut patience)));
-        assert_eq!(parker.signal.load(Ordering::Relaxed), QUIET, "the wake-up is used up");
     }
 }

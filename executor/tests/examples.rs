@@ -97,6 +97,7 @@ examples! {
     forgotten_cancel,
     growth_order,
     how_a_join_ends,
+    how_big_a_pool,
     inside_a_pool,
     keep_a_promise,
     life_of_a_task,
@@ -119,6 +120,34 @@ examples! {
     who_asked,
     whose_request,
     who_hears_of_a_panic,
+}
+
+/// A page that waits for tasks of its own full pool: what is said of it, and each cure.
+#[test]
+fn starving_page_is_told_why_and_drawn_with_each_cure() {
+    is_in_the_book(&run("starving_page", ""), "starving_page");
+    let ways = ["before", "unread", "own_thread", "other_pool", "hand_off", "help", "spare"];
+    each_ends_with("starving_page", &ways.map(|way| (way, 0)));
+    assert!(!run("starving_page", "such a way").status.success());
+}
+
+/// Which of the two tasks is told depends on which begins to wait last. The waits are the same ones.
+#[test]
+fn starving_page_draws_a_circle_through_two_pools() {
+    let printed = String::from_utf8(run("starving_page", "circle").stdout).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/starving_page_circle.txt");
+    let [printed, book] = [printed, fs::read_to_string(path).unwrap()].map(|text| {
+        let mut lines: Vec<_> =
+            text.lines().map(|line| line.trim_start_matches(['╭', '─', '▶', '│', ' '])).collect();
+        let last = lines.pop().map(str::to_owned);
+        assert!(
+            last.is_some_and(|last| last.starts_with("╰── until ") && last.ends_with(" goes on")),
+            "{text}"
+        );
+        lines.sort_unstable();
+        lines.join("\n")
+    });
+    assert_eq!(printed, book);
 }
 
 /// The trials of `pool_steps` one by one, as the book runs them.

@@ -18,6 +18,7 @@ use std::mem::ManuallyDrop;
 use super::outside::level;
 use super::tree::CancelToken;
 use crate::error::Cancelled;
+use crate::ids::TaskId;
 use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, thread_local};
 
@@ -171,8 +172,13 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// What the handle of a running task has to know about the task's token.
+/// What the handle of a running task has to know about the task's token, and what a thread that runs it tells of it.
 pub(crate) trait RunningTask: Send + Sync {
+    fn id(&self) -> TaskId;
+
+    /// The address of what is given the task's handle when it has ended; 0 if there is none.
+    fn collector(&self) -> usize;
+
     /// The task has made its token. Cancels it if the task was cancelled already.
     fn token_made(&self, token: &CancelToken);
 
@@ -283,6 +289,16 @@ pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
         fill(|frame| frame.task = Some(task));
     }
     guard
+}
+
+/// Whether the calling thread is in the middle of a task that has a handle.
+pub(crate) fn runs_a_task() -> bool {
+    with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
+}
+
+/// The tasks that the calling thread is in the middle of, as far as they have handles. The innermost is the last.
+pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
+    with_frames(|frames| frames.iter().filter_map(|frame| frame.task.clone()).collect()).unwrap_or_default()
 }
 
 /// The frame in which something may be current, and those below it. `None` if there is no frame of this level.

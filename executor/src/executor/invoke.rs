@@ -14,6 +14,7 @@
 //! | a task has succeeded | | `Ok` with its value; the others are cancelled |
 //! | the deadline | the unfinished are cancelled; `Ok` with all handles | `TimedOut`; the unfinished are cancelled |
 //! | the caller was cancelled | `Interrupted`; the unfinished are cancelled | the same |
+//! | every thread that could run the tasks waits, too | `Starved`; the unfinished are cancelled | the same |
 //! | a task was refused | `Rejected`, after those accepted before it have ended | the same, if none of them has succeeded |
 //!
 //! What is ready beats all others: a result that is there when the call gives up is not thrown away.
@@ -46,8 +47,9 @@ use crate::cancel::{check_current, masked};
 use crate::error::{Cancelled, RejectReason, WaitError};
 use crate::handle::{Arrivals, CancelBegun, Expected, FutureTask, TaskHandle, TryJoinError};
 use crate::panics::{Panic, discard};
+use crate::starvation::Starvation;
 use crate::task::TaskState;
-use crate::wait::{Deadline, wait};
+use crate::wait::Deadline;
 
 // ----- all -----
 
@@ -82,14 +84,12 @@ pub(super) fn all<T: Send + 'static>(
 ) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
     let mut batch = Batch(Vec::with_capacity(tasks.len()));
     let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
-    if !matches!(stopped, Some(InvokeAllFailure::Interrupted)) {
+    if !matches!(stopped, Some(InvokeAllFailure::Interrupted | InvokeAllFailure::Starved(_))) {
         // In task order: one wake-up for each that is still unfinished when those before it have ended.
-        let ended = batch
-            .0
-            .iter()
-            .try_for_each(|handle| wait(deadline, |waker| handle.finished_or_wake(waker).then_some(())));
-        if ended == Err(WaitError::Interrupted) {
-            stopped = Some(InvokeAllFailure::Interrupted);
+        match batch.0.iter().try_for_each(|handle| handle.wait_for_end(deadline)) {
+            Ok(()) | Err(WaitError::TimedOut) => {}
+            Err(WaitError::Interrupted) => stopped = Some(InvokeAllFailure::Interrupted),
+            Err(WaitError::Starved(starvation)) => stopped = Some(InvokeAllFailure::Starved(starvation)),
         }
     }
     let handles = batch.into_finished();
@@ -237,6 +237,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
                 Ok(None) => return Err(InvokeAnyFailure::AllFailed),
                 Err(WaitError::TimedOut) => return Err(InvokeAnyFailure::TimedOut),
                 Err(WaitError::Interrupted) => return Err(InvokeAnyFailure::Interrupted),
+                Err(WaitError::Starved(starvation)) => return Err(InvokeAnyFailure::Starved(starvation)),
             }
         }
     }
@@ -333,6 +334,8 @@ pub enum InvokeAllFailure {
     Rejected(RejectReason),
     /// The *calling* task was cancelled.
     Interrupted,
+    /// Every thread that could run the tasks waits, too.
+    Starved(Starvation),
 }
 
 /// No task of [`invoke_any`](super::ExecutorExt::invoke_any) has succeeded. None of them runs any more.
@@ -361,6 +364,8 @@ pub enum InvokeAnyFailure {
     TimedOut,
     /// The *calling* task was cancelled.
     Interrupted,
+    /// Every thread that could run the tasks waits, too.
+    Starved(Starvation),
 }
 
 /// How a task of [`invoke_any`](super::ExecutorExt::invoke_any) failed.
@@ -379,6 +384,7 @@ impl From<RejectReason> for InvokeAllFailure {
     fn from(reason: RejectReason) -> Self {
         match reason {
             RejectReason::Interrupted => Self::Interrupted,
+            RejectReason::Starved(starvation) => Self::Starved(starvation),
             reason => Self::Rejected(reason),
         }
     }
@@ -388,6 +394,7 @@ impl From<RejectReason> for InvokeAnyFailure {
     fn from(reason: RejectReason) -> Self {
         match reason {
             RejectReason::Interrupted => Self::Interrupted,
+            RejectReason::Starved(starvation) => Self::Starved(starvation),
             reason => Self::Rejected(reason),
         }
     }
@@ -398,6 +405,7 @@ impl fmt::Display for InvokeAllFailure {
         match self {
             Self::Rejected(reason) => write!(f, "a task was rejected: {reason}"),
             Self::Interrupted => f.write_str("the calling task was cancelled"),
+            Self::Starved(starvation) => starvation.fmt(f),
         }
     }
 }
@@ -410,6 +418,7 @@ impl fmt::Display for InvokeAnyFailure {
             Self::Rejected(reason) => write!(f, "a task was rejected: {reason}; the others have failed"),
             Self::TimedOut => f.write_str("no task has succeeded in time"),
             Self::Interrupted => f.write_str("the calling task was cancelled"),
+            Self::Starved(starvation) => starvation.fmt(f),
         }
     }
 }

@@ -136,14 +136,15 @@ pub trait ExecutorExt: Executor {
     /// # Errors
     /// [`InvokeAllError`]. [`Rejected`](InvokeAllFailure::Rejected): the executor has refused a task. Those before it
     /// were still waited for; it and those after it come back. [`Interrupted`](InvokeAllFailure::Interrupted): the
-    /// calling task was cancelled. Whatever of the batch had not ended is cancelled, too.
+    /// calling task was cancelled. [`Starved`](InvokeAllFailure::Starved): every thread that could run the rest waits, too.
+    /// In both cases, whatever of the batch had not ended is cancelled.
     ///
     /// # Panics
     /// If the iterator does (nothing has been submitted then) or the executor (what was submitted is cancelled).
     ///
     /// # Blocking
-    /// Blocks until the last task has ended, or is cancelled or dropped. Called by a task of the same pool it can wait
-    /// for ever, as [`TaskHandle::join`] can: on a full pool, the tasks never get a thread.
+    /// Blocks until the last task has ended, or is cancelled or dropped. Called by a task of the same pool it keeps one of
+    /// the threads that could run the batch, as [`TaskHandle::join`] does.
     ///
     /// # Cancellation
     /// A cancellation point. A caller that is cancelled already submits nothing; one whose tasks have all ended when the
@@ -222,15 +223,15 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// [`InvokeAnyError`], whose `reason` tells why: there were no tasks, all have failed, a task was refused and those
-    /// accepted before it have failed, or the calling task was cancelled.
+    /// accepted before it have failed, the calling task was cancelled, or every thread that could run the rest waits, too.
     ///
     /// # Panics
     /// As [`invoke_all`](Self::invoke_all).
     ///
     /// # Blocking
     /// Blocks until one has succeeded or all have failed. It waits for no loser: one that pays no attention to its token
-    /// goes on running after the call. But it runs the callbacks of the losers that it cancels, on this thread. Called by a task of the same pool it can wait for ever, as
-    /// [`TaskHandle::join`] can.
+    /// goes on running after the call. But it runs the callbacks of the losers that it cancels, on this thread. Called by
+    /// a task of the same pool it keeps one of the threads that could run the others, as [`TaskHandle::join`] does.
     ///
     /// # Cancellation
     /// A cancellation point. If the calling task is cancelled, so are those that it waits for.

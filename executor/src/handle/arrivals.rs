@@ -42,7 +42,8 @@ use super::{Canceller, TaskHandle};
 use crate::error::WaitError;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, MutexGuard};
-use crate::wait::{Deadline, Line, Ticket, wait};
+use crate::wait::{Deadline, Line, Look, Ticket, wait_for};
+use crate::wait_graph::{Awaited, ComesFrom, Source};
 
 /// Where the handles come out. Dropping it drops those that it has, and those that are still to come.
 pub(crate) struct Arrivals<T>(Arc<Lists<T>>);
@@ -57,6 +58,8 @@ struct Lists<T> {
 struct Arrived<T> {
     handles: VecDeque<TaskHandle<T>>,
     waiters: Line,
+    /// A thread of an executor waits: see [`Source`].
+    wakes_all: bool,
     closed: bool,
 }
 
@@ -87,7 +90,8 @@ impl<T: 'static> Expected<T> {
 
 impl<T: Send + 'static> Arrivals<T> {
     pub(crate) fn new() -> Self {
-        let arrived = Arrived { handles: VecDeque::new(), waiters: Line::new(), closed: false };
+        let arrived =
+            Arrived { handles: VecDeque::new(), waiters: Line::new(), wakes_all: false, closed: false };
         Self(Arc::new(Lists {
             expected: AtomicUsize::new(0),
             arrived: Mutex::new(arrived),
@@ -128,10 +132,7 @@ impl<T: Send + 'static> Arrivals<T> {
     /// Waits for the next handle whose task has ended. `None` if there is none to wait for.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
         let mut me = None; // set while this thread may be in the line
-        let result = wait(deadline, |waker| match self.0.take_or_listen(&mut me, waker) {
-            Poll::Ready(next) => Some(next),
-            Poll::Pending => None,
-        });
+        let result = wait_for(deadline, Next { lists: &self.0, me: &mut me });
         if let (Err(_), Some(me)) = (&result, me) {
             self.0.give_up(me);
         }
@@ -149,6 +150,46 @@ impl<T: Send + 'static> Arrivals<T> {
         let fetched = self.0.fetched.lock();
         let arrived = self.0.arrived.lock();
         fetched.len() + arrived.handles.len() + self.0.expected.load(Ordering::Relaxed)
+    }
+}
+
+/// A look for the next handle.
+struct Next<'a, T> {
+    lists: &'a Arc<Lists<T>>,
+    me: &'a mut Option<Ticket>,
+}
+
+impl<T: Send + 'static> Look for Next<'_, T> {
+    type Found = Option<TaskHandle<T>>;
+
+    fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
+        match self.lists.take_or_listen(self.me, waker) {
+            Poll::Ready(next) => Some(next),
+            Poll::Pending => None,
+        }
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        Some(Awaited::Other(Arc::clone(self.lists) as Arc<dyn Source>))
+    }
+}
+
+/// For a thread that waits for the next handle. From here on the next arrival wakes all that wait: for those that it is
+/// not for, the tasks that are left may be such as cannot end. If there is a handle already, they take it or look again.
+impl<T: Send + 'static> Source for Lists<T> {
+    fn comes_from(&self) -> ComesFrom {
+        let fetched = self.fetched.lock();
+        let mut arrived = self.arrived.lock();
+        arrived.wakes_all = true;
+        let tasks = self.expected.load(Ordering::Relaxed);
+        let is_one_there = !fetched.is_empty() || !arrived.handles.is_empty();
+        if is_one_there {
+            arrived.waiters.iter().for_each(Waker::wake_by_ref);
+        }
+        if tasks == 0 || is_one_there {
+            return ComesFrom::Elsewhere;
+        }
+        ComesFrom::TasksOf { collector: std::ptr::from_ref(self).addr(), tasks }
     }
 }
 
@@ -202,8 +243,9 @@ impl<T> Lists<T> {
     /// arrived, all if it was the last.
     fn is_one_fewer(&self, mut arrived: MutexGuard<'_, Arrived<T>>) {
         let was_the_last = self.expected.fetch_sub(1, Ordering::Relaxed) == 1;
+        let all = was_the_last | std::mem::take(&mut arrived.wakes_all);
         let first = if arrived.handles.is_empty() { None } else { arrived.waiters.take_first() };
-        let others = was_the_last.then(|| arrived.waiters.take_all());
+        let others = all.then(|| arrived.waiters.take_all());
         drop(arrived);
         first.into_iter().chain(others.into_iter().flatten()).for_each(Waker::wake);
     }

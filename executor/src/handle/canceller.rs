@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::debug_handle;
 use super::listener::Name;
+use crate::ids::TaskId;
 use crate::sync::Arc;
-use crate::task::{HandleCell, TaskId, TaskState};
+use crate::task::{HandleCell, TaskState};
 
 /// Calls a task off without being able to see its result.
 ///

@@ -21,10 +21,11 @@ use super::listener::{
 use super::whereabouts::Whereabouts;
 use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::error::Cancelled;
+use crate::ids::{TaskId, WatcherId};
 use crate::panics::{contain, discard};
 use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, Mutex};
-use crate::task::{HandleCell, Outcome, Task, TaskId, TaskState, WatcherId};
+use crate::task::{HandleCell, Outcome, Task, TaskState};
 
 /// The one allocation that a task and its handle share.
 pub(super) struct TaskCell<T, F> {
@@ -331,6 +332,17 @@ where
 }
 
 impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
+    fn id(&self) -> TaskId {
+        self.id
+    }
+
+    fn collector(&self) -> usize {
+        match &self.state.lock().listener {
+            Listener::Collector(collector, _) => Arc::as_ptr(collector).addr(),
+            _ => 0,
+        }
+    }
+
     fn token_made(&self, made: &CancelToken) {
         let mut state = self.state.lock();
         if let Phase::Running(token) = &mut state.phase {
@@ -351,10 +363,6 @@ where
     T: Send + 'static,
     F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
 {
-    fn id(&self) -> TaskId {
-        self.id
-    }
-
     fn state(&self) -> TaskState {
         self.state.lock().phase.state()
     }
@@ -415,6 +423,10 @@ where
 
     fn leave_queue(&self) -> bool {
         self.whereabouts.leave().is_some()
+    }
+
+    fn queue(&self) -> Option<WatcherId> {
+        self.whereabouts.queue()
     }
 }
 

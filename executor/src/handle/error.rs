@@ -7,6 +7,7 @@ use std::fmt;
 
 use crate::error::Cancelled;
 use crate::panics::Panic;
+use crate::starvation::Starvation;
 
 /// Why a task has no result.
 ///
@@ -47,6 +48,8 @@ pub enum SharedJoinError {
     Interrupted,
     /// The time was up; the task waited for goes on.
     TimedOut,
+    /// Every thread that could run the task waits, too.
+    Starved(Starvation),
 }
 
 impl From<TaskError> for SharedJoinError {
@@ -65,6 +68,7 @@ impl fmt::Display for SharedJoinError {
             Self::Cancelled => Cancelled.fmt(f),
             Self::Interrupted => f.write_str("the waiting task was cancelled"),
             Self::TimedOut => f.write_str("the task did not finish in time"),
+            Self::Starved(starvation) => starvation.fmt(f),
         }
     }
 }

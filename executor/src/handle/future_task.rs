@@ -8,8 +8,9 @@ use super::cell::TaskCell;
 use super::listener::{Name, ResultCell};
 use crate::cancel::CancelToken;
 use crate::error::Cancelled;
+use crate::ids::TaskId;
 use crate::sync::Arc;
-use crate::task::{Task, TaskId};
+use crate::task::Task;
 
 /// A task and its handle: two views of one allocation.
 ///

@@ -16,9 +16,10 @@ use super::error::TaskError;
 use super::listener::ResultCell;
 use super::{TaskHandle, debug_handle};
 use crate::cancel::CancelToken;
+use crate::ids::TaskId;
 use crate::panics::Panic;
 use crate::sync::Arc;
-use crate::task::{TaskId, TaskState};
+use crate::task::TaskState;
 
 /// The duty to complete a handle by hand, from whichever thread comes to know the result.
 ///

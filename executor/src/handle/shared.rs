@@ -22,10 +22,12 @@ use super::listener::{Relay, TaskResult, mark_read, wake};
 use super::{Canceller, TaskHandle, debug_handle};
 use crate::cancel::call_outside;
 use crate::error::WaitError;
+use crate::ids::TaskId;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, Duration, Mutex};
-use crate::task::{TaskId, TaskState};
-use crate::wait::{Deadline, wait};
+use crate::task::TaskState;
+use crate::wait::{Deadline, Look, wait_for};
+use crate::wait_graph::Awaited;
 
 type SharedResult<T> = Result<Arc<T>, TaskError>;
 
@@ -177,7 +179,8 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// Waits for the task and returns its result, which all handles share.
     ///
     /// # Errors
-    /// As [`TaskHandle::join`]; nothing is lost by [`SharedJoinError::Interrupted`], so nothing comes back with it.
+    /// As [`TaskHandle::join`]; nothing is lost by [`SharedJoinError::Interrupted`] or
+    /// [`Starved`](SharedJoinError::Starved), so no handle comes back with it.
     ///
     /// # Blocking
     /// As [`TaskHandle::join`].
@@ -200,7 +203,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
 
     fn join_until(&self, deadline: Deadline) -> Result<Arc<T>, SharedJoinError> {
         let mut place = None;
-        let result = wait(deadline, |waker| self.cell.look(&mut place, waker));
+        let result = wait_for(deadline, Join { handle: self, place: &mut place });
         if let (Err(_), Some(place)) = (&result, place) {
             self.cell.leave(place);
         }
@@ -208,6 +211,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
             Ok(result) => result.map_err(SharedJoinError::from),
             Err(WaitError::Interrupted) => Err(SharedJoinError::Interrupted),
             Err(WaitError::TimedOut) => Err(SharedJoinError::TimedOut),
+            Err(WaitError::Starved(starvation)) => Err(SharedJoinError::Starved(starvation)),
         }
     }
 
@@ -285,6 +289,25 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// As [`TaskHandle::canceller`].
     pub fn canceller(&self) -> Canceller {
         self.canceller.clone()
+    }
+}
+
+/// A look at the result.
+struct Join<'a, T> {
+    handle: &'a SharedHandle<T>,
+    place: &'a mut Option<Place>,
+}
+
+impl<T: Send + Sync + 'static> Look for Join<'_, T> {
+    type Found = SharedResult<T>;
+
+    fn look(&mut self, waker: &Waker) -> Option<SharedResult<T>> {
+        self.handle.cell.look(self.place, waker)
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        let Canceller { cell, name } = &self.handle.canceller;
+        Some(Awaited::Task(Arc::clone(cell), name.clone()))
     }
 }
 

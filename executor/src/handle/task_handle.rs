@@ -10,10 +10,13 @@ use super::error::TaskError;
 use super::listener::{CancelBegun, Name, ResultCell, TaskResult, mark_read};
 use super::{Canceller, debug_handle};
 use crate::error::{Cancelled, WaitError};
+use crate::ids::TaskId;
 use crate::panics::{Panic, discard};
+use crate::starvation::Starvation;
 use crate::sync::{Arc, Duration};
-use crate::task::{HandleCell, Task, TaskId, TaskState};
-use crate::wait::{Deadline, wait, wait_untimed};
+use crate::task::{HandleCell, Task, TaskState};
+use crate::wait::{Deadline, Look, wait_for};
+use crate::wait_graph::Awaited;
 
 /// The owner's end of a submitted task: waits for it, takes its result, calls it off.
 ///
@@ -84,18 +87,21 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Errors
     /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without one.
     /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited; a result that is there
-    /// already is returned even then.
+    /// already is returned even then. [`JoinError::Starved`] means that the task could never have begun or ended, because
+    /// every thread that could see to it waits, too: see [`Starvation`].
     ///
     /// # Blocking
-    /// Blocks until the task ends. A task that waits for another on the same full pool waits for ever: the other one
-    /// never gets a thread.
+    /// Blocks until the task ends. A task that waits for another on its own full pool is told so by
+    /// [`JoinError::Starved`], or as its pool was [told](crate::ThreadPoolBuilder::on_starvation) runs the other one or gets
+    /// it another thread.
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
     #[doc(alias = "get")]
     pub fn join(mut self) -> Result<T, JoinError<T>> {
-        match wait_untimed(|waker| self.take_or_listen(waker)) {
+        match wait_for(Deadline::NEVER, Join(&mut self)) {
             Ok(result) => result.map_err(JoinError::from),
+            Err(WaitError::Starved(starvation)) => Err(JoinError::Starved(self, starvation)),
             Err(_) => Err(JoinError::Interrupted(self)),
         }
     }
@@ -127,10 +133,11 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// As [`join`](Self::join).
     #[doc(alias = "get")]
     pub fn join_timeout(mut self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
-        match wait(Deadline::after(timeout), |waker| self.take_or_listen(waker)) {
+        match wait_for(Deadline::after(timeout), Join(&mut self)) {
             Ok(result) => result.map_err(JoinTimeoutError::from),
             Err(WaitError::Interrupted) => Err(JoinTimeoutError::Interrupted(self)),
             Err(WaitError::TimedOut) => Err(JoinTimeoutError::TimedOut(self)),
+            Err(WaitError::Starved(starvation)) => Err(JoinTimeoutError::Starved(self, starvation)),
         }
     }
 
@@ -309,15 +316,49 @@ impl<T: Send + 'static> TaskHandle<T> {
         Arc::clone(&self.cell).begin_cancel(true)
     }
 
-    /// Whether the outcome is decided. If not, `waker` is woken when it is, unless somebody else listens then.
-    pub(crate) fn finished_or_wake(&self, waker: &Waker) -> bool {
-        self.cell.finished_or_listen(waker)
+    /// Waits until the outcome is decided, and leaves it where it is.
+    pub(crate) fn wait_for_end(&self, deadline: Deadline) -> Result<(), WaitError> {
+        wait_for(deadline, End(self))
+    }
+
+    fn awaited(&self) -> Awaited {
+        Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone())
     }
 
     /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so those of
     /// different tasks can be kept together.
     pub fn canceller(&self) -> Canceller {
         Canceller { cell: Arc::clone(&self.cell) as Arc<dyn HandleCell>, name: self.name.clone() }
+    }
+}
+
+/// A look that takes the result.
+struct Join<'a, T>(&'a mut TaskHandle<T>);
+
+impl<T: Send + 'static> Look for Join<'_, T> {
+    type Found = TaskResult<T>;
+
+    fn look(&mut self, waker: &Waker) -> Option<TaskResult<T>> {
+        self.0.take_or_listen(waker)
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        Some(self.0.awaited())
+    }
+}
+
+/// A look that leaves the result.
+struct End<'a, T>(&'a TaskHandle<T>);
+
+impl<T: Send + 'static> Look for End<'_, T> {
+    type Found = ();
+
+    fn look(&mut self, waker: &Waker) -> Option<()> {
+        self.0.cell.finished_or_listen(waker).then_some(())
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        Some(self.0.awaited())
     }
 }
 
@@ -369,6 +410,8 @@ pub enum JoinError<T> {
     Cancelled,
     /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
     Interrupted(TaskHandle<T>),
+    /// Every thread that could run the task waits, too. Here is its handle, and who waits for whom.
+    Starved(TaskHandle<T>, Starvation),
 }
 // ANCHOR_END: join_error
 
@@ -384,6 +427,8 @@ pub enum JoinTimeoutError<T> {
     Interrupted(TaskHandle<T>),
     /// The time was up; the task waited for goes on, and here is its handle.
     TimedOut(TaskHandle<T>),
+    /// As [`JoinError::Starved`]: only if the timeout is none.
+    Starved(TaskHandle<T>, Starvation),
 }
 
 /// Why [`TaskHandle::try_join`] gave no result. Not `PartialEq`, as [`JoinError`].
@@ -399,13 +444,16 @@ pub enum TryJoinError<T> {
 
 /// The parts that the join errors have in common. By hand, because deriving would ask `T: Debug`.
 macro_rules! join_error {
-    ($name:ident<T> $(, $variant:ident => $text:literal)*) => {
+    ($name:ident<T> $(, $variant:ident => $text:literal)* $(; $starved:ident)?) => {
         impl<T> fmt::Debug for $name<T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     Self::Panicked(panic) => f.debug_tuple("Panicked").field(&panic.message()).finish(),
                     Self::Cancelled => f.write_str("Cancelled"),
                     $(Self::$variant(handle) => f.debug_tuple(stringify!($variant)).field(handle).finish(),)*
+                    $(Self::$starved(handle, starvation) => {
+                        f.debug_tuple(stringify!($starved)).field(handle).field(starvation).finish()
+                    })?
                 }
             }
         }
@@ -416,6 +464,7 @@ macro_rules! join_error {
                     Self::Panicked(panic) => panic.fmt(f),
                     Self::Cancelled => Cancelled.fmt(f),
                     $(Self::$variant(_) => f.write_str($text),)*
+                    $(Self::$starved(_, starvation) => starvation.fmt(f),)?
                 }
             }
         }
@@ -433,10 +482,10 @@ macro_rules! join_error {
     };
 }
 
-join_error!(JoinError<T>, Interrupted => "the waiting task was cancelled");
+join_error!(JoinError<T>, Interrupted => "the waiting task was cancelled"; Starved);
 join_error!(JoinTimeoutError<T>,
     Interrupted => "the waiting task was cancelled",
-    TimedOut => "the task did not finish in time");
+    TimedOut => "the task did not finish in time"; Starved);
 join_error!(TryJoinError<T>, NotFinished => "the task is not finished");
 
 impl<T> From<JoinError<T>> for JoinTimeoutError<T> {
@@ -445,6 +494,7 @@ impl<T> From<JoinError<T>> for JoinTimeoutError<T> {
             JoinError::Panicked(panic) => Self::Panicked(panic),
             JoinError::Cancelled => Self::Cancelled,
             JoinError::Interrupted(handle) => Self::Interrupted(handle),
+            JoinError::Starved(handle, starvation) => Self::Starved(handle, starvation),
         }
     }
 }

@@ -14,8 +14,8 @@
 //! The queue is known by the number of its [watcher](WatcherId). A reference would have to be counted, for each task once up
 //! and once down, and the threads that submit and those that run would fight for that count.
 
+use crate::ids::WatcherId;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::task::WatcherId;
 
 /// The lowest bit says whether the task was cancelled, those above it in which queue it is; none if it is in none.
 pub(super) struct Whereabouts(AtomicU64);

@@ -97,8 +97,7 @@ impl Shared {
             }
             match self.enqueue(&mut state, task) {
                 Ok(()) | Err(None) => {
-                    drop(state);
-                    self.report_kept();
+                    self.tell_of_task(state);
                     return Ok(());
                 }
                 Err(Some(refused)) => task = refused,
@@ -164,8 +163,7 @@ impl Shared {
         }
         if state.phase == PoolState::Running && state.live > 0 {
             let queued = self.enqueue(&mut state, task);
-            drop(state); // before the error is, which is the factory's, or its panic
-            self.report_kept();
+            self.tell_of_task(state); // lets go of it before the error is dropped, which is the factory's, or its panic
             return match queued {
                 Ok(()) | Err(None) => Ok(()),
                 Err(Some(task)) => Err(RejectedExecution { reason: RejectReason::NoThread(error), task }),

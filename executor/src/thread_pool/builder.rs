@@ -12,6 +12,7 @@ use super::shared::Shared;
 use crate::cancel::CancelToken;
 use crate::panics::PanicHandler;
 use crate::queue::{FifoQueue, WorkQueue};
+use crate::starvation::OnStarvation;
 use crate::sync::{Arc, Duration};
 
 /// Puts a [`ThreadPoolExecutor`] together.
@@ -61,6 +62,7 @@ pub struct ThreadPoolBuilder {
     panic_handler: Option<Arc<dyn PanicHandler>>,
     on_drop: DropPolicy,
     token: Option<CancelToken>,
+    on_starvation: OnStarvation,
 }
 
 impl ThreadPoolBuilder {
@@ -79,6 +81,7 @@ impl ThreadPoolBuilder {
             panic_handler: None,
             on_drop: DropPolicy::Finish,
             token: None,
+            on_starvation: OnStarvation::Report,
         }
     }
 
@@ -224,11 +227,31 @@ impl ThreadPoolBuilder {
         self
     }
 
+    /// What becomes of a wait inside a task that could never end, because the task that it waits for is in the queue and all
+    /// threads wait. Default: [`OnStarvation::Report`], an error.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use executor::{OnStarvation, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().on_starvation(OnStarvation::Help { depth: 8 }).build()?;
+    /// let pool = Arc::new(pool); // of one thread
+    /// let own = Arc::clone(&pool);
+    /// let page = pool.submit(move || own.submit(|| "<h1>").unwrap().join().unwrap())?;
+    /// assert_eq!(page.join()?, "<h1>");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_starvation(mut self, what: OnStarvation) -> Self {
+        self.on_starvation = what;
+        self
+    }
+
     /// Makes the pool. Unless it was told to [`prestart`](Self::prestart), no thread exists yet.
     ///
     /// # Errors
     /// [`PoolConfigError`] if settings contradict each other.
     pub fn build(self) -> Result<ThreadPoolExecutor, PoolConfigError> {
+        let factory = self.factory.unwrap_or_else(|| Arc::new(NamedThreads::of_next_pool()));
         let settings = Settings {
             core: self.core,
             maximum: self.maximum.unwrap_or(self.core.max(1)),
@@ -236,12 +259,14 @@ impl ThreadPoolBuilder {
             core_timeout: self.core_timeout,
             threads_first: self.threads_first,
             bounded: self.queue.capacity().is_some(),
-            factory: self.factory.unwrap_or_else(|| Arc::new(NamedThreads::of_next_pool())),
+            name: factory.name().map(Arc::from),
+            factory,
             rejection: self.rejection,
         };
         settings.check()?;
         let root = self.token.as_ref().map_or_else(CancelToken::new, CancelToken::child);
-        let shared = Shared::new(self.queue, settings, self.hooks, self.panic_handler, root);
+        let shared =
+            Shared::new(self.queue, settings, self.hooks, self.panic_handler, root, self.on_starvation);
         if let Some(token) = &self.token {
             shared.hang_on(token);
         }

@@ -27,8 +27,10 @@
 use super::ThreadPoolExecutor;
 use super::shared::Shared;
 use super::state::{State, ask};
+use crate::ids::TaskId;
 use crate::sync::atomic::Ordering;
-use crate::task::{QueueWatcher, Task, TaskId};
+use crate::task::Task;
+use crate::watcher::QueueWatcher;
 
 impl ThreadPoolExecutor {
     /// Takes a waiting task out of the queue. `None` if it is not there: it runs, has ended, was cancelled, or was never

@@ -27,6 +27,12 @@ pub trait ThreadFactory: Send + Sync {
     /// # Errors
     /// Whatever kept the thread from being started. On failure, drop the worker; do not keep it or pass it on.
     fn start(&self, worker: Worker) -> io::Result<()>;
+
+    /// What its threads are called together, for reports that name their pool, such as a [`Starvation`](crate::Starvation).
+    /// Asked once, when a pool is given the factory. Nothing unless it is overridden.
+    fn name(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// The work of one thread of a pool: what a [`ThreadFactory`] has to run on the thread that it starts.
@@ -172,6 +178,10 @@ impl ThreadFactory for NamedThreads {
         }
         Ok(())
     }
+
+    fn name(&self) -> Option<&str> {
+        Some(&self.name)
+    }
 }
 
 /// Counts a thread as alive, from when it is ordered until this is dropped, and says when it begins and ends.
@@ -235,6 +245,10 @@ mod events {
 impl<F: ThreadFactory + ?Sized> ThreadFactory for Arc<F> {
     fn start(&self, worker: Worker) -> io::Result<()> {
         (**self).start(worker)
+    }
+
+    fn name(&self) -> Option<&str> {
+        (**self).name()
     }
 }
 

@@ -32,9 +32,10 @@ use super::factory::Worker;
 use super::shared::Shared;
 use super::state::{PoolState, State};
 use super::worker;
+use crate::ids::TaskId;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, MutexGuard};
-use crate::task::{Task, TaskId};
+use crate::task::Task;
 
 impl ThreadPoolExecutor {
     /// Starts a thread that waits for work, if there are fewer than core size. Says whether it did.
@@ -80,7 +81,7 @@ impl Shared {
     ///
     /// After a failure the lock is held. The submitter takes its task back in the same step in which it stops to be
     /// counted in `in_factory`; otherwise another thread could take that task for stranded.
-    fn order_worker<'a>(
+    pub(super) fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, State>,
         task: Option<TaskId>,
@@ -127,7 +128,9 @@ impl Shared {
         self.started.notify_all();
         self.wake_submitter(&state); // another may be started in its place
         self.wake_worker(&mut state, 0);
+        let asked = std::mem::take(&mut state.asked);
         self.see_to_stranded(state);
+        self.tell_of_worker(asked);
     }
 
     /// A submitter whose thread does not come usually takes its task back. A factory that said it had started a thread,
@@ -161,19 +164,25 @@ impl Shared {
         }
     }
 
-    /// Starts a worker that has no task yet, if there are fewer than core size. True if one was started.
-    pub(super) fn prestart(self: &Arc<Self>) -> bool {
-        let state = self.state.lock();
-        if state.phase != PoolState::Running || state.workers() >= state.settings.core {
-            return false;
-        }
-        match self.order_worker(state, None) {
+    /// Orders a worker that has no task yet. True if it comes.
+    pub(super) fn start_one(&self, state: MutexGuard<'_, State>) -> bool {
+        let Some(shared) = self.me.upgrade() else { return false };
+        match shared.order_worker(state, None) {
             Ok(()) => true,
             Err((error, state)) => {
-                self.see_to_stranded(state);
+                shared.see_to_stranded(state);
                 discard(error);
                 false
             }
         }
+    }
+
+    /// Starts a worker that has no task yet, if there are fewer than core size. True if one was started.
+    pub(super) fn prestart(&self) -> bool {
+        let state = self.state.lock();
+        if state.phase != PoolState::Running || state.workers() >= state.settings.core {
+            return false;
+        }
+        self.start_one(state)
     }
 }

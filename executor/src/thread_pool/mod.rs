@@ -37,6 +37,7 @@
 //! | `stopper` | stopping a pool that one does not own |
 //! | `worker` | what a worker thread does, how it is woken, and how it leaves |
 //! | `growth` | how workers come, and what happens if they do not |
+//! | `starving` | workers whose tasks wait for each other |
 //! | `admission` | the way in: a task gets a thread or a place in the queue, or is refused |
 //! | `builder` | the knobs and how they interact: [`ThreadPoolBuilder`] |
 //! | `unconfigurable` | the pool without its knobs |
@@ -93,6 +94,7 @@ mod ending;
 mod stopper;
 mod worker;
 mod growth;
+mod starving;
 mod admission;
 mod builder;
 mod unconfigurable;

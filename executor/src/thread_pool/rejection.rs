@@ -71,10 +71,11 @@ impl RefusingPool<'_> {
     ///
     /// # Errors
     /// [`RejectReason::TimedOut`] if `timeout` is over before; [`RejectReason::Interrupted`] if the submitting task is
-    /// cancelled while it waits; [`RejectReason::Shutdown`] if the pool is shut down meanwhile.
+    /// cancelled while it waits; [`RejectReason::Shutdown`] if the pool is shut down meanwhile;
+    /// [`RejectReason::Starved`] if there is no `timeout`, and every thread that could make room waits, too.
     ///
     /// # Blocking
-    /// Blocks. A task of this very pool that waits here keeps the thread that could make room.
+    /// Blocks. A task of this very pool that waits here keeps a thread that could make room.
     pub fn execute_when_room(&self, task: Task, timeout: Option<Duration>) -> Result<(), RejectedExecution> {
         self.0.execute_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
@@ -175,6 +176,9 @@ impl RejectionHandler for DiscardOldest {
 ///
 /// Submitters that wait are told of room in the order in which they came, one at a time. A thread that submits at that
 /// moment may take the free place first. A waiter starves only if new submitters never stop arriving.
+///
+/// A task that submits to its own pool keeps a thread that could make room. If all threads of the pool are kept so, one of
+/// the submitters gets its task back, with [`RejectReason::Starved`].
 ///
 /// `java.util.concurrent` has nothing like it, and the usual substitute, a handler that calls `put` on the queue, loses
 /// tasks that are put into the queue of a pool that has just been shut down.

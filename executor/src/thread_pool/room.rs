@@ -36,10 +36,12 @@ use super::shared::Shared;
 use super::state::State;
 use crate::error::{RejectReason, WaitError};
 use crate::executor::RejectedExecution;
+use crate::ids::WatcherId;
 use crate::sync::atomic::Ordering;
-use crate::sync::{PATIENCE, thread};
+use crate::sync::{Arc, PATIENCE, thread};
 use crate::task::Task;
-use crate::wait::{Deadline, wait};
+use crate::wait::{Deadline, Look, wait_for};
+use crate::wait_graph::{Awaited, ComesFrom, Source};
 
 impl Shared {
     /// Has `admit` try a task again whenever there may be room, until it is accepted or refused for another reason.
@@ -51,31 +53,8 @@ impl Shared {
     ) -> Result<(), RejectedExecution> {
         let mut task = Some(task);
         let mut ticket = None;
-        let mut looks = 0;
-        let result = wait(deadline, |waker| {
-            // Giving way is less work than falling asleep and being woken, and often lets more than one task in.
-            while looks != PATIENCE {
-                looks += 1;
-                thread::yield_now();
-                match admit(task.take()?) {
-                    Ok(()) => return Some(Ok(())),
-                    Err(refused) => task = Some(refused.task),
-                }
-            }
-            if ticket.is_none() {
-                // First the waker and then the look, so that room made in between is not missed.
-                ticket = Some(self.join_line(waker.clone()));
-            }
-            self.submitter_waits.store(true, Ordering::SeqCst); // before it looks
-            match admit(task.take()?) {
-                Ok(()) => Some(Ok(())),
-                Err(RejectedExecution { reason: RejectReason::Saturated, task: back }) => {
-                    task = Some(back);
-                    None
-                }
-                Err(refused) => Some(Err(refused)),
-            }
-        });
+        let look = Admission { pool: self, admit, task: &mut task, ticket: &mut ticket, looks: 0 };
+        let result = wait_for(deadline, look);
         if let Some(ticket) = ticket {
             self.leave_line(ticket);
         }
@@ -83,6 +62,7 @@ impl Shared {
             let reason = match why {
                 WaitError::TimedOut => RejectReason::TimedOut,
                 WaitError::Interrupted => RejectReason::Interrupted,
+                WaitError::Starved(starvation) => RejectReason::Starved(starvation),
             };
             let task = task.take().expect("an unfinished wait has put it back");
             Err(RejectedExecution { reason, task })
@@ -115,6 +95,57 @@ impl Shared {
         {
             first.wake_by_ref();
         }
+    }
+}
+
+/// A look for room, which takes the task in.
+struct Admission<'a, A> {
+    pool: &'a Shared,
+    admit: A,
+    task: &'a mut Option<Task>,
+    ticket: &'a mut Option<u64>,
+    looks: u32,
+}
+
+impl<A: Fn(Task) -> Result<(), RejectedExecution>> Look for Admission<'_, A> {
+    type Found = Result<(), RejectedExecution>;
+
+    fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
+        // Giving way is less work than falling asleep and being woken, and often lets more than one task in.
+        while self.looks != PATIENCE {
+            self.looks += 1;
+            thread::yield_now();
+            match (self.admit)(self.task.take()?) {
+                Ok(()) => return Some(Ok(())),
+                Err(refused) => *self.task = Some(refused.task),
+            }
+        }
+        if self.ticket.is_none() {
+            // First the waker and then the look, so that room made in between is not missed.
+            *self.ticket = Some(self.pool.join_line(waker.clone()));
+        }
+        self.pool.submitter_waits.store(true, Ordering::SeqCst); // before it looks
+        match (self.admit)(self.task.take()?) {
+            Ok(()) => Some(Ok(())),
+            Err(RejectedExecution { reason: RejectReason::Saturated, task }) => {
+                *self.task = Some(task);
+                None
+            }
+            Err(refused) => Some(Err(refused)),
+        }
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        Some(Awaited::Other(Arc::new(Room(self.pool.watch.id()))))
+    }
+}
+
+/// What a thread of an executor waits for.
+struct Room(WatcherId);
+
+impl Source for Room {
+    fn comes_from(&self) -> ComesFrom {
+        ComesFrom::Room(self.0)
     }
 }
 

@@ -48,9 +48,11 @@
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 
+use crate::ids::TaskId;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, UnsafeCell, thread};
-use crate::task::{Task, TaskId, TaskLabel};
+use crate::task::{Task, TaskLabel};
+use crate::wait_graph::Worker;
 
 /// A place for one task, from which it is taken once, by the one party that has claimed the place.
 pub(super) struct Slot(UnsafeCell<Option<Task>>);
@@ -275,6 +277,12 @@ impl Seat {
         let id = TaskId::from_number(self.task.load(Ordering::Relaxed));
         let named = self.named.lock().clone().filter(|label| label.id() == id);
         Some(named.unwrap_or_else(|| TaskLabel::unnamed(id)))
+    }
+}
+
+impl Worker for Seat {
+    fn runs(&self) -> Option<TaskLabel> {
+        self.running()
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct Settings {
     /// The queue has a bound, so it may refuse. Never changes.
     pub(super) bounded: bool,
     pub(super) factory: Arc<dyn ThreadFactory>,
+    /// What the factory calls its threads.
+    pub(super) name: Option<Arc<str>>,
     pub(super) rejection: Arc<dyn RejectionHandler>,
 }
 
@@ -225,7 +227,9 @@ impl ThreadPoolExecutor {
     /// Changes who starts the threads, from now on. What [`thread_factory`](Self::thread_factory) returned can be put back.
     pub fn set_thread_factory(&self, factory: impl ThreadFactory + 'static) {
         let factory = in_arc::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory));
+        let name = factory.name().map(Arc::from);
         let mut state = self.shared.state.lock();
+        state.settings.name = name;
         let before = std::mem::replace(&mut state.settings.factory, factory);
         state.backoff.reset(); // the failures were those of the factory before
         drop(state);

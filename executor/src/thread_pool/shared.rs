@@ -9,7 +9,7 @@
 //! [`ask`](super::state::ask) under the lock. Neither is reported under the lock, since a panic handler is user code, too:
 //! what `ask` has kept is reported by [`Shared::report_kept`] afterwards.
 
-use super::hooks::Hooks;
+use super::hooks::{Hooks, TaskInfo};
 use super::inbox::Inbox;
 use super::settings::Settings;
 use super::state::State;
@@ -17,9 +17,11 @@ use crate::cancel::{CancelToken, Registration};
 use crate::latch::Latch;
 use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
+use crate::starvation::OnStarvation;
 use crate::sync::atomic::{AtomicBool, AtomicIsize};
 use crate::sync::{Arc, Condvar, Mutex, Weak};
-use crate::task::Watch;
+use crate::task::{Outcome, Task};
+use crate::watcher::Watch;
 
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
@@ -42,6 +44,8 @@ pub(super) struct Shared {
     pub(super) hangs_on: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
+    /// What its workers do about waits that never end. See `starving`.
+    pub(super) on_starvation: OnStarvation,
     /// For the tasks in the queue, which tell this when they are cancelled.
     pub(super) watch: Watch,
     /// For the threads that are started.
@@ -55,6 +59,7 @@ impl Shared {
         hooks: Option<Box<dyn Hooks>>,
         panic_handler: Option<Arc<dyn PanicHandler>>,
         root: CancelToken,
+        on_starvation: OnStarvation,
     ) -> Arc<Self> {
         let inbox = Inbox::new(queue.as_fifo().is_some());
         Arc::new_cyclic(|me| Self {
@@ -69,6 +74,7 @@ impl Shared {
             hangs_on: Mutex::new(None),
             hooks,
             panic_handler,
+            on_starvation,
             watch: Watch::new(me),
             me: me.clone(),
         })
@@ -86,6 +92,26 @@ impl Shared {
         if let Err(panic) = contain(call) {
             panic.set_origin(None, self.panic_handler.clone());
         }
+    }
+
+    /// Runs a task with the hooks around it. `ended` counts it before its outcome is published: a thread that has joined a
+    /// task finds it counted.
+    #[inline]
+    pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
+        let label = task.label();
+        let info = TaskInfo { id: label.id(), name: label.name() };
+        if let Some(hooks) = &self.hooks {
+            self.contain_and_report(|| hooks.before_execute(&info));
+        }
+        task.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
+            }
+            if let Some(hooks) = &self.hooks {
+                self.contain_and_report(|| hooks.after_execute(&info, outcome));
+            }
+            ended(outcome);
+        });
     }
 
     /// Reports panics of the queue. Not under a lock.

@@ -30,9 +30,10 @@ use std::task::Waker;
 use super::factory::Backoff;
 use super::run::{Frozen, Runs, Seats};
 use super::settings::Settings;
+use crate::ids::TaskId;
 use crate::panics::{self, contain};
 use crate::queue::WorkQueue;
-use crate::task::{Task, TaskId};
+use crate::task::Task;
 
 /// Where a pool stands. It only ever moves to a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +102,17 @@ pub(super) struct State {
     /// Threads that drop tasks for which no worker comes.
     pub(super) dropping: usize,
 
+    /// Threads that wait have seen that only waiting workers are left. See `starving`.
+    pub(super) relied_on: bool,
+    /// Threads that wait have asked about the workers since they were last told of a change.
+    pub(super) asked: bool,
+    /// How many workers there may be beyond the maximum.
+    pub(super) spares: usize,
+    /// Waits that were ended because they never would have.
+    pub(super) starved: u64,
+    /// Tasks that were run by a worker on top of one that waited.
+    pub(super) helped: u64,
+
     /// Submitters that wait for room, in the order in which they came, each with its ticket. See `room`.
     pub(super) submitters: VecDeque<(u64, Waker)>,
     /// The ticket of the next submitter that has to wait.
@@ -125,6 +137,11 @@ impl State {
             in_factory: 0,
             backoff: Backoff::default(),
             dropping: 0,
+            relied_on: false,
+            asked: false,
+            spares: 0,
+            starved: 0,
+            helped: 0,
             submitters: VecDeque::new(),
             next_ticket: 0,
         }
@@ -132,6 +149,11 @@ impl State {
 
     pub(super) fn workers(&self) -> usize {
         self.live + self.starting
+    }
+
+    /// How many workers there may be.
+    pub(super) fn most_workers(&self) -> usize {
+        self.settings.maximum.saturating_add(self.spares)
     }
 
     /// Whether a worker may end because it has been idle for the keep-alive time.

@@ -43,6 +43,12 @@ pub struct PoolStats {
     pub completed: u64,
     /// Those of them that panicked.
     pub panicked: u64,
+    /// Waits of its threads that were ended because they never would have: see [`OnStarvation`](crate::OnStarvation).
+    pub starved: u64,
+    /// Tasks among the completed that a thread ran on top of one that waited.
+    pub helped: u64,
+    /// How many threads there may be beyond the maximum now, so that tasks that wait for each other can go on.
+    pub spare_threads: usize,
 }
 
 impl PoolStats {
@@ -88,7 +94,11 @@ impl fmt::Display for PoolStats {
             maximum => write!(f, "threads (core {core}, maximum {maximum}), ")?,
         }
         write!(f, "{} active, {} queued, ", self.active, self.queued)?;
-        write!(f, "{} completed ({} panicked)", self.completed, self.panicked)
+        write!(f, "{} completed ({} panicked)", self.completed, self.panicked)?;
+        match self.starved {
+            0 => Ok(()),
+            starved => write!(f, ", {starved} starved"),
+        }
     }
 }
 
@@ -151,8 +161,8 @@ impl Shared {
     fn stats_of(&self, state: &State, held: &Tray) -> PoolStats {
         let frozen = state.runs.freeze();
         state.seats.wait_for_claims(&frozen);
-        let completed = state.seats.completed();
-        let active = state.seats.begun() - completed;
+        let ended = state.seats.completed();
+        let active = state.seats.begun() - ended;
         let queued = (held.len() + state.unclaimed_when(&frozen)).saturating_sub(self.tombstones());
         state.runs.thaw(&frozen);
         PoolStats {
@@ -164,8 +174,11 @@ impl Shared {
             active: usize::try_from(active).expect("no more than there are threads")
                 + state.first_tasks.len(),
             queued,
-            completed,
+            completed: ended + state.helped,
             panicked: state.panicked,
+            starved: state.starved,
+            helped: state.helped,
+            spare_threads: state.spares,
         }
     }
 
@@ -183,7 +196,7 @@ impl Shared {
         let (now, mut running) = loop {
             let now = self.stats_of(&state, &held);
             let running = state.seats.running();
-            if state.seats.completed() == now.completed {
+            if state.seats.completed() + state.helped == now.completed {
                 break (now, running); // no task has ended meanwhile
             }
         };
@@ -216,6 +229,9 @@ mod tests {
                 queued,
                 completed: 0,
                 panicked: 0,
+                starved: 0,
+                helped: 0,
+                spare_threads: 0,
             };
             assert_eq!(stats.backlog(), backlog, "{stats}");
         }

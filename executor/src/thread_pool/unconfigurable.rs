@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::{PoolSnapshot, PoolStats, Stopper, ThreadPoolExecutor};
 use crate::executor::forward_service;
-use crate::task::{Task, TaskId};
+use crate::ids::TaskId;
+use crate::task::Task;
 
 /// A [`ThreadPoolExecutor`] whose settings can be read off but not changed.
 ///

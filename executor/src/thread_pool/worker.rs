@@ -38,14 +38,15 @@
 //! 4. A worker sleeps only after a look that found nothing, with the inbox closed, under one lock.
 
 use super::ending::{Duty, on_duty};
-use super::hooks::TaskInfo;
 use super::run::{Run, Seat};
 use super::shared::Shared;
 use super::state::{PoolState, State, ask};
+use crate::ids::TaskId;
 use crate::panics;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread};
-use crate::task::{Outcome, Task, TaskId};
+use crate::task::{Outcome, Task};
+use crate::wait_graph::{Employment, Worker, work_for};
 
 /// For so many tasks, the memory is kept when they are done: a pool in its steady state asks for none.
 const KEPT: usize = 4096;
@@ -85,6 +86,8 @@ struct LiveWorker<'a> {
     fresh: bool,
     first_task: Option<TaskId>,
     left: bool,
+    /// While it counts as live, others may wait for it.
+    employment: Option<Employment>,
 }
 
 impl<'a> LiveWorker<'a> {
@@ -96,25 +99,14 @@ impl<'a> LiveWorker<'a> {
         state.peak = state.peak.max(state.live);
         let (number, seat) = state.seats.assign();
         shared.started.notify_all();
-        Self { shared, number, seat, run: None, fresh: true, first_task, left: false }
+        let employment = Some(work_for(shared.watch.id(), Arc::clone(&seat) as Arc<dyn Worker>));
+        Self { shared, number, seat, run: None, fresh: true, first_task, left: false, employment }
     }
 
     // ANCHOR: run_task
-    /// Runs a task. It is counted before its outcome is published: a thread that has joined a task finds it counted.
     #[inline]
     fn run_task(&self, task: Task) {
-        let label = task.label();
-        let info = TaskInfo { id: label.id(), name: label.name() };
-        if let Some(hooks) = &self.shared.hooks {
-            self.shared.contain_and_report(|| hooks.before_execute(&info));
-        }
-        task.run_then(|outcome| {
-            if let Outcome::Panicked(panic) = outcome {
-                panic.set_origin(Some(label.to_string()), self.shared.panic_handler.clone());
-            }
-            if let Some(hooks) = &self.shared.hooks {
-                self.shared.contain_and_report(|| hooks.after_execute(&info, outcome));
-            }
+        self.shared.run_task(task, |outcome| {
             if let Outcome::Panicked(_) = outcome {
                 let mut state = self.shared.state.lock(); // so that both counts change in one step
                 state.panicked += 1;
@@ -172,7 +164,7 @@ impl<'a> LiveWorker<'a> {
         let mut reported = false;
         let mut lingered = 0;
         loop {
-            let surplus = state.workers() > state.settings.maximum && state.live > 1;
+            let surplus = state.workers() > state.most_workers() && state.live > 1;
             if state.phase == PoolState::Stopping || surplus && !counted_on {
                 return self.leave(state);
             }
@@ -294,13 +286,16 @@ impl<'a> LiveWorker<'a> {
     /// A worker that is one too many may leave although there is work. There is no wake-up to pass on then: it was busy,
     /// so nobody has woken it.
     fn leave(&mut self, mut state: MutexGuard<'a, State>) -> Option<Task> {
-        self.count_out(&mut state);
+        let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
+        self.shared.tell_of_worker(asked);
         None
     }
 
-    fn count_out(&mut self, state: &mut MutexGuard<'_, State>) {
+    /// True if threads that wait are to be told.
+    fn count_out(&mut self, state: &mut MutexGuard<'_, State>) -> bool {
         self.left = true;
+        self.employment = None;
         self.shared.inbox.close(state);
         state.live -= 1;
         self.seat.abandon(); // if it unwinds; otherwise there is nothing to give up
@@ -308,6 +303,7 @@ impl<'a> LiveWorker<'a> {
         // A queue of ours had room while this worker slept. A user's own may refuse a task all the same; then the place of
         // this worker is the room that its submitter waits for.
         self.shared.wake_submitter(state);
+        std::mem::take(&mut state.asked)
     }
 }
 
@@ -317,8 +313,9 @@ impl Drop for LiveWorker<'_> {
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
-            self.count_out(&mut state);
+            let asked = self.count_out(&mut state);
             self.shared.replace_last_worker(state);
+            self.shared.tell_of_worker(asked);
         }
     }
 }
@@ -376,6 +373,27 @@ mod tests {
         pool.close();
         let stats = pool.stats();
         assert_eq!((stats.active, stats.completed, stats.threads), (0, 1, 0), "{stats}");
+    }
+
+    #[test]
+    fn a_worker_that_unwinds_has_those_look_again_that_counted_on_it() {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let shared = Arc::clone(&pool.shared);
+        shared.state.lock().starting += 1;
+        let worker = LiveWorker::begin(&shared, None);
+        let own = Arc::clone(&pool);
+        let page = pool.submit(move || own.submit(|| 7).unwrap().join().unwrap()).unwrap();
+        while !shared.state.lock().asked {
+            thread::yield_now();
+        }
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _worker = worker;
+            std::panic::resume_unwind(Box::new("a bug"));
+        }));
+        assert!(unwound.is_err());
+        let header = page.join_timeout(Duration::from_secs(10)).unwrap();
+        assert_eq!(header, 7, "it has found that there may be another thread, and ordered it");
+        pool.close();
     }
 
     #[test]

@@ -5,18 +5,19 @@ use std::error::Error;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use executor::{
-    CancelReason, CancelToken, CancellableStream, Cancelled, Canceller, CancellingExecutor, DirectExecutor,
-    Executor, ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError, InvokeAnyError,
-    JoinError, JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState, PoolStats, Promise,
-    Registration, RejectReason, RejectedExecution, RejectedSubmission, Semaphore, SharedHandle,
-    SharedJoinError, Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState,
-    ThreadPerTaskExecutor, ThreadPoolExecutor, TryJoinError, WaitError, Worker,
+    CancelReason, CancelToken, CancellableStream, Cancelled, Canceller, CancellingExecutor, CutShort,
+    DirectExecutor, Executor, ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError,
+    InvokeAnyError, JoinError, JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState,
+    PoolStats, Promise, Registration, RejectReason, RejectedExecution, RejectedSubmission, Semaphore,
+    SharedHandle, SharedJoinError, Starvation, Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId,
+    TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TryJoinError, WaitError, Worker,
 };
 
 /// Can be sent, but not shared: the least that a result has to be.
 type OnlySend = Cell<i32>;
 
 fn shareable<T: Send + Sync>() {}
+fn sync<T: Sync>() {}
 fn error<T: Error + Send + Sync + 'static>() {}
 fn unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
 
@@ -32,7 +33,7 @@ fn everything_public_is_send_and_sync() {
     shareable::<MinimalPool>();
     shareable::<Outcome>();
     shareable::<Panic>();
-    shareable::<Permit<'_>>();
+    sync::<Permit<'_>>(); // it stays on its thread
     shareable::<PoolState>();
     shareable::<PoolStats>();
     shareable::<Promise<OnlySend>>();
@@ -58,6 +59,8 @@ fn everything_public_is_send_and_sync() {
 fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
     error::<Cancelled>();
     error::<WaitError>();
+    error::<CutShort>();
+    error::<Starvation>();
     error::<Panic>();
     error::<TaskError>();
     error::<SharedJoinError>();

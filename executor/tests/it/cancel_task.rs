@@ -217,7 +217,7 @@ fn of_the_tasks_that_wait_for_one_permit_only_the_one_not_cancelled_gets_it() {
         let mut handles: Vec<_> = (0..3)
             .map(|_| {
                 let semaphore = Arc::clone(&semaphore);
-                pool.submit_cancellable(move |_| semaphore.acquire().map(Permit::forget)).unwrap()
+                pool.submit_cancellable(move |_| Ok(semaphore.acquire().map(Permit::forget)?)).unwrap()
             })
             .collect();
         eventually("all three wait", || semaphore.waiting() == 3);

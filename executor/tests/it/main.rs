@@ -61,4 +61,7 @@ mod bad_queue; // a queue or comparator that panics, or that drops tasks
 mod callbacks; // code outside any task: callbacks, hooks and drops
 mod reentrancy; // such code may use the pool, because none of ours is locked meanwhile
 mod memory; // when what tasks capture and return is dropped
+mod starvation; // tasks that wait for each other until no thread is left
+mod bounded; // a bound on what is under way, over any executor
+mod serial; // one task at a time, over any executor
 mod traps; // the complaints that people have about thread pools elsewhere

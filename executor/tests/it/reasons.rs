@@ -75,7 +75,7 @@ fn every_wait_that_has_no_time_limit_tells_the_reason() {
         let token = CancelToken::new();
         let waits: [fn() -> Result<(), Cancelled>; 4] = [
             || Latch::new(1).wait(),
-            || Semaphore::new(0).acquire().map(drop),
+            || Ok(Semaphore::new(0).acquire().map(drop)?),
             || CancelToken::current().sleep(LONG),
             || {
                 let service = ExecutorCompletionService::new(ThreadPoolExecutor::fixed(1));
@@ -84,7 +84,7 @@ fn every_wait_that_has_no_time_limit_tells_the_reason() {
                 drop(service.submit(move || until.wait().unwrap()).unwrap());
                 let result = service.take().map(drop);
                 held.count_down();
-                result
+                Ok(result?)
             },
         ];
         let waiters = waits.map(|wait| {

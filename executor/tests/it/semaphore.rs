@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use executor::{CancelToken, Cancelled, Permit, Semaphore, WaitError, masked};
+use executor::{CancelToken, Cancelled, CutShort, Permit, Semaphore, WaitError, masked};
 
 use crate::support::{SHORT, assert_matches, blocked, eventually, on_thread, rounds, within_deadline};
 
@@ -197,7 +197,7 @@ fn a_waiter_that_gives_up_makes_way() {
         });
         eventually("the modest one waits behind it", || semaphore.waiting() == 2);
         token.cancel();
-        assert_eq!(greedy.result(), Err(Cancelled));
+        assert_eq!(greedy.result(), Err(CutShort::Interrupted(Cancelled)));
         assert_eq!(modest.result(), Ok(1));
     });
 }

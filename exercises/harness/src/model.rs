@@ -17,15 +17,18 @@ use crate::recorder;
 mod chance;
 mod tried;
 
+use backend::pick;
 use chance::{Chance, Question};
+
+/// The same as the library has under the exercises.
+#[path = "../../../executor/model/primitives/locks.rs"]
+mod locks;
 
 /// Who makes threads and locks here: shuttle.
 mod backend {
     use std::cell::{Cell, RefCell};
     use std::io;
-    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-    use std::sync::{Arc, LockResult, PoisonError};
-    use std::time::Duration;
+    use std::sync::LockResult;
 
     use shuttle::current::{TaskId, try_get_current_task};
     pub(super) use shuttle::sync::{Barrier, atomic};
@@ -36,11 +39,10 @@ mod backend {
     pub use shuttle::thread_local;
 
     use super::chance::{Chance, Question};
+    use super::locks::Sleepers;
+    pub(super) use super::locks::{Condvar, Mutex, MutexGuard, others_may_come_first};
     use super::tried::Tried;
     use crate::recorder::{self, ThreadKey};
-
-    mod lock;
-    pub(super) use lock::{Condvar, Mutex, MutexGuard};
 
     pub(super) const LOCKS_POISON: bool = false;
     pub(super) const ONE_AT_A_TIME: bool = true;
@@ -51,11 +53,14 @@ mod backend {
         static CHANCE: RefCell<Chance> = RefCell::new(Chance::of(0, 0));
         static TRIED: RefCell<Tried> = const { RefCell::new(Tried::new()) };
         static CAN_RUN: Cell<usize> = const { Cell::new(0) };
+        static TRIES_LOCKS: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Others may run before the calling thread goes on.
-    pub(super) fn others_may_come_first() {
-        thread::sleep(Duration::ZERO); // shuttle takes no time for it
+    /// Others may find the lock taken that the calling thread holds. Only an answer with a `try_lock` can tell.
+    pub(super) fn others_may_find_it_taken() {
+        if TRIES_LOCKS.get() {
+            others_may_come_first();
+        }
     }
 
     /// How many threads could run when the scheduler was asked last.
@@ -68,9 +73,10 @@ mod backend {
         CAN_RUN.get() == 1
     }
 
-    /// Another property begins.
-    pub(super) fn begin() {
+    /// Another property begins, of the answer whose text is `source`.
+    pub(super) fn begin(source: &str) {
         TRIED.with_borrow_mut(Tried::clear);
+        TRIES_LOCKS.set(source.contains("try_lock"));
     }
 
     /// Whether the next run, which chance decides like this, has been tried.
@@ -107,12 +113,16 @@ mod backend {
 
     pub(super) fn me() -> ThreadKey {
         let number = number(try_get_current_task());
-        if let Some(key) = THREADS.with_borrow(|threads| threads.get(number).copied().flatten()) {
+        if let Some(key) = known(number) {
             return key;
         }
         let key = recorder::register(thread::current().name().map(str::to_owned), false);
         set_me(key);
         key
+    }
+
+    fn known(number: usize) -> Option<ThreadKey> {
+        THREADS.with_borrow(|threads| threads.get(number).copied().flatten())
     }
 
     /// Where the thread is in `THREADS`. The first place is for when none of the model's runs.
@@ -141,19 +151,15 @@ mod backend {
         Ok(scope.spawn(f))
     }
 
-    /// What is in a `Condvar` of `sync`.
-    ///
-    /// Shuttle's own would do, but for the picture: its wait lets others run between our last word and the moment at
-    /// which the lock is free, so a notification in between would look as if it came too late.
-    #[derive(Debug, Default)]
-    pub(super) struct WaitSet(std::sync::Mutex<Vec<Waiter>>); // never contended: only one thread runs at a time
-
-    #[derive(Debug)]
-    struct Waiter {
-        key: ThreadKey,
-        thread: thread::Thread,
-        woken: Arc<AtomicBool>,
+    /// Who of so many that sleep is woken.
+    pub(super) fn pick(sleepers: usize) -> usize {
+        ask(Question::is_woken(sleepers))
     }
+
+    /// What is in a `Condvar` of `sync`. The learner may use it in any way, so there is a point before each wait and each
+    /// notification.
+    #[derive(Debug, Default)]
+    pub(super) struct WaitSet(Sleepers);
 
     impl WaitSet {
         /// `waits` is told at the moment at which the lock is free and the wait begins; `wants_the_lock`, when somebody
@@ -165,37 +171,20 @@ mod backend {
             waits: impl FnOnce(),
             wants_the_lock: impl FnOnce(),
         ) -> LockResult<MutexGuard<'a, T>> {
-            drop(guard); // others may run, then it is free; nobody runs from here to `park`
+            others_may_come_first(); // and nobody runs from here to the sleep
+            drop(guard);
             waits();
-            let woken = Arc::new(AtomicBool::new(false));
-            let waiter = Waiter { key: me(), thread: thread::current(), woken: Arc::clone(&woken) };
-            self.waiters().push(waiter);
-            while !woken.load(Relaxed) {
-                thread::park();
-            }
+            self.0.sleep();
             wants_the_lock();
-            mutex.lock()
+            mutex.lock_next()
         }
 
         pub(super) fn notify(&self, all: bool, notifies: impl FnOnce()) {
             others_may_come_first();
-            let mut waiters = self.waiters();
-            let woken = match waiters.len() {
-                0 => Vec::new(),
-                _ if all => std::mem::take(&mut *waiters),
-                n => vec![waiters.swap_remove(ask(Question::is_woken(n)))],
-            };
-            drop(waiters);
+            let woken = if all { self.0.wake_all() } else { self.0.wake_one().into_iter().collect() };
             notifies();
-            recorder::woke(&woken.iter().map(|waiter| waiter.key).collect::<Vec<_>>());
-            for waiter in woken {
-                waiter.woken.store(true, Relaxed);
-                waiter.thread.unpark();
-            }
-        }
-
-        fn waiters(&self) -> std::sync::MutexGuard<'_, Vec<Waiter>> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            let keys: Vec<_> = woken.into_iter().filter_map(|task| known(number(Some(task)))).collect();
+            recorder::woke(&keys);
         }
     }
 
@@ -236,7 +225,7 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     isolate::begin(source, DEADLINE);
-    backend::begin();
+    backend::begin(source);
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::None;
     config.max_steps = MaxSteps::FailAfter(MOST_STEPS);
@@ -291,7 +280,8 @@ impl Scheduler for Sticky {
         runnable.get(next).map(|task| task.id())
     }
 
+    /// The model of the library asks for it, to wake one of a few.
     fn next_u64(&mut self) -> u64 {
-        unreachable!("nobody has the random numbers of shuttle")
+        backend::ask(Question::NUMBER) as u64
     }
 }

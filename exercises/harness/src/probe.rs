@@ -86,6 +86,18 @@ pub fn until_others_wait(what: &str, cause: &str) {
     fail(what, cause);
 }
 
+/// Whether every thread but the calling one comes to wait for something: what they can do has been done then. So a property
+/// that knows why they wait can say so; the rules for a hang know of locks and notifications only.
+///
+/// On real threads nobody can tell, so there it is false.
+pub fn others_come_to_rest() -> bool {
+    ONE_AT_A_TIME
+        && (0..PATIENCE).any(|_| {
+            thread::yield_now();
+            others_wait()
+        })
+}
+
 /// Waits until `threads` spawned threads sleep: on a condition variable of the learner's, for a message, or for a lock that
 /// such a thread holds. If there are more threads, all of them have to. Fails if they never do: then they spin, or are gone.
 ///

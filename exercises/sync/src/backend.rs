@@ -93,6 +93,9 @@ pub(super) fn wakes_up_by_itself() -> bool {
 /// They may at any time.
 pub(super) fn others_may_come_first() {}
 
+/// They may at any time.
+pub(super) fn others_may_find_it_taken() {}
+
 /// The system does not tell, so nothing may depend on it.
 pub(super) fn others_wait() -> bool {
     true

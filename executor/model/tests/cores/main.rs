@@ -23,6 +23,7 @@ mod run;
 mod semaphore;
 mod seq_cst;
 mod shared;
+mod starvation;
 mod token;
 
 /// What the library's own files find under these names, for one that is compiled into this program.
@@ -50,12 +51,11 @@ mod sync {
 mod task {
     pub(crate) use executor_model::Task;
 
-    /// Stand for what a seat notes of a task, which no model looks at.
+    use crate::ids::TaskId;
+
+    /// Stands for what a seat notes of a task, which no model looks at.
     #[derive(Clone)]
     pub(crate) struct TaskLabel(TaskId);
-
-    #[derive(Clone, Copy, PartialEq)]
-    pub(crate) struct TaskId(u64);
 
     impl TaskLabel {
         pub(crate) fn unnamed(id: TaskId) -> Self {
@@ -71,6 +71,11 @@ mod task {
             None
         }
     }
+}
+
+mod ids {
+    #[derive(Clone, Copy, PartialEq)]
+    pub(crate) struct TaskId(u64);
 
     impl TaskId {
         pub(crate) fn number(self) -> u64 {
@@ -80,6 +85,15 @@ mod task {
         pub(crate) fn from_number(number: u64) -> Self {
             Self(number)
         }
+    }
+}
+
+mod wait_graph {
+    use crate::task::TaskLabel;
+
+    pub(crate) trait Worker: Send + Sync {
+        #[allow(dead_code, reason = "reports say it, and no model makes one")]
+        fn runs(&self) -> Option<TaskLabel>;
     }
 }
 

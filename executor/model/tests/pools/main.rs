@@ -9,8 +9,10 @@
 mod cancel;
 mod channel;
 mod completion;
+mod composed;
 mod composite;
 mod deadlines;
+mod dice;
 mod growth;
 mod inbox;
 mod invoke;
@@ -18,6 +20,8 @@ mod queue;
 mod room;
 mod run;
 mod shutdown;
+mod starvation;
+mod starved;
 mod stopping;
 mod submission;
 

@@ -225,7 +225,8 @@ fn wait_at_a_latch() -> Result<(), Cancelled> {
 }
 
 fn acquire() -> Result<(), Cancelled> {
-    Semaphore::new(0).acquire().map(drop)
+    Semaphore::new(0).acquire().map(drop)?;
+    Ok(())
 }
 
 fn join() -> Result<(), Cancelled> {

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use executor::{
-    CancelToken, Cancelled, ExecutorCompletionService, ExecutorService, ThreadPoolExecutor, WaitError,
+    CancelToken, Cancelled, CutShort, ExecutorCompletionService, ExecutorService, ThreadPoolExecutor,
+    WaitError,
 };
 
 use super::{held, take_all};
@@ -114,11 +115,11 @@ fn take_is_a_cancellation_point_and_loses_nothing() {
             move || token.attach(|| service.take().map(|handle| handle.is_some()))
         });
         token.cancel();
-        assert_eq!(waiter.result(), Err(Cancelled));
+        assert_eq!(waiter.result(), Err(CutShort::Interrupted(Cancelled)));
         release.set();
         pool.close(); // the count of the completed is told before the outcome is
         token.attach(|| {
-            assert_matches!(service.take(), Err(Cancelled { .. })); // although one is there
+            assert_matches!(service.take(), Err(CutShort::Interrupted(_))); // although one is there
             assert_matches!(service.take_timeout(Duration::MAX), Err(WaitError::Interrupted));
             assert!(service.try_take().is_some(), "what does not wait is no cancellation point");
         });
@@ -141,6 +142,6 @@ fn a_task_that_takes_is_released_when_its_pool_is_stopped() {
         });
         spot.wait_until_blocked();
         drop(pool.shutdown_now());
-        assert_matches!(taker.unwrap().join(), Ok(Err(Cancelled { .. }) | Ok(true)));
+        assert_matches!(taker.unwrap().join(), Ok(Err(CutShort::Interrupted(_)) | Ok(true)));
     });
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use executor::{
-    DirectExecutor, Discard, FifoQueue, FutureTask, JoinError, RejectionHandler, TaskHandle, TaskState,
-    ThreadPoolExecutor, prelude::*,
+    DirectExecutor, Discard, FifoQueue, FutureTask, InvokeAllFailure, JoinError, RejectionHandler,
+    TaskHandle, TaskState, ThreadPoolExecutor, prelude::*,
 };
 
 use crate::support::{
@@ -178,22 +178,16 @@ fn a_task_may_invoke_others_on_a_pool_with_a_thread_to_spare() {
     });
 }
 
-/// On a full pool it waits for ever, as the documentation says; and can be got out of it.
 #[test]
-fn a_task_that_invokes_others_on_a_full_pool_waits_until_it_is_cancelled() {
+fn a_task_that_invokes_others_on_a_full_pool_is_told_so_and_leaves_nothing_behind() {
     within_deadline(|| {
         let pool = Arc::new(ThreadPoolExecutor::single());
-        let spot = Spot::default();
-        let ran = Signal::new();
-        let outer = pool.submit({
-            let (pool, spot, ran) = (Arc::clone(&pool), spot.clone(), ran.clone());
-            move || {
-                spot.arrive();
-                drop(pool.invoke_all([move || ran.set()]));
-            }
-        });
-        spot.wait_until_blocked();
-        assert!(outer.unwrap().cancel());
+        let (own, ran) = (Arc::clone(&pool), Signal::new());
+        let runs = ran.clone();
+        let outer = pool.submit(move || own.invoke_all([move || runs.set()]).unwrap_err());
+        let error = outer.unwrap().join().unwrap();
+        assert_matches!(error.reason, InvokeAllFailure::Starved(_));
+        assert_eq!(error.handles.iter().map(TaskHandle::state).collect::<Vec<_>>(), [TaskState::Cancelled]);
         pool.submit(|| ()).unwrap().join().unwrap();
         assert!(!ran.is_set(), "cancelled with the one that waited for it");
     });

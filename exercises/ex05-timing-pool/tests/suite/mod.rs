@@ -130,10 +130,15 @@ fn wait_for(begun: &Counter, tasks: usize) {
 
 pub fn every_task_is_counted_once() {
     let timed = Timed::new(2);
-    let tasks: Vec<_> = (0..3).map(|_| timed.task_of(0)).collect();
-    for task in tasks {
+    let (begun, gate) = (begun(), gate());
+    let side_by_side = [timed.task_until(&begun, &gate), timed.task_until(&begun, &gate)];
+    let last = timed.task_of(0);
+    wait_for(&begun, 2);
+    gate.add(); // both end at about the same time
+    for task in side_by_side {
         join(task);
     }
+    join(last);
     let cause = if locks_found_taken() > 0 {
         "two tasks ended at about the same time, and one thread went on without counting its task, because try_lock() found \
          the lock taken. Use lock(): a hook may wait for a lock that is held for no more than two additions"

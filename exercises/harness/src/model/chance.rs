@@ -22,11 +22,18 @@ enum What {
     GoesOnAfterYield,
     IsWoken,
     WakesUp,
+    Number,
 }
+
+/// There are so many numbers: as many that divide by one, two, …, six leave each remainder as often.
+const NUMBERS: usize = 60;
 
 impl Question {
     /// Whether a wait ends although nobody has notified: 0 or 1.
     pub(super) const WAKES_UP: Self = Self { what: What::WakesUp, threads: 0, current: None, who: 0 };
+
+    /// A number, of which the remainder counts.
+    pub(super) const NUMBER: Self = Self { what: What::Number, threads: 0, current: None, who: 0 };
 
     /// Who of these threads goes on. If `current` `yields`, it has asked that others go first.
     pub(super) fn goes_on(threads: usize, current: Option<usize>, yields: bool, who: u64) -> Self {
@@ -70,6 +77,7 @@ impl Chance {
         let (threads, current) = (question.threads.into(), question.current.map(usize::from));
         match (question.what, current) {
             (What::WakesUp, _) => usize::from(self.wakes_up()),
+            (What::Number, _) => self.below(NUMBERS),
             (What::GoesOn, Some(current)) if self.random() % 100 < self.stay => current,
             (What::GoesOnAfterYield, Some(current)) if threads == 1 => current,
             (What::GoesOnAfterYield, Some(current)) => {

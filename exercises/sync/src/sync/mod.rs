@@ -112,8 +112,8 @@ impl<T: Default> Default for Mutex<T> {
 impl<T> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.take() {
-            // On real threads, the next owner may be recorded as soon as the lock is free. Under the model others may run
-            // before it is free, and none after.
+            backend::others_may_find_it_taken();
+            // On real threads, the next owner may be recorded as soon as the lock is free. Under the model nobody runs between.
             if !backend::ONE_AT_A_TIME {
                 recorder::unlocked(self.mutex.number);
             }

@@ -1,0 +1,44 @@
+//! A page waits for its header and its footer, which are tasks of the pool whose only thread draws the page.
+//!
+//! ```sh
+//! cargo run -p executor --example starving_page                # what the library says of it
+//! cargo run -p executor --example starving_page -- other_pool  # the cure
+//! ```
+//!
+//! Other arguments: `before`, `own_thread`, `unread`, `circle`, `help`, `spare`, `hand_off`.
+//!
+//! The book's chapter: Tasks that wait for tasks.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod page; // what is drawn
+
+mod circle; // a page that waits for a task of another pool
+mod cures; // so that the page can be drawn
+mod said; // what is said of it
+
+use executor::{ThreadPoolBuilder, ThreadPoolExecutor};
+use std::error::Error;
+
+/// A pool of one thread.
+fn renderer() -> ThreadPoolBuilder {
+    ThreadPoolExecutor::builder().name("renderer")
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        None | Some("") => said::report(),
+        Some("before") => said::before(),
+        Some("unread") => said::unread(),
+        Some("circle") => circle::report(),
+        Some("own_thread") => cures::own_thread(),
+        Some("other_pool") => cures::other_pool(),
+        Some("hand_off") => cures::hand_off(),
+        Some("help") => cures::help(),
+        Some("spare") => cures::spare(),
+        _ => Err(
+            "say which: before, own_thread, unread, circle, help, spare, other_pool, hand_off, or nothing"
+                .into(),
+        ),
+    }
+}

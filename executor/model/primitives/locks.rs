@@ -1,0 +1,211 @@
+//! Locks for shuttle with one scheduling point each, where shuttle's own have one at the unlock and at every notification, too.
+//!
+//! A thread of the model runs alone from one of its scheduling points to the next. If there is one before each operation
+//! that other threads can notice, then every order of these operations is some schedule. An unlock needs none (Lipton's
+//! *reduction*, 1975, calls it a left mover). Say that others did something at a point before it. They did not take this
+//! lock, and whoever asked for it just began to wait. So all they did they could do in the same way right after the unlock.
+//! There they can: at the next point of the thread that has unlocked, or at its end. The exceptions are up to the user:
+//!
+//! * `try_lock` tells whether the lock is held. For a program that has it, the holder needs a point while it holds the lock.
+//! * Some operations are none for the model, such as the drop of an `Arc`. If one that follows an unlock matters, there
+//!   has to be a point between.
+//!
+//! A wait lets go of the lock and falls asleep in one step. A notification needs no point if what it announces was
+//! changed under the lock that the waits are under: who begins to wait after the change has seen it. For any other use of a
+//! condition variable there has to be a point before the wait and before the notification.
+//!
+//! Nothing here is poisoned, since the panic of one thread of the model looks to std like a panic of all. What is not generic
+//! is compiled once: the exercises have hundreds of crates that lock.
+#![expect(clippy::unnecessary_wraps, reason = "std's locks can be poisoned, and these stand for them")]
+
+use std::future::poll_fn;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use shuttle::current::{self, TaskId};
+use shuttle::future::block_on;
+use shuttle::thread;
+
+use super::pick;
+
+/// A scheduling point: others may run before the calling thread goes on.
+pub(crate) fn others_may_come_first() {
+    thread::sleep(Duration::ZERO); // shuttle takes no time for it
+}
+
+/// Threads that sleep until they are woken. Shuttle's `park` would end by itself again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: only one thread runs at a time
+
+impl Sleepers {
+    /// Sleeps. Nobody runs between the call and the sleep.
+    pub(crate) fn sleep(&self) {
+        let me = current::me();
+        let mut begun = false;
+        block_on(poll_fn(|context| {
+            let mut sleepers = self.sleepers();
+            if !begun {
+                begun = true;
+                sleepers.push((me, context.waker().clone()));
+            }
+            if sleepers.iter().any(|(sleeper, _)| *sleeper == me) { Poll::Pending } else { Poll::Ready(()) }
+        }));
+    }
+
+    /// Wakes one of them, whom chance decides, and says whom.
+    pub(crate) fn wake_one(&self) -> Option<TaskId> {
+        let (task, waker) = {
+            let mut sleepers = self.sleepers();
+            let one = match sleepers.len() {
+                0 => return None,
+                1 => 0,
+                n => pick(n),
+            };
+            sleepers.swap_remove(one)
+        };
+        waker.wake();
+        Some(task)
+    }
+
+    /// Wakes all of them, and says whom.
+    pub(crate) fn wake_all(&self) -> Vec<TaskId> {
+        let sleepers = std::mem::take(&mut *self.sleepers());
+        let wake = |(task, waker): (TaskId, Waker)| {
+            waker.wake();
+            task
+        };
+        sleepers.into_iter().map(wake).collect()
+    }
+
+    fn sleepers(&self) -> sync::MutexGuard<'_, Vec<(TaskId, Waker)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Lock {
+    taken: AtomicBool,
+    wanted: Sleepers,
+}
+
+#[derive(Debug)]
+struct Held<'a>(&'a Lock);
+
+impl Lock {
+    fn lock(&self) -> Held<'_> {
+        if !self.taken.load(Relaxed) {
+            others_may_come_first(); // and if it is taken, they do anyway
+        }
+        self.lock_next()
+    }
+
+    /// Takes it, for a thread that was just chosen to go on.
+    fn lock_next(&self) -> Held<'_> {
+        while self.taken.swap(true, Relaxed) {
+            self.wanted.sleep();
+        }
+        Held(self)
+    }
+
+    fn try_lock(&self) -> Option<Held<'_>> {
+        others_may_come_first();
+        (!self.taken.swap(true, Relaxed)).then(|| Held(self)) // not made unless it is had: its drop unlocks
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.taken.store(false, Relaxed);
+        self.0.wanted.wake_one(); // somebody else may be faster; then it sleeps again
+    }
+}
+
+/// As [`std::sync::Mutex`].
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T> {
+    lock: Lock,
+    value: sync::Mutex<T>, // always free: who reaches for it has the lock
+}
+
+/// As [`std::sync::MutexGuard`].
+#[derive(Debug)]
+pub(crate) struct MutexGuard<'a, T> {
+    value: sync::MutexGuard<'a, T>, // goes first
+    held: Held<'a>,
+    mutex: &'a Mutex<T>,
+}
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { lock: Lock::default(), value: sync::Mutex::new(value) }
+    }
+
+    pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        Ok(self.guard(self.lock.lock()))
+    }
+
+    /// The same for a thread that was just chosen to go on.
+    pub(crate) fn lock_next(&self) -> LockResult<MutexGuard<'_, T>> {
+        Ok(self.guard(self.lock.lock_next()))
+    }
+
+    #[allow(dead_code, reason = "the exercises have it, the library has not")]
+    pub(crate) fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        self.lock.try_lock().map(|held| self.guard(held)).ok_or(TryLockError::WouldBlock)
+    }
+
+    pub(crate) fn get_mut(&mut self) -> LockResult<&mut T> {
+        Ok(self.value.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn into_inner(self) -> LockResult<T> {
+        Ok(self.value.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn guard<'a>(&'a self, held: Held<'a>) -> MutexGuard<'a, T> {
+        let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        MutexGuard { value, held, mutex: self }
+    }
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+/// As [`std::sync::Condvar`], for what is changed under the lock of those that wait.
+#[derive(Debug, Default)]
+pub(crate) struct Condvar(Sleepers);
+
+impl Condvar {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let MutexGuard { value, held, mutex } = guard;
+        drop(value);
+        drop(held);
+        self.0.sleep();
+        mutex.lock_next()
+    }
+
+    pub(crate) fn notify_one(&self) {
+        self.0.wake_one();
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.wake_all();
+    }
+}

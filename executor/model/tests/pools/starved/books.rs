@@ -1,0 +1,463 @@
+//! Who waits for what, as the test knows it: from what its own tasks and threads say before and after each step, under
+//! one lock. Nothing here asks the library.
+//!
+//! The threads say it a little before or after it is so. Which of the two is chosen so that each of the two questions has
+//! a sure answer:
+//!
+//! * *Could the wait still have been ended from inside?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) What opens a wait
+//!   is written down when it has happened, what closes one before. So a wait that was closed at any moment was closed in
+//!   the books, too, between its begin and its end. The end of a body is written down while its thread is still busy; it
+//!   opens no wait that was closed.
+//! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Only what is certain counts as closed: a task that
+//!   its pool has accepted, a thread that is in a body and waits there. It may be about to be found, so this is asked until
+//!   it is no longer so.
+
+use std::collections::HashMap;
+use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
+
+use shuttle::thread::{self, ThreadId};
+
+/// The books, and what was wrong in them.
+#[derive(Default)]
+pub(super) struct Books(Plain<State>);
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) pools: Vec<PoolBook>,
+    threads: Vec<ThreadBook>,
+    numbers: HashMap<ThreadId, usize>,
+    tasks: Vec<TaskBook>,
+    /// How many permits there are of each kind.
+    pub(super) semaphores: Vec<usize>,
+    /// Those in somebody's hands: of which kind, whose, how many.
+    held: Vec<(usize, usize, usize)>,
+    pub(super) services: Vec<ServiceBook>,
+    waits: usize,
+    pub(super) faults: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct PoolBook {
+    pub(super) most: usize,
+    pub(super) bound: Option<usize>,
+    /// A worker may leave although there is something to do.
+    pub(super) shrinks: bool,
+    pub(super) is_shut_down: bool,
+    /// The tasks on its threads are cancelled.
+    pub(super) is_stopped: bool,
+}
+
+#[derive(Debug)]
+struct ThreadBook {
+    works_for: Option<usize>,
+    is_there: bool,
+    /// What it is in the middle of. The innermost is the last.
+    frames: Vec<Frame>,
+}
+
+#[derive(Debug)]
+enum Frame {
+    Body(usize),
+    Wait(Wait),
+}
+
+#[derive(Debug)]
+struct Wait {
+    what: What,
+    number: usize,
+    /// At some moment since it began, nothing could have ended it from inside.
+    was_closed: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    /// Something that comes by itself, such as a deadline.
+    Open,
+    Task(usize),
+    /// All of these.
+    All(Vec<usize>, usize),
+    /// The first that comes out of a service.
+    First(usize),
+    /// So many permits of a kind.
+    Permits(usize, usize),
+    /// Room in a pool for a task.
+    Room(usize, usize),
+}
+
+#[derive(Debug)]
+struct TaskBook {
+    place: Place,
+    is_done: bool,
+    is_cancelled: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Nowhere,
+    /// On its way into a pool, or in there already.
+    Going(usize),
+    Queued(usize),
+    Running(usize),
+    Over,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ServiceBook {
+    /// What was given to it and did not come out.
+    pub(super) tasks: Vec<usize>,
+    /// Threads that are about to take, or have taken and not said so.
+    pub(super) takers: usize,
+    /// The pool in which its tasks compete. Those that were cancelled do not count: another has to win.
+    pub(super) race_in: Option<usize>,
+}
+
+/// What the books are to be sure of where they cannot know.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sure {
+    ThatItWasOpen,
+    ThatItIsClosed,
+}
+
+impl Books {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes something down.
+    pub(super) fn write<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+        let mut state = self.state();
+        let result = change(&mut state);
+        state.note_closed();
+        result
+    }
+
+    /// Writes something down that the calling thread does.
+    fn write_here<R>(&self, change: impl FnOnce(&mut State, usize) -> R) -> R {
+        let id = thread::current().id();
+        self.write(|state| {
+            let me = state.numbers[&id];
+            change(state, me)
+        })
+    }
+
+    // ----- threads -----
+
+    /// A thread is to be started, for a pool if it is a pool's.
+    pub(super) fn thread_comes(&self, works_for: Option<usize>) -> usize {
+        self.write(|state| {
+            state.threads.push(ThreadBook { works_for, is_there: true, frames: Vec::new() });
+            state.threads.len() - 1
+        })
+    }
+
+    pub(super) fn thread_begins(&self, number: usize) {
+        let id = thread::current().id();
+        self.state().numbers.insert(id, number);
+    }
+
+    pub(super) fn thread_ends(&self, number: usize) {
+        self.write(|state| state.threads[number].is_there = false);
+    }
+
+    // ----- tasks -----
+
+    pub(super) fn new_task(&self) -> usize {
+        self.write(|state| {
+            state.tasks.push(TaskBook { place: Place::Nowhere, is_done: false, is_cancelled: false });
+            state.tasks.len() - 1
+        })
+    }
+
+    pub(super) fn goes_to(&self, task: usize, pool: usize) {
+        self.write(|state| state.tasks[task].place = Place::Going(pool));
+    }
+
+    pub(super) fn was_accepted(&self, task: usize) {
+        self.write(|state| {
+            if let Place::Going(pool) = state.tasks[task].place {
+                state.tasks[task].place = Place::Queued(pool);
+            }
+        });
+    }
+
+    pub(super) fn came_back(&self, task: usize) {
+        self.write(|state| {
+            if matches!(state.tasks[task].place, Place::Going(_) | Place::Queued(_)) {
+                state.tasks[task].place = Place::Nowhere;
+            }
+        });
+    }
+
+    pub(super) fn begins(&self, task: usize) {
+        self.write_here(|state, me| {
+            state.tasks[task].place = Place::Running(me);
+            let stopped = state.threads[me].works_for.is_some_and(|pool| state.pools[pool].is_stopped);
+            state.tasks[task].is_cancelled |= stopped;
+            state.threads[me].frames.push(Frame::Body(task));
+        });
+    }
+
+    pub(super) fn ends(&self, task: usize) {
+        self.write_here(|state, me| {
+            let top = state.threads[me].frames.pop();
+            state.check(
+                matches!(top, Some(Frame::Body(own)) if own == task),
+                "a body ends that is not the innermost",
+            );
+            (state.tasks[task].place, state.tasks[task].is_done) = (Place::Over, true);
+        });
+    }
+
+    pub(super) fn is_gone(&self, task: usize) {
+        self.write(|state| {
+            state.tasks[task].is_cancelled |= !state.tasks[task].is_done;
+            state.tasks[task].is_done = true;
+        });
+    }
+
+    pub(super) fn was_cancelled(&self, task: usize) {
+        self.is_gone(task);
+    }
+
+    pub(super) fn was_stopped(&self, pool: usize) {
+        self.write(|state| {
+            state.pools[pool].is_stopped = true;
+            let State { threads, tasks, .. } = state;
+            for thread in threads.iter().filter(|thread| thread.works_for == Some(pool)) {
+                for frame in &thread.frames {
+                    if let Frame::Body(task) = frame {
+                        tasks[*task].is_cancelled = true;
+                    }
+                }
+            }
+        });
+    }
+
+    // ----- waits -----
+
+    /// Calls something that may wait, and judges it if it says that it starved.
+    pub(super) fn wait<R>(
+        &self,
+        what: What,
+        call: impl FnOnce() -> R,
+        starved: impl FnOnce(&R) -> bool,
+    ) -> R {
+        self.write_here(|state, me| {
+            state.waits += 1;
+            let wait = Wait { what, number: state.waits, was_closed: false };
+            state.threads[me].frames.push(Frame::Wait(wait));
+        });
+        let result = call();
+        let starved = starved(&result);
+        self.write_here(|state, me| {
+            let Some(Frame::Wait(wait)) = state.threads[me].frames.pop() else {
+                return state.check(false, "a wait ends that is not the innermost");
+            };
+            if starved && !wait.was_closed {
+                let fault =
+                    format!("a false alarm: thread {me} waits for {:?}, and\n{}", wait.what, state.show());
+                state.faults.push(fault);
+            }
+        });
+        result
+    }
+
+    pub(super) fn has(&self, semaphore: usize, permits: usize) {
+        self.write_here(|state, me| state.held.push((semaphore, me, permits)));
+    }
+
+    pub(super) fn has_no_more(&self, semaphore: usize, permits: usize) {
+        self.write_here(|state, me| {
+            let held = state.held.iter().position(|&held| held == (semaphore, me, permits));
+            state.held.swap_remove(held.expect("it was written down"));
+        });
+    }
+
+    // ----- questions -----
+
+    /// A wait that nothing can end from inside, as far as the books are sure.
+    pub(super) fn without_end(&self) -> Option<String> {
+        let state = self.state();
+        let closed = state.closed(Sure::ThatItIsClosed);
+        let thread = closed.iter().position(|&closed| closed)?;
+        Some(format!("thread {thread} waits for {:?}, and\n{}", state.wait_of(thread)?.what, state.show()))
+    }
+
+    pub(super) fn show(&self) -> String {
+        self.state().show()
+    }
+
+    pub(super) fn faults(&self) -> Vec<String> {
+        self.state().faults.clone()
+    }
+
+    pub(super) fn all_is_over(&self) -> bool {
+        let state = self.state();
+        state.tasks.iter().all(|task| task.is_done) && state.held.is_empty()
+    }
+}
+
+impl State {
+    /// What is not over, for a reader of a failure.
+    fn show(&self) -> String {
+        let threads = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_there);
+        let threads = threads
+            .map(|(n, thread)| format!("thread {n} of pool {:?}: {:?}\n", thread.works_for, thread.frames));
+        let tasks = self.tasks.iter().enumerate().filter(|(_, task)| task.place != Place::Over);
+        let tasks = tasks.map(|(n, task)| format!("task {n}: {task:?}\n"));
+        let others = format!("held {:?}, services {:?}, pools {:?}\n", self.held, self.services, self.pools);
+        threads.chain(tasks).chain([others]).collect()
+    }
+
+    fn check(&mut self, is_so: bool, otherwise: &str) {
+        if !is_so {
+            self.faults.push(otherwise.to_owned());
+        }
+    }
+
+    fn note_closed(&mut self) {
+        let closed = self.closed(Sure::ThatItWasOpen);
+        for (thread, closed) in self.threads.iter_mut().zip(closed) {
+            if let Some(Frame::Wait(wait)) = thread.frames.last_mut() {
+                wait.was_closed |= closed;
+            }
+        }
+    }
+
+    fn wait_of(&self, thread: usize) -> Option<&Wait> {
+        match self.threads[thread].frames.last() {
+            Some(Frame::Wait(wait)) => Some(wait),
+            _ => None,
+        }
+    }
+
+    /// The threads that only each other could let go. The largest such set: begins with all that wait, and takes out those
+    /// that something else can let go, until none is left that does.
+    pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
+        let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
+        loop {
+            let opens =
+                (0..view.closed.len()).find(|&thread| view.closed[thread] && !view.stays_closed(thread));
+            let Some(thread) = opens else { return view.closed };
+            view.closed[thread] = false;
+        }
+    }
+}
+
+struct View<'a> {
+    state: &'a State,
+    sure: Sure,
+    closed: Vec<bool>,
+}
+
+impl View<'_> {
+    fn must_be_sure(&self) -> bool {
+        self.sure == Sure::ThatItIsClosed
+    }
+
+    fn stays_closed(&self, thread: usize) -> bool {
+        let Some(wait) = self.state.wait_of(thread) else { return false };
+        let frames = &self.state.threads[thread].frames;
+        let cancelled =
+            |frame: &Frame| matches!(frame, Frame::Body(task) if self.state.tasks[*task].is_cancelled);
+        !frames.iter().any(cancelled)
+            && match &wait.what {
+                What::Open => false,
+                What::Task(task) => self.task(*task),
+                What::All(tasks, pool) => self.all(tasks, *pool),
+                What::First(service) => self.first(*service),
+                What::Permits(kind, wanted) => self.permits(thread, wait.number, *kind, *wanted),
+                What::Room(pool, task) => self.room(*pool, *task),
+            }
+    }
+
+    fn task(&self, task: usize) -> bool {
+        let TaskBook { place, is_done, .. } = &self.state.tasks[task];
+        !is_done
+            && match *place {
+                Place::Nowhere | Place::Over => false,
+                Place::Going(pool) => !self.must_be_sure() && self.pool(pool),
+                Place::Queued(pool) => self.pool(pool),
+                Place::Running(thread) => self.closed[thread],
+            }
+    }
+
+    /// Whether no thread of a pool can go on, and none can be started.
+    fn pool(&self, number: usize) -> bool {
+        let pool = &self.state.pools[number];
+        let workers = self.state.threads.iter().enumerate();
+        let workers: Vec<_> = workers
+            .filter(|(_, thread)| thread.is_there && thread.works_for == Some(number))
+            .filter(|(_, thread)| {
+                let may_have_left = pool.shrinks && thread.frames.is_empty();
+                self.must_be_sure() || !may_have_left
+            })
+            .collect();
+        let may_grow = workers.len() < pool.most && !pool.is_shut_down && !pool.shrinks;
+        !workers.is_empty()
+            && workers.iter().all(|(worker, _)| self.closed[*worker])
+            && (self.must_be_sure() || !may_grow)
+    }
+
+    /// They are waited for in their order.
+    fn all(&self, tasks: &[usize], pool: usize) -> bool {
+        let first = tasks.iter().find(|&&task| !self.state.tasks[task].is_done);
+        first.is_some_and(|&task| self.task(task)) || self.still_submits(tasks, pool)
+    }
+
+    fn first(&self, service: usize) -> bool {
+        let ServiceBook { tasks, takers, race_in } = &self.state.services[service];
+        if race_in.is_some_and(|pool| self.still_submits(tasks, pool)) {
+            return true;
+        }
+        // Of a race nobody is told which tasks were refused, and are not waited for.
+        let may_be_refused = |task: usize| {
+            let is_on_its_way = matches!(self.state.tasks[task].place, Place::Going(_));
+            race_in.is_some() && is_on_its_way && !self.must_be_sure()
+        };
+        let waited_for = tasks.iter().filter(|&&task| !may_be_refused(task));
+        let (done, open): (Vec<_>, Vec<_>) = waited_for.partition(|&&task| self.state.tasks[task].is_done);
+        let counts = |task: usize| race_in.is_none() || !self.state.tasks[task].is_cancelled;
+        let to_come = done.iter().filter(|&&&task| counts(task)).count();
+        let may_be_taken = if self.must_be_sure() { 0 } else { takers - 1 };
+        to_come <= may_be_taken && !open.is_empty() && open.into_iter().all(|&task| self.task(task))
+    }
+
+    /// Some of these are on their way into a pool, which may have no room for them.
+    fn still_submits(&self, tasks: &[usize], pool: usize) -> bool {
+        let is_on_its_way = |task: &usize| matches!(self.state.tasks[*task].place, Place::Going(_));
+        !self.must_be_sure() && tasks.iter().any(is_on_its_way) && self.pool(pool)
+    }
+
+    /// Those who wait for permits are served in the order in which they came.
+    fn permits(&self, thread: usize, number: usize, kind: usize, wanted: usize) -> bool {
+        let held = self.state.held.iter().filter(|held| held.0 == kind);
+        let (mut in_hands, mut all_wait) = (0, true);
+        for &(_, holder, permits) in held {
+            in_hands += permits;
+            all_wait &= self.closed[holder];
+        }
+        let there = self.state.semaphores[kind] - in_hands;
+        let stands_in_the_way = |other: usize| {
+            let Some(wait) = self.state.wait_of(other) else { return false };
+            let came_before = !self.must_be_sure() || wait.number < number;
+            let What::Permits(its_kind, its_wanted) = wait.what else { return false };
+            came_before && its_kind == kind && its_wanted > there && self.closed[other]
+        };
+        let others = (0..self.closed.len()).filter(|&other| other != thread);
+        in_hands > 0 && all_wait && (wanted > there || others.into_iter().any(stands_in_the_way))
+    }
+
+    fn room(&self, number: usize, own: usize) -> bool {
+        let pool = &self.state.pools[number];
+        let waits = |task: &TaskBook| match task.place {
+            Place::Queued(queue) => queue == number && !task.is_done,
+            Place::Going(queue) => queue == number && !task.is_done && !self.must_be_sure(),
+            _ => false,
+        };
+        let tasks = self.state.tasks.iter().enumerate();
+        let queued = tasks.filter(|(task, book)| *task != own && waits(book)).count();
+        let is_full = pool.bound.is_some_and(|bound| queued >= bound);
+        is_full && !pool.is_shut_down && self.pool(number)
+    }
+}

@@ -1,0 +1,298 @@
+//! One task at a time: the order, and what becomes of the line if the executor below refuses, drops or hands out.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use executor::{
+    CallerRuns, DirectExecutor, Discard, Executor, FifoQueue, JoinError, OnStarvation, RejectReason,
+    RejectedExecution, SerialExecutor, Task, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, WaitsFor,
+    prelude::*,
+};
+
+use crate::support::{LONG, Signal, Spot, assert_matches, eventually, within_deadline};
+
+#[test]
+fn tasks_run_one_at_a_time_and_in_the_order_of_each_submitter() {
+    within_deadline(|| {
+        let line = SerialExecutor::over(ThreadPoolExecutor::fixed(4));
+        let (busy, log) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
+        std::thread::scope(|scope| {
+            for submitter in 0..4 {
+                let (line, busy, log) = (&line, &busy, &log);
+                scope.spawn(move || {
+                    for n in 0..100 {
+                        let (busy, log) = (Arc::clone(busy), Arc::clone(log));
+                        let task = move || {
+                            assert!(!busy.swap(true, Ordering::Relaxed), "another one runs"); // ordered by the line
+                            log.lock().unwrap().push((submitter, n));
+                            busy.store(false, Ordering::Relaxed);
+                        };
+                        line.execute(task).unwrap();
+                    }
+                });
+            }
+        });
+        line.submit(|| ()).unwrap().join().unwrap();
+        let log = log.lock().unwrap();
+        assert_eq!(log.len(), 400);
+        for submitter in 0..4 {
+            let own: Vec<_> = log.iter().filter(|(who, _)| *who == submitter).map(|(_, n)| *n).collect();
+            assert!(own.is_sorted(), "{own:?}");
+        }
+        line.executor().close();
+    });
+}
+
+#[test]
+fn a_panic_does_not_stop_the_line() {
+    within_deadline(|| {
+        let line = SerialExecutor::over(ThreadPoolExecutor::fixed(2));
+        let bad = line.submit(|| panic!("in the line")).unwrap();
+        line.execute(|| panic!("unheard")).unwrap();
+        let good = line.submit(|| 3).unwrap();
+        assert_matches!(bad.join(), Err(JoinError::Panicked(_)));
+        assert_eq!(good.join().unwrap(), 3);
+    });
+}
+
+#[test]
+fn a_refusal_comes_back_whole_and_strands_nobody() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).build().unwrap();
+        let (end, begun) = (Signal::new(), Signal::new());
+        let (until, is_begun) = (end.clone(), begun.clone());
+        pool.execute(move || {
+            is_begun.set();
+            until.wait();
+        })
+        .unwrap();
+        begun.wait();
+        let filler = pool.submit(|| ()).unwrap();
+        let line = SerialExecutor::over(&pool);
+        for _ in 0..3 {
+            let task = Task::new(|| ()).named("late");
+            let id = task.id();
+            let refused = line.execute_task(task).unwrap_err();
+            assert_matches!(refused.reason, RejectReason::Saturated);
+            assert_eq!((refused.task.id(), refused.task.name(), line.waiting()), (id, Some("late"), 0));
+        }
+        end.set();
+        filler.join().unwrap();
+        assert_eq!(line.submit(|| 4).unwrap().join().unwrap(), 4);
+    });
+}
+
+/// Refuses, or not, as it is told when the test lets it.
+struct Doubtful {
+    asked: Spot,
+    answer: Signal,
+    refusals: AtomicUsize,
+}
+
+impl Executor for Doubtful {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.asked.arrive();
+        self.answer.wait();
+        match self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+            Ok(_) => Err(RejectedExecution { reason: RejectReason::Saturated, task }),
+            Err(_) => ThreadPerTaskExecutor.execute_task(task),
+        }
+    }
+}
+
+#[test]
+fn nobody_counts_on_a_head_that_is_refused() {
+    within_deadline(|| {
+        let (asked, answer) = (Spot::default(), Signal::new());
+        let below = Doubtful { asked: asked.clone(), answer: answer.clone(), refusals: AtomicUsize::new(1) };
+        let line = Arc::new(SerialExecutor::over(below));
+        let submit = |n: i32| {
+            let (line, spot) = (Arc::clone(&line), Spot::default());
+            let at = spot.clone();
+            let thread = std::thread::spawn(move || {
+                at.arrive();
+                line.submit(move || n)
+                    .map(|handle| handle.join_timeout(LONG).unwrap())
+                    .map_err(|error| error.reason)
+            });
+            (thread, spot)
+        };
+        let (first, _) = submit(1);
+        asked.wait_until_blocked();
+        let (second, spot) = submit(2);
+        spot.wait_until_blocked();
+        answer.set();
+        assert_matches!(first.join().unwrap(), Err(RejectReason::Saturated));
+        assert_matches!(second.join().unwrap(), Ok(2));
+    });
+}
+
+#[test]
+fn a_head_that_is_dropped_takes_its_line_along_and_the_next_one_begins_anew() {
+    within_deadline(|| {
+        let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Discard);
+        let pool = builder.build().unwrap();
+        let (end, begun) = (Signal::new(), Signal::new());
+        let (until, is_begun) = (end.clone(), begun.clone());
+        pool.execute(move || {
+            is_begun.set();
+            until.wait();
+        })
+        .unwrap();
+        begun.wait();
+        let filler = pool.submit(|| ()).unwrap();
+        let line = SerialExecutor::over(&pool);
+        assert_matches!(line.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled));
+        end.set();
+        filler.join().unwrap();
+        assert_eq!(line.submit(|| 5).unwrap().join().unwrap(), 5);
+    });
+}
+
+#[test]
+fn a_head_that_is_handed_back_runs_the_line_where_it_is_run() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let (end, begun) = (Signal::new(), Signal::new());
+        let (until, is_begun) = (end.clone(), begun.clone());
+        pool.execute(move || {
+            is_begun.set();
+            until.wait();
+        })
+        .unwrap();
+        begun.wait();
+        let line = SerialExecutor::over(&pool);
+        let handles: Vec<_> = (0..3).map(|n| line.submit(move || n).unwrap()).collect();
+        let mut back = pool.shutdown_now();
+        assert_eq!((back.len(), line.waiting()), (1, 3));
+        back.pop().unwrap().run();
+        assert_eq!(handles.into_iter().map(|handle| handle.join().unwrap()).sum::<i32>(), 3);
+        end.set();
+    });
+}
+
+#[test]
+fn cancelled_tasks_do_not_count_and_are_cleared_out() {
+    within_deadline(|| {
+        let line = SerialExecutor::over(ThreadPoolExecutor::fixed(1));
+        let end = Signal::new();
+        let until = end.clone();
+        line.execute(move || until.wait()).unwrap();
+        eventually("it runs", || line.waiting() == 0);
+        let handles: Vec<_> = (0..100).map(|n| line.submit(move || n).unwrap()).collect();
+        assert_eq!(line.waiting(), 100);
+        for handle in &handles[..80] {
+            handle.cancel();
+        }
+        assert_eq!(line.waiting(), 20);
+        let taken_out = handles[90].remove().expect("it waits in the line");
+        assert_eq!(line.waiting(), 19);
+        end.set();
+        line.submit(|| ()).unwrap().join().unwrap();
+        assert_eq!(handles.iter().filter(|handle| handle.state() == TaskState::Completed).count(), 19);
+        drop(taken_out);
+        assert_eq!(handles[90].state(), TaskState::Cancelled);
+    });
+}
+
+#[test]
+fn over_executors_that_run_tasks_at_once() {
+    within_deadline(|| {
+        let line = Arc::new(SerialExecutor::over(DirectExecutor));
+        let (own, log) = (Arc::clone(&line), Arc::new(Mutex::new(Vec::new())));
+        let inner_log = Arc::clone(&log);
+        line.execute(move || {
+            let log = Arc::clone(&inner_log);
+            own.execute(move || log.lock().unwrap().push("inner")).unwrap(); // behind this one, not inside
+            inner_log.lock().unwrap().push("outer");
+        })
+        .unwrap();
+        assert_eq!(*log.lock().unwrap(), ["outer", "inner"]);
+        let builder =
+            ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(CallerRuns);
+        let line = SerialExecutor::over(builder.build().unwrap());
+        let sum: i32 =
+            (0..50).map(|n| line.submit(move || n).unwrap()).map(|handle| handle.join().unwrap()).sum();
+        assert_eq!(sum, 1225);
+    });
+}
+
+#[test]
+fn a_line_that_waits_for_itself_is_found_and_never_helped() {
+    within_deadline(|| {
+        for what in
+            [OnStarvation::Report, OnStarvation::Help { depth: 9 }, OnStarvation::Spare { at_most: 2 }]
+        {
+            let pool =
+                ThreadPoolExecutor::builder().name("below").threads(4).on_starvation(what).build().unwrap();
+            let line = Arc::new(SerialExecutor::over(pool));
+            let own = Arc::clone(&line);
+            let waits = line.submit(move || match own.submit(|| ()).unwrap().join() {
+                Err(JoinError::Starved(_, report)) => report,
+                other => panic!("it overtakes the task that waits for it: {other:?}"),
+            });
+            let report = waits.unwrap().join_timeout(LONG).unwrap();
+            let [wait] = report.chain() else { panic!("{report}") };
+            assert_eq!(wait.pool.as_deref(), Some("below"));
+            assert_matches!(&wait.waits_for, WaitsFor::Queued { pool, .. } if pool == "a serial executor");
+        }
+    });
+}
+
+/// The head of the line is in the queue of a pool whose only thread waits for a task of the line.
+#[test]
+fn a_line_behind_a_task_that_waits_for_it_is_found() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let line = Arc::new(SerialExecutor::over(Arc::clone(&pool)));
+        let own = Arc::clone(&line);
+        let waits = pool.submit(move || {
+            own.execute(|| ()).unwrap();
+            matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..)))
+        });
+        assert!(waits.unwrap().join_timeout(LONG).unwrap());
+        // And if the task comes only when the thread waits for it already.
+        let spot = Spot::default();
+        let executor::FutureTask { task, handle } = executor::FutureTask::new(|| ());
+        let at = spot.clone();
+        let (own, first) = (Arc::clone(&line), Signal::new());
+        let is_first = first.clone();
+        let waits = pool.submit(move || {
+            own.execute(|| ()).unwrap();
+            is_first.set();
+            at.arrive();
+            matches!(handle.join(), Err(JoinError::Starved(..)))
+        });
+        first.wait();
+        spot.wait_until_blocked();
+        line.execute(task).unwrap();
+        assert!(waits.unwrap().join_timeout(LONG).unwrap());
+    });
+}
+
+#[test]
+fn a_line_behind_a_task_that_can_go_on_is_waited_for() {
+    within_deadline(|| {
+        let below = ThreadPoolExecutor::fixed(1);
+        let (end, begun) = (Signal::new(), Signal::new());
+        let (until, is_begun) = (end.clone(), begun.clone());
+        below
+            .execute(move || {
+                is_begun.set();
+                until.wait();
+            })
+            .unwrap();
+        begun.wait();
+        let line = SerialExecutor::over(below);
+        let awaited = line.submit(|| 6).unwrap();
+        let (pool, spot) = (ThreadPoolExecutor::fixed(1), Spot::default());
+        let at = spot.clone();
+        let waits = pool.submit(move || {
+            at.arrive();
+            awaited.join().unwrap()
+        });
+        spot.wait_until_blocked();
+        end.set();
+        assert_eq!(waits.unwrap().join_timeout(LONG).unwrap(), 6);
+    });
+}

@@ -1,0 +1,170 @@
+//! Right: the handle has a number and no job. The queue has the numbers of jobs, and a map behind the pool's lock has the
+//! jobs that nobody has begun: to take one out of the map is to claim it.
+#![allow(unused)]
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
+
+/// The job panicked, so there is no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Panicked;
+
+// ----- Given, and right as it is: threads and their queue. What else a worker has to know is yours to add. -----
+
+/// What whoever claims a job calls.
+type Entry = Box<dyn FnOnce() + Send>;
+
+/// Runs jobs on a fixed number of threads of its own. Clones are the same pool: a job that submits jobs has one.
+#[derive(Clone)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// There is an entry, or the end has come.
+    changed: Condvar,
+}
+
+struct State {
+    /// The jobs by their numbers, in their order. One that is not in `unbegun` any more was claimed.
+    queue: VecDeque<u64>,
+    unbegun: BTreeMap<u64, Entry>,
+    submitted: u64,
+    shutting_down: bool,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+thread_local! {
+    /// The pool whose worker this thread is, as an address.
+    static WORKS_FOR: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Pool {
+    /// Starts `threads` threads, which wait for entries.
+    pub fn new(threads: usize) -> Self {
+        let state = State {
+            queue: VecDeque::new(),
+            unbegun: BTreeMap::new(),
+            submitted: 0,
+            shutting_down: false,
+            threads: Vec::new(),
+        };
+        let pool = Self { shared: Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }) };
+        let start = |_| {
+            let pool = pool.clone();
+            thread::spawn(move || pool.work())
+        };
+        let threads = (0..threads).map(start).collect();
+        pool.shared.state.lock().unwrap().threads = threads;
+        pool
+    }
+
+    /// Ends the pool: every job that was submitted is still run, and so is what such jobs submit; then every thread ends.
+    /// Returns when they are gone. It is called once, and not by a job.
+    pub fn shutdown(&self) {
+        let threads = {
+            let mut state = self.shared.state.lock().unwrap();
+            state.shutting_down = true;
+            mem::take(&mut state.threads)
+        };
+        self.shared.changed.notify_all();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+
+    /// Puts an entry into the queue. A worker calls it, in its turn. It must not panic.
+    fn enqueue(&self, entry: Entry) -> u64 {
+        let mut state = self.shared.state.lock().unwrap();
+        let number = state.submitted;
+        state.submitted += 1;
+        state.queue.push_back(number);
+        state.unbegun.insert(number, entry);
+        drop(state);
+        self.shared.changed.notify_one();
+        number
+    }
+
+    /// What a worker does.
+    fn work(&self) {
+        WORKS_FOR.with(|pool| pool.set(self.address()));
+        while let Some(entry) = self.next_entry() {
+            entry();
+        }
+    }
+
+    /// Waits for an entry. `None`: the queue is empty and stays so.
+    fn next_entry(&self) -> Option<Entry> {
+        let mut state = self.shared.state.lock().unwrap();
+        loop {
+            while let Some(number) = state.queue.pop_front() {
+                if let Some(entry) = state.unbegun.remove(&number) {
+                    return Some(entry);
+                }
+            }
+            if state.shutting_down {
+                return None;
+            }
+            state = self.shared.changed.wait(state).unwrap();
+        }
+    }
+}
+
+// ----- Yours. -----
+
+impl Pool {
+    /// Accepts a job and returns at once. Whoever claims it first runs it: a worker in its turn, or one that joins it.
+    pub fn submit<T: Clone + Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
+        let job = Arc::new(Job { outcome: Mutex::new(None), ended: Condvar::new() });
+        let queued = Arc::clone(&job);
+        let number = self.enqueue(Box::new(move || {
+            let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked);
+            *queued.outcome.lock().unwrap() = Some(outcome);
+            queued.ended.notify_all();
+        }));
+        Handle { pool: self.clone(), number, job }
+    }
+
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.shared).addr()
+    }
+
+    /// Whether the calling thread is one of this pool's workers.
+    fn is_mine(&self) -> bool {
+        WORKS_FOR.with(Cell::get) == self.address()
+    }
+}
+
+/// A job, from the side of those who wait for it. Clones are handles of the same job.
+#[derive(Clone)]
+pub struct Handle<T> {
+    pool: Pool,
+    number: u64,
+    job: Arc<Job<T>>,
+}
+
+/// The queue and the handles share it.
+struct Job<T> {
+    outcome: Mutex<Option<Result<T, Panicked>>>,
+    ended: Condvar,
+}
+
+impl<T: Clone + Send + 'static> Handle<T> {
+    /// Returns the job's result when it has ended, each time it is called. A worker of the job's pool that finds the job not
+    /// yet begun runs it itself; everybody else, and a worker if the job runs already, sleeps until it has ended.
+    pub fn join(&self) -> Result<T, Panicked> {
+        if self.pool.is_mine() {
+            let claimed = self.pool.shared.state.lock().unwrap().unbegun.remove(&self.number);
+            if let Some(entry) = claimed {
+                entry();
+            }
+        }
+        let outcome = self.job.outcome.lock().unwrap();
+        self.job.ended.wait_while(outcome, |outcome| outcome.is_none()).unwrap().clone().unwrap()
+    }
+}
