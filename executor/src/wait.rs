@@ -137,7 +137,7 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
     let mut relief = Relief::default();
     loop {
         let woken = spins && parker.spin(deadline, patience);
-        let timed_out = !woken && sleep(deadline, parker, &thing, &mut relief)?;
+        let timed_out = !woken && sleep(deadline, token.as_ref(), parker, &thing, &mut relief)?;
         parker.use_up();
         if let Some(found) = thing.look(waker) {
             return Ok(found);
@@ -151,15 +151,18 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
     }
 }
 
-/// Sleeps until a wake-up comes, unless it never can. True if the deadline came first.
+/// Sleeps until a wake-up comes, unless it never can. True if the deadline came first. A wait under a token with a deadline
+/// ends with that, so it is none without end.
 fn sleep(
     deadline: Deadline,
+    token: Option<&CancelToken>,
     parker: &Arc<Parker>,
     thing: &impl Look,
     relief: &mut Relief,
 ) -> Result<bool, WaitError> {
     if deadline.is_never()
         && wait_graph::concerns_this_thread()
+        && !token.is_some_and(CancelToken::has_deadline)
         && let Some(what) = thing.what()
     {
         return match wait_graph::about_to_sleep(what, parker, relief) {

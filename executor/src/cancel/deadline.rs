@@ -1,5 +1,7 @@
 //! Tokens that cancel themselves when their time is up.
 
+use std::collections::BTreeSet;
+
 use super::tree::{Callbacks, CancelToken};
 use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, Duration, Instant};
@@ -57,6 +59,20 @@ impl CancelToken {
             child.cancel_at(deadline);
         }
         child
+    }
+
+    /// Whether this token or one above it will be cancelled when its time is up.
+    pub(crate) fn has_deadline(&self) -> bool {
+        let (mut seen, mut to_see) = (BTreeSet::new(), vec![self]); // no recursion: chains can be long
+        while let Some(token) = to_see.pop() {
+            if token.node.state.lock().deadline.is_some() {
+                return true;
+            }
+            if seen.insert(Arc::as_ptr(&token.node)) {
+                to_see.extend(token.node.parents());
+            }
+        }
+        false
     }
 
     fn cancel_at(&self, deadline: Instant) {

@@ -33,6 +33,13 @@ pub(super) struct Node {
     other_parents: Vec<Link>,
 }
 
+impl Node {
+    /// The tokens directly above.
+    pub(super) fn parents(&self) -> impl Iterator<Item = &CancelToken> {
+        self.parent.iter().chain(&self.other_parents).map(|link| &link.parent)
+    }
+}
+
 /// Where a child hangs below its parent.
 struct Link {
     parent: CancelToken,

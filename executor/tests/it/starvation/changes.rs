@@ -278,6 +278,22 @@ fn a_cancelled_wait_is_interrupted_and_not_starved() {
     });
 }
 
+/// The token above that of the task is cancelled when its time is up, which ends the wait.
+#[test]
+fn a_wait_under_a_token_with_a_deadline_ends_by_it() {
+    within_deadline(|| {
+        let pool = named("own", 1);
+        let own = Arc::clone(&pool);
+        let waits = pool.submit(move || {
+            let queued = own.submit(|| ()).unwrap();
+            let request = CancelToken::current().with_timeout(SHORT);
+            request.child().attach(|| matches!(queued.join(), Err(JoinError::Interrupted(_))))
+        });
+        assert!(outside(waits.unwrap()));
+        assert_eq!(pool.stats().starved, 0);
+    });
+}
+
 /// The classic test of starvation submits from a thread of its own, and so does not starve.
 #[test]
 fn a_thread_outside_that_waits_takes_no_thread_from_the_pool() {
