@@ -47,6 +47,7 @@
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
 //! | `bounded` | [`BoundedExecutor`] | When there is no room | a bound on what is under way, over any executor |
+//! | `line` | | Tasks and executors | tasks that run one at a time, in order |
 //! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
@@ -202,6 +203,8 @@ pub use completion::ExecutorCompletionService;
 
 mod bounded;
 pub use bounded::BoundedExecutor;
+
+mod line;
 
 mod serial;
 pub use serial::SerialExecutor;

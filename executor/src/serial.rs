@@ -4,43 +4,22 @@
 //! keeps its thread while there is nothing to do. A line of tasks needs one only while it has some, and any number of lines
 //! can share a pool.
 //!
-//! # How a line moves
-//!
-//! ```text
-//!            first task                   accepted                     begins
-//!   empty ───────────────▶ being offered ──────────▶ in the executor ────────▶ moves ──last task done──▶ empty
-//!     ▲                          │ refused                 │ dropped
-//!     └──────────────────────────┴─────────────────────────┘
-//! ```
-//!
-//! The line gives the executor below one task, its *head*, which runs the tasks of the line one after the other until none is
-//! left. So the executor can refuse only when the line is empty, and the refusal is the answer to the one whose task it was.
-//! In the classic listing each task submits the next one: refused in the middle, the rest of the line stays where it is for
-//! ever.
-//!
-//! # Invariants
-//!
-//! 1. There is at most one head. While there is one, every task that is in the line will be run by it, or be dropped with it.
-//! 2. While the head is being offered, other submitters wait: nobody counts on a head that may be refused.
-//! 3. No user code runs under the lock.
+//! How the line moves, and what always holds, is on the page of [`line`](crate::line): here it has a lock, a watcher and an
+//! executor.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::task::Waker;
 
-use crate::companion::Companion;
-use crate::error::{RejectReason, WaitError};
 use crate::executor::{Executor, RejectedExecution};
 use crate::ids::{TaskId, WatcherId};
+use crate::line::{Keeper, Lender, Line, LineState, Tombstones, Turns, not_joined};
 use crate::panics::PanicHandler;
 use crate::starvation::OnStarvation;
-use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Arc, Mutex, MutexGuard};
-use crate::task::{Task, TaskLabel};
-use crate::wait::{self, Deadline, Look, Ticket, wait_for};
-use crate::wait_graph::{
-    Awaited, ComesFrom, Place, Source, ThreadKey, Worker, look_again, see_to_line, this_thread,
-};
+use crate::sync::Arc;
+use crate::sync::process::OnceLock;
+use crate::task::Task;
+use crate::wait::{Deadline, Look, Ticket, wait_for};
+use crate::wait_graph::{Awaited, Place, Source};
 use crate::watcher::{QueueWatcher, Watch, Workforce};
 
 /// Runs tasks one at a time and in the order of their submission, on the threads of the executor below.
@@ -63,7 +42,8 @@ use crate::watcher::{QueueWatcher, Watch, Workforce};
 ///
 /// Each task sees what those before it did, whichever threads they ran on. One that panics does not stop the line; its panic
 /// goes to the [panic handler of the process](crate::panics) if nobody reads it. The line has no end of its own, and keeps
-/// the thread that it got until it is empty: a line that never is keeps it for ever.
+/// the thread that it got until it is empty: a line that never is keeps it for ever, unless it is told to
+/// [take turns](Self::turns_of).
 ///
 /// If the executor below refuses, the submission that it was asked for fails. If it drops what it has accepted, as
 /// [`Discard`](crate::Discard) does, the tasks that are in the line then are dropped and their handles completed as cancelled.
@@ -74,53 +54,75 @@ use crate::watcher::{QueueWatcher, Watch, Workforce};
 /// `execute` and `submit` wait while another thread's submission is just being accepted or refused by the executor below, as
 /// long as that takes. A task that waits for a later one of its own line would wait for ever: that is [found](crate::Starvation).
 pub struct SerialExecutor<E> {
-    inner: E,
-    line: Arc<Line>,
+    inner: Lender<E>,
+    line: Arc<Line<Serial>>,
 }
 
-struct Line {
-    state: Mutex<LineState>,
+/// Keeps the one line.
+struct Serial {
     watch: Watch,
-}
-
-struct LineState {
-    tasks: VecDeque<Task>,
-    /// How many of them were cancelled. For a moment it may be below zero.
-    tombstones: isize,
-    /// There is a head.
-    moves: bool,
-    /// Who is giving the head to the executor below.
-    offered_by: Option<ThreadKey>,
-    /// Where the head is.
-    head: Place,
-    /// What it runs.
-    runs: Option<TaskLabel>,
-    /// Submitters that wait until the head is accepted or refused.
-    submitters: wait::Line,
+    tombstones: Tombstones,
+    turns: OnceLock<Turns>,
 }
 
 impl<E: Executor> SerialExecutor<E> {
     /// Makes an empty line over an executor.
     pub fn over(executor: E) -> Self {
-        let line = Arc::new_cyclic(|me| Line {
-            state: Mutex::new(LineState {
-                tasks: VecDeque::new(),
-                tombstones: 0,
-                moves: false,
-                offered_by: None,
-                head: Place::Elsewhere,
-                runs: None,
-                submitters: wait::Line::new(),
-            }),
-            watch: Watch::new(me),
+        let line = Arc::new_cyclic(|me| {
+            Line::new(Serial { watch: Watch::new(me), tombstones: Tombstones::new(), turns: OnceLock::new() })
         });
-        Self { inner: executor, line }
+        Self { inner: Lender::new(executor), line }
+    }
+
+    /// Has the line let others go first after every so many of its tasks: if there are more, it goes to the end of the queue
+    /// of the executor below, and goes on where it gets its next thread.
+    ///
+    /// The executor has to be one that a task can own: a pool, or an [`Arc`] of one.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use executor::{Latch, SerialExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = Arc::new(ThreadPoolExecutor::single());
+    /// let gate = Arc::new(Latch::new(1));
+    /// let until = Arc::clone(&gate);
+    /// pool.execute(move || until.wait().unwrap())?; // so that all of it waits in the queue
+    ///
+    /// let order = Arc::new(Mutex::new(Vec::new()));
+    /// let note = |what| {
+    ///     let order = Arc::clone(&order);
+    ///     move || order.lock().unwrap().push(what)
+    /// };
+    /// let line = SerialExecutor::over(Arc::clone(&pool)).turns_of(2);
+    /// for what in ["1st", "2nd", "3rd"] {
+    ///     line.execute(note(what))?;
+    /// }
+    /// pool.execute(note("another's"))?;
+    /// let last = line.submit(|| ())?;
+    /// gate.count_down();
+    /// last.join()?;
+    /// assert_eq!(*order.lock().unwrap(), ["1st", "2nd", "another's", "3rd"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// If the executor below refuses the line when it comes for its next turn, as a pool does that was shut down, the line goes
+    /// on where it is. An executor that
+    /// has submitters wait for room has the line wait, too, with its thread.
+    ///
+    /// # Panics
+    /// If `tasks` is zero.
+    pub fn turns_of(self, tasks: usize) -> Self
+    where
+        E: 'static,
+    {
+        assert!(tasks > 0, "a turn is one task at least");
+        let _ = self.line.keeper.turns.set(self.inner.turns(tasks)); // the first word counts
+        self
     }
 
     /// How many tasks wait in the line, without the one that runs.
     pub fn waiting(&self) -> usize {
-        let state = self.line.state.lock();
-        state.tasks.len().saturating_sub(usize::try_from(state.tombstones).unwrap_or(0))
+        self.line.with(|state| state.len()).saturating_sub(self.line.keeper.tombstones.count())
     }
 
     /// The executor below.
@@ -132,152 +134,39 @@ impl<E: Executor> SerialExecutor<E> {
 impl<E: Executor> Executor for SerialExecutor<E> {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let id = task.id();
-        if !self.line.join(task)? {
-            return Ok(()); // the head will come to it
-        }
-        let line = Arc::clone(&self.line);
-        let head = Task::new(move || line.run()).named("a line of tasks");
-        let head = head.accompanied(Head { line: Arc::clone(&self.line), begun: AtomicBool::new(false) });
-        match self.inner.execute_task(head) {
-            Ok(()) => {
-                self.line.is_decided();
-                Ok(())
-            }
-            Err(RejectedExecution { reason, task: head }) => {
-                let own = self.line.take_out(id);
-                drop(head); // the line is empty now, and those who wait try for themselves
-                match own {
-                    Some(task) => Err(RejectedExecution { reason, task }),
-                    None => Ok(()), // cancelled meanwhile
-                }
-            }
+        let mut entry = Entry { line: &self.line, task: Some(task), ticket: None };
+        match wait_for(Deadline::NEVER, &mut entry) {
+            Ok(true) => self.line.offer(&*self.inner, id),
+            Ok(false) => Ok(()), // the head will come to it
+            Err(why) => Err(not_joined(why, entry.task.take())),
         }
     }
 }
 
-impl Line {
-    /// Puts a task into the line. True if the caller has to find somebody who runs it.
-    fn join(self: &Arc<Self>, task: Task) -> Result<bool, RejectedExecution> {
-        let (mut task, mut ticket) = (Some(task), None);
-        let result = wait_for(Deadline::NEVER, Entry { line: self, task: &mut task, ticket: &mut ticket });
-        if let Some(ticket) = ticket {
-            self.state.lock().submitters.leave(ticket);
-        }
-        result.map_err(|why| RejectedExecution {
-            reason: match why {
-                WaitError::Starved(starvation) => RejectReason::Starved(starvation),
-                _ => RejectReason::Interrupted,
-            },
-            task: task.take().expect("it has not joined the line"),
-        })
-    }
-
-    /// The head was accepted, or is gone.
-    fn is_decided(&self) {
-        let mut state = self.state.lock();
-        state.offered_by = None;
-        let waiting = state.submitters.take_all();
-        drop(state);
-        waiting.for_each(Waker::wake);
-    }
-
-    /// The head's body: runs what is in the line until there is nothing.
-    fn run(self: &Arc<Self>) {
-        let _works = see_to_line(self.watch.id(), Arc::clone(self) as Arc<dyn Worker>);
-        while let Some(task) = self.next() {
-            task.run();
-        }
-    }
-
-    fn next(&self) -> Option<Task> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
-        let mut state = self.state.lock();
-        let next = loop {
-            match state.tasks.pop_front() {
-                Some(task) if state.let_go(&task) => cancelled.push(task),
-                next => break next,
-            }
-        };
-        state.runs = next.as_ref().map(Task::label);
-        if next.is_none() {
-            (state.moves, state.head) = (false, Place::Elsewhere);
-        }
-        drop(state);
-        next
-    }
-
-    fn head_is(&self, place: Place) {
-        self.state.lock().head = place;
-    }
-
-    /// The head was dropped without having been run, and with it all that counted on it.
-    fn abandon(&self) {
-        let mut state = self.state.lock();
-        (state.moves, state.head) = (false, Place::Elsewhere);
-        let tasks = std::mem::take(&mut state.tasks);
-        for task in &tasks {
-            state.let_go(task);
-        }
-        drop(state);
-        drop(tasks);
-        self.is_decided();
-    }
-}
-
-impl LineState {
-    /// Counts a task that is out of the line. True if it was cancelled in there.
-    fn let_go(&mut self, task: &Task) -> bool {
-        let was_cancelled = task.leave_queue();
-        self.tombstones -= isize::from(was_cancelled);
-        was_cancelled
-    }
-
-    /// Takes out what was cancelled, for the caller to drop outside the lock.
-    fn clear_out(&mut self) -> Vec<Task> {
-        let (cancelled, tasks): (Vec<_>, Vec<_>) = self.tasks.drain(..).partition(Task::is_cancelled);
-        self.tasks.extend(tasks);
-        for task in &cancelled {
-            self.let_go(task);
-        }
-        cancelled
-    }
-}
-
-/// A look at the line by a submitter.
+/// A submitter before the line.
 struct Entry<'a> {
-    line: &'a Arc<Line>,
-    task: &'a mut Option<Task>,
-    ticket: &'a mut Option<Ticket>,
+    line: &'a Arc<Line<Serial>>,
+    task: Option<Task>,
+    ticket: Option<Ticket>,
 }
 
-impl Look for Entry<'_> {
+impl Look for &mut Entry<'_> {
     type Found = bool;
 
     fn look(&mut self, waker: &Waker) -> Option<bool> {
-        let mut state = self.line.state.lock();
         if let Some(ticket) = self.ticket.take() {
-            state.submitters.leave(ticket);
+            self.line.leave(ticket);
         }
-        if state.offered_by.is_some_and(|thread| thread != this_thread()) {
-            *self.ticket = Some(state.submitters.join(waker.clone()));
-            return None;
+        match self.line.join(&mut self.task, waker) {
+            Ok(is_first) => {
+                self.line.task_has_come();
+                Some(is_first)
+            }
+            Err(ticket) => {
+                self.ticket = Some(ticket);
+                None
+            }
         }
-        let is_first = !state.moves;
-        if is_first {
-            (state.moves, state.offered_by) = (true, Some(this_thread()));
-        }
-        let task = self.task.take()?;
-        let id = self.line.watch.id();
-        state.tombstones += isize::from(!task.enter_queue(id));
-        state.tasks.push_back(task);
-        let head = state.head;
-        drop(state);
-        // Somebody may have waited for this task before it was here, and have looked who could run it.
-        look_again(id);
-        if let Place::In(queue) = head {
-            look_again(queue);
-        }
-        Some(is_first)
     }
 
     fn what(&self) -> Option<Awaited> {
@@ -285,68 +174,47 @@ impl Look for Entry<'_> {
     }
 }
 
-/// For a submitter that waits until the head is accepted.
-impl Source for Line {
-    fn comes_from(&self) -> ComesFrom {
-        match self.state.lock().offered_by {
-            Some(thread) => ComesFrom::Places(vec![Place::On(thread)]),
-            None => ComesFrom::Elsewhere,
-        }
-    }
-}
-
-/// Goes along with the head.
-struct Head {
-    line: Arc<Line>,
-    begun: AtomicBool,
-}
-
-impl Companion for Head {
-    fn enters(&self, queue: WatcherId) {
-        self.line.head_is(Place::In(queue));
-    }
-
-    fn leaves(&self) {
-        self.line.head_is(Place::Elsewhere);
-    }
-
-    fn begins(&self) {
-        self.begun.store(true, Ordering::Relaxed); // read by its drop
-        self.line.head_is(Place::On(this_thread()));
-        self.line.is_decided();
-    }
-}
-
-impl Drop for Head {
+impl Drop for Entry<'_> {
     fn drop(&mut self) {
-        if !self.begun.load(Ordering::Relaxed) {
-            self.line.abandon();
+        if let Some(ticket) = self.ticket.take() {
+            self.line.leave(ticket);
         }
     }
 }
 
-impl Worker for Line {
-    fn runs(&self) -> Option<TaskLabel> {
-        self.state.lock().runs.clone()
+impl Keeper for Serial {
+    fn watcher(&self) -> WatcherId {
+        self.watch.id()
+    }
+
+    fn tombstones(&self) -> &Tombstones {
+        &self.tombstones
+    }
+
+    fn turns(&self) -> Option<&Turns> {
+        self.turns.get()
+    }
+
+    fn change<R>(line: &Arc<Line<Self>>, change: impl FnOnce(&mut LineState) -> R) -> R {
+        line.with(change) // an idle line stays where it is
     }
 }
 
-impl Workforce for Line {
+impl Workforce for Line<Serial> {
     fn name(&self) -> String {
         "a serial executor".to_owned()
     }
 
     fn waits_for_threads(&self, waiting: usize) -> bool {
-        let state: MutexGuard<'_, LineState> = self.state.lock();
-        match state.head {
+        match self.place() {
             Place::Elsewhere => false,
-            Place::In(_) => state.offered_by.is_none(),
+            Place::In(_) => true,
             Place::On(_) => waiting == 1,
         }
     }
 
     fn waits_in(&self) -> Option<WatcherId> {
-        if let Place::In(queue) = self.state.lock().head { Some(queue) } else { None }
+        if let Place::In(queue) = self.place() { Some(queue) } else { None }
     }
 
     fn lends_tasks(&self) -> bool {
@@ -358,7 +226,7 @@ impl Workforce for Line {
     }
 
     fn queued_of(&self, collector: usize) -> usize {
-        self.state.lock().tasks.iter().filter(|task| task.collector() == collector).count()
+        self.with(|state| state.tasks().filter(|task| task.collector() == collector).count())
     }
 
     fn on_starvation(&self) -> OnStarvation {
@@ -394,33 +262,24 @@ impl Workforce for Line {
     }
 }
 
-impl QueueWatcher for Line {
+impl QueueWatcher for Line<Serial> {
     fn cancelled_in_queue(&self) {
-        let mut state = self.state.lock();
-        state.tombstones += 1;
-        // As a pool does: each of them pays a constant share of the clearing up.
-        let half = isize::try_from(state.tasks.len() / 2).unwrap_or(isize::MAX);
-        let removed =
-            if state.tombstones >= 32 && state.tombstones >= half { state.clear_out() } else { Vec::new() };
-        drop(state);
-        drop(removed);
+        let tombstones = &self.keeper.tombstones;
+        if tombstones.has_come() && tombstones.are_many(self.with(|state| state.len())) {
+            drop(self.clear_out());
+        }
     }
 
     fn tombstone_dropped(&self) {} // what leaves the line is counted before it is dropped
 
     fn take_out(&self, id: TaskId) -> Option<Task> {
-        let mut state = self.state.lock();
-        let place = state.tasks.iter().position(|task| task.id() == id)?;
-        let task = state.tasks.remove(place)?;
-        let was_cancelled = state.let_go(&task);
-        drop(state);
-        (!was_cancelled).then_some(task)
+        self.remove(id)
     }
 }
 
 impl<E: fmt::Debug> fmt::Debug for SerialExecutor<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waiting = self.line.state.lock().tasks.len();
-        f.debug_struct("SerialExecutor").field("waiting", &waiting).field("executor", &self.inner).finish()
+        let waiting = self.line.with(|state| state.len()).saturating_sub(self.line.keeper.tombstones.count());
+        f.debug_struct("SerialExecutor").field("waiting", &waiting).field("executor", &*self.inner).finish()
     }
 }

@@ -13,6 +13,7 @@ const IN_ORDER: &[&str] = &[
     "channel/mod.rs",
     "handle/mod.rs",
     "executor/mod.rs",
+    "line/mod.rs",
     "thread_pool/mod.rs",
     "uninterruptible/mod.rs",
     "shutdown_hooks/mod.rs",
