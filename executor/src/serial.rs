@@ -416,6 +416,16 @@ impl QueueWatcher for Line {
         drop(state);
         (!was_cancelled).then_some(task)
     }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        let mut state = self.state.lock();
+        let (removed, kept): (Vec<_>, Vec<_>) = state.tasks.drain(..).partition(wanted);
+        state.tasks.extend(kept);
+        let (cancelled, taken): (Vec<_>, Vec<_>) = removed.into_iter().partition(|task| state.let_go(task));
+        drop(state);
+        drop(cancelled);
+        taken
+    }
 }
 
 impl<E: fmt::Debug> fmt::Debug for SerialExecutor<E> {
