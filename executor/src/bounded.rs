@@ -293,7 +293,7 @@ pub struct BoundedStats {
 
 impl fmt::Display for BoundedStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} under way, {} submitters wait", self.under_way, self.bound, self.waiting)
+        write!(f, "{} of {} under way, {} waiting", self.under_way, self.bound, self.waiting)
     }
 }
 

@@ -285,7 +285,7 @@ impl<E> Inner<E> {
         if self.life.gone.wait_timeout(timeout).is_err() {
             return self.is_terminated();
         }
-        let rest = || timeout.saturating_sub(Instant::now().saturating_duration_since(begin));
+        let rest = || timeout.saturating_sub(begin.elapsed());
         self.service().is_none_or(|service| service.await_termination(rest()))
     }
 

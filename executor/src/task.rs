@@ -141,9 +141,9 @@ impl Task {
         match &self.body {
             Body::Closure(_) => true,
             Body::Other(Other::WithHandle(duty)) => duty.cell().enter_queue(watcher),
-            Body::Other(Other::Accompanied(both)) => {
-                both.1.enters(watcher);
-                both.0.cell().is_none_or(|cell| cell.enter_queue(watcher))
+            accompanied @ Body::Other(Other::Accompanied(_)) => {
+                accompanied.companions().for_each(|companion| companion.enters(watcher));
+                accompanied.cell().is_none_or(|cell| cell.enter_queue(watcher))
             }
         }
     }
@@ -154,9 +154,9 @@ impl Task {
         match &self.body {
             Body::Closure(_) => false,
             Body::Other(Other::WithHandle(duty)) => duty.cell().leave_queue(),
-            Body::Other(Other::Accompanied(both)) => {
-                both.1.leaves();
-                both.0.cell().is_some_and(HandleCell::leave_queue)
+            accompanied @ Body::Other(Other::Accompanied(_)) => {
+                accompanied.companions().for_each(Companion::leaves);
+                accompanied.cell().is_some_and(HandleCell::leave_queue)
             }
         }
     }
