@@ -275,6 +275,10 @@ impl QueueWatcher for Line<Serial> {
     fn take_out(&self, id: TaskId) -> Option<Task> {
         self.remove(id)
     }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        self.remove_all(wanted)
+    }
 }
 
 impl<E: fmt::Debug> fmt::Debug for SerialExecutor<E> {

@@ -72,6 +72,10 @@ pub(crate) trait QueueWatcher: Workforce {
 
     /// Takes a task out of the queue, if it is in there and not cancelled.
     fn take_out(&self, id: TaskId) -> Option<Task>;
+
+    /// Takes all those out of the queue that are wanted and not cancelled, in the order in which they would have been run.
+    /// `wanted` is asked under the lock of the queue's owner.
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task>;
 }
 
 /// All watchers there are. It is asked only when a task that waits is cancelled or taken out.

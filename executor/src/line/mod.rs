@@ -45,10 +45,11 @@ use crate::cancel::{CancelToken, RunningTask};
 use crate::error::{RejectReason, WaitError};
 use crate::executor::{Executor, RejectedExecution};
 use crate::ids::{TaskId, WatcherId};
+use crate::outcome::Outcome;
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
-use crate::task::{HandleCell, Outcome, Task, TaskLabel, TaskState};
+use crate::task::{HandleCell, Task, TaskLabel, TaskState};
 use crate::wait::Ticket;
 use crate::wait_graph::{ComesFrom, Place, Source, Worker, look_again, see_to_line, this_thread};
 use state::{Head, Remains};
@@ -217,8 +218,14 @@ impl<K: Keeper> Line<K> {
         taken.and_then(|(task, was_cancelled)| (!was_cancelled).then_some(task))
     }
 
+    /// Takes out all those that are wanted and not cancelled.
+    pub(crate) fn remove_all(&self, wanted: impl Fn(&Task) -> bool) -> Vec<Task> {
+        let (tasks, _cancelled) = self.with(|state| state.take_all(self.keeper.tombstones(), wanted));
+        tasks
+    }
+
     /// Takes out what was cancelled, to be dropped when all locks are free.
-    pub(crate) fn clear_out(&self) -> Vec<Task> {
+    pub(crate) fn clear_out(&self) -> (Vec<Task>, Vec<Task>) {
         self.with(|state| state.take_all(self.keeper.tombstones(), Task::is_cancelled))
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct LineState {
 #[must_use = "it is to be woken and dropped when the lock is free"]
 pub(super) struct Remains {
     pub(super) waiting: Vec<Waker>,
-    pub(super) tasks: Vec<Task>,
+    pub(super) tasks: (Vec<Task>, Vec<Task>),
 }
 
 impl LineState {
@@ -97,7 +97,7 @@ impl LineState {
     }
 
     fn decided(&mut self) -> Remains {
-        Remains { waiting: self.submitters.take_all().collect(), tasks: Vec::new() }
+        Remains { waiting: self.submitters.take_all().collect(), ..Remains::default() }
     }
 
     // ----- the head -----
@@ -177,14 +177,15 @@ impl LineState {
         Some((task, was_cancelled))
     }
 
-    /// Takes out what is to be taken out.
-    pub(super) fn take_all(&mut self, tombstones: &Tombstones, wanted: impl Fn(&Task) -> bool) -> Vec<Task> {
+    /// Takes out what is wanted: first what can still be run, in its order, then what was cancelled.
+    pub(super) fn take_all(
+        &mut self,
+        tombstones: &Tombstones,
+        wanted: impl Fn(&Task) -> bool,
+    ) -> (Vec<Task>, Vec<Task>) {
         let (out, tasks): (Vec<_>, Vec<_>) = self.tasks.drain(..).partition(wanted);
         self.tasks.extend(tasks);
-        for task in &out {
-            tombstones.has_left(task);
-        }
-        out
+        out.into_iter().partition(|task| !tombstones.has_left(task))
     }
 }
 
