@@ -51,6 +51,7 @@
 //! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | When there is no room | a bound on what is under way, over any executor |
 //! | `line` | | Tasks and executors | tasks that run one at a time, in order |
 //! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
+//! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Tasks and executors | one task at a time for each key, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
@@ -215,6 +216,9 @@ mod line;
 
 mod serial;
 pub use serial::SerialExecutor;
+
+mod striped;
+pub use striped::{Identity, Stripe, StripeStats, StripedExecutor, StripedStats};
 
 mod cancellable_task;
 pub use cancellable_task::{CancellableTask, CancellingExecutor};

@@ -10,13 +10,16 @@
 use std::fmt;
 use std::task::Waker;
 
-use crate::executor::{Executor, RejectedExecution};
+use crate::cancel::CancelToken;
+use crate::error::RejectReason;
+use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{TaskId, WatcherId};
-use crate::line::{Keeper, Lender, Line, LineState, Tombstones, Turns, not_joined};
+use crate::life::{Inner, Life, Stay, rest_of_service};
+use crate::line::{Joined, Keeper, Lender, Line, LineState, Tombstones, Turns, recall_heads};
 use crate::panics::PanicHandler;
 use crate::starvation::OnStarvation;
-use crate::sync::Arc;
 use crate::sync::process::OnceLock;
+use crate::sync::{Arc, Mutex};
 use crate::task::Task;
 use crate::wait::{Deadline, Look, Ticket, wait_for};
 use crate::wait_graph::{Awaited, Place, Source};
@@ -41,20 +44,26 @@ use crate::watcher::{QueueWatcher, Watch, Workforce};
 /// ```
 ///
 /// Each task sees what those before it did, whichever threads they ran on. One that panics does not stop the line; its panic
-/// goes to the [panic handler of the process](crate::panics) if nobody reads it. The line has no end of its own, and keeps
-/// the thread that it got until it is empty: a line that never is keeps it for ever, unless it is told to
-/// [take turns](Self::turns_of).
+/// goes to the [panic handler of the process](crate::panics) if nobody reads it. The line keeps the thread that it got until it
+/// is empty: a line that never is keeps it for ever, unless it is told to [take turns](Self::turns_of).
 ///
 /// If the executor below refuses, the submission that it was asked for fails. If it drops what it has accepted, as
 /// [`Discard`](crate::Discard) does, the tasks that are in the line then are dropped and their handles completed as cancelled.
-/// If it hands that out, as [`shutdown_now`](crate::ExecutorService::shutdown_now) does, it comes as one task, which runs the
-/// line.
+/// If it hands that out, as its [`shutdown_now`](crate::ExecutorService::shutdown_now) does, it comes as one task, which runs
+/// the line.
+///
+/// # Its end
+/// Made with [`over`](Self::over) it ends alone: after [`shutdown`](ExecutorService::shutdown) it refuses what comes and runs
+/// what it has; [`shutdown_now`](ExecutorService::shutdown_now) hands that back, and cancels the token of the task that runs.
+/// It is terminated when its last task has ended. (While somebody keeps the one task that the executor below has handed out,
+/// it is not.) Made with [`owning`](Self::owning) it ends the service below, too. Dropping one that was made with `over`
+/// neither waits nor cancels: what was accepted is run. One that owns a service drops that.
 ///
 /// # Blocking
 /// `execute` and `submit` wait while another thread's submission is just being accepted or refused by the executor below, as
 /// long as that takes. A task that waits for a later one of its own line would wait for ever: that is [found](crate::Starvation).
 pub struct SerialExecutor<E> {
-    inner: Lender<E>,
+    inner: Inner<Lender<E>>,
     line: Arc<Line<Serial>>,
 }
 
@@ -63,15 +72,46 @@ struct Serial {
     watch: Watch,
     tombstones: Tombstones,
     turns: OnceLock<Turns>,
+    life: Arc<Life>,
+    /// There is one while the line is not idle. Its lock is taken around that of the line.
+    stay: Mutex<Option<Stay>>,
 }
 
 impl<E: Executor> SerialExecutor<E> {
     /// Makes an empty line over an executor.
     pub fn over(executor: E) -> Self {
+        Self::new(Inner::over(Lender::new(executor)))
+    }
+
+    /// The same, and ends `service` when it ends itself.
+    ///
+    /// ```
+    /// use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let account = SerialExecutor::owning(ThreadPoolExecutor::single());
+    /// account.execute(|| println!("the last one"))?;
+    /// account.close(); // and the pool
+    /// assert!(account.executor().is_terminated());
+    /// # Ok::<(), executor::RejectedExecution>(())
+    /// ```
+    pub fn owning(service: E) -> Self
+    where
+        E: ExecutorService,
+    {
+        Self::new(Inner::owning(Lender::new(service)))
+    }
+
+    fn new(inner: Inner<Lender<E>>) -> Self {
         let line = Arc::new_cyclic(|me| {
-            Line::new(Serial { watch: Watch::new(me), tombstones: Tombstones::new(), turns: OnceLock::new() })
+            Line::new(Serial {
+                watch: Watch::new(me),
+                tombstones: Tombstones::new(),
+                turns: OnceLock::new(),
+                life: Arc::clone(inner.life()),
+                stay: Mutex::new(None),
+            })
         });
-        Self { inner: Lender::new(executor), line }
+        Self { inner, line }
     }
 
     /// Has the line let others go first after every so many of its tasks: if there are more, it goes to the end of the queue
@@ -116,7 +156,7 @@ impl<E: Executor> SerialExecutor<E> {
         E: 'static,
     {
         assert!(tasks > 0, "a turn is one task at least");
-        let _ = self.line.keeper.turns.set(self.inner.turns(tasks)); // the first word counts
+        let _ = self.line.keeper.turns.set(self.inner.executor().turns(tasks)); // the first word counts
         self
     }
 
@@ -127,7 +167,7 @@ impl<E: Executor> SerialExecutor<E> {
 
     /// The executor below.
     pub fn executor(&self) -> &E {
-        &self.inner
+        self.inner.executor()
     }
 }
 
@@ -135,12 +175,42 @@ impl<E: Executor> Executor for SerialExecutor<E> {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let id = task.id();
         let mut entry = Entry { line: &self.line, task: Some(task), ticket: None };
-        match wait_for(Deadline::NEVER, &mut entry) {
-            Ok(true) => self.line.offer(&*self.inner, id),
-            Ok(false) => Ok(()), // the head will come to it
-            Err(why) => Err(not_joined(why, entry.task.take())),
-        }
+        let reason = match wait_for(Deadline::NEVER, &mut entry) {
+            Ok(Some(joined)) => {
+                joined.announce();
+                let first = joined.is_first; // or there is a head, which will come to it
+                return if first { self.line.offer(self.inner.executor(), id) } else { Ok(()) };
+            }
+            Ok(None) => RejectReason::Shutdown,
+            Err(why) => why.into(),
+        };
+        let task = entry.task.take().expect("it has not joined the line");
+        Err(RejectedExecution { reason, task })
     }
+}
+
+impl<E: Executor> ExecutorService for SerialExecutor<E> {
+    fn shutdown(&self) {
+        self.inner.shutdown();
+    }
+
+    fn shutdown_now(&self) -> Vec<Task> {
+        let keeper = &self.line.keeper;
+        self.inner.life().shutdown();
+        let mut stay = keeper.stay.lock();
+        let (mut tasks, cancelled) = self.line.stop();
+        // Nobody needs to wait for a head that has not begun.
+        let ended = if self.line.with(|state| state.is_running()) { None } else { stay.take() };
+        drop(stay);
+        drop((cancelled, ended));
+        recall_heads(self.line.head_in().into_iter().collect(), self.inner.life().root());
+        self.inner.life().cancel_running();
+        let others = self.inner.stop_service().into_iter();
+        tasks.extend(others.filter(|task| !task.heads_line_under(self.inner.life().root())));
+        tasks.into_iter().map(Task::handed_out).collect()
+    }
+
+    rest_of_service!(self.inner);
 }
 
 /// A submitter before the line.
@@ -151,17 +221,26 @@ struct Entry<'a> {
 }
 
 impl Look for &mut Entry<'_> {
-    type Found = bool;
+    /// Nothing if the executor was shut down.
+    type Found = Option<Joined>;
 
-    fn look(&mut self, waker: &Waker) -> Option<bool> {
+    fn look(&mut self, waker: &Waker) -> Option<Option<Joined>> {
         if let Some(ticket) = self.ticket.take() {
             self.line.leave(ticket);
         }
+        let Serial { life, stay, .. } = &self.line.keeper;
+        let mut stay = stay.lock();
+        if stay.is_some() && life.is_shutdown() {
+            return Some(None);
+        }
+        if stay.is_none() {
+            *stay = life.begin_stay();
+        }
+        if stay.is_none() {
+            return Some(None);
+        }
         match self.line.join(&mut self.task, waker) {
-            Ok(is_first) => {
-                self.line.task_has_come();
-                Some(is_first)
-            }
+            Ok(joined) => Some(Some(joined)),
             Err(ticket) => {
                 self.ticket = Some(ticket);
                 None
@@ -195,8 +274,17 @@ impl Keeper for Serial {
         self.turns.get()
     }
 
+    fn root(&self) -> &CancelToken {
+        self.life.root()
+    }
+
     fn change<R>(line: &Arc<Line<Self>>, change: impl FnOnce(&mut LineState) -> R) -> R {
-        line.with(change) // an idle line stays where it is
+        let mut stay = line.keeper.stay.lock();
+        let (result, is_idle) = line.with(|state| (change(state), state.is_idle()));
+        let ended = if is_idle { stay.take() } else { None };
+        drop(stay);
+        drop(ended); // when the lock is free: those who wait for the end are let go
+        result
     }
 }
 
@@ -273,17 +361,22 @@ impl QueueWatcher for Line<Serial> {
     fn tombstone_dropped(&self) {} // what leaves the line is counted before it is dropped
 
     fn take_out(&self, id: TaskId) -> Option<Task> {
-        self.remove(id)
+        let (task, was_cancelled) = self.remove(id)?;
+        (!was_cancelled).then_some(task)
     }
 
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
-        self.remove_all(wanted)
+        let (tasks, _cancelled) = self.remove_all(wanted);
+        tasks
     }
 }
 
 impl<E: fmt::Debug> fmt::Debug for SerialExecutor<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let waiting = self.line.with(|state| state.len()).saturating_sub(self.line.keeper.tombstones.count());
-        f.debug_struct("SerialExecutor").field("waiting", &waiting).field("executor", &*self.inner).finish()
+        f.debug_struct("SerialExecutor")
+            .field("waiting", &waiting)
+            .field("executor", &**self.inner.executor())
+            .finish()
     }
 }

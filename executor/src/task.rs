@@ -324,6 +324,11 @@ impl Task {
         self.body.companions().any(|companion| companion.root().is_some_and(|own| own.is(root)))
     }
 
+    /// Whether it is the head of a line that runs its tasks under this root, and so no user's task.
+    pub(crate) fn heads_line_under(&self, root: &CancelToken) -> bool {
+        self.body.cell().is_some_and(|cell| cell.heads_line_under(root))
+    }
+
     /// The task is about to be given to a user. Every executor that hands out what it has accepted says so.
     pub(crate) fn handed_out(self) -> Self {
         self.body.companions().for_each(Companion::handed_out);
@@ -401,6 +406,11 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// The queue in which the task waits, if it is in one and not cancelled.
     fn queue(&self) -> Option<WatcherId>;
+
+    /// See [`Task::heads_line_under`].
+    fn heads_line_under(&self, _root: &CancelToken) -> bool {
+        false
+    }
 }
 
 /// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.

@@ -39,10 +39,10 @@ mod turns;
 pub(crate) use state::{LineState, Tombstones};
 pub(crate) use turns::{Lender, Turns};
 
+use std::collections::BTreeSet;
 use std::task::Waker;
 
 use crate::cancel::{CancelToken, RunningTask};
-use crate::error::{RejectReason, WaitError};
 use crate::executor::{Executor, RejectedExecution};
 use crate::ids::{TaskId, WatcherId};
 use crate::outcome::Outcome;
@@ -64,7 +64,11 @@ pub(crate) trait Keeper: Sized + Send + Sync + 'static {
     /// How long a head runs before others have their turn; `None` if it runs until the line is empty.
     fn turns(&self) -> Option<&Turns>;
 
-    /// Changes a line in a way after which it may be idle.
+    /// The token above the line's tasks, beside that of the thread.
+    fn root(&self) -> &CancelToken;
+
+    /// Changes a line in a way after which it may be idle. Takes the keeper's lock, which is also held while a task comes in,
+    /// around the line's.
     fn change<R>(line: &Arc<Line<Self>>, change: impl FnOnce(&mut LineState) -> R) -> R;
 }
 
@@ -74,12 +78,20 @@ pub(crate) struct Line<K> {
     head: TaskId,
     /// The number of the queue in which the head is; 0 if it is in none.
     queue: AtomicU64,
+    /// How many of its tasks have ended.
+    completed: AtomicU64,
     pub(crate) keeper: K,
 }
 
 impl<K: Keeper> Line<K> {
     pub(crate) fn new(keeper: K) -> Self {
-        Self { state: Mutex::new(LineState::new()), head: TaskId::next(), queue: AtomicU64::new(0), keeper }
+        Self {
+            state: Mutex::new(LineState::new()),
+            head: TaskId::next(),
+            queue: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+            keeper,
+        }
     }
 
     /// Looks at the line, or changes it in a way that does not leave it idle.
@@ -89,27 +101,21 @@ impl<K: Keeper> Line<K> {
 
     // ----- the way in -----
 
-    /// Puts a task into the line. `Ok(true)` if it is the first, so that the caller has to [offer](Self::offer) the head. If it
-    /// is not yet known whether the head is accepted, the task stays where it is and the waker is left.
-    pub(crate) fn join(&self, task: &mut Option<Task>, waker: &Waker) -> Result<bool, Ticket> {
+    /// Puts a task into the line. If it is not yet known whether the head is accepted, the task stays where it is and the waker
+    /// is left.
+    pub(crate) fn join(&self, task: &mut Option<Task>, waker: &Waker) -> Result<Joined, Ticket> {
         let me = this_thread();
         let mut state = self.state.lock();
         if state.is_undecided_for(me) {
             return Err(state.wait(waker));
         }
         let task = task.take().expect("it has not joined a line");
-        Ok(state.join(task, me, self.keeper.watcher(), self.keeper.tombstones()))
+        let is_first = state.join(task, me, self.keeper.watcher(), self.keeper.tombstones());
+        let head_in = if state.head == Head::Accepted { self.queue() } else { None };
+        Ok(Joined { is_first, line: self.keeper.watcher(), head_in })
     }
 
-    /// To be called when a task has joined: somebody may have waited for it before, and have looked who could run it.
-    pub(crate) fn task_has_come(&self) {
-        look_again(self.keeper.watcher());
-        if let Place::In(queue) = self.place() {
-            look_again(queue);
-        }
-    }
-
-    /// A submitter gives up waiting.
+    /// A submitter waits no more.
     pub(crate) fn leave(&self, ticket: Ticket) {
         self.state.lock().submitters.leave(ticket);
     }
@@ -135,8 +141,8 @@ impl<K: Keeper> Line<K> {
             let own = self.remove(first);
             drop(head); // the line is empty now, and those who wait try for themselves
             match own {
-                Some(task) => Err(RejectedExecution { reason, task }),
-                None => Ok(()), // cancelled meanwhile
+                Some((task, false)) => Err(RejectedExecution { reason, task }),
+                _ => Ok(()), // cancelled meanwhile, or taken out
             }
         })
     }
@@ -151,11 +157,15 @@ impl<K: Keeper> Line<K> {
     fn run_head(self: &Arc<Self>) {
         let Some(remains) = self.with(|state| state.begin(this_thread())) else { return };
         remains.settle();
+        self.keeper.root().also_above_tasks(|| self.run_tasks());
+    }
+
+    fn run_tasks(self: &Arc<Self>) {
         let _works = see_to_line(self.keeper.watcher(), Arc::clone(self) as Arc<dyn Worker>);
         let turn = self.keeper.turns().map_or(usize::MAX, Turns::length);
         let mut left = turn;
         while let Some(task) = self.next() {
-            task.run();
+            self.run_task(task);
             left -= 1;
             if left == 0 {
                 if self.hand_over() {
@@ -164,6 +174,17 @@ impl<K: Keeper> Line<K> {
                 left = turn;
             }
         }
+    }
+
+    fn run_task(&self, task: Task) {
+        let label = task.label();
+        task.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), None);
+            }
+            // Only heads write here, each after the one before it. Whoever has joined the task finds it counted.
+            self.completed.store(self.completed() + 1, Ordering::Relaxed);
+        });
     }
 
     /// The next task, or the end of the line.
@@ -212,31 +233,65 @@ impl<K: Keeper> Line<K> {
 
     // ----- out of the line -----
 
-    /// Takes a task out, if it is in the line and not cancelled.
-    pub(crate) fn remove(&self, id: TaskId) -> Option<Task> {
-        let taken = self.with(|state| state.take_out(id, self.keeper.tombstones()));
-        taken.and_then(|(task, was_cancelled)| (!was_cancelled).then_some(task))
+    /// Takes a task out, if it is in the line, and says whether it was cancelled there.
+    pub(crate) fn remove(&self, id: TaskId) -> Option<(Task, bool)> {
+        self.with(|state| state.take_out(id, self.keeper.tombstones()))
     }
 
-    /// Takes out all those that are wanted and not cancelled.
-    pub(crate) fn remove_all(&self, wanted: impl Fn(&Task) -> bool) -> Vec<Task> {
-        let (tasks, _cancelled) = self.with(|state| state.take_all(self.keeper.tombstones(), wanted));
-        tasks
+    /// Takes out all those that are wanted. What was cancelled comes apart, here and below, to be dropped without locks.
+    pub(crate) fn remove_all(&self, wanted: impl Fn(&Task) -> bool) -> (Vec<Task>, Vec<Task>) {
+        self.with(|state| state.take_all(self.keeper.tombstones(), wanted))
     }
 
-    /// Takes out what was cancelled, to be dropped when all locks are free.
+    /// Takes out all tasks, because no more are to begin.
+    pub(crate) fn stop(&self) -> (Vec<Task>, Vec<Task>) {
+        self.remove_all(|_| true)
+    }
+
+    /// The queue below in which the head waits, if it waits in one.
+    pub(crate) fn head_in(&self) -> Option<WatcherId> {
+        self.queue()
+    }
+
+    /// Takes out what was cancelled.
     pub(crate) fn clear_out(&self) -> (Vec<Task>, Vec<Task>) {
-        self.with(|state| state.take_all(self.keeper.tombstones(), Task::is_cancelled))
+        self.remove_all(Task::is_cancelled)
+    }
+
+    /// How many of its tasks have ended.
+    pub(crate) fn completed(&self) -> u64 {
+        self.completed.load(Ordering::Relaxed)
+    }
+
+    /// The same, when no head writes it.
+    pub(crate) fn take_completed(&self) -> u64 {
+        self.completed.swap(0, Ordering::Relaxed)
     }
 }
 
-/// What a submitter is told that has given up waiting.
-pub(crate) fn not_joined(why: WaitError, task: Option<Task>) -> RejectedExecution {
-    let reason = match why {
-        WaitError::Starved(starvation) => RejectReason::Starved(starvation),
-        _ => RejectReason::Interrupted,
-    };
-    RejectedExecution { reason, task: task.expect("it has not joined the line") }
+/// Takes the heads of lines under this root out of the queues in which they wait: they would find nothing.
+pub(crate) fn recall_heads(queues: BTreeSet<WatcherId>, root: &CancelToken) {
+    for queue in queues.into_iter().filter_map(WatcherId::watcher) {
+        drop(queue.take_out_all(&|task| task.heads_line_under(root)));
+    }
+}
+
+/// A task has joined a line.
+#[must_use = "it is to be announced"]
+pub(crate) struct Joined {
+    /// The caller has to [offer](Line::offer) the head.
+    pub(crate) is_first: bool,
+    line: WatcherId,
+    /// The queue in which the head is.
+    head_in: Option<WatcherId>,
+}
+
+impl Joined {
+    /// To be called without locks: somebody may have waited for the task before it came, and have looked who could run it.
+    pub(crate) fn announce(&self) {
+        look_again(self.line);
+        self.head_in.map(look_again);
+    }
 }
 
 impl Remains {
@@ -283,6 +338,10 @@ impl<K: Keeper> HandleCell for Line<K> {
     fn leave_queue(&self) -> bool {
         self.queue.store(0, Ordering::Release);
         false
+    }
+
+    fn heads_line_under(&self, root: &CancelToken) -> bool {
+        self.keeper.root().is(root)
     }
 
     fn queue(&self) -> Option<WatcherId> {

@@ -34,6 +34,9 @@ pub(crate) struct LineState {
     pub(super) submitters: wait::Line,
 }
 
+/// Room for so many tasks stays with a line that is empty.
+const KEPT: usize = 32;
+
 /// What a step leaves to be done without the lock.
 #[derive(Default)]
 #[must_use = "it is to be woken and dropped when the lock is free"]
@@ -50,6 +53,16 @@ impl LineState {
     /// How many tasks are in it, with those that were cancelled.
     pub(crate) fn len(&self) -> usize {
         self.tasks.len()
+    }
+
+    /// Nothing is in it, and no head.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.head == Head::Gone
+    }
+
+    /// One of its tasks is under way.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.head, Head::Runs(_) | Head::HandsOver(_))
     }
 
     pub(crate) fn tasks(&self) -> impl Iterator<Item = &Task> {
@@ -133,6 +146,7 @@ impl LineState {
     /// The head has found nothing.
     pub(super) fn end(&mut self) {
         self.head = Head::Gone;
+        self.tasks.shrink_to(KEPT);
     }
 
     /// Whether the head has reason to let others go first. From then on it is about to hand over.

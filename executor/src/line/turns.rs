@@ -8,7 +8,8 @@ use std::ops::Deref;
 use std::task::Waker;
 
 use crate::cancel::masked;
-use crate::executor::Executor;
+use crate::executor::{Executor, forward_service};
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, Weak};
 use crate::wait::{self, Deadline, wait};
 use crate::wait_graph::{ThreadKey, this_thread};
@@ -38,9 +39,15 @@ impl<E: Executor + 'static> Lender<E> {
     /// What heads have that are to hand over after so many tasks.
     pub(crate) fn turns(&self, length: usize) -> Turns {
         let executor: Arc<dyn Executor> = Arc::clone(&self.executor) as _;
-        Turns { length, loans: Arc::clone(&self.loans), executor: Arc::downgrade(&executor) }
+        Turns {
+            length: AtomicUsize::new(length),
+            loans: Arc::clone(&self.loans),
+            executor: Arc::downgrade(&executor),
+        }
     }
 }
+
+forward_service!(<E> Lender<E> => self.executor);
 
 impl<E> Deref for Lender<E> {
     type Target = E;
@@ -66,16 +73,20 @@ impl<E> Drop for Lender<E> {
     }
 }
 
-/// How long the head of a line runs before others have their turn.
+/// After how many tasks the head of a line lets others go first.
 pub(crate) struct Turns {
-    length: usize,
+    length: AtomicUsize,
     loans: Arc<Mutex<Loans>>,
     executor: Weak<dyn Executor>,
 }
 
 impl Turns {
     pub(super) fn length(&self) -> usize {
-        self.length
+        self.length.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_length(&self, length: usize) {
+        self.length.store(length, Ordering::Relaxed);
     }
 
     /// The executor below, if its owner is still there.

@@ -65,4 +65,5 @@ mod starvation; // tasks that wait for each other until no thread is left
 mod lives; // how executors over others end: what is refused, what still runs, what comes back, when it is over
 mod bounded; // a bound on what is under way, over any executor
 mod serial; // one task at a time, over any executor
+mod striped; // one task at a time for each key, over any executor
 mod traps; // the complaints that people have about thread pools elsewhere

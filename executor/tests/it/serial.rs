@@ -312,7 +312,6 @@ enum Answer {
     Drop,
     RunHere,
     Panic,
-    PanicAfterwards,
 }
 
 thread_local! {
@@ -336,10 +335,6 @@ impl<F: Fn(usize) -> Answer + Send + Sync> Executor for Told<F> {
                 Ok(())
             }
             Answer::Panic => panic!("the executor below"),
-            Answer::PanicAfterwards => {
-                ThreadPerTaskExecutor.execute_task(task)?;
-                panic!("the executor below, too late")
-            }
         }
     }
 }
@@ -351,14 +346,7 @@ fn told<F: Fn(usize) -> Answer + Send + Sync>(answer: F) -> Told<F> {
 #[test]
 fn a_line_goes_on_wherever_its_successor_goes() {
     within_deadline(|| {
-        let answers = [
-            Answer::Accept,
-            Answer::Refuse,
-            Answer::Drop,
-            Answer::RunHere,
-            Answer::Panic,
-            Answer::PanicAfterwards,
-        ];
+        let answers = [Answer::Accept, Answer::Refuse, Answer::Drop, Answer::RunHere, Answer::Panic];
         for answer in answers {
             let below = told(move |call| if call == 0 { Answer::Accept } else { answer });
             let deepest = Arc::clone(&below.deepest);
@@ -394,7 +382,10 @@ fn a_line_over_an_executor_that_runs_tasks_at_once_takes_turns_without_recursion
         line.execute(move || {
             for _ in 0..1_000 {
                 let count = Arc::clone(&count);
-                own.execute(move || drop(count.fetch_add(1, Ordering::SeqCst))).unwrap();
+                own.execute(move || {
+                    count.fetch_add(1, Ordering::SeqCst);
+                })
+                .unwrap();
             }
         })
         .unwrap();
@@ -435,7 +426,10 @@ fn a_line_that_is_dropped_waits_for_its_pool_also_while_it_takes_turns() {
             let ran = Arc::new(AtomicUsize::new(0));
             for _ in 0..10 {
                 let ran = Arc::clone(&ran);
-                line.execute(move || drop(ran.fetch_add(1, Ordering::SeqCst))).unwrap();
+                line.execute(move || {
+                    ran.fetch_add(1, Ordering::SeqCst);
+                })
+                .unwrap();
             }
             drop(line);
             assert_eq!(ran.load(Ordering::SeqCst), 10);
@@ -443,25 +437,42 @@ fn a_line_that_is_dropped_waits_for_its_pool_also_while_it_takes_turns() {
     });
 }
 
+/// Panics when it has put the first task aside.
+#[derive(Default)]
+struct TooLate(Mutex<Vec<Task>>);
+
+impl Executor for TooLate {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        let mut aside = self.0.lock().unwrap();
+        aside.push(task);
+        let is_first = aside.len() == 1;
+        drop(aside);
+        assert!(!is_first, "the executor below");
+        Ok(())
+    }
+}
+
 #[test]
 fn an_executor_that_panics_strands_nobody() {
     within_deadline(|| {
-        for answer in [Answer::Panic, Answer::PanicAfterwards] {
-            let line =
-                SerialExecutor::over(told(move |call| if call == 0 { answer } else { Answer::Accept }));
-            let first = executor::FutureTask::new(|| 1);
-            let submit = std::panic::AssertUnwindSafe(|| line.execute(first.task));
+        fn panics(line: &impl Executor, task: Task) {
+            let submit = std::panic::AssertUnwindSafe(|| drop(line.execute_task(task)));
             assert!(std::panic::catch_unwind(submit).is_err());
-            match answer {
-                Answer::Panic => assert_matches!(first.handle.join(), Err(JoinError::Cancelled)),
-                _ => assert_eq!(first.handle.join_timeout(LONG).unwrap(), 1),
-            }
-            let line = Arc::new(line);
-            let submitters = [2, 3].map(|n| {
-                let line = Arc::clone(&line);
-                crate::support::on_thread(move || line.submit(move || n).unwrap().join_timeout(LONG).unwrap())
-            });
-            assert_eq!(submitters.map(crate::support::Waiter::result), [2, 3]);
         }
+        let line = SerialExecutor::over(told(|call| if call == 0 { Answer::Panic } else { Answer::Accept }));
+        let first = executor::FutureTask::new(|| 1);
+        panics(&line, first.task);
+        assert_matches!(first.handle.join(), Err(JoinError::Cancelled));
+        assert_eq!(line.submit(|| 2).unwrap().join_timeout(LONG).unwrap(), 2);
+
+        // The same, but the head is there: who comes next from another thread may count on it.
+        let line = Arc::new(SerialExecutor::over(TooLate::default()));
+        let first = executor::FutureTask::new(|| 1);
+        panics(&*line, first.task);
+        let own = Arc::clone(&line);
+        let second = crate::support::on_thread(move || own.submit(|| 2).unwrap()).result();
+        let head = line.executor().0.lock().unwrap().pop().unwrap();
+        head.run();
+        assert_eq!((first.handle.join().unwrap(), second.join().unwrap()), (1, 2));
     });
 }

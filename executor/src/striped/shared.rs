@@ -1,0 +1,222 @@
+//! What a striped executor shares with the heads of its lines.
+
+use std::collections::BTreeSet;
+
+use super::table::{Left, Table};
+use crate::cancel::CancelToken;
+use crate::ids::{TaskId, WatcherId};
+use crate::life::Life;
+use crate::line::{Keeper, Line, LineState, Tombstones, Turns, recall_heads};
+use crate::panics::{PanicHandler, discard};
+use crate::starvation::OnStarvation;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, MutexGuard, Weak};
+use crate::task::Task;
+use crate::watcher::{QueueWatcher, Watch, Workforce};
+
+pub(super) struct Shared<K> {
+    tables: Box<[Apart<Mutex<Table<K>>>]>,
+    pub(super) watch: Watch,
+    pub(super) tombstones: Tombstones,
+    pub(super) turns: Turns,
+    pub(super) life: Arc<Life>,
+}
+
+/// In cache lines of its own, so that threads which use different tables do not disturb each other.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// So many that two threads seldom meet at one.
+const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
+
+impl<K: Send + 'static> Shared<K> {
+    pub(super) fn new(life: &Arc<Life>, turns: Turns) -> Arc<Self> {
+        Arc::new_cyclic(|me: &Weak<Self>| Self {
+            tables: (0..TABLES).map(|_| Apart(Mutex::new(Table::new()))).collect(),
+            watch: Watch::new(me),
+            tombstones: Tombstones::new(),
+            turns,
+            life: Arc::clone(life),
+        })
+    }
+
+    /// The table for a hash. A map takes the lowest and the highest bits of a hash for itself.
+    pub(super) fn table(&self, hash: u64) -> MutexGuard<'_, Table<K>> {
+        let middle = usize::try_from(hash >> 32 & 0xFFFF).expect("sixteen bits");
+        self.tables[middle % TABLES].0.lock()
+    }
+
+    /// Takes all tasks out, because no more are to begin: those of each stripe together and in their order.
+    pub(super) fn stop(&self) -> Vec<Task> {
+        let (mut tasks, mut queues) = (Vec::new(), BTreeSet::new());
+        for mut table in self.tables() {
+            let mut cancelled = Vec::new(); // dropped when the lock is free
+            for line in table.lines() {
+                let (taken, tombstones) = line.stop();
+                tasks.extend(taken);
+                cancelled.extend(tombstones);
+                queues.extend(line.head_in());
+            }
+            let (keys, stay) = table.leave_if(|line| line.with(|state| !state.is_running()));
+            drop(table);
+            keys.into_iter().for_each(discard);
+            drop((stay, cancelled));
+        }
+        recall_heads(queues, self.life.root());
+        tasks
+    }
+
+    /// How many tasks wait, with those that were cancelled.
+    fn waiting(&self) -> usize {
+        self.tables()
+            .map(|table| table.lines().map(|line| line.with(|state| state.len())).sum::<usize>())
+            .sum()
+    }
+
+    /// Looks for something in the lines, one after the other.
+    fn find<R>(&self, look: impl Fn(&Arc<Line<Home<K>>>) -> Option<R>) -> Option<R> {
+        self.tables().find_map(|table| table.lines().find_map(&look))
+    }
+}
+
+impl<K> Shared<K> {
+    /// Each of them, one after the other.
+    pub(super) fn tables(&self) -> impl Iterator<Item = MutexGuard<'_, Table<K>>> {
+        self.tables.iter().map(|table| table.0.lock())
+    }
+}
+
+/// What the line of a stripe knows of its surroundings.
+pub(super) struct Home<K> {
+    shared: Arc<Shared<K>>,
+    /// Of the key that it serves now. Written under the lock of the table, before the line is found in there.
+    hash: AtomicU64,
+}
+
+impl<K> Home<K> {
+    pub(super) fn new(shared: &Arc<Shared<K>>) -> Self {
+        Self { shared: Arc::clone(shared), hash: AtomicU64::new(0) }
+    }
+
+    pub(super) fn serves(&self, hash: u64) {
+        self.hash.store(hash, Ordering::Relaxed); // whoever reads it has come by the line through a lock
+    }
+
+    pub(super) fn hash(&self) -> u64 {
+        self.hash.load(Ordering::Relaxed)
+    }
+}
+
+impl<K: Send + 'static> Keeper for Home<K> {
+    fn watcher(&self) -> WatcherId {
+        self.shared.watch.id()
+    }
+
+    fn tombstones(&self) -> &Tombstones {
+        &self.shared.tombstones
+    }
+
+    fn turns(&self) -> Option<&Turns> {
+        Some(&self.shared.turns)
+    }
+
+    fn root(&self) -> &CancelToken {
+        self.shared.life.root()
+    }
+
+    fn change<R>(line: &Arc<Line<Self>>, change: impl FnOnce(&mut LineState) -> R) -> R {
+        let (shared, hash) = (&line.keeper.shared, line.keeper.hash());
+        let mut table = shared.table(hash);
+        let (result, is_idle) = line.with(|state| (change(state), state.is_idle()));
+        let (key, stay): Left<K> = if is_idle { table.leave(hash, line) } else { (None, None) };
+        drop(table);
+        discard(key);
+        drop(stay); // with which those are let go who wait for the end
+        result
+    }
+}
+
+impl<K: Send + 'static> Workforce for Shared<K> {
+    fn name(&self) -> String {
+        "a striped executor".to_owned()
+    }
+
+    fn waits_for_threads(&self, _waiting: usize) -> bool {
+        false
+    }
+
+    fn lends_tasks(&self) -> bool {
+        false
+    }
+
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    fn queued_of(&self, collector: usize) -> usize {
+        let in_line =
+            |state: &mut LineState| state.tasks().filter(|task| task.collector() == collector).count();
+        self.tables().map(|table| table.lines().map(|line| line.with(in_line)).sum::<usize>()).sum()
+    }
+
+    fn on_starvation(&self) -> OnStarvation {
+        OnStarvation::Report
+    }
+
+    fn may_grow(&self) -> bool {
+        false
+    }
+
+    fn start_another(&self) -> bool {
+        false
+    }
+
+    fn start_spare(&self) -> bool {
+        false
+    }
+
+    fn dismiss_spare(&self) {}
+
+    fn take_next(&self) -> Option<Task> {
+        None
+    }
+
+    fn help(&self, task: Task) {
+        task.run();
+    }
+
+    fn has_starved(&self) {}
+
+    fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
+        None
+    }
+}
+
+impl<K: Send + 'static> QueueWatcher for Shared<K> {
+    fn cancelled_in_queue(&self) {
+        if self.tombstones.has_come() && self.tombstones.are_many(self.waiting()) {
+            for table in self.tables() {
+                let cancelled: Vec<_> = table.lines().map(|line| line.clear_out()).collect();
+                drop(table);
+                drop(cancelled);
+            }
+        }
+    }
+
+    fn tombstone_dropped(&self) {} // what leaves a line is counted before it is dropped
+
+    fn take_out(&self, id: TaskId) -> Option<Task> {
+        let (task, was_cancelled) = self.find(|line| line.remove(id))?;
+        (!was_cancelled).then_some(task)
+    }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        let mut taken = Vec::new();
+        for table in self.tables() {
+            let found: Vec<_> = table.lines().map(|line| line.remove_all(wanted)).collect();
+            drop(table);
+            taken.extend(found.into_iter().flat_map(|(tasks, _cancelled)| tasks));
+        }
+        taken
+    }
+}
