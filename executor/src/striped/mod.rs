@@ -34,9 +34,11 @@
 //! 2. Locks are taken in this order: table, line, life. None of them is held while the executor below is called.
 //! 3. The key is hashed before and dropped after, without a lock; only `Eq` is called under one.
 
-mod shared;
-mod stripe;
 mod table;
+
+mod shared;
+
+mod stripe;
 
 pub use stripe::{Identity, Stripe, StripeStats};
 
@@ -297,16 +299,16 @@ impl<K: Eq + Send + 'static> Look for &mut Entry<'_, K> {
 
     fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
         self.wait_no_more();
-        let shared = self.shared;
-        let mut table = shared.table(self.hash);
+        let (shared, hash) = (self.shared, self.hash);
+        let mut table = shared.table(hash);
         if !table.is_open(&shared.life) {
             return Some(None);
         }
         let (key, task) = (&mut self.key, &mut self.task);
         let joined = table.enter(
-            self.hash,
+            hash,
             key,
-            || Line::new(Home::new(shared)),
+            |spare| shared.new_line(hash, spare),
             |line| {
                 let joined = line.join(task, waker).map_err(|ticket| (Arc::clone(line), ticket))?;
                 let head_of = joined.is_first.then(|| Arc::clone(line));

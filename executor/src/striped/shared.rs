@@ -1,5 +1,6 @@
 //! What a striped executor shares with the heads of its lines.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::table::{Left, Table};
@@ -14,8 +15,11 @@ use crate::sync::{Arc, Mutex, MutexGuard, Weak};
 use crate::task::Task;
 use crate::watcher::{QueueWatcher, Watch, Workforce};
 
+/// The lines of some of the stripes.
+pub(super) type Lines<K> = Table<K, Line<Home<K>>>;
+
 pub(super) struct Shared<K> {
-    tables: Box<[Apart<Mutex<Table<K>>>]>,
+    tables: Box<[Apart<Mutex<Lines<K>>>]>,
     pub(super) watch: Watch,
     pub(super) tombstones: Tombstones,
     pub(super) turns: Turns,
@@ -41,7 +45,7 @@ impl<K: Send + 'static> Shared<K> {
     }
 
     /// The table for a hash. A map takes the lowest and the highest bits of a hash for itself.
-    pub(super) fn table(&self, hash: u64) -> MutexGuard<'_, Table<K>> {
+    pub(super) fn table(&self, hash: u64) -> MutexGuard<'_, Lines<K>> {
         let middle = usize::try_from(hash >> 32 & 0xFFFF).expect("sixteen bits");
         self.tables[middle % TABLES].0.lock()
     }
@@ -57,7 +61,13 @@ impl<K: Send + 'static> Shared<K> {
                 cancelled.extend(tombstones);
                 queues.extend(line.head_in());
             }
-            let (keys, stay) = table.leave_if(|line| line.with(|state| !state.is_running()));
+            let completed = Cell::new(0);
+            let (keys, stay) = table.leave_if(|line| {
+                let is_stopped = line.with(|state| !state.is_running());
+                completed.set(completed.get() + if is_stopped { line.take_completed() } else { 0 });
+                is_stopped
+            });
+            table.completed += completed.get();
             drop(table);
             keys.into_iter().for_each(discard);
             drop((stay, cancelled));
@@ -81,7 +91,7 @@ impl<K: Send + 'static> Shared<K> {
 
 impl<K> Shared<K> {
     /// Each of them, one after the other.
-    pub(super) fn tables(&self) -> impl Iterator<Item = MutexGuard<'_, Table<K>>> {
+    pub(super) fn tables(&self) -> impl Iterator<Item = MutexGuard<'_, Lines<K>>> {
         self.tables.iter().map(|table| table.0.lock())
     }
 }
@@ -94,16 +104,22 @@ pub(super) struct Home<K> {
 }
 
 impl<K> Home<K> {
-    pub(super) fn new(shared: &Arc<Shared<K>>) -> Self {
-        Self { shared: Arc::clone(shared), hash: AtomicU64::new(0) }
-    }
-
-    pub(super) fn serves(&self, hash: u64) {
-        self.hash.store(hash, Ordering::Relaxed); // whoever reads it has come by the line through a lock
-    }
-
-    pub(super) fn hash(&self) -> u64 {
+    fn hash(&self) -> u64 {
         self.hash.load(Ordering::Relaxed)
+    }
+}
+
+impl<K: Send + 'static> Shared<K> {
+    /// A line for a key with this hash: a spare one, if there is one.
+    pub(super) fn new_line(
+        self: &Arc<Self>,
+        hash: u64,
+        spare: Option<Arc<Line<Home<K>>>>,
+    ) -> Arc<Line<Home<K>>> {
+        let new = || Line::new(Home { shared: Arc::clone(self), hash: AtomicU64::new(0) });
+        let line = spare.unwrap_or_else(|| Arc::new(new()));
+        line.keeper.hash.store(hash, Ordering::Relaxed); // whoever reads it has come by the line through a lock
+        line
     }
 }
 
@@ -128,8 +144,13 @@ impl<K: Send + 'static> Keeper for Home<K> {
         let (shared, hash) = (&line.keeper.shared, line.keeper.hash());
         let mut table = shared.table(hash);
         let (result, is_idle) = line.with(|state| (change(state), state.is_idle()));
-        let (key, stay): Left<K> = if is_idle { table.leave(hash, line) } else { (None, None) };
+        let mut left: Left<K> = (None, None);
+        if is_idle {
+            table.completed += line.take_completed();
+            left = table.leave(hash, line);
+        }
         drop(table);
+        let (key, stay) = left;
         discard(key);
         drop(stay); // with which those are let go who wait for the end
         result

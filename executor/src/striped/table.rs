@@ -15,23 +15,21 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::shared::Home;
 use crate::life::{Life, Stay};
-use crate::line::Line;
 use crate::sync::Arc;
 
-pub(super) struct Table<K> {
-    lines: HashMap<u64, Slot<K>, BuildHasherDefault<AsItIs>>,
+pub(super) struct Table<K, L> {
+    lines: HashMap<u64, Slot<K, L>, BuildHasherDefault<AsItIs>>,
     /// Lines that have left, for the next keys. None any more when the executor is gone.
-    spare: Option<Vec<Arc<Line<Home<K>>>>>,
+    spare: Option<Vec<Arc<L>>>,
     stay: Option<Stay>,
     /// Tasks that have ended in lines that have left.
     pub(super) completed: u64,
 }
 
-struct Slot<K> {
+struct Slot<K, L> {
     key: K,
-    line: Arc<Line<Home<K>>>,
+    line: Arc<L>,
     /// That of another key with the same hash.
     next: Option<Box<Self>>,
 }
@@ -46,7 +44,7 @@ const SPARE: usize = 32;
 /// Room for so many lines is not given back.
 const ROOM: usize = 64;
 
-impl<K: Send + 'static> Table<K> {
+impl<K, L> Table<K, L> {
     pub(super) fn new() -> Self {
         Self { lines: HashMap::default(), spare: Some(Vec::new()), stay: None, completed: 0 }
     }
@@ -60,31 +58,30 @@ impl<K: Send + 'static> Table<K> {
         self.stay.is_some()
     }
 
-    /// Has a task come into the line of a key. If there is none, one is made of a spare one or by `new`, and takes the key.
+    /// Has a task come into the line of a key. If there is none, `make` makes one, of a spare one if there is one, and it takes
+    /// the key.
     pub(super) fn enter<R>(
         &mut self,
         hash: u64,
         key: &mut Option<K>,
-        new: impl FnOnce() -> Line<Home<K>>,
-        enter: impl FnOnce(&Arc<Line<Home<K>>>) -> R,
+        make: impl FnOnce(Option<Arc<L>>) -> Arc<L>,
+        enter: impl FnOnce(&Arc<L>) -> R,
     ) -> R
     where
         K: Eq,
     {
         let spare = &mut self.spare;
-        let make = |key: &mut Option<K>| {
+        let new = |key: &mut Option<K>| {
             let key = key.take().expect("it is taken by the line that is made for it");
-            let line = spare.as_mut().and_then(Vec::pop).unwrap_or_else(|| Arc::new(new()));
-            line.keeper.serves(hash);
-            Slot { key, line, next: None }
+            Slot { key, line: make(spare.as_mut().and_then(Vec::pop)), next: None }
         };
         let mut slot = match self.lines.entry(hash) {
-            Entry::Vacant(place) => return enter(&place.insert(make(key)).line),
+            Entry::Vacant(place) => return enter(&place.insert(new(key)).line),
             Entry::Occupied(place) => place.into_mut(),
         };
         while key.as_ref() != Some(&slot.key) {
             if slot.next.is_none() {
-                slot.next = Some(Box::new(make(key)));
+                slot.next = Some(Box::new(new(key)));
                 return enter(&slot.next.as_ref().expect("it was put there").line);
             }
             slot = slot.next.as_mut().expect("there is one");
@@ -93,7 +90,7 @@ impl<K: Send + 'static> Table<K> {
     }
 
     /// Takes a line out that is idle, to be used again.
-    pub(super) fn leave(&mut self, hash: u64, line: &Arc<Line<Home<K>>>) -> Left<K> {
+    pub(super) fn leave(&mut self, hash: u64, line: &Arc<L>) -> Left<K> {
         let Some(slot) = self.take(hash, line) else { return (None, None) };
         if let Some(spare) = &mut self.spare
             && spare.len() < SPARE
@@ -103,7 +100,7 @@ impl<K: Send + 'static> Table<K> {
         (Some(slot.key), self.line_has_left())
     }
 
-    fn take(&mut self, hash: u64, line: &Arc<Line<Home<K>>>) -> Option<Slot<K>> {
+    fn take(&mut self, hash: u64, line: &Arc<L>) -> Option<Slot<K, L>> {
         let Entry::Occupied(mut place) = self.lines.entry(hash) else { return None };
         let found = if Arc::ptr_eq(&place.get().line, line) {
             match place.get_mut().next.take() {
@@ -119,7 +116,6 @@ impl<K: Send + 'static> Table<K> {
             before.next = found.next.take();
             *found
         };
-        self.completed += found.line.take_completed();
         Some(found)
     }
 
@@ -133,35 +129,36 @@ impl<K: Send + 'static> Table<K> {
 
     /// Takes those lines out that are stopped before their heads have begun. Nobody needs to wait for their heads, which will
     /// find nothing.
-    pub(super) fn leave_if(&mut self, is_stopped: impl Fn(&Line<Home<K>>) -> bool) -> (Vec<K>, Option<Stay>) {
-        let stopped: Vec<_> = self.lines().filter(|line| is_stopped(line)).map(Arc::clone).collect();
-        let keys = stopped.iter().filter_map(|line| self.take(line.keeper.hash(), line)).map(|slot| slot.key);
+    pub(super) fn leave_if(&mut self, is_stopped: impl Fn(&L) -> bool) -> (Vec<K>, Option<Stay>) {
+        let lines = self.slots().filter(|(_, slot)| is_stopped(&slot.line));
+        let stopped: Vec<_> = lines.map(|(hash, slot)| (hash, Arc::clone(&slot.line))).collect();
+        let keys = stopped.iter().filter_map(|(hash, line)| self.take(*hash, line)).map(|slot| slot.key);
         let keys = keys.collect();
         (keys, self.line_has_left())
     }
 
     /// The lines, in no order that means anything.
-    pub(super) fn lines(&self) -> impl Iterator<Item = &Arc<Line<Home<K>>>> {
-        self.slots().map(|slot| &slot.line)
+    pub(super) fn lines(&self) -> impl Iterator<Item = &Arc<L>> {
+        self.slots().map(|(_, slot)| &slot.line)
     }
 
-    fn slots(&self) -> impl Iterator<Item = &Slot<K>> {
-        self.lines.values().flat_map(|first| std::iter::successors(Some(first), |slot| slot.next.as_deref()))
+    fn slots(&self) -> impl Iterator<Item = (u64, &Slot<K, L>)> {
+        self.lines.iter().flat_map(|(&hash, first)| {
+            std::iter::successors(Some(first), |slot| slot.next.as_deref()).map(move |slot| (hash, slot))
+        })
     }
 
     /// The line of a key, if it has one.
-    pub(super) fn find(&self, hash: u64, key: &K) -> Option<&Arc<Line<Home<K>>>>
+    pub(super) fn find(&self, hash: u64, key: &K) -> Option<&Arc<L>>
     where
         K: Eq,
     {
         let mut slots = std::iter::successors(self.lines.get(&hash), |slot| slot.next.as_deref());
         slots.find(|slot| slot.key == *key).map(|slot| &slot.line)
     }
-}
 
-impl<K> Table<K> {
     /// Keeps no lines any more: each of them has a share of what has the table.
-    pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<Line<Home<K>>>>> {
+    pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
     }
 }

@@ -201,7 +201,7 @@ fn shut_down_now_each_task_is_run_or_handed_back() {
         drop(back);
         assert_eq!(join(handles) + handed_back, accepted);
         assert_eq!(log.ran_in_order() + handed_back, accepted);
-        assert_eq!((striped.stats().stripes, pool.queued()), (0, 0));
+        assert_eq!((striped.stats().stripes, striped.stats().queued), (0, 0));
         pool.close();
     });
 }
