@@ -16,14 +16,12 @@ use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{TaskId, WatcherId};
 use crate::life::{Inner, Life, Stay, rest_of_service};
 use crate::line::{Joined, Keeper, Lender, Line, LineState, Tombstones, Turns, recall_heads};
-use crate::panics::PanicHandler;
-use crate::starvation::OnStarvation;
 use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
 use crate::wait::{Deadline, Look, Ticket, wait_for};
-use crate::wait_graph::{Awaited, Place, Source};
-use crate::watcher::{QueueWatcher, Watch, Workforce};
+use crate::wait_graph::{Awaited, Source};
+use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
 /// Runs tasks one at a time and in the order of their submission, on the threads of the executor below.
 ///
@@ -288,70 +286,8 @@ impl Keeper for Serial {
     }
 }
 
-impl Workforce for Line<Serial> {
-    fn name(&self) -> String {
-        "a serial executor".to_owned()
-    }
-
-    fn waits_for_threads(&self, waiting: usize) -> bool {
-        match self.place() {
-            Place::Elsewhere => false,
-            Place::In(_) => true,
-            Place::On(_) => waiting == 1,
-        }
-    }
-
-    fn waits_in(&self) -> Option<WatcherId> {
-        if let Place::In(queue) = self.place() { Some(queue) } else { None }
-    }
-
-    fn lends_tasks(&self) -> bool {
-        false
-    }
-
-    fn has_room(&self) -> bool {
-        true
-    }
-
-    fn queued_of(&self, collector: usize) -> usize {
-        self.with(|state| state.tasks().filter(|task| task.collector() == collector).count())
-    }
-
-    fn on_starvation(&self) -> OnStarvation {
-        OnStarvation::Report
-    }
-
-    fn may_grow(&self) -> bool {
-        false
-    }
-
-    fn start_another(&self) -> bool {
-        false
-    }
-
-    fn start_spare(&self) -> bool {
-        false
-    }
-
-    fn dismiss_spare(&self) {}
-
-    fn take_next(&self) -> Option<Task> {
-        None
-    }
-
-    fn help(&self, task: Task) {
-        task.run();
-    }
-
-    fn has_starved(&self) {}
-
-    fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
-        None
-    }
-}
-
 impl QueueWatcher for Line<Serial> {
-    fn cancelled_in_queue(&self) {
+    fn cancelled_in_queue(&self, _queue: WatcherId) {
         let tombstones = &self.keeper.tombstones;
         if tombstones.has_come() && tombstones.are_many(self.with(|state| state.len())) {
             drop(self.clear_out());
@@ -360,7 +296,7 @@ impl QueueWatcher for Line<Serial> {
 
     fn tombstone_dropped(&self) {} // what leaves the line is counted before it is dropped
 
-    fn take_out(&self, id: TaskId) -> Option<Task> {
+    fn take_out(&self, _queue: WatcherId, id: TaskId) -> Option<Task> {
         let (task, was_cancelled) = self.remove(id)?;
         (!was_cancelled).then_some(task)
     }
@@ -368,6 +304,18 @@ impl QueueWatcher for Line<Serial> {
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
         let (tasks, _cancelled) = self.remove_all(wanted);
         tasks
+    }
+
+    fn name(&self) -> String {
+        "a serial executor".to_owned()
+    }
+
+    fn served_by(self: Arc<Self>, _queue: WatcherId) -> ServedBy {
+        ServedBy::Head(self.place_of_head())
+    }
+
+    fn queued_of(&self, _queue: WatcherId, collector: usize) -> usize {
+        self.with(|state| state.tasks().filter(|task| task.collector() == collector).count())
     }
 }
 

@@ -44,14 +44,14 @@ use std::task::Waker;
 
 use crate::cancel::{CancelToken, RunningTask};
 use crate::executor::{Executor, RejectedExecution};
-use crate::ids::{TaskId, WatcherId};
+use crate::ids::{Place, TaskId, WatcherId, this_thread};
 use crate::outcome::Outcome;
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
-use crate::task::{HandleCell, Task, TaskLabel, TaskState};
+use crate::task::{HandleCell, Task, TaskState};
 use crate::wait::Ticket;
-use crate::wait_graph::{ComesFrom, Place, Source, Worker, look_again, see_to_line, this_thread};
+use crate::wait_graph::{ComesFrom, Source, look_again_at, see_to};
 use state::{Head, Remains};
 
 /// Who keeps a line.
@@ -111,8 +111,7 @@ impl<K: Keeper> Line<K> {
         }
         let task = task.take().expect("it has not joined a line");
         let is_first = state.join(task, me, self.keeper.watcher(), self.keeper.tombstones());
-        let head_in = if state.head == Head::Accepted { self.queue() } else { None };
-        Ok(Joined { is_first, line: self.keeper.watcher(), head_in })
+        Ok(Joined { is_first, head: self.place(&state) })
     }
 
     /// A submitter waits no more.
@@ -161,7 +160,6 @@ impl<K: Keeper> Line<K> {
     }
 
     fn run_tasks(self: &Arc<Self>) {
-        let _works = see_to_line(self.keeper.watcher(), Arc::clone(self) as Arc<dyn Worker>);
         let turn = self.keeper.turns().map_or(usize::MAX, Turns::length);
         let mut left = turn;
         while let Some(task) = self.next() {
@@ -178,6 +176,7 @@ impl<K: Keeper> Line<K> {
 
     fn run_task(&self, task: Task) {
         let label = task.label();
+        let _job = see_to(label.clone());
         task.run_then(|outcome| {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), None);
@@ -189,13 +188,13 @@ impl<K: Keeper> Line<K> {
 
     /// The next task, or the end of the line.
     fn next(self: &Arc<Self>) -> Option<Task> {
-        let tombstones = self.keeper.tombstones();
+        let (watcher, tombstones) = (self.keeper.watcher(), self.keeper.tombstones());
         let mut cancelled = Vec::new(); // dropped when the locks are free
-        if let Some(task) = self.with(|state| state.next(tombstones, &mut cancelled)) {
+        if let Some(task) = self.with(|state| state.next(watcher, tombstones, &mut cancelled)) {
             return Some(task);
         }
         K::change(self, |state| {
-            let next = state.next(tombstones, &mut cancelled);
+            let next = state.next(watcher, tombstones, &mut cancelled);
             if next.is_none() {
                 state.end();
             }
@@ -219,12 +218,17 @@ impl<K: Keeper> Line<K> {
 
     /// The head will not be run.
     fn head_is_dropped(self: &Arc<Self>) {
-        let remains = K::change(self, |state| state.abandon(self.keeper.tombstones()));
+        let remains = K::change(self, |state| state.abandon(self.keeper.watcher(), self.keeper.tombstones()));
         remains.settle();
     }
 
-    pub(crate) fn place(&self) -> Place {
-        match self.state.lock().head {
+    /// Where the head is.
+    pub(crate) fn place_of_head(&self) -> Place {
+        self.place(&self.state.lock())
+    }
+
+    fn place(&self, state: &LineState) -> Place {
+        match state.head {
             Head::Gone => Place::Elsewhere,
             Head::Offered(thread) | Head::Runs(thread) | Head::HandsOver(thread) => Place::On(thread),
             Head::Accepted => self.queue().map_or(Place::Elsewhere, Place::In),
@@ -235,12 +239,12 @@ impl<K: Keeper> Line<K> {
 
     /// Takes a task out, if it is in the line, and says whether it was cancelled there.
     pub(crate) fn remove(&self, id: TaskId) -> Option<(Task, bool)> {
-        self.with(|state| state.take_out(id, self.keeper.tombstones()))
+        self.with(|state| state.take_out(id, self.keeper.watcher(), self.keeper.tombstones()))
     }
 
     /// Takes out all those that are wanted. What was cancelled comes apart, here and below, to be dropped without locks.
     pub(crate) fn remove_all(&self, wanted: impl Fn(&Task) -> bool) -> (Vec<Task>, Vec<Task>) {
-        self.with(|state| state.take_all(self.keeper.tombstones(), wanted))
+        self.with(|state| state.take_all(self.keeper.watcher(), self.keeper.tombstones(), wanted))
     }
 
     /// Takes out all tasks, because no more are to begin.
@@ -281,16 +285,13 @@ pub(crate) fn recall_heads(queues: BTreeSet<WatcherId>, root: &CancelToken) {
 pub(crate) struct Joined {
     /// The caller has to [offer](Line::offer) the head.
     pub(crate) is_first: bool,
-    line: WatcherId,
-    /// The queue in which the head is.
-    head_in: Option<WatcherId>,
+    head: Place,
 }
 
 impl Joined {
     /// To be called without locks: somebody may have waited for the task before it came, and have looked who could run it.
     pub(crate) fn announce(&self) {
-        look_again(self.line);
-        self.head_in.map(look_again);
+        look_again_at(self.head);
     }
 }
 
@@ -363,12 +364,6 @@ impl<K: Keeper> RunningTask for Line<K> {
 
     fn was_cancelled(&self) -> bool {
         false
-    }
-}
-
-impl<K: Keeper> Worker for Line<K> {
-    fn runs(&self) -> Option<TaskLabel> {
-        self.state.lock().runs.clone()
     }
 }
 

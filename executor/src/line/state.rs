@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
-use crate::ids::{TaskId, WatcherId};
+use crate::ids::{TaskId, ThreadKey, WatcherId};
 use crate::sync::atomic::{AtomicIsize, Ordering};
-use crate::task::{Task, TaskLabel};
+use crate::task::Task;
 use crate::wait::{self, Ticket};
-use crate::wait_graph::ThreadKey;
+use crate::wait_graph::{enter_line, leave_line};
 
 /// Where the head of a line is. The page of the folder shows who moves it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,12 +26,17 @@ pub(super) enum Head {
 }
 
 pub(crate) struct LineState {
-    tasks: VecDeque<Task>,
+    tasks: VecDeque<Queued>,
     pub(super) head: Head,
-    /// What the head runs.
-    pub(super) runs: Option<TaskLabel>,
     /// Submitters that wait until the head is accepted or refused.
     pub(super) submitters: wait::Line,
+}
+
+/// A task in the line.
+struct Queued {
+    task: Task,
+    /// See [`enter_line`].
+    collector: usize,
 }
 
 /// Room for so many tasks stays with a line that is empty.
@@ -47,7 +52,7 @@ pub(super) struct Remains {
 
 impl LineState {
     pub(super) fn new() -> Self {
-        Self { tasks: VecDeque::new(), head: Head::Gone, runs: None, submitters: wait::Line::new() }
+        Self { tasks: VecDeque::new(), head: Head::Gone, submitters: wait::Line::new() }
     }
 
     /// How many tasks are in it, with those that were cancelled.
@@ -66,7 +71,7 @@ impl LineState {
     }
 
     pub(crate) fn tasks(&self) -> impl Iterator<Item = &Task> {
-        self.tasks.iter()
+        self.tasks.iter().map(|queued| &queued.task)
     }
 
     // ----- the way in -----
@@ -89,10 +94,12 @@ impl LineState {
         watcher: WatcherId,
         tombstones: &Tombstones,
     ) -> bool {
+        let collector = task.collector();
+        enter_line(collector, watcher);
         if !task.enter_queue(watcher) {
             tombstones.made(); // it was cancelled before it could tell us
         }
-        self.tasks.push_back(task);
+        self.tasks.push_back(Queued { task, collector });
         let is_first = self.head == Head::Gone;
         if is_first {
             self.head = Head::Offered(me);
@@ -132,15 +139,19 @@ impl LineState {
     }
 
     /// Takes the next task out, and those before it that were cancelled.
-    pub(super) fn next(&mut self, tombstones: &Tombstones, cancelled: &mut Vec<Task>) -> Option<Task> {
-        let next = loop {
-            match self.tasks.pop_front() {
-                Some(task) if tombstones.has_left(&task) => cancelled.push(task),
-                next => break next,
+    pub(super) fn next(
+        &mut self,
+        watcher: WatcherId,
+        tombstones: &Tombstones,
+        cancelled: &mut Vec<Task>,
+    ) -> Option<Task> {
+        while let Some(queued) = self.tasks.pop_front() {
+            match queued.leave(watcher, tombstones) {
+                (task, false) => return Some(task),
+                (task, true) => cancelled.push(task),
             }
-        };
-        self.runs = next.as_ref().map(Task::label);
-        next
+        }
+        None
     }
 
     /// The head has found nothing.
@@ -153,7 +164,7 @@ impl LineState {
     pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> bool {
         let has_more = !self.tasks.is_empty();
         if has_more {
-            (self.head, self.runs) = (Head::HandsOver(me), None);
+            self.head = Head::HandsOver(me);
         }
         has_more
     }
@@ -169,12 +180,12 @@ impl LineState {
 
     /// The head was dropped without having been run, and with it all that counted on it. A head that hands over counts on
     /// itself.
-    pub(super) fn abandon(&mut self, tombstones: &Tombstones) -> Remains {
+    pub(super) fn abandon(&mut self, watcher: WatcherId, tombstones: &Tombstones) -> Remains {
         match self.head {
             Head::HandsOver(by) => self.head = Head::Runs(by),
             Head::Offered(_) | Head::Accepted => {
                 self.head = Head::Gone;
-                let tasks = self.take_all(tombstones, |_| true);
+                let tasks = self.take_all(watcher, tombstones, |_| true);
                 return Remains { tasks, ..self.decided() };
             }
             Head::Gone | Head::Runs(_) => {}
@@ -184,22 +195,40 @@ impl LineState {
 
     // ----- out of the line -----
 
-    pub(super) fn take_out(&mut self, id: TaskId, tombstones: &Tombstones) -> Option<(Task, bool)> {
-        let place = self.tasks.iter().position(|task| task.id() == id)?;
-        let task = self.tasks.remove(place)?;
-        let was_cancelled = tombstones.has_left(&task);
-        Some((task, was_cancelled))
+    /// Takes a task out, and says whether it was cancelled in there.
+    pub(super) fn take_out(
+        &mut self,
+        id: TaskId,
+        watcher: WatcherId,
+        tombstones: &Tombstones,
+    ) -> Option<(Task, bool)> {
+        let place = self.tasks.iter().position(|queued| queued.task.id() == id)?;
+        Some(self.tasks.remove(place)?.leave(watcher, tombstones))
     }
 
     /// Takes out what is wanted: first what can still be run, in its order, then what was cancelled.
     pub(super) fn take_all(
         &mut self,
+        watcher: WatcherId,
         tombstones: &Tombstones,
         wanted: impl Fn(&Task) -> bool,
     ) -> (Vec<Task>, Vec<Task>) {
-        let (out, tasks): (Vec<_>, Vec<_>) = self.tasks.drain(..).partition(wanted);
-        self.tasks.extend(tasks);
-        out.into_iter().partition(|task| !tombstones.has_left(task))
+        let (out, tasks) = self.tasks.drain(..).partition(|queued| wanted(&queued.task));
+        self.tasks = tasks;
+        let out: VecDeque<Queued> = out;
+        let out = out.into_iter().map(|queued| queued.leave(watcher, tombstones));
+        let (cancelled, live): (Vec<_>, Vec<_>) = out.partition(|(_, was_cancelled)| *was_cancelled);
+        let tasks = |taken: Vec<(Task, bool)>| taken.into_iter().map(|(task, _)| task).collect();
+        (tasks(live), tasks(cancelled))
+    }
+}
+
+impl Queued {
+    /// Counts a task that is out of the line. True if it was cancelled in there.
+    fn leave(self, watcher: WatcherId, tombstones: &Tombstones) -> (Task, bool) {
+        leave_line(self.collector, watcher);
+        let was_cancelled = tombstones.has_left(&self.task);
+        (self.task, was_cancelled)
     }
 }
 

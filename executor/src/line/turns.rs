@@ -9,10 +9,10 @@ use std::task::Waker;
 
 use crate::cancel::masked;
 use crate::executor::{Executor, forward_service};
+use crate::ids::{ThreadKey, this_thread};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, Weak};
 use crate::wait::{self, Deadline, wait};
-use crate::wait_graph::{ThreadKey, this_thread};
 
 /// An executor that can be borrowed, until this is dropped.
 pub(crate) struct Lender<E> {

@@ -5,15 +5,14 @@ use std::collections::BTreeSet;
 
 use super::table::{Left, Table};
 use crate::cancel::CancelToken;
-use crate::ids::{TaskId, WatcherId};
+use crate::ids::{Place, TaskId, WatcherId};
 use crate::life::Life;
 use crate::line::{Keeper, Line, LineState, Tombstones, Turns, recall_heads};
-use crate::panics::{PanicHandler, discard};
-use crate::starvation::OnStarvation;
+use crate::panics::discard;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, MutexGuard, Weak};
 use crate::task::Task;
-use crate::watcher::{QueueWatcher, Watch, Workforce};
+use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
 /// The lines of some of the stripes.
 pub(super) type Lines<K> = Table<K, Line<Home<K>>>;
@@ -44,10 +43,10 @@ impl<K: Send + 'static> Shared<K> {
         })
     }
 
-    /// The table for a hash. A map takes the lowest and the highest bits of a hash for itself.
+    /// The table for a hash, or for a lane, which is a part of it.
     pub(super) fn table(&self, hash: u64) -> MutexGuard<'_, Lines<K>> {
-        let middle = usize::try_from(hash >> 32 & 0xFFFF).expect("sixteen bits");
-        self.tables[middle % TABLES].0.lock()
+        let bits = usize::try_from(hash >> 16 & 0xFF).expect("eight bits");
+        self.tables[bits % TABLES].0.lock()
     }
 
     /// Takes all tasks out, because no more are to begin: those of each stripe together and in their order.
@@ -81,11 +80,6 @@ impl<K: Send + 'static> Shared<K> {
         self.tables()
             .map(|table| table.lines().map(|line| line.with(|state| state.len())).sum::<usize>())
             .sum()
-    }
-
-    /// Looks for something in the lines, one after the other.
-    fn find<R>(&self, look: impl Fn(&Arc<Line<Home<K>>>) -> Option<R>) -> Option<R> {
-        self.tables().find_map(|table| table.lines().find_map(&look))
     }
 }
 
@@ -125,7 +119,7 @@ impl<K: Send + 'static> Shared<K> {
 
 impl<K: Send + 'static> Keeper for Home<K> {
     fn watcher(&self) -> WatcherId {
-        self.shared.watch.id()
+        self.shared.watch.id().with_lane(self.hash())
     }
 
     fn tombstones(&self) -> &Tombstones {
@@ -157,64 +151,10 @@ impl<K: Send + 'static> Keeper for Home<K> {
     }
 }
 
-impl<K: Send + 'static> Workforce for Shared<K> {
-    fn name(&self) -> String {
-        "a striped executor".to_owned()
-    }
-
-    fn waits_for_threads(&self, _waiting: usize) -> bool {
-        false
-    }
-
-    fn lends_tasks(&self) -> bool {
-        false
-    }
-
-    fn has_room(&self) -> bool {
-        true
-    }
-
-    fn queued_of(&self, collector: usize) -> usize {
-        let in_line =
-            |state: &mut LineState| state.tasks().filter(|task| task.collector() == collector).count();
-        self.tables().map(|table| table.lines().map(|line| line.with(in_line)).sum::<usize>()).sum()
-    }
-
-    fn on_starvation(&self) -> OnStarvation {
-        OnStarvation::Report
-    }
-
-    fn may_grow(&self) -> bool {
-        false
-    }
-
-    fn start_another(&self) -> bool {
-        false
-    }
-
-    fn start_spare(&self) -> bool {
-        false
-    }
-
-    fn dismiss_spare(&self) {}
-
-    fn take_next(&self) -> Option<Task> {
-        None
-    }
-
-    fn help(&self, task: Task) {
-        task.run();
-    }
-
-    fn has_starved(&self) {}
-
-    fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
-        None
-    }
-}
-
+/// Each stripe has a queue of its own, whose lane is a part of the hash of its key. Two stripes can have the same, so what is
+/// asked of a lane is looked up in both.
 impl<K: Send + 'static> QueueWatcher for Shared<K> {
-    fn cancelled_in_queue(&self) {
+    fn cancelled_in_queue(&self, _queue: WatcherId) {
         if self.tombstones.has_come() && self.tombstones.are_many(self.waiting()) {
             for table in self.tables() {
                 let cancelled: Vec<_> = table.lines().map(|line| line.clear_out()).collect();
@@ -226,8 +166,11 @@ impl<K: Send + 'static> QueueWatcher for Shared<K> {
 
     fn tombstone_dropped(&self) {} // what leaves a line is counted before it is dropped
 
-    fn take_out(&self, id: TaskId) -> Option<Task> {
-        let (task, was_cancelled) = self.find(|line| line.remove(id))?;
+    fn take_out(&self, queue: WatcherId, id: TaskId) -> Option<Task> {
+        let table = self.table(queue.lane());
+        let found = self.lines_of(&table, queue).find_map(|line| line.remove(id));
+        drop(table);
+        let (task, was_cancelled) = found?;
         (!was_cancelled).then_some(task)
     }
 
@@ -239,5 +182,39 @@ impl<K: Send + 'static> QueueWatcher for Shared<K> {
             taken.extend(found.into_iter().flat_map(|(tasks, _cancelled)| tasks));
         }
         taken
+    }
+
+    fn name(&self) -> String {
+        "a striped executor".to_owned()
+    }
+
+    /// A head that cannot be told from another may be anywhere: nothing is reported that is not known for certain.
+    fn served_by(self: Arc<Self>, queue: WatcherId) -> ServedBy {
+        let table = self.table(queue.lane());
+        let mut lines = self.lines_of(&table, queue);
+        ServedBy::Head(match (lines.next(), lines.next()) {
+            (Some(line), None) => line.place_of_head(),
+            _ => Place::Elsewhere,
+        })
+    }
+
+    fn queued_of(&self, queue: WatcherId, collector: usize) -> usize {
+        let table = self.table(queue.lane());
+        let of_line = |line: &Arc<Line<Home<K>>>| {
+            line.with(|state| state.tasks().filter(|task| task.collector() == collector).count())
+        };
+        self.lines_of(&table, queue).map(of_line).sum()
+    }
+}
+
+impl<K: Send + 'static> Shared<K> {
+    /// The lines with the lane of this queue: one, or none any more; seldom more.
+    fn lines_of<'a>(
+        &self,
+        table: &'a Lines<K>,
+        queue: WatcherId,
+    ) -> impl Iterator<Item = &'a Arc<Line<Home<K>>>> + use<'a, K> {
+        let base = self.watch.id();
+        table.lines().filter(move |line| base.with_lane(line.keeper.hash()) == queue)
     }
 }

@@ -207,6 +207,24 @@ fn shut_down_now_each_task_is_run_or_handed_back() {
 }
 
 #[test]
+fn shut_down_now_with_its_service_only_users_tasks_come_back() {
+    check(|| {
+        let striped = Arc::new(StripedExecutor::owning(ThreadPoolExecutor::fixed(1)).turns_of(1));
+        let log = Log::default();
+        let (own, ours) = (Arc::clone(&striped), log.clone());
+        let submitter = thread::spawn(move || submitters(&own, &ours, 2));
+        thread::yield_now();
+        let back = striped.shutdown_now();
+        let handles = submitter.join().unwrap();
+        assert!(striped.await_termination(std::time::Duration::MAX));
+        let ids: Vec<_> = back.iter().map(Task::id).collect();
+        assert!(ids.iter().all(|id| handles.iter().any(|handle| handle.id() == *id)), "{ids:?}");
+        drop(back);
+        assert_eq!(join(handles), log.ran_in_order());
+    });
+}
+
+#[test]
 fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
     check(|| {
         let striped = Arc::new(StripedExecutor::owning(ThreadPoolExecutor::fixed(1)));

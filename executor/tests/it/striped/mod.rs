@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier, Mutex};
 
 use executor::{
     BoundedExecutor, ExecutorCompletionService, FutureTask, JoinError, RejectReason, Stripe, StripedExecutor,
-    TaskState, ThreadPoolExecutor, prelude::*,
+    TaskState, ThreadPoolExecutor, WaitsFor, prelude::*,
 };
 
 use crate::support::{LONG, Record, Signal, assert_matches, blocked, eventually, occupy, within_deadline};
@@ -340,5 +340,56 @@ fn a_submitter_that_is_cancelled_while_it_waits_gets_its_task_back() {
         assert_matches!(second.result(), Err(RejectReason::Interrupted));
         answer.set();
         assert_eq!(first.result(), 1);
+    });
+}
+
+#[test]
+fn a_stripe_whose_task_waits_for_a_later_one_of_its_own_is_found() {
+    within_deadline(|| {
+        let striped = Arc::new(striped(4));
+        let own = Arc::clone(&striped);
+        let waits = striped.submit_in("a", move || match own.submit_in("a", || ()).unwrap().join() {
+            Err(JoinError::Starved(_, report)) => report,
+            other => panic!("it overtakes the task that waits for it: {other:?}"),
+        });
+        let report = waits.unwrap().join_timeout(LONG).unwrap();
+        let [wait] = report.chain() else { panic!("{report}") };
+        assert_matches!(&wait.waits_for, WaitsFor::Queued { pool, .. } if pool == "a striped executor");
+        // Others' stripes may be waited for.
+        let own = Arc::clone(&striped);
+        let waits = striped.submit_in("a", move || own.submit_in("b", || 1).unwrap().join().unwrap());
+        assert_eq!(waits.unwrap().join_timeout(LONG).unwrap(), 1);
+    });
+}
+
+#[test]
+fn two_stripes_whose_tasks_wait_crosswise_are_found() {
+    within_deadline(|| {
+        let striped = Arc::new(striped(4));
+        let both = Arc::new(Barrier::new(2));
+        let waits = [("a", "b"), ("b", "a")].map(|(own_key, other_key)| {
+            let (own, both) = (Arc::clone(&striped), Arc::clone(&both));
+            let task = move || {
+                both.wait(); // both stripes are busy
+                matches!(own.submit_in(other_key, || ()).unwrap().join(), Err(JoinError::Starved(..)))
+            };
+            striped.submit_in(own_key, task).unwrap()
+        });
+        let found = waits.map(|waits| waits.join_timeout(LONG).unwrap());
+        assert!(found[0] || found[1]);
+    });
+}
+
+#[test]
+fn a_stripe_behind_a_thread_that_waits_for_it_is_found() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let striped = Arc::new(StripedExecutor::over(Arc::clone(&pool)));
+        let own = Arc::clone(&striped);
+        let waits = pool.submit(move || {
+            own.execute_in("a", || ()).unwrap();
+            matches!(own.submit_in("a", || ()).unwrap().join(), Err(JoinError::Starved(..)))
+        });
+        assert!(waits.unwrap().join_timeout(LONG).unwrap());
     });
 }
