@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
 
 pub mod figures;
+pub mod java;
 pub mod programs;

@@ -11,14 +11,23 @@
 //! # Invariants
 //!
 //! 1. A permit is taken for each task under way, and for no other: those given to the executor below that have not ended,
-//!    whether they wait, run, or were handed back by `shutdown_now` and are kept.
+//!    whether they wait, run, or were handed out by somebody else's `shutdown_now` and are kept.
+//! 2. A submitter that waits has no stay in the executor's [life](crate::life), so a shutdown need not wait for it: it wakes all
+//!    submitters, and each of them looks whether there still is something to wait for.
 
 use std::fmt;
 
-use crate::error::{CutShort, RejectReason};
-use crate::executor::{Executor, RejectedExecution};
-use crate::semaphore::Semaphore;
+use crate::cancel::CancelToken;
+use crate::companion::Companion;
+use crate::error::RejectReason;
+use crate::executor::{Executor, ExecutorService, RejectedExecution};
+use crate::ids::WatcherId;
+use crate::life::{Inner, Member, rest_of_service};
+use crate::outcome::Outcome;
+use crate::semaphore::{Semaphore, TaskPermit};
+use crate::sync::{Duration, Mutex};
 use crate::task::Task;
+use crate::wait::Deadline;
 
 /// Has so many tasks under way at most, in progress or queued, in the executor below. A further submission waits.
 ///
@@ -33,17 +42,25 @@ use crate::task::Task;
 /// # Ok::<(), executor::RejectedSubmission<i32>>(())
 /// ```
 ///
-/// It has no threads and no end of its own. Who joins a task finds its permit given back.
+/// A thread that joins a task finds its permit given back.
 ///
 /// # Blocking
 /// `execute` and `submit` wait for a permit, in the order in which they were called. They fail with
 /// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile, and with [`RejectReason::Starved`] if all
 /// permits belong to tasks that cannot go on: such as tasks which submit to it themselves, on a pool none of whose threads
-/// is free. What the executor below refuses comes back with its reason, and without its permit.
+/// is free. What the executor below refuses comes back with its reason, and without its permit. Whoever does not want to wait,
+/// or not for long, submits [`without_waiting`](Self::without_waiting) or [`waiting_at_most`](Self::waiting_at_most).
+///
+/// # Its end
+/// Made with [`over`](Self::over) it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks, also those whose
+/// submitters wait; [`shutdown_now`](ExecutorService::shutdown_now) takes its own tasks out of the queues below and cancels the
+/// tokens of its own that run. The tasks of others in the executor below notice nothing. Made with [`owning`](Self::owning) it
+/// ends the service below, too, with all that is in it. Dropping one that was made with `over` neither waits nor cancels:
+/// what was accepted is run. One that owns a service drops that.
 pub struct BoundedExecutor<E> {
-    inner: E,
-    bound: usize,
+    inner: Inner<E>,
     permits: Semaphore,
+    bound: Mutex<usize>,
 }
 
 impl<E: Executor> BoundedExecutor<E> {
@@ -52,53 +69,247 @@ impl<E: Executor> BoundedExecutor<E> {
     /// # Panics
     /// If `bound` is zero: no task could ever be submitted.
     pub fn over(executor: E, bound: usize) -> Self {
-        assert!(bound > 0, "with a bound of zero no task could ever be submitted");
-        Self { inner: executor, bound, permits: Semaphore::new(bound) }
+        Self::new(Inner::over(executor), bound)
+    }
+
+    /// The same, and ends `service` when it ends itself.
+    ///
+    /// ```
+    /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let uploads = BoundedExecutor::owning(ThreadPoolExecutor::fixed(2), 3);
+    /// uploads.execute(|| println!("one of three at most"))?;
+    /// uploads.close(); // and the pool
+    /// assert!(uploads.executor().is_terminated());
+    /// # Ok::<(), executor::RejectedExecution>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If `bound` is zero.
+    pub fn owning(service: E, bound: usize) -> Self
+    where
+        E: ExecutorService,
+    {
+        Self::new(Inner::owning(service), bound)
+    }
+
+    fn new(inner: Inner<E>, bound: usize) -> Self {
+        assert_not_zero(bound);
+        Self { inner, permits: Semaphore::new(bound), bound: Mutex::new(bound) }
+    }
+
+    /// An executor that refuses at once, with [`RejectReason::Saturated`], what would have to wait for a permit.
+    ///
+    /// ```
+    /// use executor::{BoundedExecutor, Latch, RejectReason, ThreadPerTaskExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let bounded = BoundedExecutor::over(ThreadPerTaskExecutor, 1);
+    /// let (end, until) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
+    /// # let until = end.clone();
+    /// bounded.execute(move || until.wait().unwrap())?;
+    /// let refused = bounded.without_waiting().submit(|| 1).unwrap_err();
+    /// assert!(matches!(refused.reason, RejectReason::Saturated));
+    /// end.count_down();
+    /// # Ok::<(), executor::RejectedExecution>(())
+    /// ```
+    ///
+    /// It takes a permit that is free even if others wait for one.
+    pub fn without_waiting(&self) -> Impatient<'_, E> {
+        Impatient { bounded: self, timeout: None }
+    }
+
+    /// An executor whose submissions wait for a permit for `timeout` at most, each of them, and then are refused with
+    /// [`RejectReason::TimedOut`].
+    pub fn waiting_at_most(&self, timeout: Duration) -> Impatient<'_, E> {
+        Impatient { bounded: self, timeout: Some(timeout) }
     }
 
     /// How many tasks are under way.
     pub fn under_way(&self) -> usize {
-        self.bound - self.permits.available_permits()
+        self.permits.with_tasks()
     }
 
     /// How many tasks may be under way.
     pub fn bound(&self) -> usize {
-        self.bound
+        *self.bound.lock()
+    }
+
+    /// Changes the bound. A higher one lets submitters go on that wait. Under a lower one nothing is taken back: until enough
+    /// of the tasks under way have ended, there are more than the new bound.
+    ///
+    /// # Panics
+    /// If `bound` is zero.
+    pub fn set_bound(&self, bound: usize) {
+        assert_not_zero(bound);
+        let mut current = self.bound.lock();
+        if bound > *current {
+            self.permits.release(bound - *current);
+        } else {
+            self.permits.reduce(*current - bound);
+        }
+        *current = bound;
+    }
+
+    /// What it is doing, in numbers.
+    pub fn stats(&self) -> BoundedStats {
+        let bound = self.bound.lock(); // held, so that the numbers go with this bound
+        BoundedStats { under_way: self.permits.with_tasks(), bound: *bound, waiting: self.permits.waiting() }
     }
 
     /// The executor below.
     pub fn executor(&self) -> &E {
-        &self.inner
+        self.inner.executor()
     }
+
+    /// Refuses what comes, and those who wait already.
+    fn let_nobody_in(&self) {
+        self.inner.life().shutdown();
+        self.permits.look_again();
+    }
+
+    fn execute_until(&self, task: Task, patience: Patience) -> Result<(), RejectedExecution> {
+        let (permit, stay) = match self.permit(patience) {
+            Ok(permit) => (permit, self.inner.life().begin_stay()),
+            Err(reason) => return Err(RejectedExecution { reason, task }),
+        };
+        let Some(stay) = stay else {
+            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
+        };
+        let task = task.accompanied(UnderWay { permit, member: Member::new(stay) });
+        self.inner.executor().execute_task(task).map_err(|RejectedExecution { reason, task }| {
+            RejectedExecution { reason, task: task.alone_from(self.inner.life().root()) }
+        })
+    }
+
+    fn permit(&self, patience: Patience) -> Result<TaskPermit, RejectReason> {
+        let is_over = || self.inner.life().is_shutdown();
+        if is_over() {
+            return Err(RejectReason::Shutdown);
+        }
+        let permit = match patience {
+            Patience::None => self.permits.try_acquire().ok_or(RejectReason::Saturated)?,
+            Patience::Until(deadline) => {
+                self.permits.acquire_unless(is_over, deadline)?.ok_or(RejectReason::Shutdown)?
+            }
+        };
+        Ok(permit.for_task())
+    }
+}
+
+fn assert_not_zero(bound: usize) {
+    assert!(bound > 0, "with a bound of zero no task could ever be submitted");
+}
+
+/// How long a submitter waits for a permit.
+#[derive(Clone, Copy)]
+enum Patience {
+    None,
+    Until(Deadline),
 }
 
 impl<E: Executor> Executor for BoundedExecutor<E> {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        let permit = match self.permits.acquire() {
-            Ok(permit) => permit.for_task(),
-            Err(why) => return Err(RejectedExecution { reason: why.into(), task }),
-        };
-        let refused = self.inner.execute_task(task.accompanied(permit));
-        refused.map_err(|RejectedExecution { reason, task }| RejectedExecution { reason, task: task.alone() })
+        self.execute_until(task, Patience::Until(Deadline::NEVER))
     }
 }
 
-impl From<CutShort> for RejectReason {
-    fn from(why: CutShort) -> Self {
-        match why {
-            CutShort::Interrupted(_) => Self::Interrupted,
-            CutShort::Starved(starvation) => Self::Starved(starvation),
-        }
+impl<E: Executor> ExecutorService for BoundedExecutor<E> {
+    fn shutdown(&self) {
+        self.let_nobody_in();
+        self.inner.shutdown();
+    }
+
+    fn shutdown_now(&self) -> Vec<Task> {
+        self.let_nobody_in();
+        self.inner.shutdown_now()
+    }
+
+    rest_of_service!(self.inner);
+}
+
+/// A [`BoundedExecutor`] whose submitters do not wait, or not for long: see
+/// [`without_waiting`](BoundedExecutor::without_waiting) and [`waiting_at_most`](BoundedExecutor::waiting_at_most).
+pub struct Impatient<'a, E> {
+    bounded: &'a BoundedExecutor<E>,
+    timeout: Option<Duration>,
+}
+
+impl<E: Executor> Executor for Impatient<'_, E> {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        let patience =
+            self.timeout.map_or(Patience::None, |timeout| Patience::Until(Deadline::after(timeout)));
+        self.bounded.execute_until(task, patience)
+    }
+}
+
+/// Goes along with a task that has a permit.
+struct UnderWay {
+    permit: TaskPermit,
+    member: Member,
+}
+
+impl Companion for UnderWay {
+    fn enters(&self, queue: WatcherId) {
+        self.permit.enters(queue);
+        self.member.enters(queue);
+    }
+
+    fn leaves(&self) {
+        self.permit.leaves();
+        self.member.leaves();
+    }
+
+    fn begins(&self) {
+        self.permit.begins();
+        self.member.begins();
+    }
+
+    fn ends(&self, outcome: &Outcome) {
+        self.permit.ends(outcome);
+    }
+
+    fn handed_out(&self) {
+        self.member.handed_out();
+    }
+
+    fn root(&self) -> Option<&CancelToken> {
+        self.member.root()
+    }
+}
+
+/// What a [`BoundedExecutor`] is doing, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct BoundedStats {
+    /// Tasks in progress or queued in the executor below, or handed out by it and kept.
+    pub under_way: usize,
+    /// How many may be under way. After the bound was lowered there may be more for a while.
+    pub bound: usize,
+    /// Submitters that wait for a permit.
+    pub waiting: usize,
+}
+
+impl fmt::Display for BoundedStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} under way, {} waiting", self.under_way, self.bound, self.waiting)
     }
 }
 
 impl<E: fmt::Debug> fmt::Debug for BoundedExecutor<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let under_way = self.bound - self.permits.available_permits();
         f.debug_struct("BoundedExecutor")
-            .field("under_way", &under_way)
-            .field("bound", &self.bound)
-            .field("executor", &self.inner)
+            .field("under_way", &self.permits.with_tasks())
+            .field("bound", &*self.bound.lock())
+            .field("waiting", &self.permits.waiting())
+            .field("executor", self.inner.executor())
             .finish()
+    }
+}
+
+impl<E: fmt::Debug> fmt::Debug for Impatient<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Impatient").field("timeout", &self.timeout).field("bounded", self.bounded).finish()
     }
 }

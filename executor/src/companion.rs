@@ -4,18 +4,46 @@
 //! next task. It could wrap the task in one of its own. But then the executor below would have a task with another id and
 //! without a name, which cannot be cancelled in its queue, and would hand that out when it is shut down. So the task stays
 //! as it is, and is given a companion, which is told where the task is and is dropped when it has been run, or dropped.
+//!
+//! Executors can be stacked, so a task can have several companions, one around the other. The one of the lowest executor is
+//! the outermost: it is given last, and told first.
+//!
+//! # What a companion is told
+//!
+//! ```text
+//!             ┌───────────────────────────────┐
+//!             │                               ▼
+//!   given ────┴──▶ enters ──▶ leaves ──┬──▶ begins ──▶ ends ──▶ (the outcome can be seen) ──▶ dropped
+//!                                      │      ▲                                                  ▲
+//!                                      └──▶ handed_out ──────────────────────────────────────────┘
+//! ```
+//!
+//! A task that is dropped unrun is dropped before its companion, from whichever of these places.
 
+use crate::cancel::CancelToken;
 use crate::ids::WatcherId;
+use crate::outcome::Outcome;
 
-/// Goes along with a task. It is dropped when the task's body has ended, before its outcome can be seen; or, if the task is
-/// dropped, after that.
+/// Goes along with a task. It is dropped when the task's outcome can be seen; or, if the task is dropped, after that.
 pub(crate) trait Companion: Send + Sync {
     /// The task is about to wait in this queue. Called under the lock of the queue's owner.
-    fn enters(&self, queue: WatcherId);
+    fn enters(&self, _queue: WatcherId) {}
 
     /// The task is out of its queue, to be run or to be handed out. Called under the lock of the queue's owner.
-    fn leaves(&self);
+    fn leaves(&self) {}
 
     /// The task begins, on the calling thread.
-    fn begins(&self);
+    fn begins(&self) {}
+
+    /// The task's body has ended, on the calling thread, and its outcome cannot be seen yet.
+    fn ends(&self, _outcome: &Outcome) {}
+
+    /// The task was given to a user, who may run it, drop it, or keep it for ever.
+    fn handed_out(&self) {}
+
+    /// A token that is cancelled when the task is to stop, beside the one that the thread has for its tasks. It tells the
+    /// companions of different executors apart, too.
+    fn root(&self) -> Option<&CancelToken> {
+        None
+    }
 }

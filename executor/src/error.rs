@@ -180,7 +180,8 @@ impl From<CutShort> for Cancelled {
 pub enum RejectReason {
     /// The executor was shut down.
     Shutdown,
-    /// No thread was free, no more might be started, and the queue was full.
+    /// No thread was free, no more might be started, and the queue was full; or as many tasks were under way as a
+    /// [`BoundedExecutor`](crate::BoundedExecutor) allows.
     Saturated,
     /// The executor was saturated, and had made no room when the time to wait was up.
     TimedOut,
@@ -190,6 +191,16 @@ pub enum RejectReason {
     Starved(Starvation),
     /// The task needed a new thread and the system, or the thread factory, gave none.
     NoThread(io::Error),
+}
+
+impl From<WaitError> for RejectReason {
+    fn from(why: WaitError) -> Self {
+        match why {
+            WaitError::Interrupted => Self::Interrupted,
+            WaitError::TimedOut => Self::TimedOut,
+            WaitError::Starved(starvation) => Self::Starved(starvation),
+        }
+    }
 }
 
 impl fmt::Display for RejectReason {

@@ -76,6 +76,15 @@ impl WatcherId {
         Self::from_number(id).expect("watchers are counted from one")
     }
 
+    /// The id of another queue of the same watcher. Of a larger number the lowest 24 bits count.
+    pub(crate) fn with_lane(self, lane: u64) -> Self {
+        Self(self.of_all_lanes().0 | lane & ((1 << Self::LANE_BITS) - 1))
+    }
+
+    pub(crate) fn lane(self) -> u64 {
+        self.number() & ((1 << Self::LANE_BITS) - 1)
+    }
+
     pub(crate) fn number(self) -> u64 {
         self.0.get()
     }

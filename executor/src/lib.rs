@@ -31,8 +31,9 @@
 //! | `timer` | | Deadlines, reasons, links | what is to happen at a certain time |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
+//! | `outcome` | [`Outcome`] | The life of a task | how a task ended |
 //! | `companion` | | The handle | what goes along with a task |
-//! | `task` ★ | [`Task`], [`Outcome`], [`TaskState`] | The life of a task | a closure to be run once |
+//! | `task` ★ | [`Task`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `watcher` | | Tasks that wait for tasks | what can be asked of the owner of a queue |
 //! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |
 //! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
@@ -46,8 +47,11 @@
 //! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
-//! | `bounded` | [`BoundedExecutor`] | When there is no room | a bound on what is under way, over any executor |
+//! | `life` | | When there is no room | the life of an executor over another one |
+//! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | When there is no room | a bound on what is under way, over any executor |
+//! | `line` | | Tasks and executors | tasks that run one at a time, in order |
 //! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
+//! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Tasks and executors | one task at a time for each key, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
@@ -150,10 +154,13 @@ mod callbacks;
 mod cancel;
 pub use cancel::{Attached, CancelToken, Registration, masked};
 
+mod outcome;
+pub use outcome::Outcome;
+
 mod companion;
 
 mod task;
-pub use task::{Outcome, Task, TaskState};
+pub use task::{Task, TaskState};
 
 mod watcher;
 
@@ -200,11 +207,18 @@ pub use thread_pool::{
 mod completion;
 pub use completion::ExecutorCompletionService;
 
+mod life;
+
 mod bounded;
-pub use bounded::BoundedExecutor;
+pub use bounded::{BoundedExecutor, BoundedStats, Impatient};
+
+mod line;
 
 mod serial;
 pub use serial::SerialExecutor;
+
+mod striped;
+pub use striped::{Identity, Stripe, StripeStats, StripedExecutor, StripedStats};
 
 mod cancellable_task;
 pub use cancellable_task::{CancellableTask, CancellingExecutor};

@@ -21,6 +21,7 @@ use crate::cancel::check_current;
 use crate::companion::Companion;
 use crate::error::{CutShort, WaitError};
 use crate::ids::{Place, ThreadKey, WatcherId, this_thread};
+use crate::outcome::Outcome;
 use crate::sync::{Arc, Duration, Mutex};
 use crate::wait::{Deadline, Line, Look, Ticket, cut_short, wait_for};
 use crate::wait_graph::{Awaited, ComesFrom, Source, concerns_this_thread};
@@ -61,6 +62,8 @@ struct SemaphoreState {
     given: u64,
     /// Permits in the hands of other threads.
     outside: usize,
+    /// Permits that are to vanish as they come back.
+    owed: usize,
     /// Permits that were forgotten or drained, as far as no [`release`](Semaphore::release) has given them back.
     loose: usize,
     /// A thread of an executor has looked who could serve it.
@@ -84,6 +87,7 @@ impl Semaphore {
             with_tasks: BTreeMap::new(),
             given: 0,
             outside: 0,
+            owed: 0,
             loose: 0,
             relied_on: false,
         };
@@ -147,6 +151,31 @@ impl Semaphore {
         state.add(permits);
     }
 
+    /// Takes permits away for good: as many as are free now, and the others as they come back. Never blocks.
+    ///
+    /// ```
+    /// use executor::Semaphore;
+    ///
+    /// let connections = Semaphore::new(3);
+    /// let one = connections.try_acquire();
+    /// connections.reduce(3); // the two that are free, and the one that is in use
+    /// assert_eq!(connections.available_permits(), 0);
+    /// drop(one);
+    /// assert_eq!(connections.available_permits(), 0);
+    /// connections.release(1);
+    /// assert_eq!(connections.available_permits(), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// If more permits than a `usize` counts are to vanish.
+    #[doc(alias = "reducePermits")]
+    pub fn reduce(&self, permits: usize) {
+        let mut state = self.0.state.lock();
+        let at_once = permits.min(state.permits);
+        state.owed = state.owed.checked_add(permits - at_once).expect("more permits than a usize counts");
+        state.permits -= at_once;
+    }
+
     /// How many permits are free now.
     pub fn available_permits(&self) -> usize {
         self.0.state.lock().permits
@@ -169,8 +198,39 @@ impl Semaphore {
     }
 
     fn acquire_until(&self, permits: usize, deadline: Deadline) -> Result<Permit<'_>, WaitError> {
+        let permit = self.wait_for_permits(permits, deadline, || false)?;
+        Ok(permit.expect("it is in vain only if somebody says so"))
+    }
+
+    /// Waits for a permit. `None` if there is none and it `is_in_vain` to wait for one; whoever brings that about calls
+    /// [`look_again`](Self::look_again).
+    pub(crate) fn acquire_unless(
+        &self,
+        is_in_vain: impl Fn() -> bool,
+        deadline: Deadline,
+    ) -> Result<Option<Permit<'_>>, WaitError> {
+        check_current()?;
+        self.wait_for_permits(1, deadline, is_in_vain)
+    }
+
+    /// Has all who wait look again.
+    pub(crate) fn look_again(&self) {
+        self.0.state.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
+    }
+
+    /// How many permits go along with tasks.
+    pub(crate) fn with_tasks(&self) -> usize {
+        self.0.state.lock().with_tasks.len()
+    }
+
+    fn wait_for_permits(
+        &self,
+        permits: usize,
+        deadline: Deadline,
+        is_in_vain: impl Fn() -> bool,
+    ) -> Result<Option<Permit<'_>>, WaitError> {
         let mut me = None; // set while this thread is in the queue
-        let result = wait_for(deadline, Acquire { semaphore: self, permits, me: &mut me });
+        let result = wait_for(deadline, Acquire { semaphore: self, permits, me: &mut me, is_in_vain });
         if let Some(me) = me {
             let mut state = self.0.state.lock();
             state.queue.leave(me);
@@ -192,16 +252,17 @@ impl Semaphore {
 }
 
 /// A look at the permits, by a thread that takes its place in the queue.
-struct Acquire<'a, 'm> {
+struct Acquire<'a, 'm, V> {
     semaphore: &'a Semaphore,
     permits: usize,
     me: &'m mut Option<Ticket>,
+    is_in_vain: V,
 }
 
-impl<'a> Look for Acquire<'a, '_> {
-    type Found = Permit<'a>;
+impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
+    type Found = Option<Permit<'a>>;
 
-    fn look(&mut self, waker: &Waker) -> Option<Permit<'a>> {
+    fn look(&mut self, waker: &Waker) -> Option<Option<Permit<'a>>> {
         let mut state = self.semaphore.0.state.lock();
         let first = match *self.me {
             None => state.queue.is_empty(),
@@ -213,13 +274,15 @@ impl<'a> Look for Acquire<'a, '_> {
                 state.queue.take_first();
                 state.wake_first(); // there may be enough for the next one, too
             }
-            return Some(self.semaphore.permit(&mut state, self.permits));
+            return Some(Some(self.semaphore.permit(&mut state, self.permits)));
         }
         self.me.get_or_insert_with(|| {
             let thread = concerns_this_thread().then(this_thread);
             state.queue.join(Waiter { wants: self.permits, thread, waker: waker.clone() })
         });
-        None
+        drop(state);
+        // Not before: whoever brings it about wakes those that are in the queue by then.
+        (self.is_in_vain)().then_some(None)
     }
 
     fn what(&self) -> Option<Awaited> {
@@ -249,6 +312,7 @@ impl Source for Wanted {
         }
         let held: usize = state.held.iter().map(|(_, permits)| permits).sum();
         let in_all = there.saturating_add(held).saturating_add(state.with_tasks.len());
+        let in_all = in_all.saturating_sub(state.owed);
         if state.outside > 0 || state.loose > 0 || in_all < self.permits {
             return ComesFrom::Elsewhere;
         }
@@ -259,7 +323,10 @@ impl Source for Wanted {
 
 impl SemaphoreState {
     fn add(&mut self, permits: usize) {
-        self.permits = self.permits.checked_add(permits).expect("more permits than a usize counts");
+        let vanishing = permits.min(self.owed);
+        self.owed -= vanishing;
+        let added = permits - vanishing;
+        self.permits = self.permits.checked_add(added).expect("more permits than a usize counts");
         self.look_again();
     }
 
@@ -371,6 +438,14 @@ impl TaskPermit {
     fn is_at(&self, place: Place) {
         self.semaphore.state.lock().with_tasks.insert(self.number, place);
     }
+
+    /// Does nothing the second time.
+    fn give_back(&self) {
+        let mut state = self.semaphore.state.lock();
+        if state.with_tasks.remove(&self.number).is_some() {
+            state.add(1);
+        }
+    }
 }
 
 impl Companion for TaskPermit {
@@ -385,13 +460,15 @@ impl Companion for TaskPermit {
     fn begins(&self) {
         self.is_at(Place::On(this_thread()));
     }
+
+    fn ends(&self, _outcome: &Outcome) {
+        self.give_back();
+    }
 }
 
 impl Drop for TaskPermit {
     fn drop(&mut self) {
-        let mut state = self.semaphore.state.lock();
-        state.with_tasks.remove(&self.number);
-        state.add(1);
+        self.give_back();
     }
 }
 

@@ -4,39 +4,23 @@
 //! keeps its thread while there is nothing to do. A line of tasks needs one only while it has some, and any number of lines
 //! can share a pool.
 //!
-//! # How a line moves
-//!
-//! ```text
-//!            first task                   accepted                     begins
-//!   empty ───────────────▶ being offered ──────────▶ in the executor ────────▶ moves ──last task done──▶ empty
-//!     ▲                          │ refused                 │ dropped
-//!     └──────────────────────────┴─────────────────────────┘
-//! ```
-//!
-//! The line gives the executor below one task, its *head*, which runs the tasks of the line one after the other until none is
-//! left. So the executor can refuse only when the line is empty, and the refusal is the answer to the one whose task it was.
-//! In the classic listing each task submits the next one: refused in the middle, the rest of the line stays where it is for
-//! ever.
-//!
-//! # Invariants
-//!
-//! 1. There is at most one head. While there is one, every task that is in the line will be run by it, or be dropped with it.
-//! 2. While the head is being offered, other submitters wait: nobody counts on a head that may be refused.
-//! 3. No user code runs under the lock.
+//! How the line moves, and what always holds, is on the page of [`line`](crate::line): here it has a lock, a watcher and an
+//! executor.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::task::Waker;
 
-use crate::companion::Companion;
-use crate::error::{RejectReason, WaitError};
-use crate::executor::{Executor, RejectedExecution};
-use crate::ids::{Place, TaskId, ThreadKey, WatcherId, this_thread};
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::cancel::CancelToken;
+use crate::error::RejectReason;
+use crate::executor::{Executor, ExecutorService, RejectedExecution};
+use crate::ids::{TaskId, WatcherId};
+use crate::life::{Inner, Life, Stay, rest_of_service};
+use crate::line::{Joined, Keeper, Lender, Line, LineState, Tombstones, Turns, recall_heads};
+use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
-use crate::wait::{self, Deadline, Look, Ticket, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Source, enter_line, leave_line, look_again_at, see_to};
+use crate::wait::{Deadline, Look, Ticket, wait_for};
+use crate::wait_graph::{Awaited, Source};
 use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
 /// Runs tasks one at a time and in the order of their submission, on the threads of the executor below.
@@ -58,219 +42,208 @@ use crate::watcher::{QueueWatcher, ServedBy, Watch};
 /// ```
 ///
 /// Each task sees what those before it did, whichever threads they ran on. One that panics does not stop the line; its panic
-/// goes to the [panic handler of the process](crate::panics) if nobody reads it. The line has no end of its own, and keeps
-/// the thread that it got until it is empty: a line that never is keeps it for ever.
+/// goes to the [panic handler of the process](crate::panics) if nobody reads it. The line keeps the thread that it got until it
+/// is empty: a line that never is keeps it for ever, unless it is told to [take turns](Self::turns_of).
 ///
 /// If the executor below refuses, the submission that it was asked for fails. If it drops what it has accepted, as
 /// [`Discard`](crate::Discard) does, the tasks that are in the line then are dropped and their handles completed as cancelled.
-/// If it hands that out, as [`shutdown_now`](crate::ExecutorService::shutdown_now) does, it comes as one task, which runs the
-/// line.
+/// If it hands that out, as its [`shutdown_now`](crate::ExecutorService::shutdown_now) does, it comes as one task, which runs
+/// the line.
+///
+/// # Its end
+/// Made with [`over`](Self::over) it ends alone: after [`shutdown`](ExecutorService::shutdown) it refuses what comes and runs
+/// what it has; [`shutdown_now`](ExecutorService::shutdown_now) hands that back, and cancels the token of the task that runs.
+/// It is terminated when its last task has ended. (While somebody keeps the one task that the executor below has handed out,
+/// it is not.) Made with [`owning`](Self::owning) it ends the service below, too. Dropping one that was made with `over`
+/// neither waits nor cancels: what was accepted is run. One that owns a service drops that.
 ///
 /// # Blocking
 /// `execute` and `submit` wait while another thread's submission is just being accepted or refused by the executor below, as
 /// long as that takes. A task that waits for a later one of its own line would wait for ever: that is [found](crate::Starvation).
 pub struct SerialExecutor<E> {
-    inner: E,
-    line: Arc<Line>,
+    inner: Inner<Lender<E>>,
+    line: Arc<Line<Serial>>,
 }
 
-struct Line {
-    state: Mutex<LineState>,
+/// Keeps the one line.
+struct Serial {
     watch: Watch,
-}
-
-struct LineState {
-    tasks: VecDeque<Queued>,
-    /// How many of them were cancelled. For a moment it may be below zero.
-    tombstones: isize,
-    /// There is a head.
-    moves: bool,
-    /// Who is giving the head to the executor below.
-    offered_by: Option<ThreadKey>,
-    /// Where the head is.
-    head: Place,
-    /// Submitters that wait until the head is accepted or refused.
-    submitters: wait::Line,
-}
-
-/// A task in the line.
-struct Queued {
-    task: Task,
-    /// See [`enter_line`].
-    collector: usize,
+    tombstones: Tombstones,
+    turns: OnceLock<Turns>,
+    life: Arc<Life>,
+    /// There is one while the line is not idle. Its lock is taken around that of the line.
+    stay: Mutex<Option<Stay>>,
 }
 
 impl<E: Executor> SerialExecutor<E> {
     /// Makes an empty line over an executor.
     pub fn over(executor: E) -> Self {
-        let line = Arc::new_cyclic(|me| Line {
-            state: Mutex::new(LineState {
-                tasks: VecDeque::new(),
-                tombstones: 0,
-                moves: false,
-                offered_by: None,
-                head: Place::Elsewhere,
-                submitters: wait::Line::new(),
-            }),
-            watch: Watch::new(me),
+        Self::new(Inner::over(Lender::new(executor)))
+    }
+
+    /// The same, and ends `service` when it ends itself.
+    ///
+    /// ```
+    /// use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let account = SerialExecutor::owning(ThreadPoolExecutor::single());
+    /// account.execute(|| println!("the last one"))?;
+    /// account.close(); // and the pool
+    /// assert!(account.executor().is_terminated());
+    /// # Ok::<(), executor::RejectedExecution>(())
+    /// ```
+    pub fn owning(service: E) -> Self
+    where
+        E: ExecutorService,
+    {
+        Self::new(Inner::owning(Lender::new(service)))
+    }
+
+    fn new(inner: Inner<Lender<E>>) -> Self {
+        let line = Arc::new_cyclic(|me| {
+            Line::new(Serial {
+                watch: Watch::new(me),
+                tombstones: Tombstones::new(),
+                turns: OnceLock::new(),
+                life: Arc::clone(inner.life()),
+                stay: Mutex::new(None),
+            })
         });
-        Self { inner: executor, line }
+        Self { inner, line }
+    }
+
+    /// Has the line let others go first after every so many of its tasks: if there are more, it goes to the end of the queue
+    /// of the executor below, and goes on where it gets its next thread.
+    ///
+    /// The executor has to be one that a task can own: a pool, or an [`Arc`] of one.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use executor::{Latch, SerialExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = Arc::new(ThreadPoolExecutor::single());
+    /// let gate = Arc::new(Latch::new(1));
+    /// let until = Arc::clone(&gate);
+    /// pool.execute(move || until.wait().unwrap())?; // so that all of it waits in the queue
+    ///
+    /// let order = Arc::new(Mutex::new(Vec::new()));
+    /// let note = |what| {
+    ///     let order = Arc::clone(&order);
+    ///     move || order.lock().unwrap().push(what)
+    /// };
+    /// let line = SerialExecutor::over(Arc::clone(&pool)).turns_of(2);
+    /// for what in ["1st", "2nd", "3rd"] {
+    ///     line.execute(note(what))?;
+    /// }
+    /// pool.execute(note("another's"))?;
+    /// let last = line.submit(|| ())?;
+    /// gate.count_down();
+    /// last.join()?;
+    /// assert_eq!(*order.lock().unwrap(), ["1st", "2nd", "another's", "3rd"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// If the executor below refuses the line when it comes for its next turn, as a pool does that was shut down, the line goes
+    /// on where it is. An executor that
+    /// has submitters wait for room has the line wait, too, with its thread.
+    ///
+    /// # Panics
+    /// If `tasks` is zero.
+    pub fn turns_of(self, tasks: usize) -> Self
+    where
+        E: 'static,
+    {
+        assert!(tasks > 0, "a turn is one task at least");
+        let _ = self.line.keeper.turns.set(self.inner.executor().turns(tasks)); // the first word counts
+        self
     }
 
     /// How many tasks wait in the line, without the one that runs.
     pub fn waiting(&self) -> usize {
-        let state = self.line.state.lock();
-        state.tasks.len().saturating_sub(usize::try_from(state.tombstones).unwrap_or(0))
+        self.line.with(|state| state.len()).saturating_sub(self.line.keeper.tombstones.count())
     }
 
     /// The executor below.
     pub fn executor(&self) -> &E {
-        &self.inner
+        self.inner.executor()
     }
 }
 
 impl<E: Executor> Executor for SerialExecutor<E> {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let id = task.id();
-        if !self.line.join(task)? {
-            return Ok(()); // the head will come to it
-        }
-        let line = Arc::clone(&self.line);
-        let head = Task::new(move || line.run()).named("a line of tasks");
-        let head = head.accompanied(Head { line: Arc::clone(&self.line), begun: AtomicBool::new(false) });
-        match self.inner.execute_task(head) {
-            Ok(()) => {
-                self.line.is_decided();
-                Ok(())
+        let mut entry = Entry { line: &self.line, task: Some(task), ticket: None };
+        let reason = match wait_for(Deadline::NEVER, &mut entry) {
+            Ok(Some(joined)) => {
+                joined.announce();
+                let first = joined.is_first; // or there is a head, which will come to it
+                return if first { self.line.offer(self.inner.executor(), id) } else { Ok(()) };
             }
-            Err(RejectedExecution { reason, task: head }) => {
-                let own = self.line.take_out(self.line.watch.id(), id);
-                drop(head); // the line is empty now, and those who wait try for themselves
-                match own {
-                    Some(task) => Err(RejectedExecution { reason, task }),
-                    None => Ok(()), // cancelled meanwhile
-                }
-            }
-        }
-    }
-}
-
-impl Line {
-    /// Puts a task into the line. True if the caller has to find somebody who runs it.
-    fn join(self: &Arc<Self>, task: Task) -> Result<bool, RejectedExecution> {
-        let (mut task, mut ticket) = (Some(task), None);
-        let result = wait_for(Deadline::NEVER, Entry { line: self, task: &mut task, ticket: &mut ticket });
-        if let Some(ticket) = ticket {
-            self.state.lock().submitters.leave(ticket);
-        }
-        result.map_err(|why| RejectedExecution {
-            reason: match why {
-                WaitError::Starved(starvation) => RejectReason::Starved(starvation),
-                _ => RejectReason::Interrupted,
-            },
-            task: task.take().expect("it has not joined the line"),
-        })
-    }
-
-    /// The head was accepted, or is gone.
-    fn is_decided(&self) {
-        let mut state = self.state.lock();
-        state.offered_by = None;
-        let waiting = state.submitters.take_all();
-        drop(state);
-        waiting.for_each(Waker::wake);
-    }
-
-    /// The head's body: runs what is in the line until there is nothing.
-    fn run(self: &Arc<Self>) {
-        while let Some(task) = self.next() {
-            let _job = see_to(task.label());
-            task.run();
-        }
-    }
-
-    fn next(&self) -> Option<Task> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
-        let mut state = self.state.lock();
-        let next = loop {
-            match state.tasks.pop_front().map(|queued| self.let_go(&mut state, queued)) {
-                Some((task, true)) => cancelled.push(task),
-                next => break next.map(|(task, _)| task),
-            }
+            Ok(None) => RejectReason::Shutdown,
+            Err(why) => why.into(),
         };
-        if next.is_none() {
-            (state.moves, state.head) = (false, Place::Elsewhere);
-        }
-        drop(state);
-        next
-    }
-
-    /// Counts a task that is out of the line. True if it was cancelled in there.
-    fn let_go(&self, state: &mut LineState, queued: Queued) -> (Task, bool) {
-        let Queued { task, collector } = queued;
-        leave_line(collector, self.watch.id());
-        let was_cancelled = task.leave_queue();
-        state.tombstones -= isize::from(was_cancelled);
-        (task, was_cancelled)
-    }
-
-    /// Takes out what was cancelled, for the caller to drop outside the lock.
-    fn clear_out(&self, state: &mut LineState) -> Vec<(Task, bool)> {
-        let (cancelled, tasks): (VecDeque<_>, _) =
-            state.tasks.drain(..).partition(|queued| queued.task.is_cancelled());
-        state.tasks = tasks;
-        cancelled.into_iter().map(|queued| self.let_go(state, queued)).collect()
-    }
-
-    fn head_is(&self, place: Place) {
-        self.state.lock().head = place;
-    }
-
-    /// The head was dropped without having been run, and with it all that counted on it.
-    fn abandon(&self) {
-        let mut state = self.state.lock();
-        (state.moves, state.head) = (false, Place::Elsewhere);
-        let tasks = std::mem::take(&mut state.tasks);
-        let tasks: Vec<_> = tasks.into_iter().map(|queued| self.let_go(&mut state, queued)).collect();
-        drop(state);
-        drop(tasks);
-        self.is_decided();
+        let task = entry.task.take().expect("it has not joined the line");
+        Err(RejectedExecution { reason, task })
     }
 }
 
-/// A look at the line by a submitter.
+impl<E: Executor> ExecutorService for SerialExecutor<E> {
+    fn shutdown(&self) {
+        self.inner.shutdown();
+    }
+
+    fn shutdown_now(&self) -> Vec<Task> {
+        let keeper = &self.line.keeper;
+        self.inner.life().shutdown();
+        let mut stay = keeper.stay.lock();
+        let (mut tasks, cancelled) = self.line.stop();
+        // Nobody needs to wait for a head that has not begun.
+        let ended = if self.line.with(|state| state.is_running()) { None } else { stay.take() };
+        drop(stay);
+        drop((cancelled, ended));
+        recall_heads(self.line.head_in().into_iter().collect(), self.inner.life().root());
+        self.inner.life().cancel_running();
+        let others = self.inner.stop_service().into_iter();
+        tasks.extend(others.filter(|task| !task.heads_line_under(self.inner.life().root())));
+        tasks.into_iter().map(Task::handed_out).collect()
+    }
+
+    rest_of_service!(self.inner);
+}
+
+/// A submitter before the line.
 struct Entry<'a> {
-    line: &'a Arc<Line>,
-    task: &'a mut Option<Task>,
-    ticket: &'a mut Option<Ticket>,
+    line: &'a Arc<Line<Serial>>,
+    task: Option<Task>,
+    ticket: Option<Ticket>,
 }
 
-impl Look for Entry<'_> {
-    type Found = bool;
+impl Look for &mut Entry<'_> {
+    /// Nothing if the executor was shut down.
+    type Found = Option<Joined>;
 
-    fn look(&mut self, waker: &Waker) -> Option<bool> {
-        let mut state = self.line.state.lock();
+    fn look(&mut self, waker: &Waker) -> Option<Option<Joined>> {
         if let Some(ticket) = self.ticket.take() {
-            state.submitters.leave(ticket);
+            self.line.leave(ticket);
         }
-        if state.offered_by.is_some_and(|thread| thread != this_thread()) {
-            *self.ticket = Some(state.submitters.join(waker.clone()));
-            return None;
+        let Serial { life, stay, .. } = &self.line.keeper;
+        let mut stay = stay.lock();
+        if stay.is_some() && life.is_shutdown() {
+            return Some(None);
         }
-        let is_first = !state.moves;
-        if is_first {
-            (state.moves, state.offered_by) = (true, Some(this_thread()));
+        if stay.is_none() {
+            *stay = life.begin_stay();
         }
-        let task = self.task.take()?;
-        let id = self.line.watch.id();
-        let collector = task.collector();
-        enter_line(collector, id);
-        state.tombstones += isize::from(!task.enter_queue(id));
-        state.tasks.push_back(Queued { task, collector });
-        let head = state.head;
-        drop(state);
-        look_again_at(head); // somebody may have waited for this task before it was here, and have looked who could run it
-        Some(is_first)
+        if stay.is_none() {
+            return Some(None);
+        }
+        match self.line.join(&mut self.task, waker) {
+            Ok(joined) => Some(Some(joined)),
+            Err(ticket) => {
+                self.ticket = Some(ticket);
+                None
+            }
+        }
     }
 
     fn what(&self) -> Option<Awaited> {
@@ -278,70 +251,59 @@ impl Look for Entry<'_> {
     }
 }
 
-/// For a submitter that waits until the head is accepted.
-impl Source for Line {
-    fn comes_from(&self) -> ComesFrom {
-        match self.state.lock().offered_by {
-            Some(thread) => ComesFrom::Places(vec![Place::On(thread)]),
-            None => ComesFrom::Elsewhere,
-        }
-    }
-}
-
-/// Goes along with the head.
-struct Head {
-    line: Arc<Line>,
-    begun: AtomicBool,
-}
-
-impl Companion for Head {
-    fn enters(&self, queue: WatcherId) {
-        self.line.head_is(Place::In(queue));
-    }
-
-    fn leaves(&self) {
-        self.line.head_is(Place::Elsewhere);
-    }
-
-    fn begins(&self) {
-        self.begun.store(true, Ordering::Relaxed); // read by its drop
-        self.line.head_is(Place::On(this_thread()));
-        self.line.is_decided();
-    }
-}
-
-impl Drop for Head {
+impl Drop for Entry<'_> {
     fn drop(&mut self) {
-        if !self.begun.load(Ordering::Relaxed) {
-            self.line.abandon();
+        if let Some(ticket) = self.ticket.take() {
+            self.line.leave(ticket);
         }
     }
 }
 
-impl QueueWatcher for Line {
+impl Keeper for Serial {
+    fn watcher(&self) -> WatcherId {
+        self.watch.id()
+    }
+
+    fn tombstones(&self) -> &Tombstones {
+        &self.tombstones
+    }
+
+    fn turns(&self) -> Option<&Turns> {
+        self.turns.get()
+    }
+
+    fn root(&self) -> &CancelToken {
+        self.life.root()
+    }
+
+    fn change<R>(line: &Arc<Line<Self>>, change: impl FnOnce(&mut LineState) -> R) -> R {
+        let mut stay = line.keeper.stay.lock();
+        let (result, is_idle) = line.with(|state| (change(state), state.is_idle()));
+        let ended = if is_idle { stay.take() } else { None };
+        drop(stay);
+        drop(ended); // when the lock is free: those who wait for the end are let go
+        result
+    }
+}
+
+impl QueueWatcher for Line<Serial> {
     fn cancelled_in_queue(&self, _queue: WatcherId) {
-        let mut state = self.state.lock();
-        state.tombstones += 1;
-        // As a pool does: each of them pays a constant share of the clearing up.
-        let half = isize::try_from(state.tasks.len() / 2).unwrap_or(isize::MAX);
-        let removed = if state.tombstones >= 32 && state.tombstones >= half {
-            self.clear_out(&mut state)
-        } else {
-            Vec::new()
-        };
-        drop(state);
-        drop(removed);
+        let tombstones = &self.keeper.tombstones;
+        if tombstones.has_come() && tombstones.are_many(self.with(|state| state.len())) {
+            drop(self.clear_out());
+        }
     }
 
     fn tombstone_dropped(&self) {} // what leaves the line is counted before it is dropped
 
     fn take_out(&self, _queue: WatcherId, id: TaskId) -> Option<Task> {
-        let mut state = self.state.lock();
-        let place = state.tasks.iter().position(|queued| queued.task.id() == id)?;
-        let queued = state.tasks.remove(place)?;
-        let (task, was_cancelled) = self.let_go(&mut state, queued);
-        drop(state);
+        let (task, was_cancelled) = self.remove(id)?;
         (!was_cancelled).then_some(task)
+    }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        let (tasks, _cancelled) = self.remove_all(wanted);
+        tasks
     }
 
     fn name(&self) -> String {
@@ -349,21 +311,20 @@ impl QueueWatcher for Line {
     }
 
     fn served_by(self: Arc<Self>, _queue: WatcherId) -> ServedBy {
-        let state = self.state.lock();
-        ServedBy::Head(match state.head {
-            Place::In(_) if state.offered_by.is_some() => Place::Elsewhere, // it may begin this moment
-            place => place,
-        })
+        ServedBy::Head(self.place_of_head())
     }
 
     fn queued_of(&self, _queue: WatcherId, collector: usize) -> usize {
-        self.state.lock().tasks.iter().filter(|queued| queued.task.collector() == collector).count()
+        self.with(|state| state.tasks().filter(|task| task.collector() == collector).count())
     }
 }
 
 impl<E: fmt::Debug> fmt::Debug for SerialExecutor<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waiting = self.line.state.lock().tasks.len();
-        f.debug_struct("SerialExecutor").field("waiting", &waiting).field("executor", &self.inner).finish()
+        let waiting = self.line.with(|state| state.len()).saturating_sub(self.line.keeper.tombstones.count());
+        f.debug_struct("SerialExecutor")
+            .field("waiting", &waiting)
+            .field("executor", &**self.inner.executor())
+            .finish()
     }
 }

@@ -19,8 +19,8 @@ use std::fmt;
 
 use cpu_time::ThreadTime;
 
+use crate::outcome::Outcome;
 use crate::sync::{Duration, Instant, Mutex, thread, thread_local};
-use crate::task::Outcome;
 use crate::thread_pool::{Hooks, TaskInfo};
 use crate::timing::Notes;
 

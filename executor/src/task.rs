@@ -26,10 +26,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
-use crate::cancel::{RunningTask, enter_task};
+use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::companion::Companion;
 use crate::ids::{TaskId, WatcherId};
-use crate::panics::{Panic, contain, discard};
+use crate::outcome::Outcome;
+use crate::panics::{contain, discard};
 use crate::sync::Arc;
 
 /// A closure to be run once, with an id and, if wanted, a name.
@@ -76,24 +77,6 @@ impl Body {
             Self::Other(Other::Accompanied(both)) => both.0.cell(),
         }
     }
-
-    /// Runs the body of a task with a companion, which is dropped with `before_publish`.
-    #[cold]
-    fn run_accompanied(self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
-        match self {
-            Self::Closure(closure) => run_closure(closure, before_publish),
-            Self::Other(Other::WithHandle(duty)) => duty.fulfil(before_publish),
-            Self::Other(Other::Accompanied(both)) => {
-                let (body, companion) = *both;
-                companion.begins();
-                let mut companion = Some(companion);
-                body.run_accompanied(&mut |outcome| {
-                    before_publish(outcome);
-                    companion = None;
-                })
-            }
-        }
-    }
 }
 
 #[inline]
@@ -117,20 +100,6 @@ impl Task {
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
         Self { body: Body::Other(Other::WithHandle(Duty(Some(cell)))), attributes: None, id }
-    }
-
-    /// Gives the task a companion.
-    pub(crate) fn accompanied(mut self, companion: impl Companion + 'static) -> Self {
-        self.body = Body::Other(Other::Accompanied(Box::new((self.body, Box::new(companion)))));
-        self
-    }
-
-    /// Takes the companion away that the task was given last. It is dropped.
-    pub(crate) fn alone(mut self) -> Self {
-        if let Body::Other(Other::Accompanied(both)) = self.body {
-            self.body = both.0;
-        }
-        self
     }
 
     /// Gives the task a name, for readers of what a pool is doing.
@@ -172,9 +141,9 @@ impl Task {
         match &self.body {
             Body::Closure(_) => true,
             Body::Other(Other::WithHandle(duty)) => duty.cell().enter_queue(watcher),
-            Body::Other(Other::Accompanied(both)) => {
-                both.1.enters(watcher);
-                both.0.cell().is_none_or(|cell| cell.enter_queue(watcher))
+            accompanied @ Body::Other(Other::Accompanied(_)) => {
+                accompanied.companions().for_each(|companion| companion.enters(watcher));
+                accompanied.cell().is_none_or(|cell| cell.enter_queue(watcher))
             }
         }
     }
@@ -185,9 +154,9 @@ impl Task {
         match &self.body {
             Body::Closure(_) => false,
             Body::Other(Other::WithHandle(duty)) => duty.cell().leave_queue(),
-            Body::Other(Other::Accompanied(both)) => {
-                both.1.leaves();
-                both.0.cell().is_some_and(HandleCell::leave_queue)
+            accompanied @ Body::Other(Other::Accompanied(_)) => {
+                accompanied.companions().for_each(Companion::leaves);
+                accompanied.cell().is_some_and(HandleCell::leave_queue)
             }
         }
     }
@@ -264,18 +233,6 @@ impl fmt::Debug for Task {
     }
 }
 
-/// How a task ended, as the executor that ran it sees it.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// The body returned.
-    Completed,
-    /// The body panicked.
-    Panicked(Panic),
-    /// The task was cancelled before it began, or its body gave up at a cancellation point.
-    Cancelled,
-}
-
 /// Where a task stands.
 #[doc(alias = "Future.State")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -336,6 +293,89 @@ impl fmt::Display for TaskLabel {
     }
 }
 
+// ----- what goes along with a task -----
+
+impl Task {
+    /// Gives the task a companion.
+    pub(crate) fn accompanied(mut self, companion: impl Companion + 'static) -> Self {
+        self.body = Body::Other(Other::Accompanied(Box::new((self.body, Box::new(companion)))));
+        self
+    }
+
+    /// Takes the companion away that the task was given last. It is dropped.
+    pub(crate) fn alone(mut self) -> Self {
+        if let Body::Other(Other::Accompanied(both)) = self.body {
+            self.body = both.0;
+        }
+        self
+    }
+
+    /// Takes the companion away that has this root, and those around it, which are of executors further down. The task comes
+    /// back to the executor that gave it that companion. Without one it stays as it is.
+    pub(crate) fn alone_from(mut self, root: &CancelToken) -> Self {
+        while self.goes_under(root) {
+            self = self.alone();
+        }
+        self
+    }
+
+    /// Whether one of its companions has this root.
+    pub(crate) fn goes_under(&self, root: &CancelToken) -> bool {
+        self.body.companions().any(|companion| companion.root().is_some_and(|own| own.is(root)))
+    }
+
+    /// Whether it is the head of a line that runs its tasks under this root, and so no user's task.
+    pub(crate) fn heads_line_under(&self, root: &CancelToken) -> bool {
+        self.body.cell().is_some_and(|cell| cell.heads_line_under(root))
+    }
+
+    /// The task is about to be given to a user. Every executor that hands out what it has accepted says so.
+    pub(crate) fn handed_out(self) -> Self {
+        self.body.companions().for_each(Companion::handed_out);
+        self
+    }
+}
+
+impl Body {
+    /// Runs the body of a task with a companion, which is told with `before_publish` that it has ended, and dropped when the
+    /// outcome can be seen.
+    #[cold]
+    fn run_accompanied(self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        match self {
+            Self::Closure(closure) => run_closure(closure, before_publish),
+            Self::Other(Other::WithHandle(duty)) => duty.fulfil(before_publish),
+            Self::Other(Other::Accompanied(both)) => {
+                let (body, companion) = *both;
+                companion.begins();
+                let run = || {
+                    body.run_accompanied(&mut |outcome| {
+                        before_publish(outcome);
+                        companion.ends(outcome);
+                    })
+                };
+                match companion.root() {
+                    Some(root) => root.also_above_tasks(run),
+                    None => run(),
+                }
+            }
+        }
+    }
+
+    /// The outermost companion, and what it goes along with.
+    fn outermost(&self) -> Option<(&Self, &dyn Companion)> {
+        match self {
+            Self::Other(Other::Accompanied(both)) => Some((&both.0, &*both.1)),
+            _ => None,
+        }
+    }
+
+    /// The companions, from the outermost to the innermost.
+    fn companions(&self) -> impl Iterator<Item = &dyn Companion> {
+        let outermost = self.outermost();
+        std::iter::successors(outermost, |(body, _)| body.outermost()).map(|(_, companion)| companion)
+    }
+}
+
 // ----- what a task shares with its handle -----
 
 /// What a task and its handle share, as far as the type of the result does not matter: for the executor that runs the
@@ -366,6 +406,11 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// The queue in which the task waits, if it is in one and not cancelled.
     fn queue(&self) -> Option<WatcherId>;
+
+    /// See [`Task::heads_line_under`].
+    fn heads_line_under(&self, _root: &CancelToken) -> bool {
+        false
+    }
 }
 
 /// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.

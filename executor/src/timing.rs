@@ -26,8 +26,8 @@ use std::fmt;
 use std::ptr;
 
 use crate::ids::TaskId;
+use crate::outcome::Outcome;
 use crate::sync::{Duration, Instant, Mutex, thread_local};
-use crate::task::Outcome;
 use crate::thread_pool::{Hooks, TaskInfo};
 
 thread_local! {

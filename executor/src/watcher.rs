@@ -24,6 +24,10 @@ pub(crate) trait QueueWatcher: Send + Sync {
     /// Takes a task out of the queue, if it is in there and not cancelled.
     fn take_out(&self, queue: WatcherId, id: TaskId) -> Option<Task>;
 
+    /// Takes all those out of its queues that are wanted and not cancelled, in the order in which they would have been run.
+    /// `wanted` is asked under the lock of the queue's owner.
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task>;
+
     /// What to call it in a report.
     fn name(&self) -> String;
 

@@ -14,6 +14,8 @@ const IN_ORDER: &[&str] = &[
     "channel/mod.rs",
     "handle/mod.rs",
     "executor/mod.rs",
+    "line/mod.rs",
+    "striped/mod.rs",
     "thread_pool/mod.rs",
     "uninterruptible/mod.rs",
     "shutdown_hooks/mod.rs",

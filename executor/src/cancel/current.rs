@@ -95,6 +95,21 @@ impl CancelToken {
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
         f()
     }
+
+    /// Runs `f`, in which an executor runs a task on whatever thread, with this token above it *beside* the one that the
+    /// thread has for its tasks. The task's token hangs below both, and is made only if somebody asks for it.
+    pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _frame = push();
+        fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
+        f()
+    }
+
+    /// Whether the calling thread is inside such an `f` of this token.
+    pub(crate) fn is_above_this_thread(&self) -> bool {
+        let is_this = |token: &Self| token.is(self) || token.node.parents().any(|parent| parent.is(self));
+        let has_it = |frame: &Frame| frame.outside && frame.token.as_ref().is_some_and(is_this);
+        with_frames(|frames| frames.iter().any(has_it)).unwrap_or(false)
+    }
 }
 
 /// Makes a token the current one of its thread until it is dropped: see [`CancelToken::attached`].
@@ -193,6 +208,8 @@ struct Frame {
     masked: u32,
     /// Nothing is current here. The token is only the parent of those of tasks.
     outside: bool,
+    /// The token is to be linked to the one below, as soon as somebody asks for that of a task.
+    beside: bool,
     /// On which it began.
     level: u32,
     /// Which [`Attached`] it belongs to. Zero if none.
@@ -244,7 +261,7 @@ impl Drop for FrameGuard {
                     *used = below_those_of_guards(all, *used);
                 }
                 let top = &mut all[*used];
-                (top.masked, top.outside) = (0, false);
+                (top.masked, top.outside, top.beside) = (0, false, false);
                 (top.token.take(), top.task.take())
             });
             drop(in_it);
@@ -337,6 +354,7 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
             return None;
         }
         match (&top.token, &top.task) {
+            (Some(token), _) if top.beside => token.check().err().or_else(|| cancelled(below, level)),
             (Some(token), _) if shields(below, token) => None,
             (Some(token), _) => token.check().err(),
             (None, Some(task)) if task.was_cancelled() => {
@@ -376,9 +394,18 @@ fn materialise(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
 
 /// The parent of the token of a task that runs on top of these frames.
 fn parent_of_the_next(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
-    match top_at(level, frames)?.0 {
+    let (top, below) = top_at(level, frames)?;
+    match top {
         top if top.masked > 0 => None,
-        top if top.outside => top.token.clone(),
+        top if top.outside => {
+            // The frame's own token is not the last of its kind: whoever has begun the frame keeps it.
+            if std::mem::take(&mut top.beside)
+                && let Some(parent) = parent_of_the_next(below, level)
+            {
+                top.token = top.token.take().map(|own| CancelToken::linked([&parent, &own]));
+            }
+            top.token.clone()
+        }
         _ => materialise(frames, level),
     }
 }

@@ -194,7 +194,7 @@ impl CancelToken {
     }
 
     /// Whether the two are clones of one token.
-    pub(super) fn is(&self, other: &Self) -> bool {
+    pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.node, &other.node)
     }
 

@@ -22,10 +22,11 @@ use super::whereabouts::Whereabouts;
 use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::error::Cancelled;
 use crate::ids::{TaskId, WatcherId};
+use crate::outcome::Outcome;
 use crate::panics::{contain, discard};
 use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, Mutex};
-use crate::task::{HandleCell, Outcome, Task, TaskState};
+use crate::task::{HandleCell, Task, TaskState};
 
 /// The one allocation that a task and its handle share.
 pub(super) struct TaskCell<T, F> {
@@ -278,7 +279,8 @@ where
 
     fn take_out_of_queue(&self) -> Option<Task> {
         let queue = self.whereabouts.queue()?;
-        queue.watcher()?.take_out(queue, self.id) // without our lock: the queue's is taken before ours elsewhere
+        let task = queue.watcher()?.take_out(queue, self.id); // without our lock: the queue's is taken before ours elsewhere
+        task.map(Task::handed_out)
     }
 
     fn token(&self) -> CancelToken {

@@ -29,9 +29,10 @@ use super::shared::Shared;
 use super::state::{PoolState, State, ask};
 use crate::error::RejectReason;
 use crate::executor::{Executor, RejectedExecution};
+use crate::outcome::Outcome;
 use crate::panics::discard;
 use crate::sync::{Arc, MutexGuard};
-use crate::task::{Outcome, Task};
+use crate::task::Task;
 use crate::wait::Deadline;
 
 impl Executor for ThreadPoolExecutor {

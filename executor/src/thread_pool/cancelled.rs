@@ -37,7 +37,7 @@ impl ThreadPoolExecutor {
     /// Takes a waiting task out of the queue. `None` if it is not there: it runs, has ended, was cancelled, or was never
     /// submitted here. The task can still be run; dropping it cancels its handle.
     pub fn remove(&self, id: TaskId) -> Option<Task> {
-        self.shared.remove(id)
+        self.shared.remove(id).map(Task::handed_out)
     }
 
     /// Clears out at once what is left of tasks that were cancelled while they waited. The pool does that by itself
@@ -139,6 +139,19 @@ impl QueueWatcher for Shared {
 
     fn take_out(&self, _queue: WatcherId, id: TaskId) -> Option<Task> {
         self.remove(id)
+    }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        let mut state = self.state.lock();
+        self.inbox.recall(&mut state);
+        let removed = ask(|| state.queue.remove_if(&mut |task| wanted(task))).unwrap_or_default();
+        let (cancelled, taken): (Vec<_>, Vec<_>) =
+            removed.into_iter().partition(|task| self.leave_queue(task));
+        self.wake_submitter(&state); // which has the next one look when it has its room
+        drop(state);
+        drop(cancelled);
+        self.report_kept();
+        taken
     }
 
     fn name(&self) -> String {

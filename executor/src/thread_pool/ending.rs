@@ -147,7 +147,7 @@ impl Shared {
         drop(cancelled);
         self.report_kept();
         self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
-        never_begun
+        never_begun.into_iter().map(Task::handed_out).collect()
     }
 
     /// Has every thread that waits look at the phase.

@@ -1,7 +1,7 @@
 //! What a pool calls before and after each task, and when it is over.
 
 use crate::ids::TaskId;
-use crate::task::Outcome;
+use crate::outcome::Outcome;
 
 /// The task that a hook is told of.
 #[derive(Debug, Clone, Copy)]

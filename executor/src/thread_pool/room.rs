@@ -34,7 +34,7 @@ use std::task::Waker;
 
 use super::shared::Shared;
 use super::state::State;
-use crate::error::{RejectReason, WaitError};
+use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
 use crate::ids::WatcherId;
 use crate::sync::atomic::Ordering;
@@ -59,13 +59,8 @@ impl Shared {
             self.leave_line(ticket);
         }
         result.unwrap_or_else(|why| {
-            let reason = match why {
-                WaitError::TimedOut => RejectReason::TimedOut,
-                WaitError::Interrupted => RejectReason::Interrupted,
-                WaitError::Starved(starvation) => RejectReason::Starved(starvation),
-            };
             let task = task.take().expect("an unfinished wait has put it back");
-            Err(RejectedExecution { reason, task })
+            Err(RejectedExecution { reason: why.into(), task })
         })
     }
 

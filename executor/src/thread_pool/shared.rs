@@ -15,12 +15,13 @@ use super::settings::Settings;
 use super::state::State;
 use crate::cancel::{CancelToken, Registration};
 use crate::latch::Latch;
+use crate::outcome::Outcome;
 use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
 use crate::starvation::OnStarvation;
 use crate::sync::atomic::{AtomicBool, AtomicIsize};
 use crate::sync::{Arc, Condvar, Mutex, Weak};
-use crate::task::{Outcome, Task};
+use crate::task::Task;
 use crate::watcher::Watch;
 
 pub(super) struct Shared {

@@ -21,10 +21,11 @@
 use super::rejection::Refuser;
 use super::shared::Shared;
 use super::state::{PoolState, State};
+use crate::outcome::Outcome;
 use crate::panics::PanicHandler;
 use crate::starvation::OnStarvation;
 use crate::sync::{Arc, MutexGuard};
-use crate::task::{Outcome, Task};
+use crate::task::Task;
 use crate::wait_graph;
 use crate::watcher::Workforce;
 

@@ -42,10 +42,11 @@ use super::run::{Run, Seat};
 use super::shared::Shared;
 use super::state::{PoolState, State, ask};
 use crate::ids::TaskId;
+use crate::outcome::Outcome;
 use crate::panics;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread};
-use crate::task::{Outcome, Task};
+use crate::task::Task;
 use crate::wait_graph::{Employment, Worker, work_for};
 
 /// For so many tasks, the memory is kept when they are done: a pool in its steady state asks for none.

@@ -2,13 +2,16 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+use std::time::Instant;
 
 use executor::{
-    BoundedExecutor, CancelToken, DirectExecutor, Discard, FifoQueue, FutureTask, JoinError, RejectReason,
-    Task, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
+    BoundedExecutor, CancelToken, DirectExecutor, Discard, Executor, FifoQueue, FutureTask, JoinError,
+    RejectReason, RejectedExecution, Task, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
-use crate::support::{LONG, Signal, Spot, assert_matches, eventually, within_deadline};
+use crate::support::{
+    LONG, SHORT, Signal, Spot, assert_matches, blocked, eventually, occupy, within_deadline,
+};
 
 #[test]
 fn never_more_than_the_bound_are_under_way() {
@@ -184,5 +187,177 @@ fn a_permit_whose_task_another_pool_runs_is_waited_for() {
         spot.wait_until_blocked();
         end.set();
         assert_matches!(waits.unwrap().join_timeout(LONG).unwrap(), Ok(9));
+    });
+}
+
+#[test]
+fn submitters_that_wait_are_refused_when_it_is_shut_down() {
+    within_deadline(|| {
+        for now in [false, true] {
+            let bounded = Arc::new(BoundedExecutor::over(ThreadPerTaskExecutor, 1));
+            let busy = occupy(&*bounded);
+            let waiters = [(); 3].map(|()| {
+                let own = Arc::clone(&bounded);
+                blocked(move || own.execute_task(Task::new(|| ()).named("waits")))
+            });
+            eventually("all wait", || bounded.stats().waiting == 3);
+            if now {
+                assert!(bounded.shutdown_now().is_empty());
+            } else {
+                bounded.shutdown();
+            }
+            for waiter in waiters {
+                let refused = waiter.result().unwrap_err();
+                assert_matches!(refused.reason, RejectReason::Shutdown);
+                assert_eq!(refused.task.name(), Some("waits"));
+            }
+            drop(busy);
+            assert!(bounded.await_termination(LONG));
+        }
+    });
+}
+
+#[test]
+fn a_submitter_need_not_wait_or_not_for_long() {
+    within_deadline(|| {
+        let bounded = BoundedExecutor::over(ThreadPerTaskExecutor, 1);
+        assert_eq!(bounded.without_waiting().submit(|| 1).unwrap().join().unwrap(), 1);
+        assert_eq!(bounded.waiting_at_most(LONG).submit(|| 2).unwrap().join().unwrap(), 2);
+        let busy = occupy(&bounded);
+        let refused = bounded.without_waiting().submit(|| 3).unwrap_err();
+        assert_matches!(refused.reason, RejectReason::Saturated);
+        let start = Instant::now();
+        let late = bounded.waiting_at_most(SHORT).submit(|| 4).unwrap_err();
+        assert_matches!(late.reason, RejectReason::TimedOut);
+        assert!(start.elapsed() >= SHORT);
+        drop(busy);
+        assert_eq!(bounded.waiting_at_most(LONG).submit(|| 5).unwrap().join().unwrap(), 5);
+        bounded.shutdown();
+        assert_matches!(bounded.without_waiting().execute(|| ()).unwrap_err().reason, RejectReason::Shutdown);
+        assert_matches!(
+            bounded.waiting_at_most(LONG).execute(|| ()).unwrap_err().reason,
+            RejectReason::Shutdown
+        );
+        refused.task.run();
+        assert_eq!(refused.handle.join().unwrap(), 3);
+    });
+}
+
+#[test]
+fn a_higher_bound_lets_submitters_go_on_that_wait() {
+    within_deadline(|| {
+        let bounded = Arc::new(BoundedExecutor::over(ThreadPerTaskExecutor, 1));
+        let busy = occupy(&*bounded);
+        let waiters = [(); 3].map(|()| {
+            let own = Arc::clone(&bounded);
+            blocked(move || Some(occupy(&*own)))
+        });
+        eventually("all wait", || bounded.stats().waiting == 3);
+        bounded.set_bound(3);
+        eventually("two go on", || bounded.stats().under_way == 3);
+        assert_eq!(bounded.stats().to_string(), "3 of 3 under way, 1 waiting");
+        drop(busy);
+        let busy: Vec<_> = waiters.into_iter().map(|waiter| waiter.result()).collect();
+        assert_eq!((bounded.under_way(), bounded.bound()), (3, 3));
+        drop(busy);
+    });
+}
+
+#[test]
+fn under_a_lower_bound_nothing_is_taken_back_and_nobody_comes_in_before_there_is_room() {
+    within_deadline(|| {
+        let bounded = BoundedExecutor::over(ThreadPerTaskExecutor, 4);
+        let mut busy: Vec<_> = (0..3).map(|_| occupy(&bounded)).collect();
+        bounded.set_bound(1);
+        assert_eq!((bounded.under_way(), bounded.bound()), (3, 1));
+        for left in [2, 1] {
+            drop(busy.pop());
+            eventually("one less is under way", || bounded.under_way() == left);
+            assert_matches!(
+                bounded.without_waiting().execute(|| ()).unwrap_err().reason,
+                RejectReason::Saturated
+            );
+        }
+        drop(busy.pop());
+        eventually("none is under way", || bounded.under_way() == 0);
+        let _busy = occupy(&bounded);
+        assert_matches!(
+            bounded.without_waiting().execute(|| ()).unwrap_err().reason,
+            RejectReason::Saturated
+        );
+        bounded.set_bound(2);
+        let _another = occupy(&bounded);
+    });
+}
+
+#[test]
+#[should_panic(expected = "no task could ever be submitted")]
+fn a_bound_of_zero_is_refused() {
+    BoundedExecutor::over(DirectExecutor, 1).set_bound(0);
+}
+
+/// Does with a task what it is told.
+struct Hostile(fn(Task) -> Result<(), RejectedExecution>);
+
+impl Executor for Hostile {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        (self.0)(task)
+    }
+}
+
+#[test]
+fn whatever_the_executor_below_does_no_permit_is_lost_and_it_can_be_closed() {
+    within_deadline(|| {
+        let refuses: fn(Task) -> _ = |task| Err(RejectedExecution { reason: RejectReason::TimedOut, task });
+        let another: fn(Task) -> _ = |task| {
+            drop(task);
+            Err(RejectedExecution { reason: RejectReason::TimedOut, task: Task::new(|| ()) })
+        };
+        let panics: fn(Task) -> _ = |_task| panic!("in the executor below");
+        let drops: fn(Task) -> _ = |_task| Ok(());
+        let on_another_thread: fn(Task) -> _ = |task| {
+            std::thread::spawn(move || drop(task.run()));
+            Ok(())
+        };
+        for hostile in [refuses, another, panics, drops, on_another_thread] {
+            let bounded = BoundedExecutor::over(BoundedExecutor::over(Hostile(hostile), 1), 1);
+            for _ in 0..3 {
+                let submit = || bounded.submit(|| 1).map(|handle| handle.join().ok());
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(submit));
+                eventually("the permits are back", || {
+                    bounded.under_way() + bounded.executor().under_way() == 0
+                });
+            }
+            bounded.close();
+            bounded.executor().close();
+        }
+    });
+}
+
+/// What the outer one takes back is as its user knows it, and the permit of the inner one is free. What the inner one takes
+/// back still has that of the outer one.
+#[test]
+fn one_in_another_takes_back_its_own() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let inner = Arc::new(BoundedExecutor::over(&pool, 9));
+        let outer = BoundedExecutor::over(Arc::clone(&inner), 9);
+        let busy = occupy(&pool);
+        let through_both = outer.submit(|| 1).unwrap();
+        let through_one = inner.submit(|| 2).unwrap();
+        assert_eq!((inner.under_way(), outer.under_way()), (2, 1));
+        let back = outer.shutdown_now();
+        assert_eq!(back.iter().map(Task::id).collect::<Vec<_>>(), [through_both.id()]);
+        assert_eq!((inner.under_way(), outer.under_way()), (1, 0));
+        assert!(!through_both.is_finished() && outer.is_terminated());
+
+        let outer = BoundedExecutor::over(Arc::clone(&inner), 9);
+        let kept = outer.submit(|| 3).unwrap();
+        let back = inner.shutdown_now();
+        assert_eq!(back.iter().map(Task::id).collect::<Vec<_>>(), [through_one.id(), kept.id()]);
+        assert_eq!((inner.under_way(), outer.under_way()), (0, 1));
+        drop(back);
+        assert_eq!(outer.under_way(), 0);
+        drop(busy);
     });
 }

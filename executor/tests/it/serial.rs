@@ -296,3 +296,183 @@ fn a_line_behind_a_task_that_can_go_on_is_waited_for() {
         assert_eq!(waits.unwrap().join_timeout(LONG).unwrap(), 6);
     });
 }
+
+/// An executor that answers each call as it is told. What it accepts runs on a thread of its own. Calls inside of its calls are
+/// counted.
+struct Told<F> {
+    answer: F,
+    calls: AtomicUsize,
+    deepest: Arc<AtomicUsize>,
+}
+
+#[derive(Clone, Copy)]
+enum Answer {
+    Accept,
+    Refuse,
+    Drop,
+    RunHere,
+    Panic,
+}
+
+thread_local! {
+    static DEPTH: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+impl<F: Fn(usize) -> Answer + Send + Sync> Executor for Told<F> {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        match (self.answer)(self.calls.fetch_add(1, Ordering::SeqCst)) {
+            Answer::Accept => ThreadPerTaskExecutor.execute_task(task),
+            Answer::Refuse => Err(RejectedExecution { reason: RejectReason::Saturated, task }),
+            Answer::Drop => {
+                drop(task);
+                Ok(())
+            }
+            Answer::RunHere => {
+                DEPTH.set(DEPTH.get() + 1);
+                self.deepest.fetch_max(DEPTH.get(), Ordering::SeqCst);
+                task.run();
+                DEPTH.set(DEPTH.get() - 1);
+                Ok(())
+            }
+            Answer::Panic => panic!("the executor below"),
+        }
+    }
+}
+
+fn told<F: Fn(usize) -> Answer + Send + Sync>(answer: F) -> Told<F> {
+    Told { answer, calls: AtomicUsize::new(0), deepest: Arc::default() }
+}
+
+#[test]
+fn a_line_goes_on_wherever_its_successor_goes() {
+    within_deadline(|| {
+        let answers = [Answer::Accept, Answer::Refuse, Answer::Drop, Answer::RunHere, Answer::Panic];
+        for answer in answers {
+            let below = told(move |call| if call == 0 { Answer::Accept } else { answer });
+            let deepest = Arc::clone(&below.deepest);
+            let line = SerialExecutor::over(below).turns_of(1);
+            let gate = Signal::new();
+            let until = gate.clone();
+            line.execute(move || until.wait()).unwrap();
+            let log = Arc::new(Mutex::new(Vec::new()));
+            let note = |n| {
+                let log = Arc::clone(&log);
+                line.submit(move || log.lock().unwrap().push(n)).unwrap()
+            };
+            let handles: Vec<_> = (0..20).map(note).collect();
+            gate.set();
+            for handle in handles {
+                handle.join_timeout(LONG).unwrap();
+            }
+            assert!(log.lock().unwrap().iter().copied().eq(0..20));
+            assert!(deepest.load(Ordering::SeqCst) <= 1, "the stack grows with the line");
+            assert!(line.executor().calls.load(Ordering::SeqCst) > 1, "it took its turn");
+        }
+    });
+}
+
+#[test]
+fn a_line_over_an_executor_that_runs_tasks_at_once_takes_turns_without_recursion() {
+    within_deadline(|| {
+        let below = told(|_| Answer::RunHere);
+        let deepest = Arc::clone(&below.deepest);
+        let line = Arc::new(SerialExecutor::over(below).turns_of(2));
+        let (own, ran) = (Arc::clone(&line), Arc::new(AtomicUsize::new(0)));
+        let count = Arc::clone(&ran);
+        line.execute(move || {
+            for _ in 0..1_000 {
+                let count = Arc::clone(&count);
+                own.execute(move || {
+                    count.fetch_add(1, Ordering::SeqCst);
+                })
+                .unwrap();
+            }
+        })
+        .unwrap();
+        assert_eq!(ran.load(Ordering::SeqCst), 1_000);
+        assert_eq!(deepest.load(Ordering::SeqCst), 2, "the first head, and in it a successor that returns");
+    });
+}
+
+#[test]
+fn lines_of_one_thread_take_turns() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::single());
+        let gate = Signal::new();
+        let until = gate.clone();
+        pool.execute(move || until.wait()).unwrap();
+        let lines = ["a", "b"].map(|name| (name, SerialExecutor::over(Arc::clone(&pool)).turns_of(3)));
+        let log = Arc::new(Mutex::new(Vec::new()));
+        for (name, line) in &lines {
+            let name = *name;
+            for _ in 0..6 {
+                let log = Arc::clone(&log);
+                line.execute(move || log.lock().unwrap().push(name)).unwrap();
+            }
+        }
+        gate.set();
+        eventually("all have run", || log.lock().unwrap().len() == 12);
+        let log = log.lock().unwrap().concat();
+        assert_eq!(log, "aaabbbaaabbb");
+    });
+}
+
+/// The pool is the line's alone, so dropping the line drops it: not before its head has come back with it, and not by that.
+#[test]
+fn a_line_that_is_dropped_waits_for_its_pool_also_while_it_takes_turns() {
+    within_deadline(|| {
+        for _ in crate::support::rounds(300) {
+            let line = SerialExecutor::over(ThreadPoolExecutor::fixed(2)).turns_of(1);
+            let ran = Arc::new(AtomicUsize::new(0));
+            for _ in 0..10 {
+                let ran = Arc::clone(&ran);
+                line.execute(move || {
+                    ran.fetch_add(1, Ordering::SeqCst);
+                })
+                .unwrap();
+            }
+            drop(line);
+            assert_eq!(ran.load(Ordering::SeqCst), 10);
+        }
+    });
+}
+
+/// Panics when it has put the first task aside.
+#[derive(Default)]
+struct TooLate(Mutex<Vec<Task>>);
+
+impl Executor for TooLate {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        let mut aside = self.0.lock().unwrap();
+        aside.push(task);
+        let is_first = aside.len() == 1;
+        drop(aside);
+        assert!(!is_first, "the executor below");
+        Ok(())
+    }
+}
+
+#[test]
+fn an_executor_that_panics_strands_nobody() {
+    within_deadline(|| {
+        fn panics(line: &impl Executor, task: Task) {
+            let submit = std::panic::AssertUnwindSafe(|| drop(line.execute_task(task)));
+            assert!(std::panic::catch_unwind(submit).is_err());
+        }
+        let line = SerialExecutor::over(told(|call| if call == 0 { Answer::Panic } else { Answer::Accept }));
+        let first = executor::FutureTask::new(|| 1);
+        panics(&line, first.task);
+        assert_matches!(first.handle.join(), Err(JoinError::Cancelled));
+        assert_eq!(line.submit(|| 2).unwrap().join_timeout(LONG).unwrap(), 2);
+
+        // The same, but the head is there: who comes next from another thread may count on it.
+        let line = Arc::new(SerialExecutor::over(TooLate::default()));
+        let first = executor::FutureTask::new(|| 1);
+        panics(&*line, first.task);
+        let own = Arc::clone(&line);
+        let second = crate::support::on_thread(move || own.submit(|| 2).unwrap()).result();
+        let head = line.executor().0.lock().unwrap().pop().unwrap();
+        head.run();
+        assert_eq!((first.handle.join().unwrap(), second.join().unwrap()), (1, 2));
+    });
+}

@@ -24,6 +24,8 @@ mod pools;
 
 mod waits;
 
+mod stripes;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
@@ -173,6 +175,8 @@ scenarios! {
     waits::latches_that_stay_closed,
     waits::permits_that_do_not_come,
     waits::submitters_that_give_up,
+    stripes::many_at_once_and_many_in_turn,
+    stripes::handed_back_and_dropped,
 }
 
 fn measure(scenario: fn() -> Round) {

@@ -3,11 +3,14 @@
 use std::io::IsTerminal;
 
 use anyhow::Context;
+use bench::java::Java;
 
-use crate::java::Java;
 use crate::load::{Load, Measured};
 use crate::report::{Compared, Cost, Costs};
 use crate::rows::{Peer, Row, Run, Side};
+
+/// The peers of `java.util.concurrent`.
+pub(crate) const SOURCE: &str = "src/bin/pools/Peers.java";
 
 /// How often a Java peer runs a whole load before it counts: its compiler has to see the code in use.
 const JAVA_WARM_UPS: u32 = 3;
@@ -22,7 +25,7 @@ impl Contestant {
     fn run(&mut self, load: &Load) -> anyhow::Result<Measured> {
         match self {
             Self::Here(run) => Ok(run(load)),
-            Self::Java(java) => java.run(load),
+            Self::Java(java) => load.run_by(java),
         }
     }
 
@@ -32,7 +35,7 @@ impl Contestant {
             Self::Here(run) => _ = run(&Load { tasks: load.tasks.div_ceil(10), ..*load }),
             Self::Java(java) => {
                 for _ in 0..JAVA_WARM_UPS {
-                    java.run(load)?;
+                    load.run_by(java)?;
                 }
             }
         }
@@ -51,7 +54,7 @@ impl Starter {
         match peer.side {
             Side::Here(run) => Some(Contestant::Here(run)),
             Side::Java(_) if self.no_java => None,
-            Side::Java(mode) => match Java::start(mode) {
+            Side::Java(mode) => match Java::start(SOURCE, mode) {
                 Ok(java) => Some(Contestant::Java(java)),
                 Err(error) => {
                     eprintln!("no JDK: Java's rows are left out ({error:#})");

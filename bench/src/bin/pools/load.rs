@@ -4,6 +4,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
+use bench::java::Java;
 use cpu_time::ProcessTime;
 
 use crate::books;
@@ -14,6 +16,16 @@ pub(crate) struct Load {
     pub(crate) tasks: u64,
     pub(crate) submitters: usize,
     pub(crate) workers: usize,
+}
+
+impl Load {
+    /// Has a Java peer do it once.
+    pub(crate) fn run_by(&self, java: &mut Java) -> anyhow::Result<Measured> {
+        let Load { tasks, submitters, workers } = self;
+        let (numbers, cpu) = java.run(&format!("{tasks} {submitters} {workers}"))?;
+        let &[wall, inline] = &numbers[..] else { bail!("Java answers two numbers") };
+        Ok(Measured { wall: Duration::from_nanos(wall), cpu, inline })
+    }
 }
 
 /// What it has cost, all tasks together.

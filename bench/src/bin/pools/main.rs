@@ -5,7 +5,6 @@
 mod books;
 mod contest;
 mod gate;
-mod java;
 mod load;
 mod ours;
 mod peers;
@@ -16,12 +15,12 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
+use bench::java::Java;
 use bench::programs::{self, Workspace};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use contest::Starter;
-use java::Java;
 use load::{Load, Measured};
 use rows::{ROWS, Row, Threads};
 
@@ -202,9 +201,10 @@ fn memory(args: &Args) -> anyhow::Result<()> {
     let status = Command::new(program).status().context("cannot run pool_memory")?;
     ensure!(status.success(), "pool_memory failed");
     if args.wants("Java")
-        && let Ok(mut java) = Java::start("resident")
+        && let Ok(mut java) = Java::start(contest::SOURCE, "resident")
     {
-        let Measured { wall: bytes, .. } = java.run(&Load { tasks: 200, submitters: 1, workers: 1 })?;
+        let Measured { wall: bytes, .. } =
+            Load { tasks: 200, submitters: 1, workers: 1 }.run_by(&mut java)?;
         println!(
             "  resident for each idle thread of Java's ThreadPoolExecutor: {:.1} KiB",
             bytes.as_nanos() as f64 / 1024.0

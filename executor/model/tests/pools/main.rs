@@ -23,6 +23,7 @@ mod shutdown;
 mod starvation;
 mod starved;
 mod stopping;
+mod striped;
 mod submission;
 
 use std::io;

@@ -1,4 +1,7 @@
-//! The peers of `java.util.concurrent`: one source file, which the JDK compiles and runs as it is.
+//! Peers that are written in Java: one source file for a comparison, which the JDK compiles and runs as it is.
+//!
+//! Each line of input is a load, each line of output `ok` and numbers, of which the first is the time in nanoseconds; or what is
+//! wrong.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,22 +12,20 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::load::{Load, Measured};
-
-/// A Java process for one mode of `Peers.java`. It ends when this is dropped.
-pub(crate) struct Java {
+/// A Java process for one mode of a source file. It ends when this is dropped.
+pub struct Java {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl Java {
-    /// Starts the peer of a row.
+    /// Starts a peer. `source` is a path below the folder of the comparisons.
     ///
     /// # Errors
     /// If there is no JDK: a Java without a compiler runs no source file.
-    pub(crate) fn start(mode: &str) -> anyhow::Result<Java> {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/pools/Peers.java");
+    pub fn start(source: &str, mode: &str) -> anyhow::Result<Java> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
         let mut command = Command::new(java());
         command.arg(source).arg(mode).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot run `java`")?;
@@ -39,21 +40,22 @@ impl Java {
         Ok(java)
     }
 
-    /// Has the peer run a load once.
-    pub(crate) fn run(&mut self, load: &Load) -> anyhow::Result<Measured> {
+    /// Has the peer run a load once. The numbers that it answers, and the processor time that it has used, with that of its
+    /// compiler and its garbage collector.
+    ///
+    /// # Errors
+    /// If it has ended, or says that something is wrong.
+    pub fn run(&mut self, load: &str) -> anyhow::Result<(Vec<u64>, Option<Duration>)> {
         let before = cpu_time(&self.child);
-        let Load { tasks, submitters, workers } = load;
         let input = self.input.as_mut().context("it was asked to be a pipe")?;
-        writeln!(input, "{tasks} {submitters} {workers}")
-            .and_then(|()| input.flush())
-            .context("Java is gone")?;
+        writeln!(input, "{load}").and_then(|()| input.flush()).context("Java is gone")?;
         let mut line = String::new();
         self.output.read_line(&mut line)?;
         let cpu = before.zip(cpu_time(&self.child)).map(|(before, after)| after.saturating_sub(before));
         ensure!(!line.is_empty(), "Java is gone: {}", self.first_complaint());
         let numbers = line.strip_prefix("ok ").with_context(|| format!("Java says: {}", line.trim_end()))?;
-        let (wall, inline) = numbers.trim_end().split_once(' ').context("Java answers two numbers")?;
-        Ok(Measured { wall: Duration::from_nanos(wall.parse()?), cpu, inline: inline.parse()? })
+        let numbers: Result<Vec<_>, _> = numbers.split_whitespace().map(str::parse).collect();
+        Ok((numbers.context("Java answers numbers")?, cpu))
     }
 
     /// The first line of what a process that has ended, or does not do what it should, said about it.

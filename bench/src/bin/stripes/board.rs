@@ -1,0 +1,127 @@
+//! The tasks: a key for each, drawn before the time begins, and a board that shows whether they kept their order.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How much is to be done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) tasks: u32,
+    pub(crate) keys: u32,
+    pub(crate) skewed: bool,
+    pub(crate) workers: usize,
+}
+
+/// The keys of all tasks, and what has run of each key.
+pub(crate) struct Board {
+    /// Of each task its key, and the how manyth of that key it is.
+    tasks: Vec<(u32, u32)>,
+    keys: Vec<Key>,
+    out_of_order: AtomicU32,
+}
+
+#[derive(Default)]
+struct Key {
+    tasks: u32,
+    ran: AtomicU32,
+}
+
+impl Board {
+    pub(crate) fn new(load: &Load) -> Self {
+        let mut keys: Vec<_> = (0..load.keys).map(|_| Key::default()).collect();
+        let number = |key: u32| {
+            let tasks = &mut keys[key as usize].tasks;
+            *tasks += 1;
+            (key, *tasks - 1)
+        };
+        let tasks = drawn(load).into_iter().map(number).collect();
+        Self { tasks, keys, out_of_order: AtomicU32::new(0) }
+    }
+
+    /// The number of each task, with its key.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (u32, u32)> {
+        (0..).zip(self.tasks.iter().map(|(key, _)| *key))
+    }
+
+    /// The body of a task. Relaxed, and in two steps: if two of one key ever ran at once, or out of order, it would show.
+    pub(crate) fn run(&self, task: u32) {
+        let (key, number) = self.tasks[task as usize];
+        let ran = &self.keys[key as usize].ran;
+        let before = ran.load(Ordering::Relaxed);
+        if before != number {
+            self.out_of_order.fetch_add(1, Ordering::Relaxed);
+        }
+        ran.store(before + 1, Ordering::Relaxed);
+    }
+
+    /// The same for a side that keeps no order.
+    pub(crate) fn run_unordered(&self, task: u32) {
+        let (key, _) = self.tasks[task as usize];
+        self.keys[key as usize].ran.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends the measurement if not every task ran once, and in its order.
+    pub(crate) fn check(&self) {
+        for (n, key) in self.keys.iter().enumerate() {
+            assert_eq!(key.ran.load(Ordering::Relaxed), key.tasks, "tasks of key {n}");
+        }
+        assert_eq!(self.out_of_order.load(Ordering::Relaxed), 0, "tasks that ran out of order");
+    }
+}
+
+/// The keys, drawn evenly, or so that the second is half as frequent as the first, the third a third, and so on.
+fn drawn(load: &Load) -> Vec<u32> {
+    let mut sum = 0.0;
+    let ranks = if load.skewed { 1..=load.keys } else { 1..=0 };
+    let up_to: Vec<f64> = ranks
+        .map(|rank| {
+            sum += 1.0 / f64::from(rank);
+            sum
+        })
+        .collect();
+    let key = |task| {
+        let drawn = mix(u64::from(task)) >> 11;
+        if load.skewed {
+            let place = drawn as f64 / (1_u64 << 53) as f64 * sum;
+            let key = up_to.partition_point(|&sum| sum < place);
+            u32::try_from(key).expect("there are as many as keys").min(load.keys - 1)
+        } else {
+            u32::try_from(drawn % u64::from(load.keys)).expect("less than the number of keys")
+        }
+    };
+    (0..load.tasks).map(key).collect()
+}
+
+/// A well-mixed number for each number, the same in Java.
+fn mix(number: u64) -> u64 {
+    let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skewed_keys_are_skewed_and_even_ones_are_not() {
+        let frequency = |skewed| {
+            let load = Load { tasks: 100_000, keys: 1000, skewed, workers: 1 };
+            let keys = drawn(&load);
+            assert!(keys.iter().all(|&key| key < 1000));
+            keys.iter().filter(|&&key| key == 0).count()
+        };
+        assert!((50..200).contains(&frequency(false)));
+        assert!((12_000..15_000).contains(&frequency(true)), "1 / H(1000) is 0.134");
+    }
+
+    #[test]
+    fn a_task_out_of_order_shows() {
+        let board = Board::new(&Load { tasks: 3, keys: 1, skewed: false, workers: 1 });
+        board.run(0);
+        board.run(2);
+        board.run(1);
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| board.check()))
+            .expect_err("2 came before 1");
+    }
+}

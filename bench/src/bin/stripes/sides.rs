@@ -1,0 +1,145 @@
+//! Ours and the peers that are written in Rust. Each submits all tasks from one thread and ends when all have run and its
+//! threads are gone.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use crossbeam_channel::{Sender, unbounded};
+use dashmap::DashMap;
+use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
+
+use crate::board::{Board, Load};
+
+/// What a measurement took: by the clock, and of the processors.
+pub(crate) type Cost = (Duration, Duration);
+
+type Shown = &'static Board;
+type Job = Box<dyn FnOnce() + Send + Sync>; // `Sync` for the map
+
+/// Runs a side on a board of its own. That is never freed: so no task counts references to it, and it costs some megabytes for
+/// each measurement.
+pub(crate) fn measured(load: &Load, side: impl FnOnce(&Load, Shown) -> Cost) -> Cost {
+    let board: Shown = Box::leak(Box::new(Board::new(load)));
+    let cost = side(load, board);
+    board.check();
+    cost
+}
+
+fn timed(work: impl FnOnce()) -> Cost {
+    let (wall, cpu) = (Instant::now(), ProcessTime::now());
+    work();
+    (wall.elapsed(), cpu.elapsed())
+}
+
+pub(crate) fn ours(load: &Load, board: Shown) -> Cost {
+    let pool = ThreadPoolExecutor::builder()
+        .threads(load.workers)
+        .prestart()
+        .build()
+        .expect("no setting contradicts");
+    let striped = StripedExecutor::owning(pool);
+    timed(|| {
+        for (task, key) in board.tasks() {
+            striped.execute_in(key, move || board.run(task)).expect("it is not shut down");
+        }
+        striped.close();
+    })
+}
+
+/// Our pool without order: what the stripes add to it is the rest.
+pub(crate) fn our_pool(load: &Load, board: Shown) -> Cost {
+    let pool = ThreadPoolExecutor::builder()
+        .threads(load.workers)
+        .prestart()
+        .build()
+        .expect("no setting contradicts");
+    timed(|| {
+        for (task, _) in board.tasks() {
+            pool.execute(move || board.run_unordered(task)).expect("it is not shut down");
+        }
+        pool.close();
+    })
+}
+
+/// Threads that receive jobs and call them.
+struct Pool {
+    jobs: Sender<Job>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    fn new(threads: usize) -> Self {
+        let (jobs, received) = unbounded::<Job>();
+        let work = || {
+            let received = received.clone();
+            thread::spawn(move || received.iter().for_each(|job| job()))
+        };
+        Self { jobs, threads: (0..threads).map(|_| work()).collect() }
+    }
+
+    fn end(self) {
+        drop(self.jobs);
+        self.threads.into_iter().for_each(|thread| thread.join().expect("no job panics"));
+    }
+}
+
+/// The floor: no order at all.
+pub(crate) fn unordered(load: &Load, board: Shown) -> Cost {
+    let pool = Pool::new(load.workers);
+    timed(|| {
+        for (task, _) in board.tasks() {
+            pool.jobs.send(Box::new(move || board.run_unordered(task))).expect("it is received");
+        }
+        pool.end();
+    })
+}
+
+/// A thread for each lane, and a key's hash says which lane: ordered, and without any stripe. A long task holds up all keys of
+/// its lane.
+pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
+    let lanes: Vec<_> = (0..load.workers).map(|_| Pool::new(1)).collect();
+    timed(|| {
+        for (task, key) in board.tasks() {
+            let lane = key.wrapping_mul(0x9E37_79B9) >> 16;
+            let lane = &lanes[lane as usize % lanes.len()];
+            lane.jobs.send(Box::new(move || board.run(task))).expect("it is received");
+        }
+        lanes.into_iter().for_each(Pool::end);
+    })
+}
+
+/// A concurrent map of queues over a pool: what one writes first. The entry of a key goes when its queue is empty.
+pub(crate) fn map_of_queues(load: &Load, board: Shown) -> Cost {
+    let queues: Arc<DashMap<u32, VecDeque<Job>>> = Arc::default();
+    let pool = Pool::new(load.workers);
+    timed(|| {
+        for (task, key) in board.tasks() {
+            let mut is_new = false;
+            let mut queue = queues.entry(key).or_insert_with(|| {
+                is_new = true;
+                VecDeque::new()
+            });
+            queue.push_back(Box::new(move || board.run(task)));
+            drop(queue);
+            if is_new {
+                let queues = Arc::clone(&queues);
+                pool.jobs.send(Box::new(move || drain(&queues, key))).expect("it is received");
+            }
+        }
+        pool.end();
+    })
+}
+
+fn drain(queues: &DashMap<u32, VecDeque<Job>>, key: u32) {
+    loop {
+        let next = queues.get_mut(&key).and_then(|mut queue| queue.pop_front());
+        match next {
+            Some(job) => job(),
+            None if queues.remove_if(&key, |_, queue| queue.is_empty()).is_some() => return,
+            None => {}
+        }
+    }
+}

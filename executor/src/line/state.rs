@@ -1,0 +1,284 @@
+//! What changes together in a line, and how: steps to be taken under the lock of whoever keeps the line. What they give back
+//! is to be dropped, woken or run when the lock is free.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use crate::ids::{TaskId, ThreadKey, WatcherId};
+use crate::sync::atomic::{AtomicIsize, Ordering};
+use crate::task::Task;
+use crate::wait::{self, Ticket};
+use crate::wait_graph::{enter_line, leave_line};
+
+/// Where the head of a line is. The page of the folder shows who moves it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Head {
+    /// There is none, and no task.
+    Gone,
+    /// A submitter gives it to the executor below, which may refuse it.
+    Offered(ThreadKey),
+    /// The executor below has it.
+    Accepted,
+    /// It runs.
+    Runs(ThreadKey),
+    /// It has run for long enough and gives its successor to the executor below.
+    HandsOver(ThreadKey),
+}
+
+pub(crate) struct LineState {
+    tasks: VecDeque<Queued>,
+    pub(super) head: Head,
+    /// Submitters that wait until the head is accepted or refused.
+    pub(super) submitters: wait::Line,
+}
+
+/// A task in the line.
+struct Queued {
+    task: Task,
+    /// See [`enter_line`].
+    collector: usize,
+}
+
+/// Room for so many tasks stays with a line that is empty.
+const KEPT: usize = 32;
+
+/// What a step leaves to be done without the lock.
+#[derive(Default)]
+#[must_use = "it is to be woken and dropped when the lock is free"]
+pub(super) struct Remains {
+    pub(super) waiting: Vec<Waker>,
+    pub(super) tasks: (Vec<Task>, Vec<Task>),
+}
+
+impl LineState {
+    pub(super) fn new() -> Self {
+        Self { tasks: VecDeque::new(), head: Head::Gone, submitters: wait::Line::new() }
+    }
+
+    /// How many tasks are in it, with those that were cancelled.
+    pub(crate) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Nothing is in it, and no head.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.head == Head::Gone
+    }
+
+    /// One of its tasks is under way.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.head, Head::Runs(_) | Head::HandsOver(_))
+    }
+
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().map(|queued| &queued.task)
+    }
+
+    // ----- the way in -----
+
+    /// Whether a submitter has to wait: nobody may count on a head that can still be refused. A thread that submits while it
+    /// offers does not wait for itself.
+    pub(super) fn is_undecided_for(&self, me: ThreadKey) -> bool {
+        matches!(self.head, Head::Offered(by) if by != me)
+    }
+
+    pub(super) fn wait(&mut self, waker: &Waker) -> Ticket {
+        self.submitters.join(waker.clone())
+    }
+
+    /// Puts a task at the end. True if it is the first, and the caller has to find somebody who runs it.
+    pub(super) fn join(
+        &mut self,
+        task: Task,
+        me: ThreadKey,
+        watcher: WatcherId,
+        tombstones: &Tombstones,
+    ) -> bool {
+        let collector = task.collector();
+        enter_line(collector, watcher);
+        if !task.enter_queue(watcher) {
+            tombstones.made(); // it was cancelled before it could tell us
+        }
+        self.tasks.push_back(Queued { task, collector });
+        let is_first = self.head == Head::Gone;
+        if is_first {
+            self.head = Head::Offered(me);
+        }
+        is_first
+    }
+
+    /// The executor below has accepted the head that this thread has offered, if nothing has come of it yet.
+    pub(super) fn is_accepted(&mut self, me: ThreadKey) -> Remains {
+        if self.head != Head::Offered(me) {
+            return Remains::default();
+        }
+        self.head = Head::Accepted;
+        self.decided()
+    }
+
+    fn decided(&mut self) -> Remains {
+        Remains { waiting: self.submitters.take_all().collect(), ..Remains::default() }
+    }
+
+    // ----- the head -----
+
+    /// The head is run on this thread. `None` if there is nothing for it to do: the head that gives it to the executor below
+    /// goes on itself.
+    pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
+        match self.head {
+            Head::HandsOver(by) if by == me => {
+                self.head = Head::Runs(me);
+                None
+            }
+            Head::Offered(_) | Head::Accepted | Head::HandsOver(_) => {
+                self.head = Head::Runs(me);
+                Some(self.decided())
+            }
+            Head::Gone | Head::Runs(_) => None,
+        }
+    }
+
+    /// Takes the next task out, and those before it that were cancelled.
+    pub(super) fn next(
+        &mut self,
+        watcher: WatcherId,
+        tombstones: &Tombstones,
+        cancelled: &mut Vec<Task>,
+    ) -> Option<Task> {
+        while let Some(queued) = self.tasks.pop_front() {
+            match queued.leave(watcher, tombstones) {
+                (task, false) => return Some(task),
+                (task, true) => cancelled.push(task),
+            }
+        }
+        None
+    }
+
+    /// The head has found nothing.
+    pub(super) fn end(&mut self) {
+        self.head = Head::Gone;
+        self.tasks.shrink_to(KEPT);
+    }
+
+    /// Whether the head has reason to let others go first. From then on it is about to hand over.
+    pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> bool {
+        let has_more = !self.tasks.is_empty();
+        if has_more {
+            self.head = Head::HandsOver(me);
+        }
+        has_more
+    }
+
+    /// The executor below has answered. True if this head is to go on: its successor was refused, dropped, or run inside of
+    /// the call.
+    pub(super) fn goes_on(&mut self, me: ThreadKey) -> bool {
+        if self.head == Head::HandsOver(me) {
+            self.head = Head::Accepted;
+        }
+        self.head == Head::Runs(me)
+    }
+
+    /// The head was dropped without having been run, and with it all that counted on it. A head that hands over counts on
+    /// itself.
+    pub(super) fn abandon(&mut self, watcher: WatcherId, tombstones: &Tombstones) -> Remains {
+        match self.head {
+            Head::HandsOver(by) => self.head = Head::Runs(by),
+            Head::Offered(_) | Head::Accepted => {
+                self.head = Head::Gone;
+                let tasks = self.take_all(watcher, tombstones, |_| true);
+                return Remains { tasks, ..self.decided() };
+            }
+            Head::Gone | Head::Runs(_) => {}
+        }
+        Remains::default()
+    }
+
+    // ----- out of the line -----
+
+    /// Takes a task out, and says whether it was cancelled in there.
+    pub(super) fn take_out(
+        &mut self,
+        id: TaskId,
+        watcher: WatcherId,
+        tombstones: &Tombstones,
+    ) -> Option<(Task, bool)> {
+        let place = self.tasks.iter().position(|queued| queued.task.id() == id)?;
+        Some(self.tasks.remove(place)?.leave(watcher, tombstones))
+    }
+
+    /// Takes out what is wanted: first what can still be run, in its order, then what was cancelled.
+    pub(super) fn take_all(
+        &mut self,
+        watcher: WatcherId,
+        tombstones: &Tombstones,
+        wanted: impl Fn(&Task) -> bool,
+    ) -> (Vec<Task>, Vec<Task>) {
+        let (out, tasks) = self.tasks.drain(..).partition(|queued| wanted(&queued.task));
+        self.tasks = tasks;
+        let out: VecDeque<Queued> = out;
+        let out = out.into_iter().map(|queued| queued.leave(watcher, tombstones));
+        let (cancelled, live): (Vec<_>, Vec<_>) = out.partition(|(_, was_cancelled)| *was_cancelled);
+        let tasks = |taken: Vec<(Task, bool)>| taken.into_iter().map(|(task, _)| task).collect();
+        (tasks(live), tasks(cancelled))
+    }
+}
+
+impl Queued {
+    /// Counts a task that is out of the line. True if it was cancelled in there.
+    fn leave(self, watcher: WatcherId, tombstones: &Tombstones) -> (Task, bool) {
+        leave_line(self.collector, watcher);
+        let was_cancelled = tombstones.has_left(&self.task);
+        (self.task, was_cancelled)
+    }
+}
+
+/// How many of the tasks in an executor's lines were cancelled. For a moment it may be less than it should, or below zero: who
+/// cancels a task counts it after that, and who takes it out may be quicker.
+pub(crate) struct Tombstones {
+    count: AtomicIsize,
+    /// At which count to look whether they are to be cleared out.
+    limit: AtomicIsize,
+}
+
+/// Fewer are not worth it.
+const FEW: isize = 32;
+
+// Relaxed throughout: a thread that must know of a cancellation has heard of it by a lock.
+impl Tombstones {
+    pub(crate) fn new() -> Self {
+        Self { count: AtomicIsize::new(0), limit: AtomicIsize::new(FEW) }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        usize::try_from(self.count.load(Ordering::Relaxed)).unwrap_or(0)
+    }
+
+    fn made(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a task that is out of its line. True if it was cancelled in there.
+    fn has_left(&self, task: &Task) -> bool {
+        let was_cancelled = task.leave_queue();
+        if was_cancelled {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+        }
+        was_cancelled
+    }
+
+    /// Counts a task that was cancelled in a line. True if half of what waits may be tombstones, as a look will tell: so each
+    /// of them pays a constant share of the looks and of the clearing up.
+    pub(crate) fn has_come(&self) -> bool {
+        let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        count >= self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Of so many tasks that wait. True if they are to be cleared out.
+    pub(crate) fn are_many(&self, waiting: usize) -> bool {
+        let half = isize::try_from(waiting / 2).unwrap_or(isize::MAX);
+        let count = self.count.load(Ordering::Relaxed);
+        let are_many = count >= FEW && count >= half;
+        self.limit.store(if are_many { FEW } else { FEW.max(half) }, Ordering::Relaxed);
+        are_many
+    }
+}

@@ -1,0 +1,15 @@
+//! How a task ended, as those who have to do with its running are told.
+
+use crate::panics::Panic;
+
+/// How a task ended, as the executor that ran it sees it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The body returned.
+    Completed,
+    /// The body panicked.
+    Panicked(Panic),
+    /// The task was cancelled before it began, or its body gave up at a cancellation point.
+    Cancelled,
+}

@@ -1,0 +1,67 @@
+//! Stripes: what a key leaves behind that has no task any more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use executor::{SerialExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
+
+use crate::LIVE_BYTES;
+use crate::support::{large_task, occupy, until};
+
+/// What an executor keeps whose stripes are all gone: the tables with their spare lines, whatever there was.
+const IDLE: isize = 1 << 20;
+
+/// In the first rounds a hundred thousand keys have tasks at once; then each round adds a hundred thousand other keys, so that
+/// there are more than a million in all.
+pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
+    let next = AtomicUsize::new(0);
+    move || {
+        let before = LIVE_BYTES.load(Ordering::SeqCst);
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let striped = StripedExecutor::over(Arc::clone(&pool));
+        let all_gone = || until("all stripes are gone", || striped.stats().stripes == 0);
+        let first = next.fetch_add(100_000, Ordering::SeqCst);
+        let busy = [occupy(&pool), occupy(&pool)];
+        for key in first..first + 50_000 {
+            striped.execute_in(key, || ()).unwrap();
+        }
+        let at_once = LIVE_BYTES.load(Ordering::SeqCst) - before;
+        drop(busy);
+        all_gone();
+        for key in first + 50_000..first + 100_000 {
+            striped.execute_in(key, || ()).unwrap();
+        }
+        all_gone();
+        for _ in 0..10_000 {
+            striped.execute_in(first, || ()).unwrap(); // one long stripe
+        }
+        all_gone();
+        pool.close();
+        let left = LIVE_BYTES.load(Ordering::SeqCst) - before;
+        assert!(left < IDLE && left < at_once / 8, "{left} bytes are left of {at_once}");
+    }
+}
+
+/// Lines that end in each of the other ways.
+pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
+    || {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let striped = StripedExecutor::over(Arc::clone(&pool));
+        let serial = SerialExecutor::over(Arc::clone(&pool)).turns_of(1);
+        let busy = occupy(&pool);
+        for n in 0..100 {
+            striped.execute_in(n % 10, large_task()).unwrap();
+            serial.execute(large_task()).unwrap();
+        }
+        drop(striped.submit_in(0, || ()).unwrap().remove());
+        drop(striped.shutdown_now());
+        let other = StripedExecutor::over(Arc::clone(&pool));
+        for n in 0..100 {
+            other.execute_in(n % 10, large_task()).unwrap();
+        }
+        drop(other); // before its tasks have run
+        drop(busy);
+        drop(serial);
+        drop(Arc::into_inner(pool).map(|pool| drop(pool.shutdown_now())));
+    }
+}
