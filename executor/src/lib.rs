@@ -48,6 +48,7 @@
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
 //! | `life` | | When there is no room | the life of an executor over another one |
+//! | `manual` | [`ManualExecutor`] | Tasks and executors | an executor for tests, which decide what runs when |
 //! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | When there is no room | a bound on what is under way, over any executor |
 //! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
@@ -206,6 +207,9 @@ mod completion;
 pub use completion::ExecutorCompletionService;
 
 mod life;
+
+mod manual;
+pub use manual::ManualExecutor;
 
 mod bounded;
 pub use bounded::{BoundedExecutor, BoundedStats, Impatient};

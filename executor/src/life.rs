@@ -113,8 +113,25 @@ impl Life {
         tasks.map(|task| task.alone_from(&self.root).handed_out()).collect()
     }
 
+    pub(crate) fn is_over(&self) -> bool {
+        self.gone.count() == 0
+    }
+
+    /// Waits until it is over, for `timeout` at most, and says whether it is.
+    pub(crate) fn await_end(&self, timeout: Duration) -> bool {
+        self.gone.wait_timeout(timeout).is_ok() || self.is_over()
+    }
+
+    /// Waits until it is over, unless it waits for the calling thread. `shutdown_now`, if the thread's task is cancelled.
+    pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
+        if !self.waits_for_this_thread() && self.gone.wait().is_err() {
+            drop(shutdown_now());
+            masked(|| self.gone.wait()).unwrap_or_else(|_| unreachable!("masked"));
+        }
+    }
+
     /// Whether the calling thread is in the middle of a task of this life.
-    fn waits_for_this_thread(&self) -> bool {
+    pub(crate) fn waits_for_this_thread(&self) -> bool {
         self.root.is_above_this_thread()
     }
 
@@ -277,16 +294,13 @@ impl<E> Inner<E> {
     }
 
     pub(crate) fn is_terminated(&self) -> bool {
-        self.life.gone.count() == 0 && self.service().is_none_or(ExecutorService::is_terminated)
+        self.life.is_over() && self.service().is_none_or(ExecutorService::is_terminated)
     }
 
     pub(crate) fn await_termination(&self, timeout: Duration) -> bool {
         let begin = Instant::now();
-        if self.life.gone.wait_timeout(timeout).is_err() {
-            return self.is_terminated();
-        }
         let rest = || timeout.saturating_sub(begin.elapsed());
-        self.service().is_none_or(|service| service.await_termination(rest()))
+        self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
     /// Waits for the end, after a shutdown. `shutdown_now` is that of the executor whose life this is.
@@ -297,13 +311,7 @@ impl<E> Inner<E> {
                 return; // it waits for the calling thread
             }
         }
-        if self.life.waits_for_this_thread() {
-            return;
-        }
-        if self.life.gone.wait().is_err() {
-            drop(shutdown_now());
-            masked(|| self.life.gone.wait()).unwrap_or_else(|_| unreachable!("masked"));
-        }
+        self.life.close(shutdown_now);
     }
 }
 
