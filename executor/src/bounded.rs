@@ -169,17 +169,12 @@ impl<E: Executor> BoundedExecutor<E> {
     }
 
     fn execute_until(&self, task: Task, patience: Patience) -> Result<(), RejectedExecution> {
-        let (permit, stay) = match self.permit(patience) {
-            Ok(permit) => (permit, self.inner.life().begin_stay()),
-            Err(reason) => return Err(RejectedExecution { reason, task }),
-        };
-        let Some(stay) = stay else {
-            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
-        };
-        let task = task.accompanied(UnderWay { permit, member: Member::new(stay) });
-        self.inner.executor().execute_task(task).map_err(|RejectedExecution { reason, task }| {
-            RejectedExecution { reason, task: task.alone_from(self.inner.life().root()) }
-        })
+        match self.permit(patience) {
+            Ok(permit) => {
+                self.inner.pass_on(task, |task, member| task.accompanied(UnderWay { permit, member }))
+            }
+            Err(reason) => Err(RejectedExecution { reason, task }),
+        }
     }
 
     fn permit(&self, patience: Patience) -> Result<TaskPermit, RejectReason> {

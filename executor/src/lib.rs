@@ -50,6 +50,7 @@
 //! | `life` | | When there is no room | the life of an executor over another one |
 //! | `manual` | [`ManualExecutor`] | Tasks and executors | an executor for tests, which decide what runs when |
 //! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | When there is no room | a bound on what is under way, over any executor |
+//! | `tracking` | [`TrackingExecutor`], [`CutOff`] | Lifecycle and graceful stop | which tasks ran when it was shut down abruptly |
 //! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
@@ -105,7 +106,7 @@
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
 //! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded` | |
 //! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
-//! | the listings `BoundedExecutor` and `SerialExecutor` | [`BoundedExecutor`], [`SerialExecutor`] | |
+//! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] | |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
 //! # Features
@@ -213,6 +214,9 @@ pub use manual::ManualExecutor;
 
 mod bounded;
 pub use bounded::{BoundedExecutor, BoundedStats, Impatient};
+
+mod tracking;
+pub use tracking::{CutOff, CutOffHow, NotTerminated, Tagged, TrackingExecutor, TrackingStats};
 
 mod serial;
 pub use serial::SerialExecutor;

@@ -26,7 +26,8 @@
 
 use crate::cancel::{CancelToken, masked};
 use crate::companion::Companion;
-use crate::executor::ExecutorService;
+use crate::error::RejectReason;
+use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::WatcherId;
 use crate::latch::Latch;
 use crate::reason::{CancelKind, CancelReason};
@@ -113,6 +114,11 @@ impl Life {
         tasks.map(|task| task.alone_from(&self.root).handed_out()).collect()
     }
 
+    /// How much stays.
+    pub(crate) fn under_way(&self) -> usize {
+        self.state.lock().staying
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         self.gone.count() == 0
     }
@@ -191,6 +197,11 @@ impl Member {
     pub(crate) fn new(stay: Stay) -> Self {
         Self { stay, queue: Mutex::new(None) }
     }
+
+    /// Whether the life waits for the task.
+    pub(crate) fn stays(&self) -> bool {
+        self.stay.counts.load(Ordering::Relaxed)
+    }
 }
 
 impl Companion for Member {
@@ -267,6 +278,23 @@ impl<E> Inner<E> {
     /// The executor below, if it ends with this one.
     pub(crate) fn service(&self) -> Option<&dyn ExecutorService> {
         self.as_service.map(|as_service| as_service(&self.executor))
+    }
+
+    /// Gives a task to the executor below, with the companion that `accompany` adds. A refused task comes back without it.
+    pub(crate) fn pass_on(
+        &self,
+        task: Task,
+        accompany: impl FnOnce(Task, Member) -> Task,
+    ) -> Result<(), RejectedExecution>
+    where
+        E: Executor,
+    {
+        let Some(stay) = self.life.begin_stay() else {
+            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
+        };
+        let refused = self.executor.execute_task(accompany(task, Member::new(stay)));
+        let alone = |task: Task| task.alone_from(self.life.root());
+        refused.map_err(|refused| RejectedExecution { reason: refused.reason, task: alone(refused.task) })
     }
 
     /// Shuts down what there is to be shut down.

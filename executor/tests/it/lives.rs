@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use executor::{
     BoundedExecutor, CancelKind, CancelToken, DirectExecutor, Executor, ExecutorService, FutureTask,
     JoinError, RejectReason, Task, TaskHandle, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
-    prelude::*,
+    TrackingExecutor, prelude::*,
 };
 
 use crate::support::{
@@ -18,17 +18,23 @@ fn pool() -> Arc<ThreadPoolExecutor> {
 
 /// Each kind of executor over another one, which ends alone.
 fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
-    vec![Arc::new(BoundedExecutor::over(Arc::clone(pool), 100))]
+    vec![
+        Arc::new(BoundedExecutor::over(Arc::clone(pool), 100)),
+        Arc::new(TrackingExecutor::over(Arc::clone(pool))),
+    ]
 }
 
 /// Each kind of executor over another one, which ends that, too.
 fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
-    vec![Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100))]
+    vec![
+        Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100)),
+        Arc::new(TrackingExecutor::owning(Arc::clone(pool))),
+    ]
 }
 
 /// The same in a stack of three.
 fn stacks(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
-    let once = over(pool).into_iter().map(|below| BoundedExecutor::over(below, 100));
+    let once = over(pool).into_iter().map(TrackingExecutor::over);
     let twice = once.map(|below| Arc::new(BoundedExecutor::over(below, 100)) as Arc<dyn ExecutorService>);
     twice.collect()
 }
