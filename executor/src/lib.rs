@@ -39,7 +39,7 @@
 //! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
-//! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
+//! | `semaphore` | [`Semaphore`], [`OwnedPermit`] | Locks and waiting | bounding how much of something is in use |
 //! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
@@ -174,7 +174,7 @@ mod latch;
 pub use latch::Latch;
 
 mod semaphore;
-pub use semaphore::{Permit, Semaphore};
+pub use semaphore::{OwnedPermit, Permit, Semaphore};
 
 #[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
 pub mod channel;
