@@ -108,10 +108,20 @@ impl Life {
     /// Takes the tasks of this life out of the queues below, as their users know them. After [`shutdown`](Self::shutdown):
     /// then none comes into a queue behind the back of this.
     pub(crate) fn take_back(&self) -> Vec<Task> {
+        self.take_back_each(|_| ()).into_iter().map(|(task, ())| task).collect()
+    }
+
+    /// The same, each with what `look` makes of it while it still has its companion.
+    fn take_back_each<R>(&self, look: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let watchers = queues.into_iter().filter_map(WatcherId::watcher);
         let tasks = watchers.flat_map(|watcher| watcher.take_out_all(&|task| task.goes_under(&self.root)));
-        tasks.map(|task| task.alone_from(&self.root).handed_out()).collect()
+        tasks.map(|task| self.to_its_user(task, &look)).collect()
+    }
+
+    fn to_its_user<R>(&self, task: Task, look: impl Fn(&Task) -> R) -> (Task, R) {
+        let looked_at = look(&task);
+        (task.alone_from(&self.root).handed_out(), looked_at)
     }
 
     /// How much stays.
@@ -317,8 +327,21 @@ impl<E> Inner<E> {
 
     /// What an owned service hands out, with the tasks of this life as their users know them.
     pub(crate) fn stop_service(&self) -> Vec<Task> {
+        self.stop_service_each(|_| ()).into_iter().map(|(task, ())| task).collect()
+    }
+
+    /// As [`shutdown_now`](Self::shutdown_now), each task with what `look` makes of it while it still has its companion.
+    pub(crate) fn shutdown_now_each<R>(&self, look: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
+        self.life.shutdown();
+        let mut tasks = self.life.take_back_each(&look);
+        self.life.cancel_running();
+        tasks.extend(self.stop_service_each(&look));
+        tasks
+    }
+
+    fn stop_service_each<R>(&self, look: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let tasks = self.service().map(ExecutorService::shutdown_now).unwrap_or_default();
-        tasks.into_iter().map(|task| task.alone_from(self.life.root())).collect()
+        tasks.into_iter().map(|task| self.life.to_its_user(task, &look)).collect()
     }
 
     pub(crate) fn is_terminated(&self) -> bool {

@@ -128,17 +128,10 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     /// As [`shutdown_now`](ExecutorService::shutdown_now), with the tags of the tasks that come back.
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     pub fn stop(&self) -> Vec<(Task, Option<T>)> {
-        // Taken along before the tasks lose their companions, which drop the tags.
-        let known = self.book.lock().tags.clone();
-        let tag_of = |task: &Task| known.get(&task.id()).and_then(|tag| tag.lock().take());
-        let tasks = self.inner.shutdown_now();
-        tasks
-            .into_iter()
-            .map(|task| {
-                let tag = tag_of(&task);
-                (task, tag)
-            })
-            .collect()
+        self.inner.shutdown_now_each(|task| {
+            let tag = self.book.lock().tags.get(&task.id()).cloned();
+            tag.and_then(|tag| tag.lock().take())
+        })
     }
 
     /// The tasks that were asked to stop while they ran, in the order in which they ended.
