@@ -59,33 +59,37 @@ fn a_bound_that_changes_holds_and_strands_no_submitter() {
             }
         }
         assert!(most.load(SeqCst) <= 2);
-        // What was owed is paid: one more may be under way, and no two.
-        bounded.execute(|| ()).unwrap();
+        // What was owed is paid: one may be under way, and no second.
+        let end = Arc::new(Latch::new(1));
+        let until = Arc::clone(&end);
+        bounded.execute(move || until.wait().unwrap()).unwrap();
+        let refused = bounded.without_waiting().execute(|| ()).unwrap_err();
+        assert!(matches!(refused.reason, RejectReason::Saturated));
+        end.count_down();
         bounded.close();
         assert_eq!((bounded.under_way(), bounded.bound()), (0, 1));
     });
 }
 
-/// The only permit is with a task that ends when it is asked to.
+/// The only permit is with a task that ends when a submitter was refused.
 #[test]
 fn submitters_that_wait_are_refused_at_the_end() {
     check(|| {
         let bounded = Arc::new(BoundedExecutor::over(ThreadPerTaskExecutor, 1));
-        let until_cancelled = || Latch::new(1).wait().is_err();
-        let running = bounded.submit(until_cancelled).unwrap();
+        let refused = Arc::new(Latch::new(2));
+        let until = Arc::clone(&refused);
+        bounded.execute(move || until.wait().unwrap()).unwrap();
         let submitters = [(); 2].map(|()| {
-            let own = Arc::clone(&bounded);
-            thread::spawn(move || own.submit(until_cancelled).map_err(|refused| refused.reason))
+            let (own, refused) = (Arc::clone(&bounded), Arc::clone(&refused));
+            thread::spawn(move || {
+                let reason = own.execute(|| ()).unwrap_err().reason;
+                refused.count_down();
+                matches!(reason, RejectReason::Shutdown)
+            })
         });
-        assert!(bounded.shutdown_now().is_empty());
-        assert!(running.join().unwrap());
-        for submitter in submitters {
-            match submitter.join().unwrap() {
-                Ok(accepted) => assert!(accepted.join().unwrap()),
-                Err(reason) => assert!(matches!(reason, RejectReason::Shutdown), "{reason}"),
-            }
-        }
+        bounded.shutdown();
         assert!(bounded.await_termination(FOR_EVER));
+        assert!(submitters.into_iter().all(|submitter| submitter.join().unwrap()));
     });
 }
 
