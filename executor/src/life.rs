@@ -111,17 +111,17 @@ impl Life {
         self.take_back_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// The same, each with what `look` makes of it while it still has its companion.
-    fn take_back_each<R>(&self, look: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
+    /// The same, each with what `note` makes of it while it still has its companion.
+    fn take_back_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let watchers = queues.into_iter().filter_map(WatcherId::watcher);
         let tasks = watchers.flat_map(|watcher| watcher.take_out_all(&|task| task.goes_under(&self.root)));
-        tasks.map(|task| self.to_its_user(task, &look)).collect()
+        tasks.map(|task| self.to_its_user(task, &note)).collect()
     }
 
-    fn to_its_user<R>(&self, task: Task, look: impl Fn(&Task) -> R) -> (Task, R) {
-        let looked_at = look(&task);
-        (task.alone_from(&self.root).handed_out(), looked_at)
+    fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> (Task, R) {
+        let noted = note(&task);
+        (task.alone_from(&self.root).handed_out(), noted)
     }
 
     /// How much stays.
@@ -217,6 +217,7 @@ impl Member {
 impl Companion for Member {
     fn enters(&self, queue: WatcherId) {
         self.leaves(); // one that moves from queue to queue
+        let queue = queue.of_all_lanes();
         *self.queue.lock() = Some(queue);
         let queues = &mut self.stay.life.state.lock().queues;
         match queues.iter_mut().find(|(known, _)| *known == queue) {
@@ -330,18 +331,18 @@ impl<E> Inner<E> {
         self.stop_service_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// As [`shutdown_now`](Self::shutdown_now), each task with what `look` makes of it while it still has its companion.
-    pub(crate) fn shutdown_now_each<R>(&self, look: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
+    /// As [`shutdown_now`](Self::shutdown_now), each task with what `note` makes of it while it still has its companion.
+    pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         self.life.shutdown();
-        let mut tasks = self.life.take_back_each(&look);
+        let mut tasks = self.life.take_back_each(&note);
         self.life.cancel_running();
-        tasks.extend(self.stop_service_each(&look));
+        tasks.extend(self.stop_service_each(&note));
         tasks
     }
 
-    fn stop_service_each<R>(&self, look: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
+    fn stop_service_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let tasks = self.service().map(ExecutorService::shutdown_now).unwrap_or_default();
-        tasks.into_iter().map(|task| self.life.to_its_user(task, &look)).collect()
+        tasks.into_iter().map(|task| self.life.to_its_user(task, &note)).collect()
     }
 
     pub(crate) fn is_terminated(&self) -> bool {

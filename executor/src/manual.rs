@@ -23,14 +23,13 @@ use std::fmt;
 
 use crate::error::RejectReason;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
-use crate::ids::TaskId;
+use crate::ids::{Place, TaskId, WatcherId};
 use crate::life::{Life, Stay};
 use crate::outcome::Outcome;
-use crate::panics::PanicHandler;
-use crate::starvation::{OnStarvation, TaskRef};
+use crate::starvation::TaskRef;
 use crate::sync::{Arc, Duration, Mutex};
 use crate::task::Task;
-use crate::watcher::{QueueWatcher, Watch, Workforce};
+use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
 /// Runs tasks when it is told to, on the thread that tells it: for tests of code that uses an executor.
 ///
@@ -257,74 +256,32 @@ impl ExecutorService for ManualExecutor {
     }
 }
 
-impl Workforce for Shared {
-    fn name(&self) -> String {
-        "a manual executor".to_owned()
-    }
-
-    /// Any thread may run any task at any time.
-    fn waits_for_threads(&self, _waiting: usize) -> bool {
-        false
-    }
-
-    fn lends_tasks(&self) -> bool {
-        false
-    }
-
-    fn has_room(&self) -> bool {
-        true
-    }
-
-    fn queued_of(&self, collector: usize) -> usize {
-        self.state.lock().pending.iter().filter(|(task, _)| task.collector() == collector).count()
-    }
-
-    fn on_starvation(&self) -> OnStarvation {
-        OnStarvation::Report
-    }
-
-    fn may_grow(&self) -> bool {
-        false
-    }
-
-    fn start_another(&self) -> bool {
-        false
-    }
-
-    fn start_spare(&self) -> bool {
-        false
-    }
-
-    fn dismiss_spare(&self) {}
-
-    fn take_next(&self) -> Option<Task> {
-        None
-    }
-
-    fn help(&self, task: Task) {
-        task.run();
-    }
-
-    fn has_starved(&self) {}
-
-    fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
-        None
-    }
-}
-
 impl QueueWatcher for Shared {
-    fn cancelled_in_queue(&self) {
+    fn cancelled_in_queue(&self, _queue: WatcherId) {
         drop(self.take_all(Task::is_cancelled));
     }
 
     fn tombstone_dropped(&self) {} // none stays
 
-    fn take_out(&self, id: TaskId) -> Option<Task> {
+    fn take_out(&self, _queue: WatcherId, id: TaskId) -> Option<Task> {
         self.take_if(|task| task.id() == id).map(|(task, _)| task)
     }
 
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
         self.take_all(wanted).into_iter().map(|(task, _)| task).collect()
+    }
+
+    fn name(&self) -> String {
+        "a manual executor".to_owned()
+    }
+
+    /// Any thread may run any task at any time.
+    fn served_by(self: Arc<Self>, _queue: WatcherId) -> ServedBy {
+        ServedBy::Head(Place::Elsewhere)
+    }
+
+    fn queued_of(&self, _queue: WatcherId, collector: usize) -> usize {
+        self.state.lock().pending.iter().filter(|(task, _)| task.collector() == collector).count()
     }
 }
 
