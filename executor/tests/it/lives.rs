@@ -424,3 +424,42 @@ fn over_one_thread_per_task_the_end_comes_with_the_last_thread() {
         eventually("all permits are back", || bounded.under_way() == 0);
     });
 }
+
+#[test]
+fn a_task_that_waits_for_one_behind_it_is_told_that_it_starves() {
+    within_deadline(|| {
+        on_each(|service, _| {
+            let own = Arc::clone(service);
+            let waits = service
+                .submit(move || matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..))));
+            assert!(waits.unwrap().join_timeout(LONG).unwrap());
+        });
+    });
+}
+
+/// The task that holds the only permit wants another, with executors above or below the bound.
+#[test]
+fn the_permits_of_a_stack_are_known_by_their_tasks() {
+    within_deadline(|| {
+        for is_above in [false, true] {
+            let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+            let (upper, lower) = if is_above { (1, 9) } else { (9, 1) };
+            let stack = TrackingExecutor::over(BoundedExecutor::over(Arc::clone(&pool), lower));
+            let stack = Arc::new(BoundedExecutor::over(stack, upper));
+            let own = Arc::clone(&stack);
+            let wants_another = move || {
+                let refused = own.execute(|| ()).unwrap_err();
+                matches!(refused.reason, RejectReason::Starved(_))
+            };
+            assert!(stack.submit(wants_another).unwrap().join_timeout(LONG).unwrap());
+            // Queued, the task that has the permit is known, too.
+            let own = Arc::clone(&stack);
+            let waits = pool.submit(move || {
+                own.execute(|| ()).unwrap();
+                let refused = own.execute(|| ()).unwrap_err();
+                matches!(refused.reason, RejectReason::Starved(_))
+            });
+            assert!(waits.unwrap().join_timeout(LONG).unwrap());
+        }
+    });
+}
