@@ -8,8 +8,9 @@ use executor::{SerialExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
 use crate::LIVE_BYTES;
 use crate::support::{large_task, occupy, until};
 
-/// What an executor keeps whose stripes are all gone: the tables with their spare lines, whatever there was.
-const IDLE: isize = 1 << 19;
+/// What an executor and its pool keep when the stripes are all gone, however many there were: tables with spare lines, and room for
+/// tasks in the queue.
+const IDLE: isize = 1 << 20;
 
 /// In each round twenty thousand keys have tasks at once, and then as many others one after the other: in all rounds together
 /// some million keys.
@@ -62,6 +63,6 @@ pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
         drop(other); // before its tasks have run
         drop(busy);
         drop(serial);
-        drop(Arc::into_inner(pool).map(|pool| drop(pool.shutdown_now())));
+        pool.close();
     }
 }
