@@ -39,10 +39,10 @@ pub(super) type Left<K> = (Option<K>, Option<Stay>);
 
 /// How many lines are kept for the next keys. A key whose tasks come one by one needs a new line for each of them, which would
 /// be allocated by one thread and freed by another.
-const SPARE: usize = 32;
+const SPARE: usize = 8;
 
 /// Room for so many lines is not given back.
-const ROOM: usize = 64;
+const ROOM: usize = 16;
 
 impl<K, L> Table<K, L> {
     pub(super) fn new() -> Self {

@@ -71,8 +71,8 @@ impl Board {
 /// The keys, drawn evenly, or so that the second is half as frequent as the first, the third a third, and so on.
 fn drawn(load: &Load) -> Vec<u32> {
     let mut sum = 0.0;
-    let ranks = if load.skewed { 1..=load.keys } else { 1..=0 };
-    let up_to: Vec<f64> = ranks
+    let ranks = if load.skewed { load.keys } else { 0 };
+    let up_to: Vec<f64> = (1..=ranks)
         .map(|rank| {
             sum += 1.0 / f64::from(rank);
             sum

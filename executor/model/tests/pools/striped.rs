@@ -105,7 +105,9 @@ fn a_stripe_that_comes_and_goes_loses_nothing() {
                 }
             })
         });
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
         assert_eq!(log.ran_in_order(), 4);
         striped.close();
         assert_eq!(striped.stats().stripes, 0);

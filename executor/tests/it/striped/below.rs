@@ -140,7 +140,9 @@ fn what_the_executor_below_hands_out_runs_the_stripe_or_ends_it() {
             striped.shutdown();
             assert!(!striped.is_terminated());
             if runs {
-                back.into_iter().for_each(|task| drop(task.run()));
+                for task in back {
+                    drop(task.run());
+                }
                 let sum: i32 = handles.into_iter().map(|handle| handle.join().unwrap()).sum();
                 assert_eq!(sum, 15);
             } else {

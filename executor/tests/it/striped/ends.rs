@@ -99,7 +99,9 @@ fn the_users_own_tasks_come_back_in_the_order_of_their_stripes() {
             assert_eq!((ids.len(), back[0].name()), (if owns { 41 } else { 40 }, Some("own")));
             assert_eq!(pool.queued(), usize::from(!owns), "no head is left");
             assert_eq!(handles[0].state(), TaskState::Pending);
-            back.into_iter().for_each(|task| drop(task.run()));
+            for task in back {
+                drop(task.run());
+            }
             assert_eq!(handles.into_iter().filter_map(|handle| handle.join().ok()).sum::<usize>(), 780 - 5);
             assert!(striped.await_termination(if owns { SHORT } else { LONG }) != owns, "the pool is busy");
             drop(busy);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use executor::{Identity, JoinError, StripedExecutor, ThreadPoolExecutor, prelude::*};
 
 use super::{hold, striped};
-use crate::support::{Explosions, LONG, assert_matches, eventually, occupy, within_deadline};
+use crate::support::{Explosions, LONG, Signal, assert_matches, eventually, occupy, within_deadline};
 
 #[test]
 fn identities_are_equal_to_themselves_only() {
@@ -70,6 +70,31 @@ fn keys_with_equal_hashes_are_told_apart() {
         assert_eq!(striped.shutdown_now().len(), 5);
         assert_eq!(striped.stats().stripes, 0);
         drop(busy);
+    });
+}
+
+/// One of them may end while the other runs: the right one leaves.
+#[test]
+fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+        let striped = StripedExecutor::over(pool).hashed_by(BuildHasherDefault::<Constant>::default());
+        let (begun, end) = (Signal::new(), Signal::new());
+        let (is_begun, until) = (begun.clone(), end.clone());
+        let first = move || {
+            is_begun.set();
+            until.wait();
+        };
+        striped.execute_in("first", first).unwrap();
+        begun.wait();
+        striped.submit_in("second", || ()).unwrap().join_timeout(LONG).unwrap();
+        eventually("the second is gone", || striped.stats().stripes == 1);
+        let behind = striped.submit_in("first", || 1).unwrap();
+        let stats = striped.stripe("first").stats();
+        assert_eq!((stats.running, stats.queued), (1, 1));
+        end.set();
+        assert_eq!(behind.join_timeout(LONG).unwrap(), 1);
+        striped.close();
     });
 }
 

@@ -36,22 +36,22 @@ fn hold<K: std::hash::Hash + Eq + Send + 'static>(striped: &Striped<K>, key: K) 
 
 /// Tasks of the stripes in turn, noted when they run, of each its stripe and number. None may run beside another one of its
 /// stripe.
-fn run_in_order(stripes: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + Clone + 'static) {
+fn run_in_order(keys: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + Clone + 'static) {
     let striped = striped(4);
-    let busy: Arc<Vec<AtomicBool>> = Arc::new((0..stripes).map(|_| AtomicBool::new(false)).collect());
+    let busy: Arc<Vec<AtomicBool>> = Arc::new((0..keys).map(|_| AtomicBool::new(false)).collect());
     let (log, overlaps) = (Record::new(), Arc::new(AtomicUsize::new(0)));
     for n in 0..tasks {
-        for stripe in 0..stripes {
+        for key in 0..keys {
             let (busy, log, overlaps, work) =
                 (Arc::clone(&busy), log.clone(), Arc::clone(&overlaps), work.clone());
             let task = move || {
                 // Relaxed: the stripe orders them.
-                overlaps.fetch_add(usize::from(busy[stripe].swap(true, Ordering::Relaxed)), Ordering::SeqCst);
+                overlaps.fetch_add(usize::from(busy[key].swap(true, Ordering::Relaxed)), Ordering::SeqCst);
                 work(n);
-                log.add((stripe, n));
-                busy[stripe].store(false, Ordering::Relaxed);
+                log.add((key, n));
+                busy[key].store(false, Ordering::Relaxed);
             };
-            striped.execute_in(stripe, task).unwrap();
+            striped.execute_in(key, task).unwrap();
         }
     }
     assert!(!striped.is_shutdown());
@@ -60,9 +60,9 @@ fn run_in_order(stripes: usize, tasks: usize, work: impl Fn(usize) + Send + Sync
     assert!(striped.await_termination(LONG) && striped.is_terminated());
     assert_eq!(overlaps.load(Ordering::SeqCst), 0);
     let log = log.so_far();
-    for stripe in 0..stripes {
-        let own = log.iter().filter(|(other, _)| *other == stripe).map(|(_, n)| *n);
-        assert!(own.eq(0..tasks), "{stripe}");
+    for key in 0..keys {
+        let own = log.iter().filter(|(other, _)| *other == key).map(|(_, n)| *n);
+        assert!(own.eq(0..tasks), "{key}");
     }
 }
 
@@ -70,7 +70,7 @@ fn run_in_order(stripes: usize, tasks: usize, work: impl Fn(usize) + Send + Sync
 #[test]
 fn tasks_of_one_stripe_run_in_the_order_of_their_submission() {
     within_deadline(|| {
-        run_in_order(1, 100, |n| std::thread::sleep(std::time::Duration::from_micros(n as u64 % 7)))
+        run_in_order(1, 100, |n| std::thread::sleep(std::time::Duration::from_micros(n as u64 % 7)));
     });
 }
 
