@@ -42,7 +42,8 @@ use crate::wait::Deadline;
 /// # Ok::<(), executor::RejectedSubmission<i32>>(())
 /// ```
 ///
-/// A thread that joins a task finds its permit given back.
+/// A thread that joins a task finds its permit given back. A task that is cancelled while it waits keeps its permit until the
+/// executor below has come to it, or clears it out.
 ///
 /// # Blocking
 /// `execute` and `submit` wait for a permit, in the order in which they were called. They fail with
@@ -296,11 +297,12 @@ impl fmt::Display for BoundedStats {
 
 impl<E: fmt::Debug> fmt::Debug for BoundedExecutor<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bound = *self.bound.lock();
         f.debug_struct("BoundedExecutor")
             .field("under_way", &self.permits.with_tasks())
-            .field("bound", &*self.bound.lock())
+            .field("bound", &bound)
             .field("waiting", &self.permits.waiting())
-            .field("executor", self.inner.executor())
+            .field("executor", self.inner.executor()) // a user's, perhaps, so without a lock
             .finish()
     }
 }
