@@ -42,8 +42,8 @@ where
     /// use std::sync::Arc;
     ///
     /// let striped = Arc::new(StripedExecutor::over(ThreadPoolExecutor::fixed(2)));
-    /// let ada = Stripe::of(Arc::clone(&striped), "Ada");
-    /// let second = ada.submit(move || ada.submit(|| "the second").unwrap())?.join()?;
+    /// let first = Stripe::of(Arc::clone(&striped), "Ada");
+    /// let second = striped.submit_in("Ada", move || first.submit(|| "the second").unwrap())?.join()?;
     /// assert_eq!(second.join()?, "the second");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
