@@ -14,8 +14,8 @@ use std::time::Duration;
 use executor::{
     Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
     ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure, InvokeAnyFailure, JoinError,
-    JoinTimeoutError, Latch, RejectReason, Semaphore, SharedJoinError, Task, ThreadPoolBuilder,
-    ThreadPoolExecutor, WaitError, prelude::*,
+    JoinTimeoutError, Latch, RejectReason, Semaphore, SharedJoinError, StripedExecutor, Task,
+    ThreadPoolBuilder, ThreadPoolExecutor, WaitError, prelude::*,
 };
 
 use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
@@ -123,6 +123,14 @@ const CALLS: &[(&str, Blocks)] = &[
         let sleeps = pool.submit_cancellable(|token| token.sleep(FOR_EVER)).unwrap();
         pool.close(); // it has become a `shutdown_now`
         matches!(sleeps.join(), Err(JoinError::Cancelled)) && pool.is_terminated()
+    }),
+    ("StripedExecutor::execute_in", || {
+        let (_busy, pool) = full();
+        refused(&StripedExecutor::over(pool).execute_in("key", || ()).unwrap_err().reason)
+    }),
+    ("StripedExecutor::submit_in", || {
+        let (_busy, pool) = full();
+        refused(&StripedExecutor::over(pool).submit_in("key", || ()).unwrap_err().reason)
     }),
     ("Stopper::await_termination", || {
         let (_busy, pool) = with_room();
