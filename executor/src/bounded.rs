@@ -42,7 +42,8 @@ use crate::wait::Deadline;
 /// # Ok::<(), executor::RejectedSubmission<i32>>(())
 /// ```
 ///
-/// A thread that joins a task finds its permit given back.
+/// A thread that joins a task finds its permit given back. A task that is cancelled while it waits keeps its permit until the
+/// executor below has come to it, or clears it out.
 ///
 /// # Blocking
 /// `execute` and `submit` wait for a permit, in the order in which they were called. They fail with
@@ -55,8 +56,10 @@ use crate::wait::Deadline;
 /// Made with [`over`](Self::over) it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks, also those whose
 /// submitters wait; [`shutdown_now`](ExecutorService::shutdown_now) takes its own tasks out of the queues below and cancels the
 /// tokens of its own that run. The tasks of others in the executor below notice nothing. Made with [`owning`](Self::owning) it
-/// ends the service below, too, with all that is in it. Dropping one that was made with `over` neither waits nor cancels:
-/// what was accepted is run. One that owns a service drops that.
+/// ends the service below, too, with all that is in it.
+///
+/// Dropping it ends nothing by itself. It drops the executor below: a pool that it has by value ends then, as pools do, and one
+/// that it borrows or shares goes on, with what was accepted.
 pub struct BoundedExecutor<E> {
     inner: Inner<E>,
     permits: Semaphore,
@@ -169,17 +172,12 @@ impl<E: Executor> BoundedExecutor<E> {
     }
 
     fn execute_until(&self, task: Task, patience: Patience) -> Result<(), RejectedExecution> {
-        let (permit, stay) = match self.permit(patience) {
-            Ok(permit) => (permit, self.inner.life().begin_stay()),
-            Err(reason) => return Err(RejectedExecution { reason, task }),
-        };
-        let Some(stay) = stay else {
-            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
-        };
-        let task = task.accompanied(UnderWay { permit, member: Member::new(stay) });
-        self.inner.executor().execute_task(task).map_err(|RejectedExecution { reason, task }| {
-            RejectedExecution { reason, task: task.alone_from(self.inner.life().root()) }
-        })
+        match self.permit(patience) {
+            Ok(permit) => {
+                self.inner.pass_on(task, |task, member| task.accompanied(UnderWay { permit, member }))
+            }
+            Err(reason) => Err(RejectedExecution { reason, task }),
+        }
     }
 
     fn permit(&self, patience: Patience) -> Result<TaskPermit, RejectReason> {
@@ -299,11 +297,12 @@ impl fmt::Display for BoundedStats {
 
 impl<E: fmt::Debug> fmt::Debug for BoundedExecutor<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bound = *self.bound.lock();
         f.debug_struct("BoundedExecutor")
             .field("under_way", &self.permits.with_tasks())
-            .field("bound", &*self.bound.lock())
+            .field("bound", &bound)
             .field("waiting", &self.permits.waiting())
-            .field("executor", self.inner.executor())
+            .field("executor", self.inner.executor()) // a user's, perhaps, so without a lock
             .finish()
     }
 }

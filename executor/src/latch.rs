@@ -49,6 +49,7 @@ impl Latch {
     }
 
     /// Counts down by one and, at zero, lets every waiter go. At zero it does nothing.
+    #[doc(alias = "countDown")]
     pub fn count_down(&self) {
         let mut state = self.state.lock();
         state.count = state.count.saturating_sub(1);
@@ -61,6 +62,7 @@ impl Latch {
     }
 
     /// How many calls of [`count_down`](Self::count_down) are missing.
+    #[doc(alias = "getCount")]
     pub fn count(&self) -> usize {
         self.state.lock().count
     }
@@ -74,6 +76,7 @@ impl Latch {
     ///
     /// # Errors
     /// [`struct@Cancelled`] if the calling task was cancelled, before or during the wait.
+    #[doc(alias = "await")]
     pub fn wait(&self) -> Result<(), Cancelled> {
         check_current()?;
         self.wait_until(Deadline::NEVER).map_err(|_| interrupted())

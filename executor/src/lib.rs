@@ -39,7 +39,7 @@
 //! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
-//! | `semaphore` | [`Semaphore`] | Locks and waiting | bounding how much of something is in use |
+//! | `semaphore` | [`Semaphore`], [`OwnedPermit`] | Locks and waiting | bounding how much of something is in use |
 //! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
@@ -48,7 +48,9 @@
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
 //! | `life` | | When there is no room | the life of an executor over another one |
+//! | `manual` | [`ManualExecutor`] | Tasks and executors | an executor for tests, which decide what runs when |
 //! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | When there is no room | a bound on what is under way, over any executor |
+//! | `tracking` | [`TrackingExecutor`], [`CutOff`] | Lifecycle and graceful stop | which tasks ran when it was shut down abruptly |
 //! | `line` | | Tasks and executors | tasks that run one at a time, in order |
 //! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
 //! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Tasks and executors | one task at a time for each key, over any executor |
@@ -106,7 +108,7 @@
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
 //! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded` | |
 //! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
-//! | the listings `BoundedExecutor` and `SerialExecutor` | [`BoundedExecutor`], [`SerialExecutor`] | |
+//! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] | |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
 //! # Features
@@ -174,7 +176,7 @@ mod latch;
 pub use latch::Latch;
 
 mod semaphore;
-pub use semaphore::{Permit, Semaphore};
+pub use semaphore::{OwnedPermit, Permit, Semaphore};
 
 #[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
 pub mod channel;
@@ -209,8 +211,14 @@ pub use completion::ExecutorCompletionService;
 
 mod life;
 
+mod manual;
+pub use manual::ManualExecutor;
+
 mod bounded;
 pub use bounded::{BoundedExecutor, BoundedStats, Impatient};
+
+mod tracking;
+pub use tracking::{CutOff, CutOffHow, NotTerminated, Tagged, TrackingExecutor, TrackingStats};
 
 mod line;
 

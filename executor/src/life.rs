@@ -26,7 +26,8 @@
 
 use crate::cancel::{CancelToken, masked};
 use crate::companion::Companion;
-use crate::executor::ExecutorService;
+use crate::error::RejectReason;
+use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::WatcherId;
 use crate::latch::Latch;
 use crate::reason::{CancelKind, CancelReason};
@@ -107,14 +108,46 @@ impl Life {
     /// Takes the tasks of this life out of the queues below, as their users know them. After [`shutdown`](Self::shutdown):
     /// then none comes into a queue behind the back of this.
     pub(crate) fn take_back(&self) -> Vec<Task> {
+        self.take_back_each(|_| ()).into_iter().map(|(task, ())| task).collect()
+    }
+
+    /// The same, each with what `note` makes of it while it still has its companion.
+    fn take_back_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let watchers = queues.into_iter().filter_map(WatcherId::watcher);
         let tasks = watchers.flat_map(|watcher| watcher.take_out_all(&|task| task.goes_under(&self.root)));
-        tasks.map(|task| task.alone_from(&self.root).handed_out()).collect()
+        tasks.map(|task| self.to_its_user(task, &note)).collect()
+    }
+
+    fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> (Task, R) {
+        let noted = note(&task);
+        (task.alone_from(&self.root).handed_out(), noted)
+    }
+
+    /// How much stays.
+    pub(crate) fn under_way(&self) -> usize {
+        self.state.lock().staying
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.gone.count() == 0
+    }
+
+    /// Waits until it is over, for `timeout` at most, and says whether it is.
+    pub(crate) fn await_end(&self, timeout: Duration) -> bool {
+        self.gone.wait_timeout(timeout).is_ok() || self.is_over()
+    }
+
+    /// Waits until it is over, unless it waits for the calling thread. `shutdown_now`, if the thread's task is cancelled.
+    pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
+        if !self.waits_for_this_thread() && self.gone.wait().is_err() {
+            drop(shutdown_now());
+            masked(|| self.gone.wait()).unwrap_or_else(|_| unreachable!("masked"));
+        }
     }
 
     /// Whether the calling thread is in the middle of a task of this life.
-    fn waits_for_this_thread(&self) -> bool {
+    pub(crate) fn waits_for_this_thread(&self) -> bool {
         self.root.is_above_this_thread()
     }
 
@@ -174,11 +207,17 @@ impl Member {
     pub(crate) fn new(stay: Stay) -> Self {
         Self { stay, queue: Mutex::new(None) }
     }
+
+    /// Whether the life waits for the task.
+    pub(crate) fn stays(&self) -> bool {
+        self.stay.counts.load(Ordering::Relaxed)
+    }
 }
 
 impl Companion for Member {
     fn enters(&self, queue: WatcherId) {
         self.leaves(); // one that moves from queue to queue
+        let queue = queue.of_all_lanes();
         *self.queue.lock() = Some(queue);
         let queues = &mut self.stay.life.state.lock().queues;
         match queues.iter_mut().find(|(known, _)| *known == queue) {
@@ -252,6 +291,23 @@ impl<E> Inner<E> {
         self.as_service.map(|as_service| as_service(&self.executor))
     }
 
+    /// Gives a task to the executor below, with the companion that `accompany` adds. A refused task comes back without it.
+    pub(crate) fn pass_on(
+        &self,
+        task: Task,
+        accompany: impl FnOnce(Task, Member) -> Task,
+    ) -> Result<(), RejectedExecution>
+    where
+        E: Executor,
+    {
+        let Some(stay) = self.life.begin_stay() else {
+            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
+        };
+        let refused = self.executor.execute_task(accompany(task, Member::new(stay)));
+        let alone = |task: Task| task.alone_from(self.life.root());
+        refused.map_err(|refused| RejectedExecution { reason: refused.reason, task: alone(refused.task) })
+    }
+
     /// Shuts down what there is to be shut down.
     pub(crate) fn shutdown(&self) {
         self.life.shutdown();
@@ -272,21 +328,31 @@ impl<E> Inner<E> {
 
     /// What an owned service hands out, with the tasks of this life as their users know them.
     pub(crate) fn stop_service(&self) -> Vec<Task> {
+        self.stop_service_each(|_| ()).into_iter().map(|(task, ())| task).collect()
+    }
+
+    /// As [`shutdown_now`](Self::shutdown_now), each task with what `note` makes of it while it still has its companion.
+    pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
+        self.life.shutdown();
+        let mut tasks = self.life.take_back_each(&note);
+        self.life.cancel_running();
+        tasks.extend(self.stop_service_each(&note));
+        tasks
+    }
+
+    fn stop_service_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let tasks = self.service().map(ExecutorService::shutdown_now).unwrap_or_default();
-        tasks.into_iter().map(|task| task.alone_from(self.life.root())).collect()
+        tasks.into_iter().map(|task| self.life.to_its_user(task, &note)).collect()
     }
 
     pub(crate) fn is_terminated(&self) -> bool {
-        self.life.gone.count() == 0 && self.service().is_none_or(ExecutorService::is_terminated)
+        self.life.is_over() && self.service().is_none_or(ExecutorService::is_terminated)
     }
 
     pub(crate) fn await_termination(&self, timeout: Duration) -> bool {
         let begin = Instant::now();
-        if self.life.gone.wait_timeout(timeout).is_err() {
-            return self.is_terminated();
-        }
         let rest = || timeout.saturating_sub(begin.elapsed());
-        self.service().is_none_or(|service| service.await_termination(rest()))
+        self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
     /// Waits for the end, after a shutdown. `shutdown_now` is that of the executor whose life this is.
@@ -297,13 +363,7 @@ impl<E> Inner<E> {
                 return; // it waits for the calling thread
             }
         }
-        if self.life.waits_for_this_thread() {
-            return;
-        }
-        if self.life.gone.wait().is_err() {
-            drop(shutdown_now());
-            masked(|| self.life.gone.wait()).unwrap_or_else(|_| unreachable!("masked"));
-        }
+        self.life.close(shutdown_now);
     }
 }
 

@@ -3,9 +3,10 @@
 //! # Invariants
 //!
 //! 1. Waiters are served in the order in which they came: of those in the line only the first takes permits, and it stays
-//!    there until it has them or gives up.
-//! 2. Each permit is free, in the hands of a thread of an executor, in those of another thread, with a task, or loose:
-//!    forgotten or drained. A thread of an executor that waits for permits which only threads can give back that wait, too, is told so:
+//!    there until it has them or gives up. A newcomer goes to the end of the line if there is one; that of an *unfair*
+//!    semaphore looks first whether there are permits.
+//! 2. Each permit is free, in the hands of a thread of an executor, in those of another thread or of nobody in particular,
+//!    with a task, or loose: forgotten or drained. A thread of an executor that waits for permits which only threads can give back that wait, too, is told so:
 //!    see `wait_graph`.
 //! 3. Whoever makes it possible that the first waiter can be served wakes it: a release, the waiter before it when it is
 //!    served, and one that gives up its place.
@@ -30,7 +31,7 @@ use crate::wait_graph::{Awaited, ComesFrom, Source, concerns_this_thread};
 ///
 /// Bounds how much of something is in use at once. [`acquire`](Self::acquire) serves waiters in the order in which they
 /// came, so one who wants many is not overtaken for ever by those who want few; [`try_acquire`](Self::try_acquire) does
-/// not queue and may overtake.
+/// not queue and may overtake. In an [`unfair`](Self::unfair) one newcomers may overtake those who wait.
 ///
 /// ```
 /// use executor::Semaphore;
@@ -53,6 +54,7 @@ struct Shared {
 
 struct SemaphoreState {
     permits: usize,
+    is_fair: bool,
     queue: Line<Waiter>,
     /// Permits in the hands of threads of executors: who has how many.
     held: Vec<(ThreadKey, usize)>,
@@ -60,7 +62,7 @@ struct SemaphoreState {
     with_tasks: BTreeMap<u64, Place>,
     /// How many permits were given to tasks so far.
     given: u64,
-    /// Permits in the hands of other threads.
+    /// Permits in the hands of other threads, and those that are owned by nobody in particular.
     outside: usize,
     /// Permits that are to vanish as they come back.
     owed: usize,
@@ -80,8 +82,21 @@ struct Waiter {
 impl Semaphore {
     /// Makes a semaphore with `permits` permits, which may be none.
     pub fn new(permits: usize) -> Self {
+        Self::made(permits, true)
+    }
+
+    /// Makes one that is not fair: a thread that asks for permits that are free gets them, even if others wait.
+    ///
+    /// A permit that is given back and asked for again does not lie idle until the thread that waited for it has woken up, so
+    /// more work is done. In return a waiter may wait for ever if newcomers never stop coming.
+    pub fn unfair(permits: usize) -> Self {
+        Self::made(permits, false)
+    }
+
+    fn made(permits: usize, is_fair: bool) -> Self {
         let state = SemaphoreState {
             permits,
+            is_fair,
             queue: Line::new(),
             held: Vec::new(),
             with_tasks: BTreeMap::new(),
@@ -94,11 +109,12 @@ impl Semaphore {
         Self(Arc::new(Shared { state: Mutex::new(state) }))
     }
 
-    /// Waits for a permit.
+    /// Waits for a permit. Inside [`masked`](crate::masked) no cancellation cuts the wait short.
     ///
     /// # Errors
     /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait, and
     /// [`CutShort::Starved`] if all permits that could come back are held by tasks that wait, too. Then it has taken nothing.
+    #[doc(alias = "acquireUninterruptibly")]
     pub fn acquire(&self) -> Result<Permit<'_>, CutShort> {
         self.acquire_many(1)
     }
@@ -130,6 +146,7 @@ impl Semaphore {
     }
 
     /// Takes a permit if one is free now, even if others wait for one. Never blocks.
+    #[doc(alias = "tryAcquire")]
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
         self.try_acquire_many(1)
     }
@@ -176,7 +193,14 @@ impl Semaphore {
         state.permits -= at_once;
     }
 
+    /// Whether waiters are served in the order in which they came.
+    #[doc(alias = "isFair")]
+    pub fn is_fair(&self) -> bool {
+        self.0.state.lock().is_fair
+    }
+
     /// How many permits are free now.
+    #[doc(alias = "availablePermits")]
     pub fn available_permits(&self) -> usize {
         self.0.state.lock().permits
     }
@@ -265,7 +289,7 @@ impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
     fn look(&mut self, waker: &Waker) -> Option<Option<Permit<'a>>> {
         let mut state = self.semaphore.0.state.lock();
         let first = match *self.me {
-            None => state.queue.is_empty(),
+            None => state.queue.is_empty() || !state.is_fair,
             Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
         };
         if first && state.permits >= self.permits {
@@ -368,8 +392,8 @@ impl fmt::Debug for Semaphore {
 /// Permits taken from a [`Semaphore`]; dropping it gives them back.
 ///
 /// It stays on the thread that took it, like the guard of a lock: so the library knows which task holds what, and finds tasks
-/// that [wait for each other's permits](crate::Starvation). To give permits back on another thread, [forget](Self::forget)
-/// this, and [release](Semaphore::release) them there.
+/// that [wait for each other's permits](crate::Starvation). To give permits back on another thread, or at the end of a task,
+/// make it an [`OwnedPermit`](Self::into_owned).
 ///
 /// ```compile_fail,E0277
 /// let semaphore = executor::Semaphore::new(1);
@@ -399,6 +423,77 @@ impl Permit<'_> {
             state.loose += permits;
         }
         permits
+    }
+}
+
+/// Permits taken from a [`Semaphore`] that can go anywhere, into a task for instance; dropping it gives them back, on whichever
+/// thread that is.
+///
+/// ```
+/// use executor::{Semaphore, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(4);
+/// let downloads = Semaphore::new(2);
+/// for _ in 0..10 {
+///     let permit = downloads.acquire()?.into_owned();
+///     pool.execute(move || {
+///         // … download …
+///         drop(permit);
+///     })?;
+/// }
+/// pool.close();
+/// assert_eq!(downloads.available_permits(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A task that is refused, dropped or panics drops its permit, too. It keeps the semaphore's permits alive, not the semaphore.
+///
+/// The library does not know which task has it. So as long as one is out there, threads that wait for permits are not said
+/// to [starve](crate::Starvation), whoever has it. A [`BoundedExecutor`](crate::BoundedExecutor) knows where its permits are.
+#[must_use = "dropping it gives the permit back at once"]
+pub struct OwnedPermit {
+    semaphore: Arc<Shared>,
+    permits: usize,
+}
+
+impl Permit<'_> {
+    /// Makes of it one that does not stay on its thread, and does not borrow the semaphore.
+    pub fn into_owned(mut self) -> OwnedPermit {
+        let permits = std::mem::take(&mut self.permits);
+        if permits > 0 {
+            let mut state = self.semaphore.0.state.lock();
+            state.let_go(self.holder, permits);
+            state.outside += permits;
+        }
+        OwnedPermit { semaphore: Arc::clone(&self.semaphore.0), permits }
+    }
+}
+
+impl OwnedPermit {
+    /// As [`Permit::forget`].
+    #[expect(clippy::must_use_candidate, reason = "whoever took one permit knows the number")]
+    pub fn forget(mut self) -> usize {
+        let permits = std::mem::take(&mut self.permits);
+        let mut state = self.semaphore.state.lock();
+        state.outside -= permits;
+        state.loose += permits;
+        permits
+    }
+}
+
+impl Drop for OwnedPermit {
+    fn drop(&mut self) {
+        if self.permits > 0 {
+            let mut state = self.semaphore.state.lock();
+            state.outside -= self.permits;
+            state.add(self.permits);
+        }
+    }
+}
+
+impl fmt::Debug for OwnedPermit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedPermit").field("permits", &self.permits).finish_non_exhaustive()
     }
 }
 

@@ -199,7 +199,7 @@ impl StarvedWait {
 ///
 /// It prints as a line, and with `{:#}` as a picture, with a rail along the circle. Clones are the same report. If nobody
 /// reads it, by printing it or by asking for its [`chain`](Self::chain), it goes to the [panic handler](crate::panics) when
-/// its last clone is dropped. (If neither the pool nor the process has one, nobody hears of it. With the feature `tracing`,
+/// its last clone is dropped. (If neither the pool nor the process has one, the report is lost. With the feature `tracing`,
 /// each report is also an event, of level warn.)
 ///
 /// It was true at one moment: from then on nothing could have gone on by itself. A thread outside, which belongs to none of

@@ -26,7 +26,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
-use crate::cancel::{CancelToken, RunningTask, enter_task};
+use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::companion::Companion;
 use crate::ids::{TaskId, WatcherId};
 use crate::outcome::Outcome;
@@ -353,10 +353,12 @@ impl Body {
                         companion.ends(outcome);
                     })
                 };
-                match companion.root() {
+                let outcome = match companion.root() {
                     Some(root) => root.also_above_tasks(run),
                     None => run(),
-                }
+                };
+                outside_any_task(|| discard(companion)); // it may be the last to have a user's value
+                outcome
             }
         }
     }

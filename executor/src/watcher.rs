@@ -51,9 +51,6 @@ pub(crate) trait Workforce: QueueWatcher {
     /// said, `wait_graph` is told when a task comes.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
-    /// Whether the queue would accept a task now.
-    fn has_room(&self) -> bool;
-
     /// What is to be done for its threads when they starve.
     fn on_starvation(&self) -> OnStarvation;
 

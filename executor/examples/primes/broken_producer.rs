@@ -55,5 +55,5 @@ pub fn show() -> Result<(), Box<dyn Error>> {
         return Err("it has ended".into());
     };
     println!("2 seconds later it has not ended: it is in send(), and the queue is full");
-    process::exit(1); // without this the process would wait for it for ever
+    process::exit(1); // returning from main would close the pool, which waits for the task
 }

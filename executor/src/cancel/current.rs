@@ -348,25 +348,32 @@ fn shields(frames: &[Frame], token: &CancelToken) -> bool {
 
 /// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
-    fn cancelled(frames: &mut [Frame], level: u32) -> Option<Cancelled> {
-        let (top, below) = top_at(level, frames)?;
-        if top.masked > 0 {
-            return None;
-        }
-        match (&top.token, &top.task) {
-            (Some(token), _) if top.beside => token.check().err().or_else(|| cancelled(below, level)),
-            (Some(token), _) if shields(below, token) => None,
-            (Some(token), _) => token.check().err(),
-            (None, Some(task)) if task.was_cancelled() => {
-                Some(Cancelled::because(Some(CancelReason::of(CancelKind::Requested))))
-            }
-            _ if top.outside => None,
-            _ => cancelled(below, level),
-        }
-    }
     let in_a_task = |frames: &[Frame]| frames.last().is_some_and(|top| !top.outside);
     let found = with_frames(|frames| if in_a_task(frames) { cancelled(frames, level()) } else { None });
     found.flatten().map_or(Ok(()), Err)
+}
+
+/// Whether tasks that run at this place of the thread are asked to stop. Makes no token either.
+pub(crate) fn is_cancelled_here() -> bool {
+    with_frames(|frames| cancelled(frames, level())).flatten().is_some()
+}
+
+/// What the token says that is current on this level, or would be if it were made.
+fn cancelled(frames: &mut [Frame], level: u32) -> Option<Cancelled> {
+    let (top, below) = top_at(level, frames)?;
+    if top.masked > 0 {
+        return None;
+    }
+    match (&top.token, &top.task) {
+        (Some(token), _) if top.beside => token.check().err().or_else(|| cancelled(below, level)),
+        (Some(token), _) if shields(below, token) => None,
+        (Some(token), _) => token.check().err(),
+        (None, Some(task)) if task.was_cancelled() => {
+            Some(Cancelled::because(Some(CancelReason::of(CancelKind::Requested))))
+        }
+        _ if top.outside => None,
+        _ => cancelled(below, level),
+    }
 }
 
 /// What to say when the current token has cut a wait short.

@@ -20,7 +20,7 @@
 
 use super::rejection::Refuser;
 use super::shared::Shared;
-use super::state::{PoolState, State, ask};
+use super::state::{PoolState, State};
 use crate::outcome::Outcome;
 use crate::panics::PanicHandler;
 use crate::starvation::OnStarvation;
@@ -34,24 +34,12 @@ impl Workforce for Shared {
         let mut state = self.state.lock();
         state.asked = true;
         let all_wait = state.live > 0 && state.live == waiting;
-        let is_held_up = all_wait && state.starting == 0 && state.phase < PoolState::Stopping;
+        let is_held_up = all_wait && state.starting == 0;
         if is_held_up {
             state.relied_on = true;
             self.inbox.close(&state);
         }
         is_held_up
-    }
-
-    fn has_room(&self) -> bool {
-        let mut state = self.state.lock();
-        if state.phase != PoolState::Running || self.tombstones() > 0 {
-            return true;
-        }
-        if self.inbox.in_use() {
-            return self.inbox.room(&mut state) > 0;
-        }
-        let queue = &state.queue;
-        ask(|| queue.capacity().is_none_or(|capacity| queue.len() < capacity)).unwrap_or(true)
     }
 
     fn on_starvation(&self) -> OnStarvation {

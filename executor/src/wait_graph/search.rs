@@ -127,12 +127,10 @@ impl Search<'_> {
         match from {
             ComesFrom::Elsewhere => None,
             ComesFrom::TasksOf { collector, tasks } => self.visit_tasks_of(*collector, *tasks),
-            ComesFrom::Room(id) => {
-                let pool = id.pool()?;
-                let is_full = !pool.has_room();
-                self.used.pools.push(pool);
-                self.to_visit.push_back(Node::Queue(*id));
-                is_full.then_some(())
+            ComesFrom::Room(queue) => {
+                // As soon as there is some, the first that waits for it is woken, and counts as one that can go on.
+                self.to_visit.push_back(Node::Queue(*queue));
+                Some(())
             }
             ComesFrom::Places(places) => {
                 self.to_visit.extend(places.iter().copied().filter_map(Node::at));

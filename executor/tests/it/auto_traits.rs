@@ -5,12 +5,13 @@ use std::error::Error;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use executor::{
-    CancelReason, CancelToken, CancellableStream, Cancelled, Canceller, CancellingExecutor, CutShort,
-    DirectExecutor, Executor, ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError,
-    InvokeAnyError, JoinError, JoinTimeoutError, Latch, MinimalPool, Outcome, Panic, Permit, PoolState,
-    PoolStats, Promise, Registration, RejectReason, RejectedExecution, RejectedSubmission, Semaphore,
-    SharedHandle, SharedJoinError, Starvation, Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId,
-    TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TryJoinError, WaitError, Worker,
+    BoundedExecutor, CancelReason, CancelToken, CancellableStream, Cancelled, Canceller, CancellingExecutor,
+    CutShort, DirectExecutor, Executor, ExecutorCompletionService, ExecutorService, FutureTask,
+    InvokeAllError, InvokeAnyError, JoinError, JoinTimeoutError, Latch, ManualExecutor, MinimalPool,
+    NotTerminated, Outcome, OwnedPermit, Panic, Permit, PoolState, PoolStats, Promise, Registration,
+    RejectReason, RejectedExecution, RejectedSubmission, Semaphore, SharedHandle, SharedJoinError,
+    Starvation, Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor,
+    ThreadPoolExecutor, TrackingExecutor, TryJoinError, WaitError, Worker,
 };
 
 /// Can be sent, but not shared: the least that a result has to be.
@@ -23,6 +24,7 @@ fn unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
 
 #[test]
 fn everything_public_is_send_and_sync() {
+    shareable::<BoundedExecutor<DirectExecutor>>();
     shareable::<CancelToken>();
     shareable::<Canceller>();
     shareable::<CancellingExecutor<DirectExecutor>>();
@@ -30,8 +32,10 @@ fn everything_public_is_send_and_sync() {
     shareable::<ExecutorCompletionService<DirectExecutor, OnlySend>>();
     shareable::<FutureTask<OnlySend>>();
     shareable::<Latch>();
+    shareable::<ManualExecutor>();
     shareable::<MinimalPool>();
     shareable::<Outcome>();
+    shareable::<OwnedPermit>();
     shareable::<Panic>();
     sync::<Permit<'_>>(); // it stays on its thread
     shareable::<PoolState>();
@@ -51,6 +55,7 @@ fn everything_public_is_send_and_sync() {
     shareable::<TaskState>();
     shareable::<ThreadPerTaskExecutor>();
     shareable::<ThreadPoolExecutor>();
+    shareable::<TrackingExecutor<DirectExecutor, i32>>();
     shareable::<Box<dyn Executor>>();
     shareable::<Box<dyn ExecutorService>>();
 }
@@ -60,6 +65,7 @@ fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
     error::<Cancelled>();
     error::<WaitError>();
     error::<CutShort>();
+    error::<NotTerminated>();
     error::<Starvation>();
     error::<Panic>();
     error::<TaskError>();

@@ -10,7 +10,7 @@ use executor::{
 };
 
 use crate::support::{
-    LONG, SHORT, Signal, Spot, assert_matches, blocked, eventually, occupy, within_deadline,
+    LONG, SHORT, Signal, Spot, Waiter, assert_matches, blocked, eventually, occupy, within_deadline,
 };
 
 #[test]
@@ -257,7 +257,7 @@ fn a_higher_bound_lets_submitters_go_on_that_wait() {
         eventually("two go on", || bounded.stats().under_way == 3);
         assert_eq!(bounded.stats().to_string(), "3 of 3 under way, 1 waiting");
         drop(busy);
-        let busy: Vec<_> = waiters.into_iter().map(|waiter| waiter.result()).collect();
+        let busy: Vec<_> = waiters.into_iter().map(Waiter::result).collect();
         assert_eq!((bounded.under_way(), bounded.bound()), (3, 3));
         drop(busy);
     });

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use executor::{
     BoundedExecutor, CancelKind, CancelToken, DirectExecutor, Executor, ExecutorService, FutureTask,
     JoinError, RejectReason, Task, TaskHandle, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
-    prelude::*,
+    TrackingExecutor, prelude::*,
 };
 
 use crate::support::{
@@ -18,17 +18,23 @@ fn pool() -> Arc<ThreadPoolExecutor> {
 
 /// Each kind of executor over another one, which ends alone.
 fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
-    vec![Arc::new(BoundedExecutor::over(Arc::clone(pool), 100))]
+    vec![
+        Arc::new(BoundedExecutor::over(Arc::clone(pool), 100)),
+        Arc::new(TrackingExecutor::over(Arc::clone(pool))),
+    ]
 }
 
 /// Each kind of executor over another one, which ends that, too.
 fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
-    vec![Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100))]
+    vec![
+        Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100)),
+        Arc::new(TrackingExecutor::owning(Arc::clone(pool))),
+    ]
 }
 
 /// The same in a stack of three.
 fn stacks(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
-    let once = over(pool).into_iter().map(|below| BoundedExecutor::over(below, 100));
+    let once = over(pool).into_iter().map(TrackingExecutor::over);
     let twice = once.map(|below| Arc::new(BoundedExecutor::over(below, 100)) as Arc<dyn ExecutorService>);
     twice.collect()
 }
@@ -320,7 +326,9 @@ fn an_owner_hands_out_all_that_its_service_has() {
             assert_eq!(ids(&back).len(), 2);
             assert_eq!(running.join().unwrap(), CancelKind::Shutdown);
             assert!(owner.await_termination(LONG), "what is handed out is not under way");
-            back.into_iter().for_each(|task| drop(task.run()));
+            for task in back {
+                task.run();
+            }
             assert_eq!((own.join().unwrap(), other.join().unwrap()), (1, 2));
         });
     });
@@ -414,5 +422,44 @@ fn over_one_thread_per_task_the_end_comes_with_the_last_thread() {
         assert!(bounded.await_termination(LONG));
         assert!(running.iter().all(TaskHandle::is_finished));
         eventually("all permits are back", || bounded.under_way() == 0);
+    });
+}
+
+#[test]
+fn a_task_that_waits_for_one_behind_it_is_told_that_it_starves() {
+    within_deadline(|| {
+        on_each(|service, _| {
+            let own = Arc::clone(service);
+            let waits = service
+                .submit(move || matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..))));
+            assert!(waits.unwrap().join_timeout(LONG).unwrap());
+        });
+    });
+}
+
+/// The task that holds the only permit wants another, with executors above or below the bound.
+#[test]
+fn the_permits_of_a_stack_are_known_by_their_tasks() {
+    within_deadline(|| {
+        for is_above in [false, true] {
+            let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+            let (upper, lower) = if is_above { (1, 9) } else { (9, 1) };
+            let stack = TrackingExecutor::over(BoundedExecutor::over(Arc::clone(&pool), lower));
+            let stack = Arc::new(BoundedExecutor::over(stack, upper));
+            let own = Arc::clone(&stack);
+            let wants_another = move || {
+                let refused = own.execute(|| ()).unwrap_err();
+                matches!(refused.reason, RejectReason::Starved(_))
+            };
+            assert!(stack.submit(wants_another).unwrap().join_timeout(LONG).unwrap());
+            // Queued, the task that has the permit is known, too.
+            let own = Arc::clone(&stack);
+            let waits = pool.submit(move || {
+                own.execute(|| ()).unwrap();
+                let refused = own.execute(|| ()).unwrap_err();
+                matches!(refused.reason, RejectReason::Starved(_))
+            });
+            assert!(waits.unwrap().join_timeout(LONG).unwrap());
+        }
     });
 }

@@ -62,8 +62,10 @@ mod callbacks; // code outside any task: callbacks, hooks and drops
 mod reentrancy; // such code may use the pool, because none of ours is locked meanwhile
 mod memory; // when what tasks capture and return is dropped
 mod starvation; // tasks that wait for each other until no thread is left
+mod manual; // tasks that run when the test says so
 mod lives; // how executors over others end: what is refused, what still runs, what comes back, when it is over
 mod bounded; // a bound on what is under way, over any executor
+mod tracking; // which tasks ran when an executor was shut down abruptly
 mod serial; // one task at a time, over any executor
 mod striped; // one task at a time for each key, over any executor
 mod traps; // the complaints that people have about thread pools elsewhere

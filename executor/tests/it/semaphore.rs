@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use executor::{CancelToken, Cancelled, CutShort, Permit, Semaphore, WaitError, masked};
+use executor::{
+    CancelToken, Cancelled, CutShort, Permit, Semaphore, Task, ThreadPoolExecutor, WaitError, masked,
+    prelude::*,
+};
 
-use crate::support::{SHORT, assert_matches, blocked, eventually, on_thread, rounds, within_deadline};
+use crate::support::{SHORT, Spot, assert_matches, blocked, eventually, on_thread, rounds, within_deadline};
 
 type Wait = fn(&Semaphore) -> Result<usize, WaitError>;
 
@@ -21,10 +24,11 @@ const WAITS: [Wait; 4] = [
 /// SYNC-1
 #[test]
 fn it_may_begin_with_no_permits_and_get_more_than_it_began_with() {
-    let semaphore = Semaphore::new(0);
-    assert!(semaphore.try_acquire().is_none());
-    semaphore.release(5);
-    assert_eq!(semaphore.available_permits(), 5);
+    for (semaphore, is_fair) in [(Semaphore::new(0), true), (Semaphore::unfair(0), false)] {
+        assert!(semaphore.try_acquire().is_none());
+        semaphore.release(5);
+        assert_eq!((semaphore.available_permits(), semaphore.is_fair()), (5, is_fair));
+    }
 }
 
 /// SYNC-3, SYNC-17, SYNC-22, SYNC-23
@@ -138,6 +142,148 @@ fn draining_takes_all_there_are() {
     let semaphore = Semaphore::new(3);
     assert_eq!((semaphore.drain(), semaphore.drain()), (3, 0));
     assert!(semaphore.try_acquire().is_none());
+}
+
+/// SYNC-16
+#[test]
+fn permits_are_taken_away_now_or_as_they_come_back() {
+    let semaphore = Semaphore::new(5);
+    let (two, one) = (semaphore.try_acquire_many(2).unwrap(), semaphore.try_acquire().unwrap());
+    semaphore.reduce(1);
+    assert_eq!(semaphore.available_permits(), 1);
+    semaphore.reduce(3); // one that is free, and two of those that are given out
+    assert_eq!(semaphore.available_permits(), 0);
+    drop(one);
+    assert_eq!(semaphore.available_permits(), 0);
+    drop(two);
+    assert_eq!(semaphore.available_permits(), 1);
+    semaphore.reduce(0);
+    semaphore.reduce(2);
+    semaphore.release(1); // pays what is owed
+    assert_eq!(semaphore.available_permits(), 0);
+    semaphore.release(1);
+    assert_eq!(semaphore.available_permits(), 1);
+}
+
+#[test]
+#[should_panic(expected = "more permits than a usize counts")]
+fn more_permits_than_can_be_counted_are_not_taken_away() {
+    let semaphore = Semaphore::new(0);
+    semaphore.reduce(usize::MAX);
+    semaphore.reduce(1);
+}
+
+#[test]
+fn permits_that_are_taken_away_serve_no_waiter() {
+    within_deadline(|| {
+        let semaphore = Arc::new(Semaphore::new(2));
+        let (first, second) = (semaphore.acquire().unwrap(), semaphore.acquire().unwrap());
+        semaphore.reduce(1);
+        let waiter = blocked({
+            let semaphore = Arc::clone(&semaphore);
+            move || semaphore.acquire().map(Permit::forget)
+        });
+        drop(first);
+        assert!(waiter.still_waits());
+        assert_matches!(semaphore.acquire_timeout(SHORT), Err(WaitError::TimedOut));
+        drop(second);
+        assert_eq!(waiter.result(), Ok(1));
+    });
+}
+
+#[test]
+fn a_newcomer_overtakes_those_who_wait_only_if_it_is_not_fair() {
+    within_deadline(|| {
+        for (semaphore, is_fair) in [(Semaphore::new(0), true), (Semaphore::unfair(0), false)] {
+            let semaphore = Arc::new(semaphore);
+            let three = blocked({
+                let semaphore = Arc::clone(&semaphore);
+                move || semaphore.acquire_many(3).map(Permit::forget)
+            });
+            eventually("it waits", || semaphore.waiting() == 1);
+            semaphore.release(2);
+            let newcomer = semaphore.acquire_timeout(SHORT).map(Permit::forget);
+            assert_eq!(newcomer.is_err(), is_fair, "{newcomer:?}");
+            semaphore.release(3);
+            assert_eq!(three.result(), Ok(3));
+        }
+    });
+}
+
+/// Of those who wait, an unfair semaphore serves the first first, too.
+#[test]
+fn those_who_wait_stay_in_their_order_all_the_same() {
+    within_deadline(|| {
+        let semaphore = Arc::new(Semaphore::unfair(0));
+        let wait_for = |permits| {
+            let semaphore = Arc::clone(&semaphore);
+            on_thread(move || semaphore.acquire_many(permits).map(Permit::forget))
+        };
+        let two = wait_for(2);
+        eventually("the first waits", || semaphore.waiting() == 1);
+        let one = wait_for(1);
+        eventually("the second waits behind it", || semaphore.waiting() == 2);
+        semaphore.release(1);
+        assert!(two.still_waits() && one.still_waits());
+        semaphore.release(1);
+        assert_eq!(two.result(), Ok(2));
+        assert!(one.still_waits());
+        semaphore.release(1);
+        assert_eq!(one.result(), Ok(1));
+    });
+}
+
+#[test]
+fn an_owned_permit_comes_back_where_it_is_dropped() {
+    within_deadline(|| {
+        let semaphore = Semaphore::new(3);
+        let pool = ThreadPoolExecutor::fixed(1);
+        let permit = semaphore.acquire_many(2).unwrap().into_owned();
+        assert_eq!(semaphore.available_permits(), 1);
+        pool.submit(move || drop(permit)).unwrap().join().unwrap();
+        assert_eq!(semaphore.available_permits(), 3);
+        // A task that is never run, one that panics, and one that forgets it.
+        let permit = semaphore.acquire().unwrap().into_owned();
+        drop(Task::new(move || drop(permit)));
+        let permit = semaphore.acquire().unwrap().into_owned();
+        let panics = move || {
+            let _permit = permit;
+            panic!("while holding it");
+        };
+        assert!(pool.submit(panics).unwrap().join().is_err());
+        eventually("all are back", || semaphore.available_permits() == 3);
+        assert_eq!(semaphore.acquire_many(3).unwrap().into_owned().forget(), 3);
+        assert_eq!(semaphore.available_permits(), 0);
+        let none = semaphore.try_acquire_many(0).unwrap().into_owned();
+        drop(semaphore);
+        drop(none);
+    });
+}
+
+/// Nobody knows which thread will give it back, so a wait for it is never one that cannot end; and it ends.
+#[test]
+fn whoever_waits_for_an_owned_permit_is_not_said_to_starve() {
+    within_deadline(|| {
+        let (semaphore, pool) = (Arc::new(Semaphore::new(1)), ThreadPoolExecutor::fixed(1));
+        let permit = semaphore.acquire().unwrap().into_owned();
+        let (own, spot) = (Arc::clone(&semaphore), Spot::default());
+        let there = spot.clone();
+        let waits = pool.submit(move || {
+            there.arrive();
+            own.acquire().map(Permit::forget)
+        });
+        spot.wait_until_blocked();
+        drop(permit);
+        assert_eq!(waits.unwrap().join().unwrap(), Ok(1));
+        // Back in the hands of a task of the pool, it is known again.
+        semaphore.release(1);
+        let starves = pool.submit(move || {
+            let _held = semaphore.acquire().unwrap();
+            let again = semaphore.acquire().map(Permit::forget);
+            matches!(again, Err(CutShort::Starved(_)))
+        });
+        assert!(starves.unwrap().join().unwrap());
+    });
 }
 
 /// SYNC-32

@@ -16,6 +16,7 @@ mod dice;
 mod growth;
 mod inbox;
 mod invoke;
+mod lives;
 mod queue;
 mod room;
 mod run;
