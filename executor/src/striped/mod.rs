@@ -216,7 +216,7 @@ where
     /// [`RejectedExecution`] if this executor was shut down, or the one below refuses the first task of a stripe.
     pub fn execute_in(&self, key: K, task: impl Into<Task>) -> Result<(), RejectedExecution> {
         let hash = self.hash(&key);
-        self.enter(hash, key, task.into())
+        self.join_stripe(hash, key, task.into())
     }
 
     /// Has a closure (or a [`FutureTask`]) run after those that were submitted with an equal key, and returns the handle of its
@@ -255,7 +255,7 @@ where
         self.hasher.hash_one(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
-    fn enter(&self, hash: u64, key: K, task: Task) -> Result<(), RejectedExecution> {
+    fn join_stripe(&self, hash: u64, key: K, task: Task) -> Result<(), RejectedExecution> {
         let id = task.id();
         let (key, task) = (Some(key), Some(task));
         let mut entry = Entry { shared: self.shared(), hash, key, task, waits: None };

@@ -78,7 +78,7 @@ where
     S: BuildHasher + Send + Sync,
 {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.striped.enter(self.hash, self.key.clone(), task)
+        self.striped.join_stripe(self.hash, self.key.clone(), task)
     }
 }
 

@@ -8,7 +8,7 @@ mod scan;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use executor::{
@@ -114,6 +114,16 @@ const CALLS: &[(&str, Blocks)] = &[
         let lost = pool.invoke_any_timeout([|| Ok::<_, ()>(())], FOR_EVER).unwrap_err();
         matches!(lost.reason, InvokeAnyFailure::Interrupted)
     }),
+    ("StripedExecutor::execute_in", || {
+        let (_busy, pool) = full();
+        let striped = StripedExecutor::over(Arc::new(pool));
+        refused(&striped.execute_in(0, || ()).unwrap_err().reason)
+    }),
+    ("StripedExecutor::submit_in", || {
+        let (_busy, pool) = full();
+        let striped = StripedExecutor::over(Arc::new(pool));
+        refused(&striped.submit_in(0, || ()).unwrap_err().reason)
+    }),
     ("ExecutorService::await_termination", || {
         let (_busy, pool) = with_room();
         !pool.await_termination(FOR_EVER)
@@ -176,6 +186,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 
 /// The waits under every blocking call: the one in `wait.rs`, and those for a channel.
 const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
+
+/// What waits inside of a task of the library's own, which is run by `Task::run` as any other: a head of a line submits its
+/// successor. By names alone, whatever runs a task would come to that.
+const INSIDE: &[(&str, &str)] = &[("Line", "hand_over")];
 
 type Blocks = fn() -> bool;
 
@@ -240,7 +254,10 @@ fn comes_back(call: Blocks) -> bool {
 
 #[test]
 fn the_list_of_blocking_calls_is_that_of_the_sources() {
-    let sources = Sources::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let mut sources = Sources::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    for (owner, name) in INSIDE {
+        sources.do_not_follow(owner, name);
+    }
     let listed: BTreeSet<_> = CALLS
         .iter()
         .map(|(name, _)| *name)

@@ -100,6 +100,13 @@ impl Sources {
         }
     }
 
+    /// Takes a function for one that calls nothing.
+    pub(super) fn do_not_follow(&mut self, owner: &str, name: &str) {
+        let is_it = |function: &&mut Function| function.owner == owner && function.name == name;
+        let function = self.functions.iter_mut().find(is_it);
+        function.unwrap_or_else(|| panic!("there is no {owner}::{name}")).calls.clear();
+    }
+
     /// The functions that a call may mean.
     fn meant(&self, caller: &Function, call: &Call) -> Vec<usize> {
         let named = |is_meant: &dyn Fn(&Function) -> bool| -> Vec<usize> {
