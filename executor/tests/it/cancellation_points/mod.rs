@@ -134,14 +134,6 @@ const CALLS: &[(&str, Blocks)] = &[
         pool.close(); // it has become a `shutdown_now`
         matches!(sleeps.join(), Err(JoinError::Cancelled)) && pool.is_terminated()
     }),
-    ("StripedExecutor::execute_in", || {
-        let (_busy, pool) = full();
-        refused(&StripedExecutor::over(pool).execute_in("key", || ()).unwrap_err().reason)
-    }),
-    ("StripedExecutor::submit_in", || {
-        let (_busy, pool) = full();
-        refused(&StripedExecutor::over(pool).submit_in("key", || ()).unwrap_err().reason)
-    }),
     ("Stopper::await_termination", || {
         let (_busy, pool) = with_room();
         !pool.stopper().await_termination(FOR_EVER)

@@ -13,10 +13,6 @@ const OF_STD: &[&str] = &[
     "take", "wait",
 ];
 
-/// What a task does is not what whoever runs it does. The body of most tasks is a user's closure, which is not followed
-/// either; this one is ours: the head of a line, which may give its successor to an executor that has it wait.
-const BODIES: &[(&str, &str)] = &[("Line", "run_head")];
-
 pub(super) struct Function {
     /// The type or the trait in whose block it stands; empty for one outside.
     owner: String,
@@ -155,9 +151,7 @@ impl Sources {
         let called: Vec<Vec<usize>> = self.functions.iter().map(meant_by).collect();
         loop {
             let comes_to = |n: &usize| !reach[*n] && called[*n].iter().any(|&callee| reach[callee]);
-            let is_body = |function: &Function| BODIES.contains(&(&*function.owner, &*function.name));
-            let found: Vec<_> =
-                (0..reach.len()).filter(comes_to).filter(|&n| !is_body(&self.functions[n])).collect();
+            let found: Vec<_> = (0..reach.len()).filter(comes_to).collect();
             for &n in &found {
                 reach[n] = true;
             }
