@@ -47,9 +47,9 @@
 //! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
-//! | `life` | | When there is no room | the life of an executor over another one |
-//! | `manual` | [`ManualExecutor`] | Tasks and executors | an executor for tests, which decide what runs when |
-//! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | When there is no room | a bound on what is under way, over any executor |
+//! | `life` | | Bounding a pool | the life of an executor over another one |
+//! | `manual` | [`ManualExecutor`] | Bounding a pool | an executor for tests, which decide what runs when |
+//! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | Bounding a pool | a bound on what is under way, over any executor |
 //! | `tracking` | [`TrackingExecutor`], [`CutOff`] | Lifecycle and graceful stop | which tasks ran when it was shut down abruptly |
 //! | `line` | | Tasks and executors | tasks that run one at a time, in order |
 //! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |

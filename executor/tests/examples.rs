@@ -104,6 +104,7 @@ examples! {
     main_returns,
     minimal_pool_dies,
     order_of_a_cancel,
+    order_of_replies,
     out_of_reach,
     own_factory,
     own_policy,
@@ -148,6 +149,13 @@ fn starving_page_draws_a_circle_through_two_pools() {
         lines.join("\n")
     });
     assert_eq!(printed, book);
+}
+
+/// The classic listing loses its permits below an executor that drops tasks. Ours does not.
+#[test]
+fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
+    each_ends_with("bounding_a_pool", &["classic", "ours", "waiting", "ends"].map(|way| (way, 0)));
+    assert!(!run("bounding_a_pool", "such a way").status.success());
 }
 
 /// The trials of `pool_steps` one by one, as the book runs them.

@@ -1,0 +1,31 @@
+//! A bound around an executor that refuses, discards and is shut down.
+//!
+//! ```sh
+//! cargo run -p executor --example bounding_a_pool -- classic   # loses its permits
+//! cargo run -p executor --example bounding_a_pool -- ours
+//! ```
+//!
+//! Other arguments: `waiting`, `ends`.
+//!
+//! The book's chapter: Bounding a pool.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod classic; // a semaphore and a wrapped task
+mod trials; // what may become of a task
+
+mod ours; // what else there is to a bound
+
+use executor::{BoundedExecutor, ManualExecutor};
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("classic") => trials::all(classic::Classic::new(ManualExecutor::new(), 2)),
+        Some("ours") => trials::all(BoundedExecutor::over(ManualExecutor::new(), 2)),
+        Some("waiting") => ours::waiting()?,
+        Some("ends") => ours::ends(),
+        _ => return Err("say which: classic, ours, waiting, ends".into()),
+    }
+    Ok(())
+}
