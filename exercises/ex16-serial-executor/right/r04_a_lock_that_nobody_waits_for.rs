@@ -1,0 +1,84 @@
+//! Right: who runs the line has a lock, and the others only try it.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+// ----- Yours. -----
+
+/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+pub struct SerialExecutor<E> {
+    below: E,
+    line: Arc<Line>,
+}
+
+#[derive(Default)]
+struct Line {
+    jobs: Mutex<VecDeque<(u64, Job)>>,
+    submitted: Mutex<u64>,
+    /// Who has it runs the line. Nobody waits for it.
+    runs: Mutex<()>,
+}
+
+impl<E: Executor + 'static> SerialExecutor<E> {
+    /// Makes an empty line of jobs over an executor.
+    pub fn new(below: E) -> Self {
+        Self { below, line: Arc::default() }
+    }
+}
+
+impl<E: Executor + 'static> Executor for SerialExecutor<E> {
+    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    fn execute(&self, job: Job) -> Result<(), Refused> {
+        let number = {
+            let mut jobs = self.line.jobs.lock().unwrap();
+            let mut submitted = self.line.submitted.lock().unwrap();
+            *submitted += 1;
+            jobs.push_back((*submitted, job));
+            *submitted
+        };
+        let line = Arc::clone(&self.line);
+        if self.below.execute(Box::new(move || line.run())).is_ok() {
+            return Ok(());
+        }
+        let mut jobs = self.line.jobs.lock().unwrap();
+        let place = jobs.iter().position(|(other, _)| *other == number);
+        place.and_then(|place| jobs.remove(place)).map_or(Ok(()), |(_, job)| Err(Refused(job)))
+    }
+}
+
+impl Line {
+    fn run(&self) {
+        // Who finds the lock taken leaves. So who had it looks again when it is free: a job may have come.
+        while !self.jobs.lock().unwrap().is_empty() {
+            let Ok(runs) = self.runs.try_lock() else { return };
+            while let Some(job) = self.next() {
+                drop(catch_unwind(AssertUnwindSafe(job)));
+            }
+            drop(runs);
+        }
+    }
+
+    fn next(&self) -> Option<Job> {
+        self.jobs.lock().unwrap().pop_front().map(|(_, job)| job)
+    }
+}

@@ -1,0 +1,93 @@
+//! Right: the line is a channel; how many are in it, and whether it moves, are atomics.
+#![allow(unused)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use crate::sync::{Arc, Mutex, mpsc};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+// ----- Yours. -----
+
+/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+pub struct SerialExecutor<E> {
+    below: E,
+    line: Arc<Line>,
+    join: Mutex<mpsc::Sender<Place>>,
+}
+
+type Place = Arc<Mutex<Option<Job>>>;
+
+struct Line {
+    places: Mutex<mpsc::Receiver<Place>>,
+    /// How many places were not come to.
+    waiting: AtomicUsize,
+    moves: AtomicBool,
+}
+
+impl<E: Executor + 'static> SerialExecutor<E> {
+    /// Makes an empty line of jobs over an executor.
+    pub fn new(below: E) -> Self {
+        let (join, places) = mpsc::channel();
+        let line =
+            Line { places: Mutex::new(places), waiting: AtomicUsize::new(0), moves: AtomicBool::new(false) };
+        Self { below, line: Arc::new(line), join: Mutex::new(join) }
+    }
+}
+
+impl<E: Executor + 'static> Executor for SerialExecutor<E> {
+    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    fn execute(&self, job: Job) -> Result<(), Refused> {
+        let place = Place::new(Mutex::new(Some(job)));
+        let _ = self.join.lock().unwrap().send(Arc::clone(&place));
+        self.line.waiting.fetch_add(1, SeqCst);
+        let line = Arc::clone(&self.line);
+        if self.below.execute(Box::new(move || line.run())).is_ok() {
+            return Ok(());
+        }
+        let own = place.lock().unwrap().take();
+        own.map_or(Ok(()), |job| Err(Refused(job)))
+    }
+}
+
+impl Line {
+    fn run(&self) {
+        // A place that is counted while the flag is still set is looked for once more when it is not.
+        while self.waiting.load(SeqCst) > 0 {
+            if self.moves.swap(true, SeqCst) {
+                return;
+            }
+            while let Some(place) = self.next() {
+                let job = place.lock().unwrap().take();
+                if let Some(job) = job {
+                    drop(catch_unwind(AssertUnwindSafe(job)));
+                }
+            }
+            self.moves.store(false, SeqCst);
+        }
+    }
+
+    /// The next place that is counted.
+    fn next(&self) -> Option<Place> {
+        if self.waiting.load(SeqCst) == 0 {
+            return None;
+        }
+        self.waiting.fetch_sub(1, SeqCst);
+        self.places.lock().unwrap().try_recv().ok()
+    }
+}

@@ -1,0 +1,545 @@
+//! The properties of a serial executor, each a function. `exercise.toml` lists them and says what each promises.
+
+use exercises_harness::{at_once, expect, fail, panic_on_purpose, step};
+
+use super::exercise::{Executor, Job, Refused, SerialExecutor};
+use crate::probe::{Counter, Shared, others_come_to_rest, until_others_wait};
+use crate::sync::{Arc, thread};
+
+mod below;
+
+use below::{AtOnce, Desk, Threads, on_a_thread};
+
+const ONE_AT_A_TIME: &str = "whoever looks whether the line moves, and finds that it does not, has to say in the same step, under the \
+                             same lock, that it moves now; and it moves until the last job has ended. A job that is executed by a job \
+                             waits, too, until that one has ended";
+const STRANDED: &str = "a job is in the line, and what should come to it has gone, or was never taken. Who leaves the line has to look \
+                        at it once more under the lock under which he says that it stands, and who joins it has to look under the \
+                        same lock";
+const IN_ORDER: &str = "the line is a queue, and nothing passes it: a job is put in at the end, and the one that runs next is taken \
+                        from the front";
+const BELOW_RUNS: &str = "a job runs where the executor below calls what it was given: on no thread of yours, and not on the one that \
+                          submits, unless the executor below calls it there";
+const NO_WAIT: &str = "execute() puts the job into the line and returns: it waits for no job to run, and for no thread to begin. \
+                       While a job runs, no lock is held that execute() needs";
+const KEEPS_A_THREAD: &str = "when the line is empty, what the executor below has called has to return: its thread is for others. The next job brings \
+                              the executor something new";
+const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So no lock is held that this \
+                              needs, nobody waits for that return who runs the line, and a job that is executed meanwhile joins the \
+                              line";
+const NESTED: &str = "each job, when it ends, gives the next one to the executor below, and that one calls it at once: so it runs inside the \
+                      end of the one before, and a long line overflows the stack. Run one after the other in a loop";
+const PANIC: &str = "a panic ends its job and nothing else: catch it where the job is called, in the loop and not around it, so that \
+                     what comes after it is done in any case";
+const OWN_JOB: &str = "a job that is refused comes back itself, out of the line: to call it is to run that job and no other, and if it is \
+                       dropped it never runs";
+const AFTER_REFUSAL: &str = "after a refusal the line is what it was before: take back what you have noted for the job that was refused";
+const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the line that were taken long \
+                             ago, and then nobody is there to be told. So nothing that was taken may need another yes: what the executor \
+                             has taken once runs the line until it is empty";
+const COUNTED_ON_IT: &str = "a job has joined the line because of something that was on its way to the executor below, and that was then refused. \
+                             Nobody can count on it before the executor has taken it: let the others wait until then, or bring the executor \
+                             something for each job";
+const SPINS: &str =
+    "who waits until the executor below has decided must not look again and again: wait on a Condvar";
+
+type Line<E> = SerialExecutor<Arc<E>>;
+
+/// What the jobs of a property have done.
+struct Log {
+    begun: Shared<Vec<u32>>,
+    running: Shared<Option<u32>>,
+    ended: Counter,
+}
+
+impl Log {
+    fn new() -> Arc<Self> {
+        let ended = Counter::new("the jobs to have run");
+        Arc::new(Self { begun: Shared::default(), running: Shared::default(), ended })
+    }
+
+    /// A job that has a number.
+    fn job(self: &Arc<Self>, number: u32) -> Job {
+        self.job_that(number, Box::new(|| {}))
+    }
+
+    /// A job that does this.
+    fn job_that(self: &Arc<Self>, number: u32, work: Job) -> Job {
+        let log = Arc::clone(self);
+        Box::new(move || {
+            log.begins(number);
+            work();
+            log.ends(number);
+        })
+    }
+
+    fn job_that_panics(self: &Arc<Self>, number: u32) -> Job {
+        let log = Arc::clone(self);
+        Box::new(move || {
+            log.begins(number);
+            log.ends(number);
+            panic_on_purpose()
+        })
+    }
+
+    fn begins(&self, number: u32) {
+        step(&format!("job {number} begins"));
+        self.begun.with(|begun| begun.push(number));
+        if let Some(other) = self.running.with(|running| running.replace(number)) {
+            fail(&format!("job {number} begins, and job {other} has not ended"), ONE_AT_A_TIME);
+        }
+        thread::yield_now(); // whoever thinks that he may begin has the time for it
+    }
+
+    fn ends(&self, number: u32) {
+        self.running.with(Option::take);
+        step(&format!("job {number} ends"));
+        self.ended.add();
+    }
+
+    /// Those that have begun, in this order.
+    fn begun(&self) -> Vec<u32> {
+        self.begun.with(|begun| begun.clone())
+    }
+
+    fn has_run(&self, number: u32) -> bool {
+        self.begun.with(|begun| begun.contains(&number))
+    }
+
+    /// Waits until so many have ended.
+    fn until_ended(&self, jobs: usize, cause: &str) {
+        if others_come_to_rest() && self.ended.get() < jobs {
+            let ran = self.begun();
+            fail(
+                &format!("{jobs} jobs were taken, nothing moves any more, and only these have run: {ran:?}"),
+                cause,
+            );
+        }
+        expect("waiting for the jobs", cause, || self.ended.wait_for(jobs));
+    }
+
+    /// Sees that just these have run, in this order.
+    fn check(&self, expected: &[u32], cause: &str) {
+        let begun = self.begun();
+        if begun != expected {
+            fail(&format!("these jobs have run: {begun:?}; and it should have been {expected:?}"), cause);
+        }
+    }
+}
+
+/// A gate at which one party waits until another opens it.
+struct Gate {
+    reached: Counter,
+    open: Counter,
+}
+
+impl Gate {
+    fn new() -> Arc<Self> {
+        let (reached, open) =
+            (Counter::new("somebody to come to the gate"), Counter::new("the gate to be opened"));
+        Arc::new(Self { reached, open })
+    }
+
+    fn pass(&self) {
+        self.reached.add();
+        self.open.wait_for(1);
+    }
+
+    fn until_reached(&self, cause: &str) {
+        expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
+    }
+
+    fn open(&self) {
+        step("opens the gate");
+        self.open.add();
+    }
+}
+
+fn line<E>(below: &Arc<E>) -> Arc<Line<E>>
+where
+    Arc<E>: Executor + 'static,
+{
+    Arc::new(SerialExecutor::new(Arc::clone(below)))
+}
+
+/// Executes a job. Whether it was taken.
+fn execute(line: &dyn Executor, job: Job, cause: &str) -> Result<(), Refused> {
+    expect("execute()", cause, || line.execute(job))
+}
+
+/// Executes a job that must be taken.
+fn take(line: &dyn Executor, job: Job) {
+    if execute(line, job, NO_WAIT).is_err() {
+        let cause = "a serial executor has no bound and no end of its own: it refuses only if the executor below has refused";
+        fail("execute() refused a job, and the executor below has refused nothing", cause);
+    }
+}
+
+/// Takes the job on another thread.
+fn submitter<E: 'static>(line: &Arc<Line<E>>, name: &str, job: Job) -> thread::JoinHandle<()>
+where
+    Arc<E>: Executor,
+{
+    let line = Arc::clone(line);
+    on_a_thread(name, Box::new(move || take(&*line, job)))
+}
+
+fn ended(thread: thread::JoinHandle<()>, cause: &str) {
+    if expect("waiting for who called execute()", cause, || thread.join()).is_err() {
+        fail("a thread that called execute() panicked", "execute() never panics");
+    }
+}
+
+pub fn every_job_runs_once() {
+    let (below, log) = (Arc::new(Threads::default()), Log::new());
+    let line = line(&below);
+    let begun = Arc::new(Counter::new("job 1 to begin"));
+    let told = Arc::clone(&begun);
+    take(
+        &*line,
+        log.job_that(
+            1,
+            Box::new(move || {
+                told.add();
+            }),
+        ),
+    );
+    expect("waiting for job 1", STRANDED, || begun.wait_for(1));
+    take(&*line, log.job(2)); // at any moment of the end of job 1
+    log.until_ended(2, STRANDED);
+    below.join(KEEPS_A_THREAD);
+    let mut ran = log.begun();
+    ran.sort_unstable();
+    if ran != [1, 2] {
+        fail(
+            &format!("of the jobs 1 and 2 these have run: {ran:?}"),
+            "a job runs once: who takes it out of the line runs it",
+        );
+    }
+}
+
+pub fn no_two_jobs_run_at_once() {
+    let (below, log) = (Arc::new(Threads::default()), Log::new());
+    let line = line(&below);
+    let other = submitter(&line, "submitter", log.job(1));
+    take(&*line, log.job(2));
+    ended(other, STRANDED);
+    log.until_ended(2, STRANDED);
+    below.join(KEEPS_A_THREAD);
+}
+
+pub fn jobs_run_in_the_order_of_submission() {
+    let (below, log) = (Arc::new(Threads::default()), Log::new());
+    let line = line(&below);
+    for number in 1..=3 {
+        take(&*line, log.job(number));
+    }
+    log.until_ended(3, STRANDED);
+    below.join(KEEPS_A_THREAD);
+    log.check(&[1, 2, 3], IN_ORDER);
+}
+
+pub fn jobs_run_where_the_executor_calls_them() {
+    let (below, log) = (Desk::new(), Log::new());
+    let line = line(&below);
+    let here = thread::current().id();
+    for number in 1..=2 {
+        let look = move || {
+            if thread::current().id() != here {
+                fail("a job runs on a thread that is not the executor's", BELOW_RUNS);
+            }
+        };
+        take(&*line, log.job_that(number, Box::new(look)));
+    }
+    others_come_to_rest();
+    if !log.begun().is_empty() {
+        fail("a job ran, and the executor below has called nothing yet", BELOW_RUNS);
+    }
+    below.run_all(KEEPS_A_THREAD);
+    let ran = log.begun();
+    if ran.len() != 2 {
+        let seen = format!(
+            "the executor below has called all that it was given; of the jobs 1 and 2 these have run: {ran:?}"
+        );
+        fail(&seen, STRANDED);
+    }
+}
+
+pub fn execute_waits_for_no_job() {
+    let (below, log, gate) = (Arc::new(Threads::default()), Log::new(), Gate::new());
+    let line = line(&below);
+    let at_gate = Arc::clone(&gate);
+    take(&*line, log.job_that(1, Box::new(move || at_gate.pass())));
+    gate.until_reached(STRANDED);
+    let second = log.job(2);
+    if at_once("execute()", NO_WAIT, || line.execute(second)).is_err() {
+        fail("execute() refused a job, and the executor below has refused nothing", NO_WAIT);
+    }
+    let (other_line, of_other) = (self::line(&below), Log::new());
+    take(&*other_line, of_other.job(3));
+    of_other
+        .until_ended(1, "a line knows only its own jobs: what it notes stands in it, and not in a static");
+    gate.open();
+    log.until_ended(2, STRANDED);
+    below.join(KEEPS_A_THREAD);
+}
+
+pub fn an_empty_line_keeps_no_thread() {
+    let (below, log) = (Desk::new(), Log::new());
+    let line = line(&below);
+    take(&*line, log.job(1));
+    let thread = below.run_one_elsewhere();
+    let Some(thread) = thread else {
+        fail("execute() took a job, and the executor below was given nothing", BELOW_RUNS);
+    };
+    if others_come_to_rest() && !thread.is_finished() {
+        let seen = "the line is empty, and what the executor below has called does not return";
+        fail(seen, KEEPS_A_THREAD);
+    }
+    expect("what the executor was given", KEEPS_A_THREAD, || drop(thread.join()));
+    take(&*line, log.job(2));
+    below.run_all(STRANDED);
+    log.check(&[1, 2], STRANDED);
+}
+
+pub fn a_job_may_execute_the_next() {
+    for elsewhere in [false, true] {
+        let (below, log) = (AtOnce::new(elsewhere), Log::new());
+        let line = line(&below);
+        let (same, second) = (Arc::clone(&line), log.job(2));
+        let first = log.job_that(1, Box::new(move || take(&*same, second)));
+        let submitter = submitter(&line, "submitter", first);
+        if others_come_to_rest() && !submitter.is_finished() {
+            let seen =
+                "the executor below calls at once, a job executes another one, and nothing moves any more";
+            fail(seen, CALLED_AT_ONCE);
+        }
+        ended(submitter, CALLED_AT_ONCE);
+        log.check(&[1, 2], CALLED_AT_ONCE);
+    }
+}
+
+pub fn a_long_line_needs_no_deep_stack() {
+    let (below, log) = (AtOnce::new(false), Log::new());
+    let line = line(&below);
+    let (same, jobs, executor) = (Arc::clone(&line), Arc::clone(&log), Arc::clone(&below));
+    let first = move || {
+        for number in 2..=6 {
+            let executor = Arc::clone(&executor);
+            let look = move || {
+                let depth = executor.depth();
+                if depth > 2 {
+                    fail(&format!("job {number} runs inside {depth} calls of the executor below"), NESTED);
+                }
+            };
+            take(&*same, jobs.job_that(number, Box::new(look)));
+        }
+    };
+    take(&*line, log.job_that(1, Box::new(first)));
+    log.check(&[1, 2, 3, 4, 5, 6], CALLED_AT_ONCE);
+}
+
+pub fn a_panic_stops_no_other_job() {
+    let (below, log) = (Desk::new(), Log::new());
+    let line = line(&below);
+    take(&*line, log.job_that_panics(1));
+    take(&*line, log.job(2));
+    take(&*line, log.job_that_panics(3));
+    below.run_all(PANIC);
+    log.check(&[1, 2, 3], PANIC);
+    take(&*line, log.job(4));
+    below.run_all(PANIC);
+    log.check(&[1, 2, 3, 4], PANIC);
+}
+
+pub fn a_refused_job_comes_back() {
+    let (below, log) = (Desk::new(), Log::new());
+    let line = line(&below);
+    below.refuse(true);
+    let [first, second] = [1, 2].map(|number| match execute(&*line, log.job(number), AFTER_REFUSAL) {
+        Err(Refused(job)) => job,
+        Ok(()) if number == 1 => fail(
+            "the line was empty, the executor below refused, and execute() returned Ok",
+            "the job is lost and nobody knows: pass the refusal on",
+        ),
+        Ok(()) => fail(
+            "a job was refused, and the next one was taken, by an executor that refuses all",
+            AFTER_REFUSAL,
+        ),
+    });
+    log.check(&[], OWN_JOB);
+    step("calls the second of the jobs that came back, and drops the first");
+    second();
+    drop(first);
+    log.check(&[2], OWN_JOB);
+    below.refuse(false);
+    take(&*line, log.job(3));
+    below.run_all(AFTER_REFUSAL);
+    if !log.has_run(3) {
+        fail(
+            "the executor below refused once; since then it takes all, and a job that was taken does not run",
+            AFTER_REFUSAL,
+        );
+    }
+    log.check(&[2, 3], OWN_JOB);
+}
+
+pub fn a_refusal_in_the_middle_strands_nobody() {
+    let (below, log) = (Desk::new(), Log::new());
+    let line = line(&below);
+    let mut expected: Vec<u32> = (1..=MANY).collect();
+    for number in &expected {
+        take(&*line, log.job(*number));
+    }
+    below.refuse(true);
+    for number in MANY + 1..=MANY + 2 {
+        if execute(&*line, log.job(number), IN_THE_MIDDLE).is_ok() {
+            expected.push(number);
+        }
+    }
+    below.run_all(IN_THE_MIDDLE);
+    let missing = expected.iter().find(|number| !log.has_run(**number));
+    if let Some(missing) = missing {
+        fail(
+            &format!(
+                "job {missing} was taken, then the executor below began to refuse, and the job has not run"
+            ),
+            IN_THE_MIDDLE,
+        );
+    }
+    below.refuse(false);
+    take(&*line, log.job(100));
+    expected.push(100);
+    below.run_all(IN_THE_MIDDLE);
+    log.check(&expected, IN_THE_MIDDLE);
+}
+
+/// More than a line would run in one go that lets others go first now and then.
+const MANY: u32 = 70;
+
+/// What became of a job that was executed on another thread.
+type Fate = Arc<Shared<Option<Result<(), Refused>>>>;
+
+/// Executes the job on another thread, which notes what has become of it.
+fn tried<E: 'static>(line: &Arc<Line<E>>, name: &str, job: Job) -> (thread::JoinHandle<()>, Fate)
+where
+    Arc<E>: Executor,
+{
+    let (line, fate) = (Arc::clone(line), Fate::default());
+    let told = Arc::clone(&fate);
+    let work = move || {
+        let result = execute(&*line, job, SPINS);
+        told.with(|fate| *fate = Some(result));
+    };
+    (on_a_thread(name, Box::new(work)), fate)
+}
+
+/// Sees that each of these jobs has run if it was taken, and can be run if it came back. Those that came back first: to give one
+/// job for another explains why that one does not run.
+fn check_fates(log: &Log, fates: &[(u32, Fate)]) {
+    let mut taken = Vec::new();
+    for (number, fate) in fates {
+        match fate.with(Option::take).expect("execute() has returned") {
+            Ok(()) => taken.push(number),
+            Err(Refused(job)) => check_refused(log, *number, job),
+        }
+    }
+    if let Some(number) = taken.into_iter().find(|number| !log.has_run(**number)) {
+        let seen = format!(
+            "job {number} was taken, the executor below has called all that it was given, and the job has not run"
+        );
+        fail(&seen, COUNTED_ON_IT);
+    }
+}
+
+fn check_refused(log: &Log, number: u32, job: Job) {
+    if log.has_run(number) {
+        fail(&format!("job {number} was refused, and has run"), OWN_JOB);
+    }
+    step(&format!("calls job {number}, which was refused"));
+    job();
+    if !log.has_run(number) {
+        fail(&format!("job {number} was refused, and what came back is another job"), OWN_JOB);
+    }
+}
+
+pub fn a_refused_job_leaves_the_others_in_the_line() {
+    let (below, log, [running, second, third]) =
+        (Desk::new(), Log::new(), [Gate::new(), Gate::new(), Gate::new()]);
+    let line = line(&below);
+    let at_gate = Arc::clone(&running);
+    take(&*line, log.job_that(1, Box::new(move || at_gate.pass())));
+    below.decide_at(&second, false);
+    below.decide_at(&third, false);
+    let (two, fate_of_2) = tried(&line, "second", log.job(2));
+    let (three, fate_of_3) = tried(&line, "third", log.job(3));
+    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    let thread = below.run_one_elsewhere();
+    running.until_reached(BELOW_RUNS);
+    second.open();
+    third.open();
+    ended(two, NO_WAIT);
+    ended(three, NO_WAIT);
+    take(&*line, log.job(4)); // which waits as long as job 1 runs
+    let other = below.run_one_elsewhere();
+    others_come_to_rest();
+    running.open();
+    for thread in [thread, other].into_iter().flatten() {
+        expect("what the executor has called", KEEPS_A_THREAD, || drop(thread.join()));
+    }
+    below.run_all(STRANDED);
+    check_fates(&log, &[(2, fate_of_2), (3, fate_of_3)]);
+}
+
+/// What the executor below says in the end.
+#[derive(Clone, Copy, PartialEq)]
+enum Decides {
+    Refuses,
+    RefusesAll,
+    Takes,
+}
+
+pub fn others_may_come_while_the_executor_decides() {
+    for decides in [Decides::Refuses, Decides::RefusesAll, Decides::Takes] {
+        let (below, log, gate) = (Desk::new(), Log::new(), Gate::new());
+        let line = line(&below);
+        below.decide_at(&gate, decides == Decides::Takes);
+        below.refuse(decides == Decides::RefusesAll);
+        let first = tried(&line, "first", log.job(1));
+        gate.until_reached(BELOW_RUNS);
+        let others = [("second", 2), ("third", 3)].map(|(name, number)| tried(&line, name, log.job(number)));
+        until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+        gate.open();
+        let mut fates = Vec::new();
+        for (number, (thread, fate)) in (1..).zip([first].into_iter().chain(others)) {
+            ended(thread, NO_WAIT);
+            fates.push((number, fate));
+        }
+        if !log.begun().is_empty() {
+            fail("a job ran, and the executor below has called nothing yet", BELOW_RUNS);
+        }
+        below.run_all(STRANDED);
+        check_fates(&log, &fates);
+    }
+}
+
+pub fn a_late_yes_is_no_yes_to_another() {
+    let (below, log) = (Desk::new(), Log::new());
+    let line = line(&below);
+    let [late, slow] = [Gate::new(), Gate::new()];
+    below.call_and_stay_at(&late);
+    below.decide_at(&slow, false);
+    let (first, fate_of_1) = tried(&line, "first", log.job(1));
+    late.until_reached(BELOW_RUNS);
+    let (second, fate_of_2) = tried(&line, "second", log.job(2));
+    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    late.open();
+    ended(first, NO_WAIT);
+    let (third, fate_of_3) = tried(&line, "third", log.job(3));
+    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    slow.open();
+    ended(second, NO_WAIT);
+    ended(third, NO_WAIT);
+    below.run_all(STRANDED);
+    check_fates(&log, &[(1, fate_of_1), (2, fate_of_2), (3, fate_of_3)]);
+}

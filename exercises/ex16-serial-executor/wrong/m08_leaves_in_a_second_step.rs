@@ -1,0 +1,113 @@
+//! Wrong: the entry finds the line empty, and says that it leaves under another lock. A job that comes in between counts on it.
+//! The learner sees: a job is stranded.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+// ----- Yours. -----
+
+/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+pub struct SerialExecutor<E> {
+    below: E,
+    line: Arc<Line>,
+}
+
+#[derive(Default)]
+struct Line {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those that have not begun, each with its number.
+    jobs: VecDeque<(u64, Job)>,
+    /// How many were ever put into the line.
+    submitted: u64,
+    /// An entry runs the line. Until it leaves, it will come to every job that is in it.
+    moves: bool,
+}
+
+impl<E: Executor + 'static> SerialExecutor<E> {
+    /// Makes an empty line of jobs over an executor.
+    pub fn new(below: E) -> Self {
+        Self { below, line: Arc::default() }
+    }
+}
+
+impl<E: Executor + 'static> Executor for SerialExecutor<E> {
+    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    fn execute(&self, job: Job) -> Result<(), Refused> {
+        let number = self.line.join(job);
+        let line = Arc::clone(&self.line);
+        // No lock is held here: the executor below may call the entry at once.
+        if self.below.execute(Box::new(move || line.run())).is_ok() {
+            return Ok(());
+        }
+        // Another job's entry may have come to this one meanwhile.
+        self.line.take_back(number).map_or(Ok(()), |job| Err(Refused(job)))
+    }
+}
+
+impl Line {
+    /// Puts a job at the end, and returns its number.
+    fn join(&self, job: Job) -> u64 {
+        let mut state = self.state.lock().unwrap();
+        state.submitted += 1;
+        let number = state.submitted;
+        state.jobs.push_back((number, job));
+        number
+    }
+
+    /// Takes a job out that has not begun.
+    fn take_back(&self, number: u64) -> Option<Job> {
+        let mut state = self.state.lock().unwrap();
+        let place = state.jobs.iter().position(|(other, _)| *other == number)?;
+        state.jobs.remove(place).map(|(_, job)| job)
+    }
+
+    /// The entry: runs what is in the line, unless another one does.
+    fn run(&self) {
+        if !self.begin() {
+            return;
+        }
+        while let Some(job) = self.next() {
+            // No lock is held here, and a panic ends this job alone.
+            drop(catch_unwind(AssertUnwindSafe(job)));
+        }
+    }
+
+    /// Whether the caller is now the one that runs the line.
+    fn begin(&self) -> bool {
+        let mut state = self.state.lock().unwrap();
+        !mem::replace(&mut state.moves, true)
+    }
+
+    /// The next job. None, and the caller no longer runs the line: one look, under one lock.
+    fn next(&self) -> Option<Job> {
+        let next = self.state.lock().unwrap().jobs.pop_front();
+        if next.is_none() {
+            self.state.lock().unwrap().moves = false;
+        }
+        next.map(|(_, job)| job)
+    }
+}

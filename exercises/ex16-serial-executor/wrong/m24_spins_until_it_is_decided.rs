@@ -1,0 +1,133 @@
+//! Wrong: who comes while the entry is offered asks again and again.
+//! The learner sees: execute() runs on and on.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+// ----- Yours. -----
+
+/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+pub struct SerialExecutor<E> {
+    below: E,
+    line: Arc<Line>,
+}
+
+#[derive(Default)]
+struct Line {
+    state: Mutex<State>,
+    /// The executor below has taken the entry, or refused it.
+    decided: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    entry: Entry,
+    /// How many entries were ever offered.
+    offers: u64,
+}
+
+/// What runs the line. There is one at most.
+#[derive(Default, PartialEq)]
+enum Entry {
+    #[default]
+    None,
+    /// The executor below has not decided about the entry of this number.
+    Offered(u64),
+    Taken,
+}
+
+impl<E: Executor + 'static> SerialExecutor<E> {
+    /// Makes an empty line of jobs over an executor.
+    pub fn new(below: E) -> Self {
+        Self { below, line: Arc::default() }
+    }
+}
+
+impl<E: Executor + 'static> Executor for SerialExecutor<E> {
+    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    fn execute(&self, job: Job) -> Result<(), Refused> {
+        let Some(offer) = self.line.join(job) else { return Ok(()) };
+        let line = Arc::clone(&self.line);
+        match self.below.execute(Box::new(move || line.run())) {
+            Ok(()) => {
+                self.line.is_taken(offer);
+                Ok(())
+            }
+            Err(_) => Err(Refused(self.line.is_refused())),
+        }
+    }
+}
+
+impl Line {
+    /// Puts a job at the end. If nothing runs the line, this returns the number of the entry to offer.
+    fn join(&self, job: Job) -> Option<u64> {
+        let mut state = self.state.lock().unwrap();
+        while matches!(state.entry, Entry::Offered(_)) {
+            drop(state);
+            state = self.state.lock().unwrap();
+        }
+        state.jobs.push_back(job);
+        if state.entry == Entry::Taken {
+            return None;
+        }
+        state.offers += 1;
+        state.entry = Entry::Offered(state.offers);
+        Some(state.offers)
+    }
+
+    /// This entry was taken. It may have begun, and even ended, and the next one been offered.
+    fn is_taken(&self, offer: u64) {
+        let mut state = self.state.lock().unwrap();
+        if state.entry == Entry::Offered(offer) {
+            state.entry = Entry::Taken;
+            self.decided.notify_all();
+        }
+    }
+
+    /// The entry was refused. Nobody has joined since it was offered, so there is one job.
+    fn is_refused(&self) -> Job {
+        let mut state = self.state.lock().unwrap();
+        state.entry = Entry::None;
+        self.decided.notify_all();
+        state.jobs.pop_front().expect("the job of the one who offered")
+    }
+
+    /// The entry.
+    fn run(&self) {
+        self.state.lock().unwrap().entry = Entry::Taken;
+        self.decided.notify_all();
+        while let Some(job) = self.next() {
+            drop(catch_unwind(AssertUnwindSafe(job)));
+        }
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut state = self.state.lock().unwrap();
+        let next = state.jobs.pop_front();
+        if next.is_none() {
+            state.entry = Entry::None;
+        }
+        next
+    }
+}
