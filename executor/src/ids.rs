@@ -1,5 +1,6 @@
-//! Numbers by which tasks, and the queues that they wait in, are known.
+//! Numbers by which tasks, the queues that they wait in, and the threads that run them are known.
 
+use std::cell::Cell;
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -26,7 +27,7 @@ impl TaskId {
         const BLOCK: u64 = 1024;
         static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
         thread_local! {
-            static NEXT: std::cell::Cell<u64> = std::cell::Cell::new(0);
+            static NEXT: Cell<u64> = Cell::new(0);
         }
         let new_block = || BLOCKS.fetch_add(1, ids::Ordering::Relaxed) * BLOCK + 1;
         let id = NEXT.try_with(|next| {
@@ -48,11 +49,33 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// The number by which the watcher of a queue is found. Cheaper to pass on than a reference, which has to be counted.
+/// The number by which a queue is known, and through it whoever watches over it. Cheaper to pass on than a reference, which
+/// has to be counted.
+///
+/// A watcher may have several queues, its *lanes*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WatcherId(NonZeroU64);
 
 impl WatcherId {
+    /// How many bits tell the lanes of a watcher apart. One bit is a task's own, 39 are left: enough for a million watchers
+    /// a second, six days long, or for ten thousand, a year and a half.
+    const LANE_BITS: u32 = 24;
+
+    pub(crate) const FIRST: Self = Self(NonZeroU64::MIN);
+    pub(crate) const LAST: Self = Self(NonZeroU64::MAX);
+
+    /// The id of a watcher's first queue. Watchers are counted from one.
+    pub(crate) fn of_watcher(number: u64) -> Self {
+        let id = number.checked_mul(1 << Self::LANE_BITS).filter(|id| id >> 63 == 0);
+        Self::from_number(id.expect("fewer than 2^39 of them are made")).expect("they are counted from one")
+    }
+
+    /// The id of the watcher's first queue, which all its queues are known by.
+    pub(crate) fn of_all_lanes(self) -> Self {
+        let id = self.number() >> Self::LANE_BITS << Self::LANE_BITS;
+        Self::from_number(id).expect("watchers are counted from one")
+    }
+
     pub(crate) fn number(self) -> u64 {
         self.0.get()
     }
@@ -61,4 +84,35 @@ impl WatcherId {
     pub(crate) fn from_number(number: u64) -> Option<Self> {
         NonZeroU64::new(number).map(Self)
     }
+}
+
+/// Tells threads apart. Unique in the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ThreadKey(u64);
+
+/// The calling thread.
+pub(crate) fn this_thread() -> ThreadKey {
+    static LAST: ids::AtomicU64 = ids::AtomicU64::new(0);
+    thread_local! {
+        static KEY: Cell<u64> = Cell::new(0);
+    }
+    let new = || LAST.fetch_add(1, ids::Ordering::Relaxed) + 1;
+    let key = KEY.try_with(|key| {
+        if key.get() == 0 {
+            key.set(new());
+        }
+        key.get()
+    });
+    ThreadKey(key.unwrap_or_else(|_| new()))
+}
+
+/// Where a task is, or whoever holds something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where it may be run at any time.
+    Elsewhere,
+    /// In a queue.
+    In(WatcherId),
+    /// On a thread.
+    On(ThreadKey),
 }

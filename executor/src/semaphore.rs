@@ -20,10 +20,10 @@ use std::task::Waker;
 use crate::cancel::check_current;
 use crate::companion::Companion;
 use crate::error::{CutShort, WaitError};
-use crate::ids::WatcherId;
+use crate::ids::{Place, ThreadKey, WatcherId, this_thread};
 use crate::sync::{Arc, Duration, Mutex};
 use crate::wait::{Deadline, Line, Look, Ticket, cut_short, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Place, Source, ThreadKey, concerns_this_thread, this_thread};
+use crate::wait_graph::{Awaited, ComesFrom, Source, concerns_this_thread};
 
 /// A number of permits; whoever wants one waits until there is one.
 ///

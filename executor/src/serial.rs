@@ -31,17 +31,13 @@ use std::task::Waker;
 use crate::companion::Companion;
 use crate::error::{RejectReason, WaitError};
 use crate::executor::{Executor, RejectedExecution};
-use crate::ids::{TaskId, WatcherId};
-use crate::panics::PanicHandler;
-use crate::starvation::OnStarvation;
+use crate::ids::{Place, TaskId, ThreadKey, WatcherId, this_thread};
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Arc, Mutex, MutexGuard};
-use crate::task::{Task, TaskLabel};
+use crate::sync::{Arc, Mutex};
+use crate::task::Task;
 use crate::wait::{self, Deadline, Look, Ticket, wait_for};
-use crate::wait_graph::{
-    Awaited, ComesFrom, Place, Source, ThreadKey, Worker, look_again, see_to_line, this_thread,
-};
-use crate::watcher::{QueueWatcher, Watch, Workforce};
+use crate::wait_graph::{Awaited, ComesFrom, Source, enter_line, leave_line, look_again_at, see_to};
+use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
 /// Runs tasks one at a time and in the order of their submission, on the threads of the executor below.
 ///
@@ -84,7 +80,7 @@ struct Line {
 }
 
 struct LineState {
-    tasks: VecDeque<Task>,
+    tasks: VecDeque<Queued>,
     /// How many of them were cancelled. For a moment it may be below zero.
     tombstones: isize,
     /// There is a head.
@@ -93,10 +89,15 @@ struct LineState {
     offered_by: Option<ThreadKey>,
     /// Where the head is.
     head: Place,
-    /// What it runs.
-    runs: Option<TaskLabel>,
     /// Submitters that wait until the head is accepted or refused.
     submitters: wait::Line,
+}
+
+/// A task in the line.
+struct Queued {
+    task: Task,
+    /// See [`enter_line`].
+    collector: usize,
 }
 
 impl<E: Executor> SerialExecutor<E> {
@@ -109,7 +110,6 @@ impl<E: Executor> SerialExecutor<E> {
                 moves: false,
                 offered_by: None,
                 head: Place::Elsewhere,
-                runs: None,
                 submitters: wait::Line::new(),
             }),
             watch: Watch::new(me),
@@ -144,7 +144,7 @@ impl<E: Executor> Executor for SerialExecutor<E> {
                 Ok(())
             }
             Err(RejectedExecution { reason, task: head }) => {
-                let own = self.line.take_out(id);
+                let own = self.line.take_out(self.line.watch.id(), id);
                 drop(head); // the line is empty now, and those who wait try for themselves
                 match own {
                     Some(task) => Err(RejectedExecution { reason, task }),
@@ -183,8 +183,8 @@ impl Line {
 
     /// The head's body: runs what is in the line until there is nothing.
     fn run(self: &Arc<Self>) {
-        let _works = see_to_line(self.watch.id(), Arc::clone(self) as Arc<dyn Worker>);
         while let Some(task) = self.next() {
+            let _job = see_to(task.label());
             task.run();
         }
     }
@@ -193,17 +193,33 @@ impl Line {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
         let mut state = self.state.lock();
         let next = loop {
-            match state.tasks.pop_front() {
-                Some(task) if state.let_go(&task) => cancelled.push(task),
-                next => break next,
+            match state.tasks.pop_front().map(|queued| self.let_go(&mut state, queued)) {
+                Some((task, true)) => cancelled.push(task),
+                next => break next.map(|(task, _)| task),
             }
         };
-        state.runs = next.as_ref().map(Task::label);
         if next.is_none() {
             (state.moves, state.head) = (false, Place::Elsewhere);
         }
         drop(state);
         next
+    }
+
+    /// Counts a task that is out of the line. True if it was cancelled in there.
+    fn let_go(&self, state: &mut LineState, queued: Queued) -> (Task, bool) {
+        let Queued { task, collector } = queued;
+        leave_line(collector, self.watch.id());
+        let was_cancelled = task.leave_queue();
+        state.tombstones -= isize::from(was_cancelled);
+        (task, was_cancelled)
+    }
+
+    /// Takes out what was cancelled, for the caller to drop outside the lock.
+    fn clear_out(&self, state: &mut LineState) -> Vec<(Task, bool)> {
+        let (cancelled, tasks): (VecDeque<_>, _) =
+            state.tasks.drain(..).partition(|queued| queued.task.is_cancelled());
+        state.tasks = tasks;
+        cancelled.into_iter().map(|queued| self.let_go(state, queued)).collect()
     }
 
     fn head_is(&self, place: Place) {
@@ -215,31 +231,10 @@ impl Line {
         let mut state = self.state.lock();
         (state.moves, state.head) = (false, Place::Elsewhere);
         let tasks = std::mem::take(&mut state.tasks);
-        for task in &tasks {
-            state.let_go(task);
-        }
+        let tasks: Vec<_> = tasks.into_iter().map(|queued| self.let_go(&mut state, queued)).collect();
         drop(state);
         drop(tasks);
         self.is_decided();
-    }
-}
-
-impl LineState {
-    /// Counts a task that is out of the line. True if it was cancelled in there.
-    fn let_go(&mut self, task: &Task) -> bool {
-        let was_cancelled = task.leave_queue();
-        self.tombstones -= isize::from(was_cancelled);
-        was_cancelled
-    }
-
-    /// Takes out what was cancelled, for the caller to drop outside the lock.
-    fn clear_out(&mut self) -> Vec<Task> {
-        let (cancelled, tasks): (Vec<_>, Vec<_>) = self.tasks.drain(..).partition(Task::is_cancelled);
-        self.tasks.extend(tasks);
-        for task in &cancelled {
-            self.let_go(task);
-        }
-        cancelled
     }
 }
 
@@ -268,15 +263,13 @@ impl Look for Entry<'_> {
         }
         let task = self.task.take()?;
         let id = self.line.watch.id();
+        let collector = task.collector();
+        enter_line(collector, id);
         state.tombstones += isize::from(!task.enter_queue(id));
-        state.tasks.push_back(task);
+        state.tasks.push_back(Queued { task, collector });
         let head = state.head;
         drop(state);
-        // Somebody may have waited for this task before it was here, and have looked who could run it.
-        look_again(id);
-        if let Place::In(queue) = head {
-            look_again(queue);
-        }
+        look_again_at(head); // somebody may have waited for this task before it was here, and have looked who could run it
         Some(is_first)
     }
 
@@ -325,96 +318,46 @@ impl Drop for Head {
     }
 }
 
-impl Worker for Line {
-    fn runs(&self) -> Option<TaskLabel> {
-        self.state.lock().runs.clone()
-    }
-}
-
-impl Workforce for Line {
-    fn name(&self) -> String {
-        "a serial executor".to_owned()
-    }
-
-    fn waits_for_threads(&self, waiting: usize) -> bool {
-        let state: MutexGuard<'_, LineState> = self.state.lock();
-        match state.head {
-            Place::Elsewhere => false,
-            Place::In(_) => state.offered_by.is_none(),
-            Place::On(_) => waiting == 1,
-        }
-    }
-
-    fn waits_in(&self) -> Option<WatcherId> {
-        if let Place::In(queue) = self.state.lock().head { Some(queue) } else { None }
-    }
-
-    fn lends_tasks(&self) -> bool {
-        false
-    }
-
-    fn has_room(&self) -> bool {
-        true
-    }
-
-    fn queued_of(&self, collector: usize) -> usize {
-        self.state.lock().tasks.iter().filter(|task| task.collector() == collector).count()
-    }
-
-    fn on_starvation(&self) -> OnStarvation {
-        OnStarvation::Report
-    }
-
-    fn may_grow(&self) -> bool {
-        false
-    }
-
-    fn start_another(&self) -> bool {
-        false
-    }
-
-    fn start_spare(&self) -> bool {
-        false
-    }
-
-    fn dismiss_spare(&self) {}
-
-    fn take_next(&self) -> Option<Task> {
-        None
-    }
-
-    fn help(&self, task: Task) {
-        task.run();
-    }
-
-    fn has_starved(&self) {}
-
-    fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
-        None
-    }
-}
-
 impl QueueWatcher for Line {
-    fn cancelled_in_queue(&self) {
+    fn cancelled_in_queue(&self, _queue: WatcherId) {
         let mut state = self.state.lock();
         state.tombstones += 1;
         // As a pool does: each of them pays a constant share of the clearing up.
         let half = isize::try_from(state.tasks.len() / 2).unwrap_or(isize::MAX);
-        let removed =
-            if state.tombstones >= 32 && state.tombstones >= half { state.clear_out() } else { Vec::new() };
+        let removed = if state.tombstones >= 32 && state.tombstones >= half {
+            self.clear_out(&mut state)
+        } else {
+            Vec::new()
+        };
         drop(state);
         drop(removed);
     }
 
     fn tombstone_dropped(&self) {} // what leaves the line is counted before it is dropped
 
-    fn take_out(&self, id: TaskId) -> Option<Task> {
+    fn take_out(&self, _queue: WatcherId, id: TaskId) -> Option<Task> {
         let mut state = self.state.lock();
-        let place = state.tasks.iter().position(|task| task.id() == id)?;
-        let task = state.tasks.remove(place)?;
-        let was_cancelled = state.let_go(&task);
+        let place = state.tasks.iter().position(|queued| queued.task.id() == id)?;
+        let queued = state.tasks.remove(place)?;
+        let (task, was_cancelled) = self.let_go(&mut state, queued);
         drop(state);
         (!was_cancelled).then_some(task)
+    }
+
+    fn name(&self) -> String {
+        "a serial executor".to_owned()
+    }
+
+    fn served_by(self: Arc<Self>, _queue: WatcherId) -> ServedBy {
+        let state = self.state.lock();
+        ServedBy::Head(match state.head {
+            Place::In(_) if state.offered_by.is_some() => Place::Elsewhere, // it may begin this moment
+            place => place,
+        })
+    }
+
+    fn queued_of(&self, _queue: WatcherId, collector: usize) -> usize {
+        self.state.lock().tasks.iter().filter(|queued| queued.task.collector() == collector).count()
     }
 }
 

@@ -1,39 +1,54 @@
 //! Who watches over a queue of tasks: what a task, and a thread that waits for one, can ask of whoever owns the queue.
+//!
+//! There are two kinds of queues. A pool's is served by threads. A *line* is served by a task, its head, which itself is in
+//! some queue or on some thread.
 
 use std::collections::BTreeMap;
 
-use crate::ids::{TaskId, WatcherId};
+use crate::ids::{Place, TaskId, WatcherId};
 use crate::panics::PanicHandler;
 use crate::starvation::OnStarvation;
 use crate::sync::process::{PoisonError, RwLock};
 use crate::sync::{Arc, Weak, ids};
 use crate::task::Task;
 
-/// The threads that take tasks out of a queue, as far as a thread asks that waits for one of these tasks. What is asked is
-/// answered under the lock of `wait_graph`; what is to be done is done without it.
-pub(crate) trait Workforce: Send + Sync {
+/// What a task with a handle can do to the queue that it is in, and what a thread asks that waits for it. Called without any
+/// lock of the task's. The owner of several queues is told which is meant.
+pub(crate) trait QueueWatcher: Send + Sync {
+    /// A task was cancelled while it was in the queue. Called once for each.
+    fn cancelled_in_queue(&self, queue: WatcherId);
+
+    /// The queue itself has dropped a task that was cancelled in it. Called under the lock of the queue's owner.
+    fn tombstone_dropped(&self);
+
+    /// Takes a task out of the queue, if it is in there and not cancelled.
+    fn take_out(&self, queue: WatcherId, id: TaskId) -> Option<Task>;
+
     /// What to call it in a report.
     fn name(&self) -> String;
 
+    /// Who takes tasks out of the queue.
+    fn served_by(self: Arc<Self>, queue: WatcherId) -> ServedBy;
+
+    /// How many tasks in the queue report to this collector.
+    fn queued_of(&self, queue: WatcherId, collector: usize) -> usize;
+}
+
+pub(crate) enum ServedBy {
+    Threads(Arc<dyn Workforce>),
+    /// A task, which is here.
+    Head(Place),
+}
+
+/// The threads that take tasks out of a pool's queue, as far as a thread asks that waits for one of these tasks. What is
+/// asked is answered under the lock of `wait_graph`; what is to be done is done without it.
+pub(crate) trait Workforce: QueueWatcher {
     /// Whether no task in the queue begins before one of so many threads goes on, which wait. If so, and until it has been
     /// said, `wait_graph` is told when a task comes.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
-    /// If the queue is a line that begins with a task in another queue: that one.
-    fn waits_in(&self) -> Option<WatcherId> {
-        None
-    }
-
-    /// Whether another thread than its own may run a task of this queue.
-    fn lends_tasks(&self) -> bool {
-        true
-    }
-
     /// Whether the queue would accept a task now.
     fn has_room(&self) -> bool;
-
-    /// How many tasks in the queue report to this collector.
-    fn queued_of(&self, collector: usize) -> usize;
 
     /// What is to be done for its threads when they starve.
     fn on_starvation(&self) -> OnStarvation;
@@ -62,25 +77,22 @@ pub(crate) trait Workforce: Send + Sync {
     fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>>;
 }
 
-/// What a task with a handle can do to the queue that it is in. Called without any lock of the task's.
-pub(crate) trait QueueWatcher: Workforce {
-    /// A task was cancelled while it was in the queue. Called once for each.
-    fn cancelled_in_queue(&self);
-
-    /// The queue itself has dropped a task that was cancelled in it. Called under the lock of the queue's owner.
-    fn tombstone_dropped(&self);
-
-    /// Takes a task out of the queue, if it is in there and not cancelled.
-    fn take_out(&self, id: TaskId) -> Option<Task>;
-}
-
 /// All watchers there are. It is asked only when a task that waits is cancelled or taken out.
 static WATCHERS: RwLock<BTreeMap<WatcherId, Weak<dyn QueueWatcher>>> = RwLock::new(BTreeMap::new());
 
 impl WatcherId {
     /// The watcher, if it is there still.
     pub(crate) fn watcher(self) -> Option<Arc<dyn QueueWatcher>> {
-        WATCHERS.read().unwrap_or_else(PoisonError::into_inner).get(&self)?.upgrade()
+        let watchers = WATCHERS.read().unwrap_or_else(PoisonError::into_inner);
+        watchers.get(&self.of_all_lanes())?.upgrade()
+    }
+
+    /// The pool whose queue it is, if it is a pool's.
+    pub(crate) fn pool(self) -> Option<Arc<dyn Workforce>> {
+        match self.watcher()?.served_by(self) {
+            ServedBy::Threads(pool) => Some(pool),
+            ServedBy::Head(_) => None,
+        }
     }
 }
 
@@ -91,7 +103,7 @@ impl Watch {
     pub(crate) fn new<W: QueueWatcher + 'static>(watcher: &Weak<W>) -> Self {
         static LAST: ids::AtomicU64 = ids::AtomicU64::new(0);
         let number = LAST.fetch_add(1, ids::Ordering::Relaxed) + 1;
-        let id = WatcherId::from_number(number).expect("they are counted from one");
+        let id = WatcherId::of_watcher(number);
         let watcher = Weak::clone(watcher) as Weak<dyn QueueWatcher>;
         WATCHERS.write().unwrap_or_else(PoisonError::into_inner).insert(id, watcher);
         Self(id)

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 const IN_ORDER: &[&str] = &[
     "lib.rs",
     "cancel/mod.rs",
+    "wait_graph/mod.rs",
     "channel/mod.rs",
     "handle/mod.rs",
     "executor/mod.rs",

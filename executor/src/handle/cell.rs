@@ -278,7 +278,7 @@ where
 
     fn take_out_of_queue(&self) -> Option<Task> {
         let queue = self.whereabouts.queue()?;
-        queue.watcher()?.take_out(self.id) // without our lock: the queue's is taken before ours elsewhere
+        queue.watcher()?.take_out(queue, self.id) // without our lock: the queue's is taken before ours elsewhere
     }
 
     fn token(&self) -> CancelToken {
@@ -320,8 +320,8 @@ where
     // ANCHOR: cancel
     fn begin_a_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T, F>> {
         let Decided { body, token, queue, announcement } = self.decide_for_cancelled(stop_body)?;
-        if let Some(watcher) = queue.and_then(WatcherId::watcher) {
-            watcher.cancelled_in_queue(); // so that the pool's counts are right when a joiner asks for them
+        if let Some((queue, watcher)) = queue.and_then(|queue| Some((queue, queue.watcher()?))) {
+            watcher.cancelled_in_queue(queue); // so that the pool's counts are right when a joiner asks for them
         }
         let of_the_listener = announcement.release_waiters(self);
         let reason = CancelReason::of(CancelKind::Requested);

@@ -27,10 +27,11 @@
 use super::ThreadPoolExecutor;
 use super::shared::Shared;
 use super::state::{State, ask};
-use crate::ids::TaskId;
+use crate::ids::{TaskId, WatcherId};
+use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
 use crate::task::Task;
-use crate::watcher::QueueWatcher;
+use crate::watcher::{QueueWatcher, ServedBy};
 
 impl ThreadPoolExecutor {
     /// Takes a waiting task out of the queue. `None` if it is not there: it runs, has ended, was cancelled, or was never
@@ -116,7 +117,7 @@ impl Shared {
 }
 
 impl QueueWatcher for Shared {
-    fn cancelled_in_queue(&self) {
+    fn cancelled_in_queue(&self, _queue: WatcherId) {
         let mut state = self.state.lock();
         self.tombstone_made();
         self.wake_submitter(&state);
@@ -136,7 +137,23 @@ impl QueueWatcher for Shared {
         self.tombstone_gone();
     }
 
-    fn take_out(&self, id: TaskId) -> Option<Task> {
+    fn take_out(&self, _queue: WatcherId, id: TaskId) -> Option<Task> {
         self.remove(id)
+    }
+
+    fn name(&self) -> String {
+        self.state.lock().settings.name.as_deref().unwrap_or("a pool without a name").to_owned()
+    }
+
+    fn served_by(self: Arc<Self>, _queue: WatcherId) -> ServedBy {
+        ServedBy::Threads(self)
+    }
+
+    fn queued_of(&self, _queue: WatcherId, collector: usize) -> usize {
+        let mut state = self.state.lock();
+        self.inbox.recall(&mut state);
+        let mut queued = 0;
+        ask(|| state.queue.for_each(&mut |task| queued += usize::from(task.collector() == collector)));
+        queued
     }
 }

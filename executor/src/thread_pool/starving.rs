@@ -29,10 +29,6 @@ use crate::wait_graph;
 use crate::watcher::Workforce;
 
 impl Workforce for Shared {
-    fn name(&self) -> String {
-        self.state.lock().settings.name.as_deref().unwrap_or("a pool without a name").to_owned()
-    }
-
     fn waits_for_threads(&self, waiting: usize) -> bool {
         let mut state = self.state.lock();
         state.asked = true;
@@ -55,14 +51,6 @@ impl Workforce for Shared {
         }
         let queue = &state.queue;
         ask(|| queue.capacity().is_none_or(|capacity| queue.len() < capacity)).unwrap_or(true)
-    }
-
-    fn queued_of(&self, collector: usize) -> usize {
-        let mut state = self.state.lock();
-        self.inbox.recall(&mut state);
-        let mut queued = 0;
-        ask(|| state.queue.for_each(&mut |task| queued += usize::from(task.collector() == collector)));
-        queued
     }
 
     fn on_starvation(&self) -> OnStarvation {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use executor::{
     CancelToken, CutShort, ExecutorCompletionService, FutureTask, JoinError, JoinTimeoutError, Latch,
-    Promise, Semaphore, ThreadPerTaskExecutor, prelude::*,
+    Promise, Semaphore, SerialExecutor, ThreadPerTaskExecutor, prelude::*,
 };
 
 use super::{named, outside, starves};
@@ -52,6 +52,31 @@ fn a_task_comes_to_a_pool_whose_threads_all_wait() {
         pool.execute(task).unwrap();
         assert_eq!(outside(waits).chain().len(), 1);
     });
+}
+
+/// The same with the line in which the task that waits is, and with one whose head is behind it in the pool's queue.
+#[test]
+fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
+    for behind in [false, true] {
+        within_deadline(move || {
+            let (pool, spot) = (named("own", 1), Spot::default());
+            let line = SerialExecutor::over(Arc::clone(&pool));
+            let FutureTask { task, handle } = FutureTask::new(|| ());
+            let at = spot.clone();
+            let waits = move || {
+                at.arrive();
+                starves(handle)
+            };
+            let waits = if behind { pool.submit(waits) } else { line.submit(waits) }.unwrap();
+            spot.wait_until_blocked();
+            if behind {
+                line.execute(|| ()).unwrap();
+            }
+            assert!(!waits.is_finished());
+            line.execute(task).unwrap();
+            assert_eq!(outside(waits).chain().len(), 1, "behind: {behind}");
+        });
+    }
 }
 
 /// The same with a second pool in between, whose thread is not asked when the first one's task is found to be nowhere.

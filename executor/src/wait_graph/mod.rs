@@ -1,0 +1,222 @@
+//! Which threads wait for what, and whether any of it can still come.
+//!
+//! A thread of an executor that is about to sleep in a wait without a deadline says here what it waits for, and looks
+//! whether that could ever come. From a wait one gets to what could end it, from there to what holds *that* up, and so on:
+//!
+//! ```text
+//!   thread ──waits for──▶ a task that runs ──on──▶ thread …
+//!          ──waits for──▶ a task in a queue ──▶ pool ──its threads──▶ thread …
+//!          ──waits for──▶ room in a queue ───▶ pool …
+//!          ──waits for──▶ permits ──held by──▶ thread …
+//! ```
+//!
+//! One way that leads to something that can go on is enough: a thread that does not wait, or waits with a deadline, or is no
+//! executor's; a pool with an idle thread; a task that is in nobody's queue, which its owner may run at any time. If there is
+//! none, every thread that could help sleeps already, and this one would be the last: nothing goes on without help from
+//! outside. That is a *starvation deadlock*. The wait ends with a [`Starvation`], or with [relief](OnStarvation).
+//!
+//! # Nothing is reported that was not true
+//!
+//! While the lock of [`Waiting`] is held, no thread is entered and none taken out. What is read one after the other under it
+//! can change in between only by an act from outside, and only one way: a task that has not ended now had not ended before.
+//! So what is found is looked at twice. All that held in both looks held at the moment between them.
+//!
+//! # Nothing that is true is missed
+//!
+//! A wait can come to be without end in four ways, and after each of them a thread that waits looks again:
+//!
+//! | what happens | who looks |
+//! |---|---|
+//! | a thread that could go on falls asleep | that thread, before it does |
+//! | a thread leaves its pool or does not come, and tasks are left to those that wait | they: their pool [wakes](look_again) them |
+//! | a task or a submission comes to a pool whose threads all wait | they, likewise |
+//! | permits come back and serve nobody, a handle goes to another taker | those that wait for more: the [source](Source) wakes them |
+//!
+//! The third needs no look at each submission: a pool that was found to have only waiting threads closes the short way in.
+//!
+//! # Invariants
+//!
+//! 1. A thread is entered from before its look until after its sleep. A thread that is entered and was woken counts as one
+//!    that can go on: it looks again before it sleeps.
+//! 2. The lock here comes before those of pools and tasks, and no user code runs under it. What is dropped is dropped when it is
+//!    free. (Under it, a user's own queue may be asked how long it is.)
+
+mod threads; // whose worker a thread is, and in which tasks
+mod lines; // where tasks are that are in no pool
+mod waiting; // the threads that wait, and an index of them
+mod search; // whether anything can go on
+mod report; // what is said if nothing can
+mod relief; // and what can be done about it
+
+pub(crate) use lines::{enter as enter_line, leave as leave_line};
+pub(crate) use relief::Relief;
+pub(crate) use threads::{Employment, Worker, concerns_this_thread, see_to, work_for};
+
+use self::waiting::{Wait, Waiting};
+use crate::ids::{Place, ThreadKey, WatcherId, this_thread};
+use crate::parker::Parker;
+use crate::starvation::Starvation;
+use crate::sync::atomic::{AtomicUsize, Ordering, fence};
+use crate::sync::{Arc, Mutex, lazy_static};
+use crate::task::HandleCell;
+use crate::watcher::{QueueWatcher, ServedBy, Workforce};
+
+// ----- what a thread can wait for -----
+
+/// What a thread waits for.
+pub(crate) enum Awaited {
+    /// The end of a task, with its name.
+    Task(Arc<dyn HandleCell>, Option<Arc<String>>),
+    /// Something else that knows what could bring it about.
+    Other(Arc<dyn Source>),
+}
+
+/// What a thread waits for that is not one task.
+pub(crate) trait Source: Send + Sync {
+    /// What could bring it about. From here on, whoever changes that has the threads that wait look again.
+    fn comes_from(&self) -> ComesFrom;
+}
+
+/// What could end a wait.
+pub(crate) enum ComesFrom {
+    /// Something that is not known here, or that is there already.
+    Elsewhere,
+    /// The end of one of so many tasks, those which report to this address.
+    TasksOf { collector: usize, tasks: usize },
+    /// A thread that takes a task out of this queue.
+    Room(WatcherId),
+    /// What happens at one of these places.
+    Places(Vec<Place>),
+}
+
+// ----- those who wait -----
+
+lazy_static! {
+    static ref WAITING: Mutex<Waiting> = Mutex::new(Waiting::default());
+}
+
+/// Whoever was asked under the lock, to be dropped without it.
+#[derive(Default)]
+struct Used {
+    watchers: Vec<Arc<dyn QueueWatcher>>,
+    pools: Vec<Arc<dyn Workforce>>,
+}
+
+impl Used {
+    fn watcher(&mut self, queue: WatcherId) -> Option<&Arc<dyn QueueWatcher>> {
+        self.watchers.push(queue.watcher()?);
+        self.watchers.last()
+    }
+
+    fn served_by(&mut self, queue: WatcherId) -> Option<ServedBy> {
+        let watcher = Arc::clone(self.watcher(queue)?);
+        Some(watcher.served_by(queue))
+    }
+}
+
+/// What a thread that is about to sleep is to do.
+pub(crate) enum Verdict {
+    /// With what is to be kept until after the sleep.
+    Sleep(Known),
+    LookAgain,
+    Starved(Starvation),
+}
+
+/// The calling thread is known to wait. Dropped when it does so no more.
+pub(crate) struct Known {
+    key: ThreadKey,
+    _asleep: Asleep,
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        let wait = WAITING.lock().leave(self.key);
+        drop(wait); // when the lock is free: what it waited for may end with this
+    }
+}
+
+/// To be called by a thread that would sleep until `what` comes.
+pub(crate) fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Verdict {
+    let key = this_thread();
+    let mut wait = Wait::of_this_thread(what, parker);
+    if relief::help_again(&wait) {
+        return Verdict::LookAgain;
+    }
+    let mut tried = false;
+    loop {
+        let mut used = Used::default(); // declared first, so dropped last: when the lock is free
+        let asleep = Asleep::begin();
+        let mut waiting = WAITING.lock();
+        waiting.enter(key, wait);
+        waiting.note_full_pools(key, &mut used);
+        let first_look = waiting.closed_from(key, &mut used);
+        let second_look = first_look.and_then(|_| waiting.closed_from(key, &mut used));
+        let Some(closed) = second_look else { return Verdict::Sleep(Known { key, _asleep: asleep }) };
+        // Another thread may have been relieved since this one tried, and that may relieve this one, too.
+        let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
+        let found = is_hopeless.then(|| waiting.report(&closed));
+        wait = waiting.leave(key).expect("it was entered above");
+        drop(waiting);
+        if let Some(found) = found {
+            return Verdict::Starved(found.starvation(&wait));
+        }
+        if relief.give(&wait, &closed) {
+            return Verdict::LookAgain;
+        }
+        tried = true;
+    }
+}
+
+/// Has the threads look again that may wait for what is in this queue: something has changed that they may have relied on.
+pub(crate) fn look_again(queue: WatcherId) {
+    look_again_at(Place::In(queue));
+}
+
+/// The same for those that would run what is at this place.
+pub(crate) fn look_again_at(mut place: Place) {
+    if !Asleep::is_anybody() {
+        return;
+    }
+    let mut used = Used::default(); // declared first, so dropped last: when the lock is free
+    let waiting = WAITING.lock();
+    loop {
+        match place {
+            Place::Elsewhere => return,
+            Place::On(thread) => return waiting.wake(thread),
+            Place::In(queue) => match used.served_by(queue) {
+                Some(ServedBy::Head(of_head)) => place = of_head,
+                Some(ServedBy::Threads(_)) => {
+                    return waiting.working_for(queue).for_each(|thread| waiting.wake(thread));
+                }
+                None => return,
+            },
+        }
+    }
+}
+
+/// Counts those that sleep, or are about to, so that nobody has to take the lock to see that there are none.
+struct Asleep;
+
+lazy_static! {
+    static ref ASLEEP: AtomicUsize = AtomicUsize::new(0);
+}
+
+impl Asleep {
+    fn begin() -> Self {
+        ASLEEP.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst); // the search comes after it
+        Self
+    }
+
+    /// To be asked when what they may have relied on has changed already.
+    fn is_anybody() -> bool {
+        fence(Ordering::SeqCst); // with that in `begin`: either they see the change, or they are seen here
+        ASLEEP.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for Asleep {
+    fn drop(&mut self) {
+        ASLEEP.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,125 @@
+//! What can be done about a wait that could never end: another thread, or the thread that waits runs a task itself.
+
+use std::cell::Cell;
+
+use super::search::Closed;
+use super::waiting::Wait;
+use super::{Awaited, ComesFrom};
+use crate::starvation::OnStarvation;
+use crate::sync::{Arc, thread_local};
+use crate::task::Task;
+use crate::watcher::Workforce;
+
+/// What was done so that a wait can end, for as long as it lasts.
+#[derive(Default)]
+pub(crate) struct Relief {
+    spares: Vec<Spare>,
+}
+
+/// A thread beyond the maximum of a pool.
+struct Spare(Arc<dyn Workforce>);
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        self.0.dismiss_spare();
+    }
+}
+
+impl Relief {
+    /// Does what there is to be done. False if there is nothing.
+    pub(super) fn give(&mut self, wait: &Wait, closed: &Closed) -> bool {
+        let mut pools = closed.pools.iter().map(|(_, pool)| pool);
+        if pools.clone().any(|pool| pool.start_another()) || help_on(wait) {
+            return true;
+        }
+        let spare = pools.find(|pool| pool.start_spare());
+        self.spares.extend(spare.map(|pool| Spare(Arc::clone(pool))));
+        spare.is_some()
+    }
+}
+
+/// Runs the task that the thread waits for, or another one, if its pool says so and there is one.
+fn help(wait: &Wait) -> bool {
+    let Some(own) = wait.duties.pool() else { return false };
+    let (depth, others) = match own.on_starvation() {
+        OnStarvation::Help { depth } => (depth, false),
+        OnStarvation::HelpOthers { depth } => (depth, true),
+        _ => return false,
+    };
+    let Some(_on_top) = OnTop::begin(depth) else { return false };
+    if let Some((pool, task)) = take_awaited(wait) {
+        pool.help(task);
+        return true;
+    }
+    let other = if others { own.take_next() } else { None };
+    let Some(task) = other else { return false };
+    own.help(task);
+    true
+}
+
+/// The task that the thread waits for, out of its pool's queue. In a line it is the head's turn.
+fn take_awaited(wait: &Wait) -> Option<(Arc<dyn Workforce>, Task)> {
+    let Awaited::Task(task, _) = &wait.what else { return None };
+    let queue = task.queue()?;
+    let pool = queue.pool()?;
+    let task = pool.take_out(queue, task.id())?;
+    Some((pool, task))
+}
+
+thread_local! {
+    /// For which collector's tasks the thread has searched last and then helped, and how often it may help without a search.
+    static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
+}
+
+/// Helps, and does so without a search half as often as there are tasks now which the thread waits for. A search looks at all
+/// of them: one for each would be too much for a hundred thousand.
+fn help_on(wait: &Wait) -> bool {
+    if let Some((collector, tasks)) = collected(wait) {
+        CREDIT.with(|credit| credit.set((collector, tasks / 2)));
+    }
+    help(wait)
+}
+
+/// Helps before a search, if the last search was for the same tasks and not long ago.
+pub(super) fn help_again(wait: &Wait) -> bool {
+    let Some((collector, _)) = collected(wait) else { return false };
+    let (known, credit) = CREDIT.with(Cell::get);
+    let is_enough = known == collector && credit > 0;
+    CREDIT.with(|left| left.set((known, credit.saturating_sub(1))));
+    is_enough && help(wait)
+}
+
+/// Whose tasks the thread waits for, if for any of many, and how many they are.
+fn collected(wait: &Wait) -> Option<(usize, usize)> {
+    let Awaited::Other(source) = &wait.what else { return None };
+    match source.comes_from() {
+        ComesFrom::TasksOf { collector, tasks } => Some((collector, tasks)),
+        _ => None,
+    }
+}
+
+thread_local! {
+    /// How many tasks the thread runs on top of those that wait for them.
+    static HELPING: Cell<usize> = Cell::new(0);
+}
+
+/// The thread runs a task on top of one that waits, until this is dropped.
+struct OnTop;
+
+impl OnTop {
+    fn begin(most: usize) -> Option<Self> {
+        HELPING.with(|helping| {
+            let is_allowed = helping.get() < most;
+            is_allowed.then(|| {
+                helping.set(helping.get() + 1);
+                Self
+            })
+        })
+    }
+}
+
+impl Drop for OnTop {
+    fn drop(&mut self) {
+        HELPING.with(|helping| helping.set(helping.get() - 1));
+    }
+}

@@ -1,0 +1,149 @@
+//! What is said of waits that only each other could end.
+
+use super::search::Closed;
+use super::waiting::{Wait, Waiting};
+use super::{Awaited, ComesFrom};
+use crate::ids::{Place, ThreadKey, WatcherId};
+use crate::starvation::{Starvation, StarvedWait, TaskRef, WaitsFor};
+use crate::task::HandleCell;
+use crate::watcher::ServedBy;
+
+/// A circle of waits, the way to it, and the other waits that were found.
+pub(super) struct Found {
+    chain: Vec<StarvedWait>,
+    closes_at: usize,
+    others: Vec<StarvedWait>,
+}
+
+impl Found {
+    /// The report for the thread that was about to wait. Called without the lock.
+    pub(super) fn starvation(self, wait: &Wait) -> Starvation {
+        let pool = wait.duties.pool();
+        if let Some(pool) = &pool {
+            pool.has_starved();
+        }
+        let handler = pool.and_then(|pool| pool.panic_handler());
+        let starvation = Starvation::new(self.chain, self.closes_at, self.others, handler);
+        events::starved(&starvation);
+        starvation
+    }
+}
+
+impl Waiting {
+    pub(super) fn report(&self, closed: &Closed) -> Found {
+        let mut chain = vec![closed.threads[0]];
+        let closes_at = loop {
+            let next = self.held_up_by(&chain);
+            match chain.iter().position(|&known| Some(known) == next) {
+                Some(place) => break place,
+                None => chain.extend(next),
+            }
+            if next.is_none() {
+                break chain.len() - 1; // cannot be: each of them is held up by one that was found
+            }
+        };
+        let others = closed.threads.iter().filter(|key| !chain.contains(key));
+        let others = others.map(|&key| self.describe(key)).collect();
+        Found { chain: chain.iter().map(|&key| self.describe(key)).collect(), closes_at, others }
+    }
+
+    /// One of the threads that would have to go on for the last of these to go on: one of them if possible.
+    fn held_up_by(&self, chain: &[ThreadKey]) -> Option<ThreadKey> {
+        let wait = self.get(*chain.last()?)?;
+        let threads: Vec<_> = match &wait.what {
+            Awaited::Task(task, _) => self.threads_at(self.place_of(&**task)),
+            Awaited::Other(source) => match source.comes_from() {
+                ComesFrom::Elsewhere => Vec::new(),
+                ComesFrom::Places(places) => {
+                    places.into_iter().flat_map(|place| self.threads_at(place)).collect()
+                }
+                ComesFrom::Room(queue) => self.threads_at(Place::In(queue)),
+                ComesFrom::TasksOf { collector, .. } => {
+                    let running = self.running_of(collector).map(|(thread, _)| thread);
+                    let queues = self.queues_with_tasks_of(collector);
+                    let behind = queues.into_iter().flat_map(|queue| self.threads_at(Place::In(queue)));
+                    running.chain(behind).collect()
+                }
+            },
+        };
+        threads.iter().find(|key| chain.contains(key)).or(threads.first()).copied()
+    }
+
+    fn place_of(&self, task: &dyn HandleCell) -> Place {
+        let running = || self.running(task.id()).map_or(Place::Elsewhere, Place::On);
+        task.queue().map_or_else(running, Place::In)
+    }
+
+    /// The threads that wait and hold up what is at a place.
+    fn threads_at(&self, mut place: Place) -> Vec<ThreadKey> {
+        loop {
+            place = match place {
+                Place::Elsewhere => return Vec::new(),
+                Place::On(thread) => return vec![thread],
+                Place::In(queue) => match queue.watcher().map(|watcher| watcher.served_by(queue)) {
+                    Some(ServedBy::Head(of_head)) => of_head,
+                    _ => return self.working_for(queue).collect(),
+                },
+            }
+        }
+    }
+
+    fn queues_with_tasks_of(&self, collector: usize) -> Vec<WatcherId> {
+        let has_some =
+            |id: &WatcherId| id.watcher().is_some_and(|watcher| watcher.queued_of(*id, collector) > 0);
+        self.queues_to_ask(collector).filter(has_some).collect()
+    }
+
+    fn describe(&self, key: ThreadKey) -> StarvedWait {
+        let wait = self.get(key).expect("it was found among those that wait");
+        let label = wait.duties.runs();
+        let task = label.map(|label| TaskRef::new(label.id(), label.name()));
+        let innermost = wait.duties.innermost().map(|id| TaskRef::new(id, None));
+        StarvedWait {
+            task: task.or(innermost),
+            thread: wait.thread.name().map(str::to_owned),
+            pool: wait.duties.pools().next_back().map(name_of),
+            waits_for: self.describe_what(&wait.what),
+        }
+    }
+
+    fn describe_what(&self, what: &Awaited) -> WaitsFor {
+        match what {
+            Awaited::Task(task, name) => {
+                let task_ref = TaskRef::new(task.id(), name.as_deref().map(String::as_str));
+                match task.queue() {
+                    Some(pool) => WaitsFor::Queued { task: task_ref, pool: name_of(pool) },
+                    None => WaitsFor::Running { task: task_ref },
+                }
+            }
+            Awaited::Other(source) => match source.comes_from() {
+                ComesFrom::TasksOf { collector, tasks } => {
+                    let pools = self.queues_with_tasks_of(collector).into_iter().map(name_of).collect();
+                    WaitsFor::OneOf { tasks, pools }
+                }
+                ComesFrom::Room(pool) => WaitsFor::Room { pool: name_of(pool) },
+                ComesFrom::Places(_) | ComesFrom::Elsewhere => WaitsFor::Permits,
+            },
+        }
+    }
+}
+
+fn name_of(queue: WatcherId) -> String {
+    queue.watcher().map_or_else(|| "a pool that is gone".to_owned(), |watcher| watcher.name())
+}
+
+/// What is said of starvation in the log, by the thread that waited, outside all locks.
+#[cfg(feature = "tracing")]
+mod events {
+    use crate::starvation::Starvation;
+
+    pub(super) fn starved(starvation: &Starvation) {
+        tracing::warn!(target: "executor::starvation", "{}", starvation.line());
+    }
+}
+#[cfg(not(feature = "tracing"))]
+mod events {
+    use crate::starvation::Starvation;
+
+    pub(super) fn starved(_starvation: &Starvation) {}
+}

@@ -1,0 +1,177 @@
+//! The search for something that can go on, from a thread that is about to sleep.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::waiting::Waiting;
+use super::{Awaited, ComesFrom, Used};
+use crate::ids::{Place, ThreadKey, WatcherId};
+use crate::starvation::OnStarvation;
+use crate::sync::Arc;
+use crate::task::{HandleCell, TaskState};
+use crate::watcher::{ServedBy, Workforce};
+
+/// Waits that only each other could end, in the order in which the search came to them.
+pub(super) struct Closed {
+    pub(super) threads: Vec<ThreadKey>,
+    pub(super) pools: Vec<(WatcherId, Arc<dyn Workforce>)>,
+}
+
+impl Closed {
+    /// Whether a pool could start a thread.
+    pub(super) fn may_grow(&self) -> bool {
+        self.pools.iter().any(|(_, pool)| pool.may_grow())
+    }
+}
+
+impl Waiting {
+    /// What can be reached from a thread's wait, if nothing of it can go on. Whoever was asked goes to `used`, to be dropped
+    /// without the lock.
+    pub(super) fn closed_from(&self, key: ThreadKey, used: &mut Used) -> Option<Closed> {
+        let mut search = Search {
+            waiting: self,
+            to_visit: VecDeque::from([Node::Thread(key)]),
+            seen: BTreeSet::new(),
+            closed: Closed { threads: Vec::new(), pools: Vec::new() },
+            used,
+        };
+        while let Some(node) = search.to_visit.pop_front() {
+            search.visit(node)?;
+        }
+        Some(search.closed)
+    }
+
+    /// Whether the pool of this thread, or one that the search came to, was told to do something about it.
+    pub(super) fn may_be_relieved(&self, key: ThreadKey, closed: &Closed) -> bool {
+        let own = self.get(key).and_then(|wait| wait.duties.pool()).map(|pool| pool.on_starvation());
+        let helps = matches!(own, Some(OnStarvation::Help { .. } | OnStarvation::HelpOthers { .. }));
+        let spares = |what| matches!(what, OnStarvation::Spare { .. });
+        helps || closed.pools.iter().any(|(_, pool)| spares(pool.on_starvation()))
+    }
+}
+
+/// Where the search goes. Each is visited once.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Node {
+    Thread(ThreadKey),
+    Queue(WatcherId),
+}
+
+impl Node {
+    /// `None` if something there may go on.
+    fn at(place: Place) -> Option<Self> {
+        match place {
+            Place::Elsewhere => None,
+            Place::In(queue) => Some(Self::Queue(queue)),
+            Place::On(thread) => Some(Self::Thread(thread)),
+        }
+    }
+}
+
+struct Search<'a> {
+    waiting: &'a Waiting,
+    to_visit: VecDeque<Node>,
+    seen: BTreeSet<Node>,
+    closed: Closed,
+    used: &'a mut Used,
+}
+
+impl Search<'_> {
+    /// Goes on from a node. `None` if something there can go on.
+    fn visit(&mut self, node: Node) -> Option<()> {
+        if !self.seen.insert(node) {
+            return Some(());
+        }
+        match node {
+            Node::Thread(key) => self.visit_thread(key),
+            Node::Queue(id) => self.visit_queue(id),
+        }
+    }
+
+    fn visit_thread(&mut self, key: ThreadKey) -> Option<()> {
+        let wait = self.waiting.get(key).filter(|wait| !wait.parker.is_woken())?;
+        self.closed.threads.push(key);
+        match &wait.what {
+            Awaited::Task(task, _) => self.visit_task(&**task),
+            Awaited::Other(source) => self.visit_source(&source.comes_from()),
+        }
+    }
+
+    fn visit_queue(&mut self, id: WatcherId) -> Option<()> {
+        match self.used.served_by(id)? {
+            ServedBy::Head(place) => self.to_visit.push_back(Node::at(place)?),
+            ServedBy::Threads(pool) => {
+                let threads: Vec<_> = self.waiting.working_for(id).collect();
+                if !pool.waits_for_threads(threads.len()) {
+                    return None;
+                }
+                self.to_visit.extend(threads.into_iter().map(Node::Thread));
+                self.closed.pools.push((id, pool));
+            }
+        }
+        Some(())
+    }
+
+    fn visit_task(&mut self, task: &dyn HandleCell) -> Option<()> {
+        self.to_visit.push_back(match task.state() {
+            TaskState::Pending => match task.queue() {
+                Some(queue) => Node::Queue(queue),
+                None => Node::Thread(self.waiting.running(task.id())?), // it is in the hook before it
+            },
+            TaskState::Running => Node::Thread(self.waiting.running(task.id())?),
+            _ => return None,
+        });
+        Some(())
+    }
+
+    fn visit_source(&mut self, from: &ComesFrom) -> Option<()> {
+        match from {
+            ComesFrom::Elsewhere => None,
+            ComesFrom::TasksOf { collector, tasks } => self.visit_tasks_of(*collector, *tasks),
+            ComesFrom::Room(id) => {
+                let pool = id.pool()?;
+                let is_full = !pool.has_room();
+                self.used.pools.push(pool);
+                self.to_visit.push_back(Node::Queue(*id));
+                is_full.then_some(())
+            }
+            ComesFrom::Places(places) => {
+                self.to_visit.extend(places.iter().copied().filter_map(Node::at));
+                (!places.is_empty() && !places.contains(&Place::Elsewhere)).then_some(())
+            }
+        }
+    }
+
+    /// The tasks are counted where nothing goes on. One that is not among them is somewhere where it may.
+    fn visit_tasks_of(&mut self, collector: usize, tasks: usize) -> Option<()> {
+        let mut found = 0;
+        for (key, running) in self.waiting.running_of(collector) {
+            found += running;
+            self.to_visit.push_back(Node::Thread(key));
+        }
+        for id in self.waiting.queues_to_ask(collector) {
+            if self.goes_on(id) {
+                continue;
+            }
+            let queued = self.used.watcher(id).map_or(0, |watcher| watcher.queued_of(id, collector));
+            if queued > 0 {
+                found += queued;
+                self.to_visit.push_back(Node::Queue(id));
+            }
+        }
+        (found >= tasks).then_some(())
+    }
+
+    /// Whether a task in this queue may begin although the threads wait that are known to.
+    fn goes_on(&mut self, mut id: WatcherId) -> bool {
+        loop {
+            match self.used.served_by(id) {
+                None | Some(ServedBy::Head(Place::Elsewhere)) => return true,
+                Some(ServedBy::Head(Place::On(thread))) => return self.waiting.get(thread).is_none(),
+                Some(ServedBy::Head(Place::In(queue))) => id = queue,
+                Some(ServedBy::Threads(pool)) => {
+                    return !pool.waits_for_threads(self.waiting.working_for(id).count());
+                }
+            }
+        }
+    }
+}

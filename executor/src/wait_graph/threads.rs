@@ -1,0 +1,106 @@
+//! What a thread is to executors: whose worker it is, and which tasks it is in the middle of.
+
+use std::cell::RefCell;
+
+use crate::cancel::{RunningTask, runs_a_task, tasks_of_this_thread};
+use crate::ids::{TaskId, WatcherId};
+use crate::sync::{Arc, thread_local};
+use crate::task::TaskLabel;
+use crate::watcher::Workforce;
+
+/// A worker, as far as a report says something of it.
+pub(crate) trait Worker: Send + Sync {
+    /// The task that it runs.
+    fn runs(&self) -> Option<TaskLabel>;
+}
+
+/// What a thread does for an executor.
+#[derive(Clone)]
+enum Job {
+    /// It is a pool's.
+    WorksFor(WatcherId, Arc<dyn Worker>),
+    /// It runs this task of a line.
+    SeesTo(TaskLabel),
+}
+
+thread_local! {
+    /// What the thread does. More than one thing if a task of one executor runs tasks of another.
+    static JOBS: RefCell<Vec<Job>> = RefCell::new(Vec::new());
+}
+
+/// The calling thread has a job until this is dropped.
+#[must_use]
+pub(crate) struct Employment(());
+
+pub(crate) fn work_for(pool: WatcherId, worker: Arc<dyn Worker>) -> Employment {
+    begin(Job::WorksFor(pool, worker))
+}
+
+/// The same, for a thread that runs a task of a line, as a part of another task.
+pub(crate) fn see_to(task: TaskLabel) -> Employment {
+    begin(Job::SeesTo(task))
+}
+
+fn begin(job: Job) -> Employment {
+    let _ = JOBS.try_with(|jobs| jobs.borrow_mut().push(job));
+    Employment(())
+}
+
+impl Drop for Employment {
+    fn drop(&mut self) {
+        let job = JOBS.try_with(|jobs| jobs.borrow_mut().pop());
+        drop(job);
+    }
+}
+
+/// Whether somebody may count on the calling thread: it is a pool's, or runs a task.
+pub(crate) fn concerns_this_thread() -> bool {
+    JOBS.try_with(|jobs| !jobs.borrow().is_empty()).unwrap_or(false) || runs_a_task()
+}
+
+/// What a thread that waits was doing.
+pub(super) struct Duties {
+    jobs: Vec<Job>,
+    /// Those with handles. The innermost is the last.
+    tasks: Vec<Arc<dyn RunningTask>>,
+}
+
+impl Duties {
+    pub(super) fn of_this_thread() -> Self {
+        let jobs = JOBS.try_with(|jobs| jobs.borrow().clone()).unwrap_or_default();
+        Self { jobs, tasks: tasks_of_this_thread() }
+    }
+
+    /// The pools whose worker it is.
+    pub(super) fn pools(&self) -> impl DoubleEndedIterator<Item = WatcherId> {
+        self.jobs.iter().filter_map(|job| if let Job::WorksFor(pool, _) = job { Some(*pool) } else { None })
+    }
+
+    /// The pool as whose worker it waits.
+    pub(super) fn pool(&self) -> Option<Arc<dyn Workforce>> {
+        self.pools().next_back()?.pool()
+    }
+
+    /// The task that it is about, whether its body, or a hook before or after it.
+    pub(super) fn runs(&self) -> Option<TaskLabel> {
+        match self.jobs.last()? {
+            Job::WorksFor(_, worker) => worker.runs(),
+            Job::SeesTo(task) => Some(task.clone()),
+        }
+    }
+
+    /// The tasks that cannot end before it goes on.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = TaskId> {
+        let in_hooks = self.runs().map(|label| label.id());
+        self.tasks.iter().map(|task| task.id()).chain(in_hooks)
+    }
+
+    pub(super) fn innermost(&self) -> Option<TaskId> {
+        self.tasks.last().map(|task| task.id())
+    }
+
+    /// Whom its tasks report to, a task each.
+    pub(super) fn collectors(&self) -> impl Iterator<Item = usize> {
+        self.tasks.iter().map(|task| task.collector()).filter(|&collector| collector != 0)
+    }
+}

@@ -1,0 +1,134 @@
+//! The threads that wait, and an index of who they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::task::Wake;
+
+use super::threads::Duties;
+use super::{Awaited, Used, lines};
+use crate::ids::{TaskId, ThreadKey, WatcherId};
+use crate::parker::Parker;
+use crate::sync::{Arc, thread};
+
+/// A thread that sleeps, or is about to.
+pub(super) struct Wait {
+    pub(super) thread: thread::Thread,
+    pub(super) duties: Duties,
+    pub(super) what: Awaited,
+    pub(super) parker: Arc<Parker>,
+    entries: Entries,
+}
+
+/// What it is in the index by.
+#[derive(Default)]
+struct Entries {
+    tasks: Vec<TaskId>,
+    pools: Vec<WatcherId>,
+    collectors: Vec<usize>,
+}
+
+impl Wait {
+    pub(super) fn of_this_thread(what: Awaited, parker: &Arc<Parker>) -> Self {
+        let duties = Duties::of_this_thread();
+        let entries = Entries {
+            tasks: duties.tasks().collect(),
+            pools: duties.pools().collect(),
+            collectors: duties.collectors().collect(),
+        };
+        Self { thread: thread::current(), duties, what, parker: Arc::clone(parker), entries }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Waiting {
+    threads: BTreeMap<ThreadKey, Wait>,
+    by_task: BTreeMap<TaskId, ThreadKey>,
+    by_pool: BTreeMap<WatcherId, BTreeSet<ThreadKey>>,
+    by_collector: BTreeMap<usize, BTreeSet<ThreadKey>>,
+}
+
+impl Waiting {
+    pub(super) fn enter(&mut self, key: ThreadKey, wait: Wait) {
+        let Entries { tasks, pools, collectors } = &wait.entries;
+        self.by_task.extend(tasks.iter().map(|&task| (task, key)));
+        for &pool in pools {
+            self.by_pool.entry(pool).or_default().insert(key);
+        }
+        for &collector in collectors {
+            self.by_collector.entry(collector).or_default().insert(key);
+        }
+        self.threads.insert(key, wait);
+    }
+
+    /// Takes a thread out, and keeps no memory when nobody waits.
+    pub(super) fn leave(&mut self, key: ThreadKey) -> Option<Wait> {
+        let wait = self.threads.remove(&key)?;
+        let Entries { tasks, pools, collectors } = &wait.entries;
+        for task in tasks {
+            self.by_task.remove(task);
+        }
+        for pool in pools {
+            take_from(&mut self.by_pool, pool, key);
+        }
+        for collector in collectors {
+            take_from(&mut self.by_collector, collector, key);
+        }
+        if self.threads.is_empty() {
+            *self = Self::default();
+        }
+        Some(wait)
+    }
+
+    pub(super) fn get(&self, key: ThreadKey) -> Option<&Wait> {
+        self.threads.get(&key)
+    }
+
+    /// Has a thread look again, if it waits.
+    pub(super) fn wake(&self, key: ThreadKey) {
+        if let Some(wait) = self.threads.get(&key) {
+            wait.parker.wake_by_ref();
+        }
+    }
+
+    /// The thread that waits and has this task on its stack, or is in a hook before or after it.
+    pub(super) fn running(&self, task: TaskId) -> Option<ThreadKey> {
+        self.by_task.get(&task).copied()
+    }
+
+    pub(super) fn working_for(&self, pool: WatcherId) -> impl Iterator<Item = ThreadKey> {
+        self.by_pool.get(&pool).into_iter().flatten().copied()
+    }
+
+    /// The queues that may hold tasks of this collector which wait for a thread that waits.
+    pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = WatcherId> {
+        self.by_pool.keys().copied().chain(lines::with_tasks_of(collector))
+    }
+
+    /// The threads which are in the middle of tasks that report to this collector, and how many tasks each.
+    pub(super) fn running_of(&self, collector: usize) -> impl Iterator<Item = (ThreadKey, usize)> {
+        let count = move |key: &ThreadKey| {
+            // Not as many as at the beginning of the wait: one that was cancelled since then reports to nobody.
+            let tasks = self.threads[key].duties.collectors().filter(|&other| other == collector).count();
+            (tasks > 0).then_some((*key, tasks))
+        };
+        self.by_collector.get(&collector).into_iter().flatten().filter_map(count)
+    }
+
+    /// Has the pools of a thread know if all their threads wait now, so that they tell when a task comes.
+    pub(super) fn note_full_pools(&self, key: ThreadKey, used: &mut Used) {
+        for &id in &self.threads[&key].entries.pools {
+            if let Some(pool) = id.pool() {
+                pool.waits_for_threads(self.working_for(id).count());
+                used.pools.push(pool);
+            }
+        }
+    }
+}
+
+fn take_from<K: Ord>(index: &mut BTreeMap<K, BTreeSet<ThreadKey>>, entry: &K, key: ThreadKey) {
+    if let Some(threads) = index.get_mut(entry) {
+        threads.remove(&key);
+        if threads.is_empty() {
+            index.remove(entry);
+        }
+    }
+}
