@@ -90,10 +90,12 @@ pub(crate) mod thread {
             Self(self.0.stack_size(bytes))
         }
 
+        /// In a box, since all of shuttle's `spawn` is compiled anew for every type of `body`.
         pub(crate) fn spawn<T: Send + 'static>(
             self,
             body: impl FnOnce() -> T + Send + 'static,
         ) -> io::Result<JoinHandle<T>> {
+            let body: Box<dyn FnOnce() -> T + Send> = Box::new(body);
             match current::get_label_for_task::<io::ErrorKind>(current::me()) {
                 Some(error) => Err(error.into()),
                 None => self.0.spawn(body),

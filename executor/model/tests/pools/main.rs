@@ -40,7 +40,7 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     let seed = number("MODEL_SEED").unwrap_or(0x5EED);
     let schedules =
         usize::try_from(number("MODEL_SCHEDULES").unwrap_or(1_000)).expect("a number of schedules");
-    let body = Arc::new(body);
+    let body: Body = Arc::new(body);
     run(RandomScheduler::new_from_seed(seed, schedules), &body);
     run(PctScheduler::new_from_seed(seed, 3, schedules), &body);
 }
@@ -53,7 +53,10 @@ fn without_new_threads<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-fn run(scheduler: impl Scheduler + 'static, body: &Arc<impl Fn() + Send + Sync + 'static>) {
+/// Of one type, since all of shuttle's runner is compiled anew for every type of body.
+type Body = Arc<dyn Fn() + Send + Sync>;
+
+fn run(scheduler: impl Scheduler + 'static, body: &Body) {
     let body = Arc::clone(body);
     Runner::new(scheduler, Config::new()).run(move || body());
 }
