@@ -51,9 +51,9 @@
 //! | `manual` | [`ManualExecutor`] | Bounding a pool | an executor for tests, which decide what runs when |
 //! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | Bounding a pool | a bound on what is under way, over any executor |
 //! | `tracking` | [`TrackingExecutor`], [`CutOff`] | Lifecycle and graceful stop | which tasks ran when it was shut down abruptly |
-//! | `line` | | Tasks and executors | tasks that run one at a time, in order |
-//! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
-//! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Tasks and executors | one task at a time for each key, over any executor |
+//! | `line` | | Order without a lock | tasks that run one at a time, in order |
+//! | `serial` | [`SerialExecutor`] | Order without a lock | one task at a time, over any executor |
+//! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Order without a lock | one task at a time for each key, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
