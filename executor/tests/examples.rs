@@ -91,6 +91,7 @@ examples! {
     carry_a_token,
     completion_order,
     core_zero,
+    crawl_on_tomorrow,
     discard_oldest,
     drop_is_no_finaliser,
     earlier_deadline,
@@ -181,6 +182,13 @@ fn idle_stripes_leaves_none() {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(printed.starts_with("keys: 5000,") && printed.ends_with("at the end: 0\n"), "{printed}");
+}
+
+/// One page is done when the request to stop comes. The classic listing says the same of it as of one that was cut off.
+#[test]
+fn what_was_running_is_known_or_presumed() {
+    each_ends_with("what_was_running", &["classic", "ours"].map(|way| (way, 0)));
+    assert!(!run("what_was_running", "such a way").status.success());
 }
 
 /// The trials of `pool_steps` one by one, as the book runs them.
