@@ -36,7 +36,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
     let pages = Pages::default();
     crawler.execute("/done", pages.done())?;
     crawler.execute("/half", pages.half())?;
-    crawler.execute("/later", pages.later())?;
+    crawler.execute("/later", Pages::later)?;
     pages.wait_until_two_run();
     for task in crawler.pool.shutdown_now() {
         println!("{}: not begun", task.name().expect("each has a name"));

@@ -13,6 +13,7 @@ mod classic; // looks at the request to stop, when a task has ended
 mod pages; // three pages, one of which is done just in time
 
 use executor::{CutOffHow, ThreadPoolExecutor, TrackingExecutor, prelude::*};
+use pages::Pages;
 use std::error::Error;
 use std::time::Duration;
 
@@ -27,10 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 // ANCHOR: ours
 fn ours() -> Result<(), Box<dyn Error>> {
     let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(2)).with_tags();
-    let pages = pages::Pages::default();
+    let pages = Pages::default();
     let _done = crawler.tagged("/done").submit_cancellable(pages.done())?;
     let _half = crawler.tagged("/half").submit_cancellable(pages.half())?;
-    let _later = crawler.tagged("/later").submit_cancellable(pages.later())?;
+    let _later = crawler.tagged("/later").submit_cancellable(Pages::later)?;
     pages.wait_until_two_run();
     for (_task, page) in crawler.stop() {
         println!("{}: not begun", page.expect("each has a tag"));

@@ -36,8 +36,8 @@ impl Pages {
     }
 
     /// Waits in the queue.
-    pub fn later(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
-        |token| token.check()
+    pub fn later(token: &CancelToken) -> Result<(), Cancelled> {
+        token.check()
     }
     // ANCHOR_END: pages
 
