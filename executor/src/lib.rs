@@ -50,10 +50,10 @@
 //! | `life` | | Bounding a pool | the life of an executor over another one |
 //! | `manual` | [`ManualExecutor`] | Bounding a pool | an executor for tests, which decide what runs when |
 //! | `bounded` | [`BoundedExecutor`], [`BoundedStats`] | Bounding a pool | a bound on what is under way, over any executor |
-//! | `tracking` | [`TrackingExecutor`], [`CutOff`] | Lifecycle and graceful stop | which tasks ran when it was shut down abruptly |
-//! | `line` | | Tasks and executors | tasks that run one at a time, in order |
-//! | `serial` | [`SerialExecutor`] | Tasks and executors | one task at a time, over any executor |
-//! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Tasks and executors | one task at a time for each key, over any executor |
+//! | `tracking` | [`TrackingExecutor`], [`CutOff`] | What was running | which tasks ran when it was shut down abruptly |
+//! | `line` | | Order without a lock | tasks that run one at a time, in order |
+//! | `serial` | [`SerialExecutor`] | Order without a lock | one task at a time, over any executor |
+//! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Order without a lock | one task at a time for each key, over any executor |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
@@ -108,7 +108,7 @@
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
 //! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded` | |
 //! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
-//! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] | |
+//! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] | Bounding a pool; Order without a lock; What was running |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
 //! # Features

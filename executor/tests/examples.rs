@@ -91,6 +91,7 @@ examples! {
     carry_a_token,
     completion_order,
     core_zero,
+    crawl_on_tomorrow,
     discard_oldest,
     drop_is_no_finaliser,
     earlier_deadline,
@@ -115,6 +116,7 @@ examples! {
     same_tasks_three_policies,
     saturation,
     stop_from_inside,
+    taking_turns,
     thread_local_leak,
     time_limits,
     waits_for_its_own_thread,
@@ -156,6 +158,37 @@ fn starving_page_draws_a_circle_through_two_pools() {
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
     each_ends_with("bounding_a_pool", &["classic", "ours", "waiting", "ends"].map(|way| (way, 0)));
     assert!(!run("bounding_a_pool", "such a way").status.success());
+}
+
+/// Each mistake, and that the library does not make it.
+#[test]
+fn order_mistakes_goes_wrong_in_five_ways() {
+    let ways = ["lanes", "queue", "flag", "locked_wait", "wrappers"];
+    each_ends_with("order_mistakes", &ways.map(|way| (way, 0)));
+    assert!(!run("order_mistakes", "such a way").status.success());
+}
+
+/// Its slow tasks last for a second, unless they are overtaken. A machine that stands still for so long disturbs that.
+#[test]
+fn three_orders_keeps_two_of_them() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/three_orders.txt");
+    let book = fs::read_to_string(book).unwrap();
+    measured_until("three_orders", "", |printed| printed.replace("\r\n", "\n") == book);
+}
+
+#[test]
+fn idle_stripes_leaves_none() {
+    let output = run("idle_stripes", "5000");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.starts_with("keys: 5000,") && printed.ends_with("at the end: 0\n"), "{printed}");
+}
+
+/// One page is done when the request to stop comes. The classic listing says the same of it as of one that was cut off.
+#[test]
+fn what_was_running_is_known_or_presumed() {
+    each_ends_with("what_was_running", &["classic", "ours"].map(|way| (way, 0)));
+    assert!(!run("what_was_running", "such a way").status.success());
 }
 
 /// The trials of `pool_steps` one by one, as the book runs them.

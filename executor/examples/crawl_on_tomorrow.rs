@@ -1,0 +1,47 @@
+//! A crawler that is stopped in the middle of its work and goes on the next day.
+//!
+//! ```sh
+//! cargo run -p executor --example crawl_on_tomorrow
+//! ```
+//!
+//! The book's chapter: What was running.
+
+use executor::{CancelToken, Cancelled, Latch, ThreadPoolExecutor, TrackingExecutor, prelude::*};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+// ANCHOR: day
+/// Fetches these pages, and stops when `/news` is under way. Returns what is left to do.
+fn day(pages: &[&'static str]) -> Result<Vec<&'static str>, Box<dyn Error>> {
+    let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1)).with_tags();
+    let evening = Arc::new(Latch::new(1));
+    for &page in pages {
+        let evening = Arc::clone(&evening);
+        let _handle = crawler.tagged(page).submit_cancellable(move |token| fetch(page, &evening, token))?;
+    }
+    evening.wait()?;
+    let mut left: Vec<_> = crawler.stop().into_iter().filter_map(|(_task, page)| page).collect();
+    crawler.await_termination(Duration::from_mins(1));
+    left.extend(crawler.cut_off()?.into_iter().filter_map(|page| page.tag));
+    Ok(left)
+}
+// ANCHOR_END: day
+
+// ANCHOR: fetch
+fn fetch(page: &str, evening: &Latch, token: &CancelToken) -> Result<(), Cancelled> {
+    if page == "/news" {
+        evening.count_down();
+        token.sleep(Duration::from_hours(1))?; // a slow page
+    }
+    println!("  {page}");
+    Ok(())
+}
+// ANCHOR_END: fetch
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("today:");
+    let left = day(&["/", "/about", "/news", "/shop"])?;
+    println!("left: {}", left.join(", "));
+    Ok(())
+}

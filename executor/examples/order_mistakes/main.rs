@@ -1,0 +1,34 @@
+//! Ways to keep an order that go wrong, each beside the library's.
+//!
+//! ```sh
+//! cargo run -p executor --example order_mistakes -- flag
+//! ```
+//!
+//! Other arguments: `lanes`, `queue`, `locked_wait`, `wrappers`.
+//!
+//! The book's chapter: Order without a lock.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod at_once; // how many tasks run at once
+mod line; // each task starts the next
+
+mod at_the_end; // one waits with the lock; one returns wrappers
+mod flag; // left set by a task that dies
+
+mod lanes; // a thread for each group of stripes
+mod past_the_queue; // below a pool that does not ask it
+mod queue; // which knows of stripes
+
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("lanes") => lanes::show(),
+        Some("queue") => past_the_queue::show(),
+        Some("flag") => flag::show(),
+        Some("locked_wait") => at_the_end::locked_wait(),
+        Some("wrappers") => at_the_end::wrappers(),
+        _ => Err("say which: lanes, queue, flag, locked_wait, wrappers".into()),
+    }
+}

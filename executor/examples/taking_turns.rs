@@ -1,0 +1,32 @@
+//! A long line and a short one on one thread: in whose favour a turn is short.
+//!
+//! ```sh
+//! cargo run -p executor --example taking_turns
+//! ```
+//!
+//! The book's chapter: Order without a lock.
+
+use executor::{ManualExecutor, RejectedExecution, StripedExecutor};
+use std::sync::{Arc, Mutex};
+
+// ANCHOR: turns
+fn main() -> Result<(), RejectedExecution> {
+    for turn in [64, 3, 1] {
+        let order = Arc::new(Mutex::new(String::new()));
+        let task = |letter| {
+            let order = Arc::clone(&order);
+            move || order.lock().unwrap().push(letter)
+        };
+        let thread = Arc::new(ManualExecutor::new());
+        let striped = StripedExecutor::over(Arc::clone(&thread)).turns_of(turn);
+        for _ in 0..8 {
+            striped.execute_in("a long one", task('L'))?;
+        }
+        striped.execute_in("a short one", task('s'))?;
+        striped.execute_in("a short one", task('s'))?;
+        let tasks_below = thread.run_all();
+        println!("turns of {turn:2}: {} in {tasks_below} turns", order.lock().unwrap());
+    }
+    Ok(())
+}
+// ANCHOR_END: turns

@@ -1,0 +1,25 @@
+//! The same tasks on the same pool: as it likes, in one line, and in a line for each name.
+//!
+//! ```sh
+//! cargo run -p executor --example three_orders
+//! ```
+//!
+//! The book's chapter: Order without a lock.
+
+#![allow(unreachable_pub)] // the module reads like one of a library
+
+mod tasks; // of Ada's and of Grace's
+
+use executor::{RejectedExecution, SerialExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
+use std::sync::Arc;
+
+// ANCHOR: orders
+fn main() -> Result<(), RejectedExecution> {
+    let pool = Arc::new(ThreadPoolExecutor::fixed(3));
+    let one_line = SerialExecutor::over(&pool);
+    let striped = StripedExecutor::over(Arc::clone(&pool));
+    tasks::show("the pool", |_, task| pool.execute(task))?;
+    tasks::show("serial", |_, task| one_line.execute(task))?;
+    tasks::show("striped", |name, task| striped.execute_in(name, task))
+}
+// ANCHOR_END: orders

@@ -1,0 +1,52 @@
+//! Which tasks ran when a pool was shut down abruptly: the classic listing, and the library's.
+//!
+//! ```sh
+//! cargo run -p executor --example what_was_running -- classic   # says that a task was cut off which was done
+//! cargo run -p executor --example what_was_running -- ours
+//! ```
+//!
+//! The book's chapter: What was running.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod classic; // looks at the request to stop, when a task has ended
+mod pages; // three pages, one of which is done just in time
+
+use executor::{CutOffHow, ThreadPoolExecutor, TrackingExecutor, prelude::*};
+use pages::Pages;
+use std::error::Error;
+use std::time::Duration;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("classic") => classic::show(),
+        Some("ours") => ours(),
+        _ => Err("say which: classic, ours".into()),
+    }
+}
+
+// ANCHOR: ours
+fn ours() -> Result<(), Box<dyn Error>> {
+    let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(2)).with_tags();
+    let pages = Pages::default();
+    let _done = crawler.tagged("/done").submit_cancellable(pages.done())?;
+    let _half = crawler.tagged("/half").submit_cancellable(pages.half())?;
+    let _later = crawler.tagged("/later").submit_cancellable(Pages::later)?;
+    pages.wait_until_two_run();
+    for (_task, page) in crawler.stop() {
+        println!("{}: not begun", page.expect("each has a tag"));
+    }
+    pages.go_on();
+    crawler.await_termination(Duration::from_mins(1));
+    let mut cut_off = crawler.cut_off()?;
+    cut_off.sort_by_key(|page| page.tag);
+    for page in cut_off {
+        let how = match page.how {
+            CutOffHow::GaveUp => "cut off: it gave up",
+            _ => "presumed to be cut off: it returned",
+        };
+        println!("{}: {how}", page.tag.expect("each has a tag"));
+    }
+    Ok(())
+}
+// ANCHOR_END: ours

@@ -1,0 +1,52 @@
+//! Three pages to be fetched by two threads.
+
+use executor::{CancelToken, Cancelled, Latch, masked};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub struct Pages {
+    two_run: Arc<Latch>,
+    stopped: Arc<Latch>,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self { two_run: Arc::new(Latch::new(2)), stopped: Arc::new(Latch::new(1)) }
+    }
+}
+
+impl Pages {
+    // ANCHOR: pages
+    /// Is fetched. Before its task can return, the request to stop comes.
+    pub fn done(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
+        let (two_run, stopped) = (Arc::clone(&self.two_run), Arc::clone(&self.stopped));
+        move |_token| {
+            two_run.count_down(); // and with it the last byte has come
+            masked(|| stopped.wait())
+        }
+    }
+
+    /// Gives up when it is asked to stop.
+    pub fn half(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
+        let two_run = Arc::clone(&self.two_run);
+        move |token| {
+            two_run.count_down();
+            token.sleep(Duration::from_hours(1))
+        }
+    }
+
+    /// Waits in the queue.
+    pub fn later(token: &CancelToken) -> Result<(), Cancelled> {
+        token.check()
+    }
+    // ANCHOR_END: pages
+
+    pub fn wait_until_two_run(&self) {
+        self.two_run.wait().expect("nobody cancels main");
+    }
+
+    /// The request to stop has been made.
+    pub fn go_on(&self) {
+        self.stopped.count_down();
+    }
+}
