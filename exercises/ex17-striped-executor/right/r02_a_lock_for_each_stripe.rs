@@ -1,0 +1,157 @@
+//! Right: each stripe has a lock, and is closed before it is taken out of the map; who finds it closed looks again.
+#![allow(unused)]
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// What a key can do. The keys of one executor may all have the same hash.
+pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
+
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
+
+// ----- Yours. -----
+
+/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
+/// the executor below calls them. The jobs of one key are its stripe.
+pub struct StripedExecutor<K, E> {
+    below: E,
+    stripes: Arc<Stripes<K>>,
+}
+
+/// Each stripe has a lock of its own, so that the map's is held to find it and no longer.
+struct Stripes<K> {
+    by_key: Mutex<HashMap<K, Arc<Stripe>>>,
+}
+
+#[derive(Default)]
+struct Stripe {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<(u64, Job)>,
+    submitted: u64,
+    moves: bool,
+    /// It is out of the map, or will be: who still has it in hand must look for another one.
+    closed: bool,
+}
+
+impl<K> Default for Stripes<K> {
+    fn default() -> Self {
+        Self { by_key: Mutex::new(HashMap::new()) }
+    }
+}
+
+impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
+    /// Makes one over an executor, with no stripe.
+    pub fn new(below: E) -> Self {
+        Self { below, stripes: Arc::new(Stripes::default()) }
+    }
+
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
+        let (stripe, number) = self.stripes.join(&key, job);
+        let (stripes, of, own) = (Arc::clone(&self.stripes), Arc::clone(&stripe), key.clone());
+        if self.below.execute(Box::new(move || stripes.run(&own, &of))).is_ok() {
+            return Ok(());
+        }
+        let job = stripe.take_back(number);
+        self.stripes.remove_if_idle(&key, &stripe);
+        job.map_or(Ok(()), |job| Err(Refused(job)))
+    }
+}
+
+impl<K: Key> Stripes<K> {
+    fn join(&self, key: &K, mut job: Job) -> (Arc<Stripe>, u64) {
+        loop {
+            let stripe = Arc::clone(self.by_key.lock().unwrap().entry(key.clone()).or_default());
+            match stripe.join(job) {
+                Ok(number) => return (stripe, number),
+                Err(back) => job = back,
+            }
+            // It was closed meanwhile. Who has closed it takes it out of the map; so does this.
+            self.remove(key, &stripe);
+        }
+    }
+
+    fn run(&self, key: &K, stripe: &Arc<Stripe>) {
+        stripe.run();
+        self.remove_if_idle(key, stripe);
+    }
+
+    fn remove_if_idle(&self, key: &K, stripe: &Arc<Stripe>) {
+        if stripe.close_if_idle() {
+            self.remove(key, stripe);
+        }
+    }
+
+    /// Takes this stripe out of the map, and no other of the same key.
+    fn remove(&self, key: &K, stripe: &Arc<Stripe>) {
+        let mut by_key = self.by_key.lock().unwrap();
+        if by_key.get(key).is_some_and(|other| Arc::ptr_eq(other, stripe)) {
+            by_key.remove(key);
+        }
+    }
+}
+
+impl Stripe {
+    fn join(&self, job: Job) -> Result<u64, Job> {
+        let mut state = self.state.lock().unwrap();
+        if state.closed {
+            return Err(job);
+        }
+        state.submitted += 1;
+        let number = state.submitted;
+        state.jobs.push_back((number, job));
+        Ok(number)
+    }
+
+    fn take_back(&self, number: u64) -> Option<Job> {
+        let mut state = self.state.lock().unwrap();
+        let place = state.jobs.iter().position(|(other, _)| *other == number)?;
+        state.jobs.remove(place).map(|(_, job)| job)
+    }
+
+    fn close_if_idle(&self) -> bool {
+        let mut state = self.state.lock().unwrap();
+        state.closed |= state.jobs.is_empty() && !state.moves;
+        state.closed
+    }
+
+    fn run(&self) {
+        if mem::replace(&mut self.state.lock().unwrap().moves, true) {
+            return;
+        }
+        while let Some(job) = self.next() {
+            drop(catch_unwind(AssertUnwindSafe(job)));
+        }
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut state = self.state.lock().unwrap();
+        let next = state.jobs.pop_front();
+        state.moves = next.is_some();
+        next.map(|(_, job)| job)
+    }
+}

@@ -1,0 +1,143 @@
+//! Right: a stripe is in the map as long as somebody has it in hand, and these are counted.
+#![allow(unused)]
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// What a key can do. The keys of one executor may all have the same hash.
+pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
+
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
+
+// ----- Yours. -----
+
+/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
+/// the executor below calls them. The jobs of one key are its stripe.
+pub struct StripedExecutor<K, E> {
+    below: E,
+    stripes: Arc<Stripes<K>>,
+}
+
+struct Stripes<K> {
+    by_key: Mutex<HashMap<K, Users>>,
+}
+
+/// A stripe, and how many submitters and entries have it in hand. It is in the map until none has.
+#[derive(Default)]
+struct Users {
+    stripe: Arc<Mutex<Stripe>>,
+    count: usize,
+}
+
+#[derive(Default)]
+struct Stripe {
+    jobs: VecDeque<(u64, Job)>,
+    submitted: u64,
+    moves: bool,
+}
+
+/// One of those that have a stripe in hand.
+struct User<K: Key> {
+    key: K,
+    stripes: Arc<Stripes<K>>,
+    stripe: Arc<Mutex<Stripe>>,
+}
+
+impl<K> Default for Stripes<K> {
+    fn default() -> Self {
+        Self { by_key: Mutex::new(HashMap::new()) }
+    }
+}
+
+impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
+    /// Makes one over an executor, with no stripe.
+    pub fn new(below: E) -> Self {
+        Self { below, stripes: Arc::new(Stripes::default()) }
+    }
+
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
+        let own = User::of(&self.stripes, key);
+        let number = own.join(job);
+        let entry = own.another(); // if it is refused, it goes back here, and so does its place in the count
+        if self.below.execute(Box::new(move || entry.run())).is_ok() {
+            return Ok(());
+        }
+        own.take_back(number).map_or(Ok(()), |job| Err(Refused(job)))
+    }
+}
+
+impl<K: Key> User<K> {
+    fn of(stripes: &Arc<Stripes<K>>, key: K) -> Self {
+        let mut by_key = stripes.by_key.lock().unwrap();
+        let users = by_key.entry(key.clone()).or_default();
+        users.count += 1;
+        Self { key, stripes: Arc::clone(stripes), stripe: Arc::clone(&users.stripe) }
+    }
+
+    fn another(&self) -> Self {
+        Self::of(&self.stripes, self.key.clone())
+    }
+
+    fn join(&self, job: Job) -> u64 {
+        let mut stripe = self.stripe.lock().unwrap();
+        stripe.submitted += 1;
+        let number = stripe.submitted;
+        stripe.jobs.push_back((number, job));
+        number
+    }
+
+    fn take_back(&self, number: u64) -> Option<Job> {
+        let mut stripe = self.stripe.lock().unwrap();
+        let place = stripe.jobs.iter().position(|(other, _)| *other == number)?;
+        stripe.jobs.remove(place).map(|(_, job)| job)
+    }
+
+    fn run(self) {
+        if mem::replace(&mut self.stripe.lock().unwrap().moves, true) {
+            return;
+        }
+        while let Some(job) = self.next() {
+            drop(catch_unwind(AssertUnwindSafe(job)));
+        }
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut stripe = self.stripe.lock().unwrap();
+        let next = stripe.jobs.pop_front();
+        stripe.moves = next.is_some();
+        next.map(|(_, job)| job)
+    }
+}
+
+impl<K: Key> Drop for User<K> {
+    fn drop(&mut self) {
+        let mut by_key = self.stripes.by_key.lock().unwrap();
+        if let Some(users) = by_key.get_mut(&self.key) {
+            users.count -= 1;
+            if users.count == 0 {
+                by_key.remove(&self.key);
+            }
+        }
+    }
+}

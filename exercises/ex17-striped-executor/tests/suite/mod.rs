@@ -1,0 +1,439 @@
+//! The properties of a striped executor, each a function. `exercise.toml` lists them and says what each promises.
+
+use exercises_harness::{at_once, expect, fail, step};
+
+use super::exercise::{Executor, Refused, StripedExecutor};
+use crate::probe::{Counter, others_come_to_rest, until_others_wait};
+use crate::sync::{Arc, thread};
+
+mod below;
+mod jobs;
+
+use below::{AtOnce, Desk, Threads, on_a_thread};
+use jobs::{Fate, Gate, Keys, Log, Name};
+
+const STRANDED: &str = "a job is in its stripe, and what should come to it has gone, or was never taken. Who leaves a stripe has to look \
+                        at it once more, and to take it out of the map, under the lock under which others look for it and put jobs in";
+const IN_ORDER: &str = "a stripe is a queue, and nothing passes it: a job is put in at the end, and the one that runs next is taken \
+                        from the front";
+const BELOW_RUNS: &str = "a job runs where the executor below calls what it was given: on no thread of yours, and not on the one that \
+                          submits, unless the executor below calls it there";
+const NO_WAIT: &str = "execute() puts the job into its stripe and returns: it waits for no job to run, and for no thread to begin. \
+                       While a job runs, no lock is held that execute() needs";
+const TOGETHER: &str = "keys that are not equal have nothing to do with each other, also if they have the same hash: a lane that they share, \
+                        or a lock that is held while a job runs or while the executor below is asked, makes one wait for the other";
+const KEEPS_A_THREAD: &str = "a job whose turn has not come waits in its stripe, and not on a thread: what the executor below has called \
+                              returns if it can run nothing. A lock for each key, held while a job runs, has all threads wait for one key";
+const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So no lock is held that this \
+                              needs, nobody waits for that return who runs a stripe, and a job that is executed meanwhile joins its \
+                              stripe";
+const PANIC: &str = "a panic ends its job and nothing else: catch it where the job is called, in the loop and not around it, so that \
+                     what comes after it is done in any case";
+const NO_MEMORY: &str = "a key that has no job needs no entry in a map: take it out when its last job has ended (or was refused), under the \
+                         lock under which others look for it. A program that has seen a million keys has to forget them";
+const OWN_JOB: &str = "a job that is refused comes back itself, out of its stripe: to call it is to run that job and no other, and if it \
+                       is dropped it never runs";
+const AFTER_REFUSAL: &str = "after a refusal the stripe is what it was before: take back what you have noted for the job that was refused";
+const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the stripe that were taken \
+                             long ago. These must not need another yes, and must not go with the one that is refused";
+const COUNTED_ON_IT: &str = "a job has joined its stripe because of something that was on its way to the executor below, and that was then \
+                             refused. Nobody can count on it before the executor has taken it: let the others wait until then, or bring the \
+                             executor something for each job";
+const SPINS: &str =
+    "who waits until the executor below has decided must not look again and again: wait on a Condvar";
+const NOT_REFUSED: &str = "a striped executor has no bound and no end of its own: it refuses only if the executor below has refused";
+
+type Striped<E> = StripedExecutor<Name, Arc<E>>;
+
+fn striped<E>(below: &Arc<E>) -> Arc<Striped<E>>
+where
+    Arc<E>: Executor + 'static,
+{
+    Arc::new(StripedExecutor::new(Arc::clone(below)))
+}
+
+/// The jobs of a property, and the executor that they are given to.
+struct Trial<E> {
+    striped: Arc<Striped<E>>,
+    keys: Keys,
+    log: Arc<Log>,
+}
+
+impl<E: Send + Sync + 'static> Trial<E>
+where
+    Arc<E>: Executor,
+{
+    fn over(below: &Arc<E>) -> Arc<Self> {
+        Arc::new(Self { striped: striped(below), keys: Keys::new(), log: Log::new() })
+    }
+
+    /// Executes a job of this key that does this.
+    fn execute(
+        &self,
+        key: &'static str,
+        number: u32,
+        work: Box<dyn FnOnce() + Send>,
+        cause: &str,
+    ) -> Result<(), Refused> {
+        let job = self.log.job(key, number, work);
+        expect("execute()", cause, || self.striped.execute(self.keys.key(key), job))
+    }
+
+    /// The same, and it must be taken.
+    fn take_that(&self, key: &'static str, number: u32, work: Box<dyn FnOnce() + Send>) {
+        if self.execute(key, number, work, NO_WAIT).is_err() {
+            fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);
+        }
+    }
+
+    fn take(&self, key: &'static str, number: u32) {
+        self.take_that(key, number, Box::new(|| {}));
+    }
+
+    /// On another thread.
+    fn submitter(self: &Arc<Self>, key: &'static str, number: u32) -> thread::JoinHandle<()> {
+        let trial = Arc::clone(self);
+        on_a_thread("submitter", Box::new(move || trial.take(key, number)))
+    }
+
+    /// Executes a job on another thread, which notes what has become of it.
+    fn tried(self: &Arc<Self>, name: &str, key: &'static str, number: u32) -> (thread::JoinHandle<()>, Fate) {
+        let (trial, fate) = (Arc::clone(self), Fate::default());
+        let told = Arc::clone(&fate);
+        let work = move || {
+            let result = trial.execute(key, number, Box::new(|| {}), SPINS);
+            told.with(|fate| *fate = Some(result));
+        };
+        (on_a_thread(name, Box::new(work)), fate)
+    }
+
+    /// Sees that the executor has no key any more.
+    fn check_keys(&self, when: &str) {
+        let left = self.keys.left();
+        if left > 0 {
+            fail(&format!("{when}, and keys that the executor still has: {left}"), NO_MEMORY);
+        }
+    }
+}
+
+fn ended(thread: thread::JoinHandle<()>, cause: &str) {
+    if expect("waiting for who called execute()", cause, || thread.join()).is_err() {
+        fail("a thread that called execute() panicked", "execute() never panics");
+    }
+}
+
+pub fn every_job_runs_once() {
+    let below = Arc::new(Threads::default());
+    let trial = Trial::over(&below);
+    let other = trial.submitter("Ada", 1);
+    trial.take("Ada", 2);
+    trial.take("Grace", 3);
+    ended(other, STRANDED);
+    trial.log.until_ended(3, STRANDED);
+    below.join(KEEPS_A_THREAD);
+    let mut ran = trial.log.begun();
+    ran.sort_unstable();
+    if ran != [1, 2, 3] {
+        fail(
+            &format!("of the jobs 1, 2 and 3 these have run: {ran:?}"),
+            "a job runs once: who takes it out of its stripe runs it",
+        );
+    }
+    trial.check_keys("all jobs have ended");
+}
+
+pub fn a_key_may_come_back_at_any_moment() {
+    let below = Arc::new(Threads::default());
+    let trial = Trial::over(&below);
+    let begun = Arc::new(Counter::new("job 1 to begin"));
+    let told = Arc::clone(&begun);
+    trial.take_that(
+        "Ada",
+        1,
+        Box::new(move || {
+            told.add();
+        }),
+    );
+    expect("waiting for job 1", STRANDED, || begun.wait_for(1));
+    let other = trial.submitter("Ada", 2);
+    trial.take("Ada", 3);
+    ended(other, STRANDED);
+    trial.log.until_ended(3, STRANDED);
+    below.join(KEEPS_A_THREAD);
+    trial.check_keys("all jobs have ended");
+}
+
+pub fn jobs_of_a_key_run_in_order() {
+    let below = Arc::new(Threads::default());
+    let trial = Trial::over(&below);
+    for number in 1..=3 {
+        trial.take("Ada", number);
+    }
+    trial.log.until_ended(3, STRANDED);
+    below.join(KEEPS_A_THREAD);
+    trial.log.check(&[1, 2, 3], IN_ORDER);
+}
+
+pub fn jobs_run_where_the_executor_calls_them() {
+    let below = Desk::new();
+    let trial = Trial::over(&below);
+    let here = thread::current().id();
+    for (key, number) in [("Ada", 1), ("Grace", 2), ("Ada", 3)] {
+        let look = move || {
+            if thread::current().id() != here {
+                fail("a job runs on a thread that is not the executor's", BELOW_RUNS);
+            }
+        };
+        trial.take_that(key, number, Box::new(look));
+    }
+    others_come_to_rest();
+    if !trial.log.begun().is_empty() {
+        fail("a job ran, and the executor below has called nothing yet", BELOW_RUNS);
+    }
+    below.run_all(KEEPS_A_THREAD);
+    let ran = trial.log.begun();
+    if ran.len() != 3 {
+        let seen = format!(
+            "the executor below has called all that it was given; of the jobs 1, 2 and 3 these have run: {ran:?}"
+        );
+        fail(&seen, STRANDED);
+    }
+}
+
+pub fn keys_do_not_wait_for_each_other() {
+    let (below, gate) = (Arc::new(Threads::default()), Gate::new());
+    let trial = Trial::over(&below);
+    trial.take_that("Ada", 1, gate.passes());
+    gate.until_reached(STRANDED);
+    for (key, number) in [("Ada", 2), ("Grace", 3)] {
+        let job = trial.log.job(key, number, Box::new(|| {}));
+        if at_once("execute()", NO_WAIT, || trial.striped.execute(trial.keys.key(key), job)).is_err() {
+            fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);
+        }
+    }
+    if others_come_to_rest() && !trial.log.has_run(3) {
+        fail(
+            "a job of Ada runs, and a job of Grace does not begin, on an executor that has a thread for it",
+            TOGETHER,
+        );
+    }
+    expect("waiting for the job of Grace", TOGETHER, || trial.log.until_begun(3));
+    gate.open();
+    trial.log.until_ended(3, STRANDED);
+    below.join(KEEPS_A_THREAD);
+}
+
+pub fn a_job_that_waits_keeps_no_thread() {
+    let (below, gate) = (Desk::new(), Gate::new());
+    let trial = Trial::over(&below);
+    trial.take_that("Ada", 1, gate.passes());
+    trial.take("Ada", 2);
+    let first = below.run_one_elsewhere();
+    if first.is_none() {
+        fail("execute() took a job, and the executor below was given nothing", BELOW_RUNS);
+    }
+    gate.until_reached(BELOW_RUNS);
+    let second = below.run_one_elsewhere();
+    if let Some(second) = &second
+        && others_come_to_rest()
+        && !second.is_finished()
+    {
+        let seen = "a job of Ada runs, and another thread of the executor waits for it";
+        fail(seen, KEEPS_A_THREAD);
+    }
+    gate.open();
+    for thread in [first, second].into_iter().flatten() {
+        expect("what the executor has called", KEEPS_A_THREAD, || drop(thread.join()));
+    }
+    below.run_all(KEEPS_A_THREAD);
+    if !trial.log.has_run(2) {
+        fail("the executor below has called all that it was given, and job 2 has not run", STRANDED);
+    }
+}
+
+pub fn a_job_may_execute_others() {
+    for elsewhere in [false, true] {
+        let below = AtOnce::new(elsewhere);
+        let trial = Trial::over(&below);
+        let same = Arc::clone(&trial);
+        let executes = move || {
+            for (key, number) in [("Ada", 2), ("Grace", 3)] {
+                if same.execute(key, number, Box::new(|| {}), CALLED_AT_ONCE).is_err() {
+                    fail("a job executed another one, which was refused", NOT_REFUSED);
+                }
+            }
+        };
+        trial.take_that("Ada", 1, Box::new(executes));
+        trial.log.check_of_each(&[1, 2, 3], CALLED_AT_ONCE);
+    }
+}
+
+pub fn a_panic_stops_no_other_job() {
+    let below = Desk::new();
+    let trial = Trial::over(&below);
+    trial.take_that("Ada", 1, Box::new(jobs::panics));
+    trial.take("Ada", 2);
+    trial.take_that("Ada", 3, Box::new(jobs::panics));
+    below.run_all(PANIC);
+    trial.log.check(&[1, 2, 3], PANIC);
+    trial.take("Ada", 4);
+    below.run_all(PANIC);
+    trial.log.check(&[1, 2, 3, 4], PANIC);
+}
+
+pub fn a_key_without_jobs_leaves_nothing() {
+    let below = Desk::new();
+    let trial = Trial::over(&below);
+    trial.take("Ada", 1);
+    trial.take_that("Grace", 2, Box::new(jobs::panics));
+    trial.take("Ada", 3);
+    below.run_all(KEEPS_A_THREAD);
+    trial.log.check_of_each(&[1, 2, 3], STRANDED);
+    trial.check_keys("all jobs have ended");
+    below.refuse(true);
+    drop(trial.execute("Joan", 4, Box::new(|| {}), AFTER_REFUSAL));
+    trial.check_keys("the only job was refused");
+}
+
+pub fn a_refused_job_comes_back() {
+    let below = Desk::new();
+    let trial = Trial::over(&below);
+    below.refuse(true);
+    let [first, second] =
+        [1, 2].map(|number| match trial.execute("Ada", number, Box::new(|| {}), AFTER_REFUSAL) {
+            Err(Refused(job)) => job,
+            Ok(()) => fail(
+                "the executor below refused all that it was given, and execute() returned Ok",
+                "the job is lost and nobody knows: pass the refusal on",
+            ),
+        });
+    trial.log.check(&[], OWN_JOB);
+    step("calls the second of the jobs that came back, and drops the first");
+    second();
+    drop(first);
+    trial.log.check(&[2], OWN_JOB);
+    below.refuse(false);
+    trial.take("Ada", 3);
+    below.run_all(AFTER_REFUSAL);
+    if !trial.log.has_run(3) {
+        let seen =
+            "the executor below refused once; since then it takes all, and a job that was taken does not run";
+        fail(seen, AFTER_REFUSAL);
+    }
+    trial.log.check(&[2, 3], OWN_JOB);
+}
+
+pub fn a_refusal_in_the_middle_strands_nobody() {
+    let below = Desk::new();
+    let trial = Trial::over(&below);
+    let mut expected: Vec<u32> = (1..=MANY).collect();
+    for number in &expected {
+        trial.take("Ada", *number);
+    }
+    below.refuse(true);
+    for number in MANY + 1..=MANY + 2 {
+        if trial.execute("Ada", number, Box::new(|| {}), IN_THE_MIDDLE).is_ok() {
+            expected.push(number);
+        }
+    }
+    below.run_all(IN_THE_MIDDLE);
+    let missing = expected.iter().find(|number| !trial.log.has_run(**number));
+    if let Some(missing) = missing {
+        let seen = format!(
+            "job {missing} was taken, then the executor below began to refuse, and the job has not run"
+        );
+        fail(&seen, IN_THE_MIDDLE);
+    }
+    below.refuse(false);
+    trial.take("Ada", 100);
+    expected.push(100);
+    below.run_all(IN_THE_MIDDLE);
+    trial.log.check(&expected, IN_THE_MIDDLE);
+    trial.check_keys("all jobs have ended");
+}
+
+/// More than a stripe would run in one go that lets others go first now and then.
+const MANY: u32 = 70;
+
+pub fn others_may_come_while_the_executor_decides() {
+    for takes in [false, true] {
+        let (below, gate) = (Desk::new(), Gate::new());
+        let trial = Trial::over(&below);
+        below.decide_at(&gate, takes);
+        below.refuse(!takes);
+        let first = trial.tried("first", "Ada", 1);
+        gate.until_reached(BELOW_RUNS);
+        // Of two that wait for a yes, both have to hear of it.
+        let others: &[u32] = if takes { &[2, 3] } else { &[2] };
+        let others: Vec<_> =
+            others.iter().map(|number| (*number, trial.tried("another", "Ada", *number))).collect();
+        let other = trial.tried("of another key", "Grace", 4);
+        until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+        if others_come_to_rest() && !other.0.is_finished() {
+            fail(
+                "the executor below has not decided about a job of Ada, and a job of Grace is not taken until it has",
+                TOGETHER,
+            );
+        }
+        gate.open();
+        let mut fates = Vec::new();
+        for (number, (thread, fate)) in [(1, first)].into_iter().chain(others).chain([(4, other)]) {
+            ended(thread, NO_WAIT);
+            fates.push((number, fate));
+        }
+        if !trial.log.begun().is_empty() {
+            fail("a job ran, and the executor below has called nothing yet", BELOW_RUNS);
+        }
+        below.run_all(STRANDED);
+        trial.log.check_fates(&fates);
+        trial.check_keys("all jobs have ended or were refused");
+    }
+}
+
+pub fn a_refused_job_leaves_the_others_in_their_stripe() {
+    let (below, [running, second, third]) = (Desk::new(), [Gate::new(), Gate::new(), Gate::new()]);
+    let trial = Trial::over(&below);
+    trial.take_that("Ada", 1, running.passes());
+    below.decide_at(&second, false);
+    below.decide_at(&third, false);
+    let (two, fate_of_2) = trial.tried("second", "Ada", 2);
+    let (three, fate_of_3) = trial.tried("third", "Ada", 3);
+    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    let thread = below.run_one_elsewhere();
+    running.until_reached(BELOW_RUNS);
+    second.open();
+    third.open();
+    ended(two, NO_WAIT);
+    ended(three, NO_WAIT);
+    trial.take("Ada", 4); // which waits as long as job 1 runs
+    let other = below.run_one_elsewhere();
+    others_come_to_rest();
+    running.open();
+    for thread in [thread, other].into_iter().flatten() {
+        expect("what the executor has called", KEEPS_A_THREAD, || drop(thread.join()));
+    }
+    below.run_all(STRANDED);
+    trial.log.check_fates(&[(2, fate_of_2), (3, fate_of_3)]);
+    trial.check_keys("all jobs have ended or were refused");
+}
+
+pub fn a_late_yes_is_no_yes_to_another() {
+    let (below, [late, slow]) = (Desk::new(), [Gate::new(), Gate::new()]);
+    let trial = Trial::over(&below);
+    below.call_and_stay_at(&late);
+    below.decide_at(&slow, false);
+    let (first, fate_of_1) = trial.tried("first", "Ada", 1);
+    late.until_reached(BELOW_RUNS);
+    let (second, fate_of_2) = trial.tried("second", "Ada", 2);
+    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    late.open();
+    ended(first, NO_WAIT);
+    let (third, fate_of_3) = trial.tried("third", "Ada", 3);
+    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    slow.open();
+    for submitter in [second, third] {
+        ended(submitter, NO_WAIT);
+    }
+    below.run_all(STRANDED);
+    trial.log.check_fates(&[(1, fate_of_1), (2, fate_of_2), (3, fate_of_3)]);
+}

@@ -1,0 +1,132 @@
+//! Wrong: a stripe is taken out of the map when its queue is empty, while its last job still runs.
+//! The learner sees: a job that comes then makes a second stripe, and runs at once.
+#![allow(unused)]
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// What a key can do. The keys of one executor may all have the same hash.
+pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
+
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
+
+// ----- Yours. -----
+
+/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
+/// the executor below calls them. The jobs of one key are its stripe.
+pub struct StripedExecutor<K, E> {
+    below: E,
+    stripes: Arc<Stripes<K>>,
+}
+
+struct Stripes<K> {
+    state: Mutex<State<K>>,
+}
+
+struct State<K> {
+    /// Those that have jobs, or move. No other key is in here.
+    by_key: HashMap<Arc<K>, Stripe>,
+    /// How many jobs were ever put into a stripe.
+    submitted: u64,
+}
+
+#[derive(Default)]
+struct Stripe {
+    /// Those that have not begun, each with its number.
+    jobs: VecDeque<(u64, Job)>,
+    /// An entry runs the stripe. Until it leaves, it will come to every job that is in it.
+    moves: bool,
+}
+
+impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
+    /// Makes one over an executor, with no stripe.
+    pub fn new(below: E) -> Self {
+        let state = State { by_key: HashMap::new(), submitted: 0 };
+        Self { below, stripes: Arc::new(Stripes { state: Mutex::new(state) }) }
+    }
+
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
+        let key = Arc::new(key);
+        let number = self.stripes.join(&key, job);
+        let (stripes, own) = (Arc::clone(&self.stripes), Arc::clone(&key));
+        // No lock is held here: the executor below may call the entry at once.
+        if self.below.execute(Box::new(move || stripes.run(&own))).is_ok() {
+            return Ok(());
+        }
+        // Another job's entry may have come to this one meanwhile.
+        self.stripes.take_back(&key, number).map_or(Ok(()), |job| Err(Refused(job)))
+    }
+}
+
+impl<K: Key> Stripes<K> {
+    /// Puts a job at the end of the key's stripe, and returns its number.
+    fn join(&self, key: &Arc<K>, job: Job) -> u64 {
+        let mut state = self.state.lock().unwrap();
+        state.submitted += 1;
+        let number = state.submitted;
+        state.by_key.entry(Arc::clone(key)).or_default().jobs.push_back((number, job));
+        number
+    }
+
+    /// Takes a job out that has not begun, and its stripe if that is idle now.
+    fn take_back(&self, key: &K, number: u64) -> Option<Job> {
+        let mut state = self.state.lock().unwrap();
+        let stripe = state.by_key.get_mut(key)?;
+        let place = stripe.jobs.iter().position(|(other, _)| *other == number)?;
+        let job = stripe.jobs.remove(place);
+        let idle = stripe.jobs.is_empty() && !stripe.moves;
+        let gone = if idle { state.by_key.remove_entry(key) } else { None };
+        drop(state);
+        drop(gone); // with no lock held: it may have the last key
+        job.map(|(_, job)| job)
+    }
+
+    /// The entry: runs what is in the stripe, unless another one does.
+    fn run(&self, key: &K) {
+        if !self.begin(key) {
+            return;
+        }
+        while let Some(job) = self.next(key) {
+            // No lock is held here, and a panic ends this job alone.
+            drop(catch_unwind(AssertUnwindSafe(job)));
+        }
+    }
+
+    /// Whether the caller is now the one that runs the stripe. There may be none any more.
+    fn begin(&self, key: &K) -> bool {
+        let mut state = self.state.lock().unwrap();
+        state.by_key.get_mut(key).is_some_and(|stripe| !mem::replace(&mut stripe.moves, true))
+    }
+
+    /// The next job. None, and the stripe is gone: one look, under one lock.
+    fn next(&self, key: &K) -> Option<Job> {
+        let mut state = self.state.lock().unwrap();
+        let stripe = state.by_key.get_mut(key)?;
+        let next = stripe.jobs.pop_front();
+        let gone = if stripe.jobs.is_empty() { state.by_key.remove_entry(key) } else { None };
+        drop(state);
+        drop(gone); // with no lock held: it may have the last key
+        next.map(|(_, job)| job)
+    }
+}

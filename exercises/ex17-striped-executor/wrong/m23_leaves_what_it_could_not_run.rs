@@ -1,0 +1,111 @@
+//! Wrong: there is one queue for all; an entry runs one job, if there is one whose key has none that runs, and leaves.
+//! The learner sees: a job whose turn had not come is stranded.
+#![allow(unused)]
+
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// What a key can do. The keys of one executor may all have the same hash.
+pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
+
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
+
+// ----- Yours. -----
+
+/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
+/// the executor below calls them. The jobs of one key are its stripe.
+pub struct StripedExecutor<K, E> {
+    below: E,
+    stripes: Arc<Stripes<K>>,
+}
+
+/// One queue for all.
+struct Stripes<K> {
+    state: Mutex<State<K>>,
+}
+
+struct State<K> {
+    jobs: Vec<Waiting<K>>,
+    submitted: u64,
+    /// The keys of the jobs that run.
+    running: HashSet<K>,
+}
+
+struct Waiting<K> {
+    number: u64,
+    key: K,
+    job: Job,
+}
+
+impl<K> Default for Stripes<K> {
+    fn default() -> Self {
+        let state = State { jobs: Vec::new(), submitted: 0, running: HashSet::new() };
+        Self { state: Mutex::new(state) }
+    }
+}
+
+impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
+    /// Makes one over an executor, with no stripe.
+    pub fn new(below: E) -> Self {
+        Self { below, stripes: Arc::new(Stripes::default()) }
+    }
+
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
+        let number = {
+            let mut state = self.stripes.state.lock().unwrap();
+            state.submitted += 1;
+            let number = state.submitted;
+            state.jobs.push(Waiting { number, key, job });
+            number
+        };
+        let stripes = Arc::clone(&self.stripes);
+        if self.below.execute(Box::new(move || stripes.run())).is_ok() {
+            return Ok(());
+        }
+        let mut state = self.stripes.state.lock().unwrap();
+        let place = state.jobs.iter().position(|waiting| waiting.number == number);
+        place.map_or(Ok(()), |place| Err(Refused(state.jobs.remove(place).job)))
+    }
+}
+
+impl<K: Key> Stripes<K> {
+    /// Runs what may run, until there is nothing. A job that may not run now is run by the entry that runs the one before it.
+    fn run(&self) {
+        if let Some((key, job)) = self.next(None) {
+            drop(catch_unwind(AssertUnwindSafe(job)));
+            self.state.lock().unwrap().running.remove(&key);
+        }
+    }
+
+    /// The first job whose key has none that runs. `ended` is the key of the one that this entry has run.
+    fn next(&self, ended: Option<K>) -> Option<(K, Job)> {
+        let mut state = self.state.lock().unwrap();
+        if let Some(ended) = ended {
+            state.running.remove(&ended);
+        }
+        let place = state.jobs.iter().position(|waiting| !state.running.contains(&waiting.key))?;
+        let Waiting { key, job, .. } = state.jobs.remove(place);
+        state.running.insert(key.clone());
+        Some((key, job))
+    }
+}

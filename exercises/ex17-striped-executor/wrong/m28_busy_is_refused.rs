@@ -1,0 +1,135 @@
+//! Wrong: while a stripe moves, execute() refuses.
+//! The learner sees: a job is refused, and the executor below has refused nothing.
+#![allow(unused)]
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// What a key can do. The keys of one executor may all have the same hash.
+pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
+
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
+
+// ----- Yours. -----
+
+/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
+/// the executor below calls them. The jobs of one key are its stripe.
+pub struct StripedExecutor<K, E> {
+    below: E,
+    offers: AtomicU64,
+    stripes: Arc<Stripes<K>>,
+}
+
+struct Stripes<K> {
+    by_key: Mutex<HashMap<K, Stripe>>,
+    /// The executor below has taken an entry, or refused it.
+    decided: Condvar,
+}
+
+/// There is one for each key that has an entry, offered or taken.
+struct Stripe {
+    jobs: VecDeque<Job>,
+    /// The number of the entry, until it is taken.
+    offered: Option<u64>,
+}
+
+impl<K> Default for Stripes<K> {
+    fn default() -> Self {
+        Self { by_key: Mutex::new(HashMap::new()), decided: Condvar::new() }
+    }
+}
+
+impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
+    /// Makes one over an executor, with no stripe.
+    pub fn new(below: E) -> Self {
+        Self { below, offers: AtomicU64::new(0), stripes: Arc::default() }
+    }
+
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
+    /// has refused what it was given for it.
+    pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
+        let offer = self.offers.fetch_add(1, Ordering::Relaxed); // any number that no other has
+        if let Err(job) = self.stripes.join(&key, job, offer) {
+            return Err(Refused(job));
+        }
+        let (stripes, own) = (Arc::clone(&self.stripes), key.clone());
+        match self.below.execute(Box::new(move || stripes.run(&own))) {
+            Ok(()) => {
+                self.stripes.is_taken(&key, Some(offer));
+                Ok(())
+            }
+            Err(_) => Err(Refused(self.stripes.is_refused(&key))),
+        }
+    }
+}
+
+impl<K: Key> Stripes<K> {
+    /// Puts a job into its stripe. True: there was none, and the caller has to offer an entry.
+    fn join(&self, key: &K, job: Job, offer: u64) -> Result<(), Job> {
+        let mut by_key = self.by_key.lock().unwrap();
+        loop {
+            match by_key.get_mut(key) {
+                None => {
+                    by_key.insert(key.clone(), Stripe { jobs: VecDeque::from([job]), offered: Some(offer) });
+                    return Ok(());
+                }
+                Some(_) => return Err(job),
+            }
+        }
+    }
+
+    /// The entry of this number was taken, or the one that there is. There may be another one by now.
+    fn is_taken(&self, key: &K, offer: Option<u64>) {
+        let mut by_key = self.by_key.lock().unwrap();
+        if let Some(stripe) = by_key.get_mut(key)
+            && (offer.is_none() || stripe.offered == offer)
+        {
+            stripe.offered = None;
+            self.decided.notify_all();
+        }
+    }
+
+    /// The entry was refused. Nobody has joined since it was offered, so there is one job.
+    fn is_refused(&self, key: &K) -> Job {
+        let gone = self.by_key.lock().unwrap().remove(key);
+        self.decided.notify_all();
+        gone.and_then(|mut stripe| stripe.jobs.pop_front()).expect("the job of the one who offered")
+    }
+
+    /// The entry.
+    fn run(&self, key: &K) {
+        self.is_taken(key, None);
+        while let Some(job) = self.next(key) {
+            drop(catch_unwind(AssertUnwindSafe(job)));
+        }
+    }
+
+    fn next(&self, key: &K) -> Option<Job> {
+        let mut by_key = self.by_key.lock().unwrap();
+        let next = by_key.get_mut(key).and_then(|stripe| stripe.jobs.pop_front());
+        if next.is_none() {
+            by_key.remove(key);
+        }
+        next
+    }
+}
