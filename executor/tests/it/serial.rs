@@ -476,3 +476,59 @@ fn an_executor_that_panics_strands_nobody() {
         assert_eq!((first.handle.join().unwrap(), second.join().unwrap()), (1, 2));
     });
 }
+
+/// What the executor below answers to one submitter, late, says nothing of the head that another one offers meanwhile.
+#[test]
+fn a_late_yes_is_no_yes_to_another() {
+    /// Runs the first task at once and answers late, refuses the second late, runs the others.
+    #[derive(Default)]
+    struct Late {
+        calls: AtomicUsize,
+        first_has_run: Signal,
+        may_accept: Signal,
+        second_came: Signal,
+        may_refuse: Signal,
+    }
+    impl Executor for Late {
+        fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+            match self.calls.fetch_add(1, Ordering::Relaxed) {
+                0 => {
+                    std::thread::scope(|scope| drop(scope.spawn(|| task.run())));
+                    self.first_has_run.set();
+                    self.may_accept.wait();
+                }
+                1 => {
+                    self.second_came.set();
+                    self.may_refuse.wait();
+                    return Err(RejectedExecution { reason: RejectReason::Saturated, task });
+                }
+                _ => drop(task.run()),
+            }
+            Ok(())
+        }
+    }
+    within_deadline(|| {
+        let late = Late::default();
+        let line = SerialExecutor::over(&late);
+        let third_ran = Arc::new(AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| line.execute(|| ()).unwrap());
+            late.first_has_run.wait();
+            let second = scope.spawn(|| line.execute(|| ()).unwrap_err());
+            late.second_came.wait();
+            late.may_accept.set();
+            first.join().unwrap();
+            let (spot, ran) = (Spot::default(), Arc::clone(&third_ran));
+            let (line, there) = (&line, spot.clone());
+            let third = scope.spawn(move || {
+                there.arrive();
+                line.execute(move || ran.store(true, Ordering::Relaxed)).unwrap();
+            });
+            spot.wait_until_blocked();
+            late.may_refuse.set();
+            second.join().unwrap();
+            third.join().unwrap();
+        });
+        assert!(third_ran.load(Ordering::Relaxed), "it was accepted");
+    });
+}
