@@ -131,11 +131,22 @@ impl Spot {
         if stat.is_empty() {
             return thread::sleep(4 * SHORT);
         }
-        eventually("the thread is blocked", || match std::fs::read_to_string(&stat) {
-            Ok(line) => line.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S')),
-            Err(_) => true, // the thread is gone
+        // One that waits for a lock sleeps, too, but not for long. So it has to be the same sleep a little later.
+        eventually("the thread is blocked", || {
+            let before = sleep_of(&stat);
+            thread::sleep(SHORT);
+            before.is_some() && before == sleep_of(&stat)
         });
     }
+}
+
+/// Which sleep a thread is in: how often it has fallen asleep. `None` if it is awake.
+fn sleep_of(stat: &str) -> Option<String> {
+    let Ok(line) = std::fs::read_to_string(stat) else { return Some("the thread is gone".to_owned()) };
+    let sleeps = line.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'));
+    let status = std::fs::read_to_string(stat.replace("/stat", "/status")).unwrap_or_default();
+    let switches = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).map(str::to_owned);
+    sleeps.then(|| switches.unwrap_or_default())
 }
 
 /// A thread that has been let go until it blocked.

@@ -10,7 +10,7 @@ use executor::{
 };
 
 use super::{named, outside, shared};
-use crate::support::{Signal, assert_matches, eventually, within_deadline};
+use crate::support::{Signal, assert_matches, within_deadline};
 
 /// Hooks in which the task called "hooked" waits for another task.
 #[derive(Clone, Default)]
@@ -179,42 +179,5 @@ fn a_service_over_a_line_that_moves() {
             handles.map(|handle| handle.join().unwrap_or(2)).sum::<i32>()
         });
         assert_eq!(outside(takes.unwrap()), 3);
-    });
-}
-
-/// Each thread waits for the one before it. A search that looks at all of them for each would take half a minute.
-#[test]
-fn thousands_of_threads_that_wait_are_searched_quickly() {
-    within_deadline(|| {
-        const THREADS: usize = 2500;
-        let pool = ThreadPoolExecutor::cached();
-        let (promise, mut last) = executor::Promise::new();
-        for _ in 0..THREADS {
-            let before = last;
-            last = pool.submit(move || before.join().unwrap() + 1).unwrap();
-        }
-        eventually("all have begun", || pool.stats().active == THREADS);
-        promise.complete(0).unwrap();
-        assert_eq!(outside(last), THREADS);
-    });
-}
-
-/// The thread runs the tasks itself for which it waits. A search for each would look at all that are left.
-#[test]
-fn help_with_a_hundred_thousand_tasks_takes_no_search_for_each() {
-    within_deadline(|| {
-        const TASKS: usize = 100_000;
-        let pool = super::one_thread(executor::OnStarvation::HelpOthers { depth: 1 });
-        let own = Arc::clone(&pool);
-        let takes = pool.submit(move || {
-            let service = ExecutorCompletionService::new(own);
-            for _ in 0..TASKS {
-                service.submit(|| 1).unwrap();
-            }
-            let handles = std::iter::from_fn(|| service.take().unwrap());
-            handles.map(|handle| handle.join().unwrap()).sum::<usize>()
-        });
-        assert_eq!(takes.unwrap().join().unwrap(), TASKS);
-        assert_eq!(pool.stats().helped, TASKS as u64);
     });
 }

@@ -4,7 +4,7 @@ mod circles; // the circles there are, and what the report says of each
 mod relief; // another thread, help, a spare thread
 mod permits; // who could give one back
 mod changes; // a wait that comes to be without end while it lasts; and what is no circle
-mod around; // hooks, callbacks, destructors; lines; and what thousands cost
+mod around; // hooks, callbacks, destructors; lines
 
 use std::sync::Arc;
 

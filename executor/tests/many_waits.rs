@@ -1,0 +1,58 @@
+//! What thousands of waits cost. A program of its own: they keep the lock busy that all searches take, and other tests look
+//! whether a thread sleeps, which one that waits for a lock does, too.
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use executor::{ExecutorCompletionService, OnStarvation, Promise, ThreadPoolExecutor, prelude::*};
+
+/// A search that is too slow takes minutes.
+fn within_deadline(test: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || {
+        test();
+        let _ = done.send(()); // fails only if nobody waits any more
+    });
+    assert!(is_done.recv_timeout(Duration::from_secs(20)).is_ok(), "it panicked, or is not done after 20 s");
+}
+
+/// Each thread waits for the one before it. A search that looks at all of them for each would take half a minute.
+#[test]
+fn thousands_of_threads_that_wait_are_searched_quickly() {
+    within_deadline(|| {
+        const THREADS: usize = 2500;
+        let pool = ThreadPoolExecutor::cached();
+        let (promise, mut last) = Promise::new();
+        for _ in 0..THREADS {
+            let before = last;
+            last = pool.submit(move || before.join().unwrap() + 1).unwrap();
+        }
+        while pool.stats().active < THREADS {
+            thread::yield_now(); // until all have begun
+        }
+        promise.complete(0).unwrap();
+        assert_eq!(last.join().unwrap(), THREADS);
+    });
+}
+
+/// The thread runs the tasks itself for which it waits. A search for each would look at all that are left.
+#[test]
+fn help_with_a_hundred_thousand_tasks_takes_no_search_for_each() {
+    within_deadline(|| {
+        const TASKS: usize = 100_000;
+        let builder = ThreadPoolExecutor::builder().on_starvation(OnStarvation::HelpOthers { depth: 1 });
+        let pool = Arc::new(builder.build().unwrap());
+        let own = Arc::clone(&pool);
+        let takes = pool.submit(move || {
+            let service = ExecutorCompletionService::new(own);
+            for _ in 0..TASKS {
+                service.submit(|| 1).unwrap();
+            }
+            let handles = std::iter::from_fn(|| service.take().unwrap());
+            handles.map(|handle| handle.join().unwrap()).sum::<usize>()
+        });
+        assert_eq!(takes.unwrap().join().unwrap(), TASKS);
+        assert_eq!(pool.stats().helped, TASKS as u64);
+    });
+}
