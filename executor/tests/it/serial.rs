@@ -526,7 +526,7 @@ fn a_late_yes_is_no_yes_to_another() {
             });
             spot.wait_until_blocked();
             late.may_refuse.set();
-            second.join().unwrap();
+            drop(second.join().unwrap()); // its own task comes back
             third.join().unwrap();
         });
         assert!(third_ran.load(Ordering::Relaxed), "it was accepted");
