@@ -7,9 +7,8 @@ use std::time::Duration;
 use executor_model::{CancelToken, JoinError, Latch, TaskState, ThreadPoolExecutor, prelude::*};
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 #[test]
 fn a_body_runs_at_most_once_and_always_if_its_task_was_not_cancelled() {

@@ -7,9 +7,8 @@ use std::time::Duration;
 use executor_model::channel::{PutError, PutTimeoutError, Receiver, TakeError, TryPutError, bounded};
 use executor_model::{CancelToken, JoinError, ThreadPoolExecutor, masked, prelude::*};
 use shuttle::sync::Mutex;
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 /// What is left in a channel whose senders are gone.
 fn rest<T>(receiver: &Receiver<T>) -> Vec<T> {

@@ -6,9 +6,8 @@ use executor_model::{
     CancelToken, ExecutorCompletionService, FutureTask, JoinError, Latch, RejectReason, TaskHandle,
     ThreadPoolExecutor, prelude::*,
 };
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 type Service = ExecutorCompletionService<Arc<ThreadPoolExecutor>, usize>;
 

@@ -9,9 +9,8 @@ use executor_model::{
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 /// Notes who has run, and that nobody else did meanwhile.
 #[derive(Clone, Default)]

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use executor_model::{CancelKind, CancelToken, JoinError, Latch, ThreadPoolExecutor, prelude::*};
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::{check, without_new_threads};
+use crate::{check, thread, without_new_threads};
 
 const MS: Duration = Duration::from_millis(1);
 /// It never comes under a model.

@@ -9,9 +9,8 @@ use executor_model::{
     Worker, prelude::*,
 };
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use executor_model::{FifoQueue, Latch, RejectReason, Task, ThreadPoolExecutor, prelude::*};
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 #[test]
 fn a_task_that_comes_while_the_worker_looks_for_the_last_time_is_found() {

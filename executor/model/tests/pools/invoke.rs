@@ -8,9 +8,8 @@ use executor_model::{
     TaskHandle, TaskState, ThreadPoolExecutor, prelude::*,
 };
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 const SOON: Duration = Duration::from_millis(1);
 

@@ -61,6 +61,16 @@ fn run(scheduler: impl Scheduler + 'static, body: &Body) {
     Runner::new(scheduler, Config::new()).run(move || body());
 }
 
+/// Shuttle's threads. Each body is in a box, since all of shuttle's `spawn` is compiled anew for every type of body.
+mod thread {
+    pub(crate) use shuttle::thread::{JoinHandle, yield_now};
+
+    pub(crate) fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+        let body: Box<dyn FnOnce() -> T + Send> = Box::new(body);
+        shuttle::thread::spawn(body)
+    }
+}
+
 fn number(variable: &str) -> Option<u64> {
     let value = std::env::var(variable).ok()?;
     Some(value.parse().unwrap_or_else(|_| panic!("{variable} is to be a number and is {value:?}")))

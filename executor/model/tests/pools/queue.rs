@@ -6,9 +6,8 @@ use executor_model::{
     FifoQueue, JoinError, Latch, Task, TaskHandle, TaskState, ThreadPoolExecutor, prelude::*,
 };
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 /// Whatever has happened to a pool of one thread, its counts are exact: no tombstone is forgotten or counted twice.
 fn counts_are_exact(pool: &ThreadPoolExecutor, completed: u64) {

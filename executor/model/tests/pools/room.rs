@@ -9,9 +9,8 @@ use executor_model::{
 };
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 fn blocking(queue: impl WorkQueue + 'static, block: Block) -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::builder().queue(queue).rejection_handler(block).build().unwrap())

@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use executor_model::{FifoQueue, Hooks, Latch, Task, TaskId, ThreadPoolExecutor, prelude::*};
 use shuttle::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 /// Two threads submit while a third asks: no answer misses a task that was accepted before, or has one too many.
 #[test]

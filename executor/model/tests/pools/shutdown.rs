@@ -9,9 +9,8 @@ use executor_model::{
 };
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 /// What became of a task, from what its submitter and its body saw.
 #[derive(Debug, PartialEq, Eq)]

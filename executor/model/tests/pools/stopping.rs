@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use executor_model::{CancelToken, JoinError, Latch, RejectReason, Stopper, ThreadPoolExecutor, prelude::*};
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
 
-use crate::check;
+use crate::{check, thread};
 
 fn hanging_on(token: &CancelToken, threads: usize) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().threads(threads).cancel_token(token).build().unwrap()

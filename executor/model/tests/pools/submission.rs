@@ -5,10 +5,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use executor_model::{JoinError, Latch, RejectReason, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*};
+use shuttle::current;
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::{current, thread};
 
-use crate::check;
+use crate::{check, thread};
 
 /// Starts all the threads of a pool; afterwards they are idle, or about to be.
 fn warm_up(pool: &ThreadPoolExecutor, threads: usize) {

@@ -16,9 +16,9 @@ use executor_model::{
     WorkQueue, Worker, prelude::*,
 };
 use shuttle::sync::{Condvar, Mutex};
-use shuttle::thread;
 
 use super::scenario::{Body, Call, End, Policy, Queue, Scenario, Step, Which};
+use crate::thread;
 
 /// Plays the scenario once, under the schedule of the moment, and panics if anything is not as it should be.
 pub(super) fn play(scenario: &Scenario) {

@@ -7,10 +7,9 @@ use executor_model::{
     CancelToken, JoinError, Latch, OnStarvation, TaskHandle, ThreadPoolBuilder, ThreadPoolExecutor, masked,
     prelude::*,
 };
-use shuttle::thread;
 
 use super::{fixed, join, page, shared};
-use crate::check;
+use crate::{check, thread};
 
 // ----- against a second one that waits -----
 

@@ -7,10 +7,9 @@ use executor_model::{
     ThreadPoolExecutor, prelude::*,
 };
 use shuttle::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use shuttle::thread;
 
 use super::{fixed, join};
-use crate::check;
+use crate::{check, thread};
 
 fn is_told<T>(result: Result<T, CutShort>) -> bool {
     matches!(result, Err(CutShort::Starved(report)) if !report.chain().is_empty())

@@ -8,10 +8,9 @@ use executor_model::{
     Worker, prelude::*,
 };
 use shuttle::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use shuttle::thread;
 
 use super::{fixed, join, page, shared};
-use crate::{check, without_new_threads};
+use crate::{check, thread, without_new_threads};
 
 fn growing(most: usize) -> ThreadPoolBuilder {
     ThreadPoolExecutor::builder().core_threads(1).maximum_threads(most).queue(FifoQueue::bounded(4))
