@@ -131,7 +131,8 @@ impl Spot {
         if stat.is_empty() {
             return thread::sleep(4 * SHORT);
         }
-        // One that waits for a lock sleeps, too, but not for long. So it has to be the same sleep a little later.
+        // A thread that waits for a lock sleeps, too, but not for long, and the system does not say which of the two it is.
+        // So it has to be in the same sleep a little later. A holder that keeps its lock for longer makes this return too early.
         eventually("the thread is blocked", || {
             let before = sleep_of(&stat);
             thread::sleep(SHORT);

@@ -32,8 +32,11 @@
 //!
 //! A property marks what it does with [`step`], wraps calls that could block for ever into
 //! [`expect`], those that must not wait at all into [`at_once`], and what it is not about into [`aside`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
-//! in the module `probe`, which exists for the model and for real threads. No property sleeps or looks at a clock.
-#![allow(clippy::duplicate_mod, reason = "sync and probe.rs are compiled for the model and for real threads")]
+//! in the module `probe`, and the executors below an answer that needs one in `below`; both exist for the model and for real threads. No property sleeps or looks at a clock.
+#![allow(
+    clippy::duplicate_mod,
+    reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"
+)]
 
 pub mod isolate;
 #[cfg(feature = "memory")]

@@ -200,6 +200,9 @@ pub mod sync;
 #[path = "probe.rs"]
 pub mod probe;
 
+#[path = "below.rs"]
+pub mod below;
+
 /// How many schedules are tried.
 pub const SCHEDULES: usize = 2_000;
 

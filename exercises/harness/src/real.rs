@@ -26,6 +26,9 @@ pub mod sync {
 #[path = "probe.rs"]
 pub mod probe;
 
+#[path = "below.rs"]
+pub mod below;
+
 /// Memory without a lock, as `Plain` under the model of memory. Here two threads are found only if they are
 /// in it in the same moment.
 #[derive(Debug)]

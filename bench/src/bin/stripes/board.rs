@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How much is to be done.
+/// How many tasks a run has, over how many keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) tasks: u32,

@@ -3,12 +3,11 @@
 use exercises_harness::{at_once, expect, fail, panic_on_purpose, step};
 
 use super::exercise::{Executor, Job, Refused, SerialExecutor};
+use crate::below::{AtOnce, Desk, Gate, Threads, on_a_thread};
 use crate::probe::{Counter, Shared, others_come_to_rest, until_others_wait};
 use crate::sync::{Arc, thread};
 
 mod below;
-
-use below::{AtOnce, Desk, Threads, on_a_thread};
 
 const ONE_AT_A_TIME: &str = "whoever looks whether the line moves, and finds that it does not, has to say in the same step, under the \
                              same lock, that it moves now; and it moves until the last job has ended. A job that is executed by a job \
@@ -124,34 +123,6 @@ impl Log {
         if begun != expected {
             fail(&format!("these jobs have run: {begun:?}; and it should have been {expected:?}"), cause);
         }
-    }
-}
-
-/// A gate at which one party waits until another opens it.
-struct Gate {
-    reached: Counter,
-    open: Counter,
-}
-
-impl Gate {
-    fn new() -> Arc<Self> {
-        let (reached, open) =
-            (Counter::new("somebody to come to the gate"), Counter::new("the gate to be opened"));
-        Arc::new(Self { reached, open })
-    }
-
-    fn pass(&self) {
-        self.reached.add();
-        self.open.wait_for(1);
-    }
-
-    fn until_reached(&self, cause: &str) {
-        expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
-    }
-
-    fn open(&self) {
-        step("opens the gate");
-        self.open.add();
     }
 }
 

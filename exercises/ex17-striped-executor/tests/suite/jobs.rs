@@ -199,36 +199,3 @@ impl Log {
         }
     }
 }
-
-/// A gate at which one party waits until another opens it.
-pub(super) struct Gate {
-    reached: Counter,
-    open: Counter,
-}
-
-impl Gate {
-    pub(super) fn new() -> Arc<Self> {
-        let reached = Counter::new("somebody to come to the gate");
-        Arc::new(Self { reached, open: Counter::new("the gate to be opened") })
-    }
-
-    pub(super) fn pass(&self) {
-        self.reached.add();
-        self.open.wait_for(1);
-    }
-
-    /// What a job does that waits here.
-    pub(super) fn passes(self: &Arc<Self>) -> Job {
-        let gate = Arc::clone(self);
-        Box::new(move || gate.pass())
-    }
-
-    pub(super) fn until_reached(&self, cause: &str) {
-        expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
-    }
-
-    pub(super) fn open(&self) {
-        step("opens the gate");
-        self.open.add();
-    }
-}

@@ -3,14 +3,14 @@
 use exercises_harness::{at_once, expect, fail, step};
 
 use super::exercise::{Executor, Refused, StripedExecutor};
+use crate::below::{AtOnce, Desk, Gate, Threads, on_a_thread};
 use crate::probe::{Counter, others_come_to_rest, until_others_wait};
 use crate::sync::{Arc, thread};
 
 mod below;
 mod jobs;
 
-use below::{AtOnce, Desk, Threads, on_a_thread};
-use jobs::{Fate, Gate, Keys, Log, Name};
+use jobs::{Fate, Keys, Log, Name};
 
 const STRANDED: &str = "a job is in its stripe, and what should come to it has gone, or was never taken. Who leaves a stripe has to look \
                         at it once more, and to take it out of the map, under the lock under which others look for it and put jobs in";
