@@ -207,7 +207,7 @@ impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shutdown => f.write_str("the executor is shut down"),
-            Self::Saturated => f.write_str("all threads are busy and the queue is full"),
+            Self::Saturated => f.write_str("the executor has no room for another task"),
             Self::TimedOut => f.write_str("there was no room in time"),
             Self::Interrupted => f.write_str("the submitting task was cancelled while it waited for room"),
             Self::Starved(starvation) => starvation.fmt(f),

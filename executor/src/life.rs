@@ -74,8 +74,12 @@ impl Life {
         if state.is_shutdown {
             return None;
         }
+        Some(self.one_more(&mut state))
+    }
+
+    fn one_more(self: &Arc<Self>, state: &mut LifeState) -> Stay {
         state.staying += 1;
-        Some(Stay { life: Arc::clone(self), counts: AtomicBool::new(true) })
+        Stay { life: Arc::clone(self), counts: AtomicBool::new(true) }
     }
 
     /// The token above the tasks of this life.
@@ -169,6 +173,11 @@ pub(crate) struct Stay {
 }
 
 impl Stay {
+    /// Another one, also after a shutdown. This one must count.
+    pub(crate) fn another(&self) -> Self {
+        self.life.one_more(&mut self.life.state.lock())
+    }
+
     /// Nobody needs to wait for it, until it is resumed.
     pub(crate) fn interrupt(&self) {
         // Relaxed, here and below: whoever moves a task from thread to thread orders these calls.

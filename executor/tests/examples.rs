@@ -9,7 +9,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Cargo builds the examples of a package before it runs the package's tests.
+/// `cargo test -p executor` builds the examples before it runs this. With `--test examples` Cargo builds none of them, and what
+/// is compared is what was built last: run `cargo build -p executor --examples` before that.
 fn example(name: &str) -> PathBuf {
     let test = env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps");

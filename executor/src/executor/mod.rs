@@ -343,6 +343,11 @@ pub trait ExecutorService: Executor {
     /// Blocks until the executor is terminated. Called by a task of this very executor it cannot wait for itself, so it
     /// only shuts down and returns.
     ///
+    /// An executor over another one waits for its own tasks. If a task of the executor below closes it, that task keeps its
+    /// thread meanwhile. When the tasks that it waits for need this very thread, as over a pool of one, the call never returns,
+    /// and that is not found as [starvation](crate::Starvation): let such a task call [`shutdown`](Self::shutdown), and close
+    /// from elsewhere.
+    ///
     /// # Cancellation
     /// If the calling task is cancelled, the orderly end turns into [`shutdown_now`](Self::shutdown_now): what was not
     /// begun is dropped, what runs is cancelled, and the call still waits for that to end.

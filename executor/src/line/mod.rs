@@ -52,7 +52,7 @@ use crate::sync::{Arc, Mutex};
 use crate::task::{HandleCell, Task, TaskState};
 use crate::wait::Ticket;
 use crate::wait_graph::{ComesFrom, Source, look_again_at, see_to};
-use state::{Head, Remains};
+use state::{Head, Next, Remains};
 
 /// Who keeps a line.
 pub(crate) trait Keeper: Sized + Send + Sync + 'static {
@@ -154,15 +154,25 @@ impl<K: Keeper> Line<K> {
 
     /// The head's body.
     fn run_head(self: &Arc<Self>) {
-        let Some(remains) = self.with(|state| state.begin(this_thread())) else { return };
+        let (watcher, tombstones) = (self.keeper.watcher(), self.keeper.tombstones());
+        let mut cancelled = Vec::new(); // dropped when the lock is free
+        let begun = self.with(|state| {
+            let remains = state.begin(this_thread())?;
+            Some((remains, state.next(watcher, tombstones, &mut cancelled)))
+        });
+        let Some((remains, first)) = begun else { return };
         remains.settle();
-        self.keeper.root().also_above_tasks(|| self.run_tasks());
+        self.keeper.root().also_above_tasks(|| {
+            drop(cancelled);
+            self.run_tasks(first);
+        });
     }
 
-    fn run_tasks(self: &Arc<Self>) {
+    fn run_tasks(self: &Arc<Self>, first: Option<Next>) {
         let turn = self.keeper.turns().map_or(usize::MAX, Turns::length);
         let mut left = turn;
-        while let Some(task) = self.next() {
+        let mut next = first.or_else(|| self.next_or_end());
+        while let Some(Next { task, is_last }) = next {
             self.run_task(task);
             left -= 1;
             if left == 0 {
@@ -171,6 +181,7 @@ impl<K: Keeper> Line<K> {
                 }
                 left = turn;
             }
+            next = if is_last { self.next_or_end() } else { self.next() };
         }
     }
 
@@ -186,13 +197,18 @@ impl<K: Keeper> Line<K> {
         });
     }
 
-    /// The next task, or the end of the line.
-    fn next(self: &Arc<Self>) -> Option<Task> {
+    /// The next task, or the end of the line. For when there was one more.
+    fn next(self: &Arc<Self>) -> Option<Next> {
+        let mut cancelled = Vec::new(); // dropped when the lock is free
         let (watcher, tombstones) = (self.keeper.watcher(), self.keeper.tombstones());
+        let next = self.with(|state| state.next(watcher, tombstones, &mut cancelled));
+        next.or_else(|| self.next_or_end())
+    }
+
+    /// The same, under the lock that an end needs. For when there was no other task.
+    fn next_or_end(self: &Arc<Self>) -> Option<Next> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
-        if let Some(task) = self.with(|state| state.next(watcher, tombstones, &mut cancelled)) {
-            return Some(task);
-        }
+        let (watcher, tombstones) = (self.keeper.watcher(), self.keeper.tombstones());
         K::change(self, |state| {
             let next = state.next(watcher, tombstones, &mut cancelled);
             if next.is_none() {
@@ -296,8 +312,11 @@ impl Joined {
 }
 
 impl Remains {
+    #[inline]
     fn settle(self) {
-        self.waiting.into_iter().for_each(Waker::wake);
+        if !self.waiting.is_empty() {
+            self.waiting.into_iter().for_each(Waker::wake);
+        }
         drop(self.tasks);
     }
 }

@@ -42,6 +42,13 @@ struct Queued {
 /// Room for so many tasks stays with a line that is empty.
 const KEPT: usize = 32;
 
+/// What the head runs next.
+pub(super) struct Next {
+    pub(super) task: Task,
+    /// There is no other in the line, for the time being.
+    pub(super) is_last: bool,
+}
+
 /// What a step leaves to be done without the lock.
 #[derive(Default)]
 #[must_use = "it is to be woken and dropped when the lock is free"]
@@ -117,6 +124,9 @@ impl LineState {
     }
 
     fn decided(&mut self) -> Remains {
+        if self.submitters.is_empty() {
+            return Remains::default(); // nearly always, and twice for each burst
+        }
         Remains { waiting: self.submitters.take_all().collect(), ..Remains::default() }
     }
 
@@ -144,10 +154,10 @@ impl LineState {
         watcher: WatcherId,
         tombstones: &Tombstones,
         cancelled: &mut Vec<Task>,
-    ) -> Option<Task> {
+    ) -> Option<Next> {
         while let Some(queued) = self.tasks.pop_front() {
             match queued.leave(watcher, tombstones) {
-                (task, false) => return Some(task),
+                (task, false) => return Some(Next { task, is_last: self.tasks.is_empty() }),
                 (task, true) => cancelled.push(task),
             }
         }

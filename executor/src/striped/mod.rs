@@ -301,7 +301,7 @@ impl<K: Eq + Send + 'static> Look for &mut Entry<'_, K> {
         self.wait_no_more();
         let (shared, hash) = (self.shared, self.hash);
         let mut table = shared.table(hash);
-        if !table.is_open(&shared.life) {
+        if shared.life.is_shutdown() {
             return Some(None);
         }
         let (key, task) = (&mut self.key, &mut self.task);
@@ -369,12 +369,13 @@ where
     S: Send + Sync,
 {
     fn shutdown(&self) {
+        self.shared().shutdown();
         self.inner.shutdown();
     }
 
     fn shutdown_now(&self) -> Vec<Task> {
         let life = self.inner.life();
-        life.shutdown();
+        self.shared().shutdown();
         let mut tasks: Vec<_> = self.shared().stop().into_iter().map(Task::handed_out).collect();
         tasks.extend(life.take_back());
         life.cancel_running();

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::table::{Left, Table};
 use crate::cancel::CancelToken;
 use crate::ids::{Place, TaskId, WatcherId};
-use crate::life::Life;
+use crate::life::{Life, Stay};
 use crate::line::{Keeper, Line, LineState, Tombstones, Turns, recall_heads};
 use crate::panics::discard;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +23,8 @@ pub(super) struct Shared<K> {
     pub(super) tombstones: Tombstones,
     pub(super) turns: Turns,
     pub(super) life: Arc<Life>,
+    /// Until the tables know of the shutdown, they are not asked whether they are empty.
+    open: Mutex<Option<Stay>>,
 }
 
 /// In cache lines of its own, so that threads which use different tables do not disturb each other.
@@ -40,6 +42,7 @@ impl<K: Send + 'static> Shared<K> {
             tombstones: Tombstones::new(),
             turns,
             life: Arc::clone(life),
+            open: Mutex::new(life.begin_stay()),
         })
     }
 
@@ -47,6 +50,13 @@ impl<K: Send + 'static> Shared<K> {
     pub(super) fn table(&self, hash: u64) -> MutexGuard<'_, Lines<K>> {
         let bits = usize::try_from(hash >> 16 & 0xFF).expect("eight bits");
         self.tables[bits % TABLES].0.lock()
+    }
+
+    /// Lets nothing new in. Who enters a table asks the life under the table's lock: so none comes in behind the back of this.
+    pub(super) fn shutdown(&self) {
+        self.life.shutdown();
+        let Some(stay) = self.open.lock().take() else { return };
+        self.tables().for_each(|mut table| table.shutdown(&stay));
     }
 
     /// Takes all tasks out, because no more are to begin: those of each stripe together and in their order.

@@ -8,14 +8,15 @@
 //!
 //! 1. A line is in the table from before its first task until it is idle, or was stopped before its head had begun. It comes
 //!    and goes under the lock of the table.
-//! 2. There is a stay while there is a line: one counts for all of them.
+//! 2. After a shutdown there is a stay while there is a line: one counts for all of them. Before it nobody waits for the end,
+//!    so that lines come and go without a word to the life of the executor, which all threads would have to lock.
 //! 3. Under the lock, `Eq` of keys is called, before anything is changed, and no other code of the user's.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::life::{Life, Stay};
+use crate::life::Stay;
 use crate::sync::Arc;
 
 pub(super) struct Table<K, L> {
@@ -49,13 +50,11 @@ impl<K, L> Table<K, L> {
         Self { lines: HashMap::default(), spare: Some(Vec::new()), stay: None, completed: 0 }
     }
 
-    /// Whether a task may come in.
-    pub(super) fn is_open(&mut self, life: &Arc<Life>) -> bool {
-        if self.stay.is_some() {
-            return !life.is_shutdown();
+    /// The executor was shut down: no more lines come. The end waits for those that are here.
+    pub(super) fn shutdown(&mut self, stay: &Stay) {
+        if !self.lines.is_empty() {
+            self.stay = Some(stay.another());
         }
-        self.stay = life.begin_stay();
-        self.stay.is_some()
     }
 
     /// Has a task come into the line of a key. If there is none, `make` makes one, of a spare one if there is one, and it takes

@@ -1,11 +1,12 @@
 //! How executors over others end, alone or with the service below.
 
 use std::sync::{Arc, Barrier, mpsc};
+use std::time::Duration;
 
 use executor::{
     BoundedExecutor, CancelKind, CancelToken, DirectExecutor, Executor, ExecutorService, FutureTask,
-    JoinError, RejectReason, Task, TaskHandle, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
-    TrackingExecutor, prelude::*,
+    JoinError, RejectReason, RejectedExecution, SerialExecutor, StripedExecutor, Task, TaskHandle, TaskState,
+    ThreadPerTaskExecutor, ThreadPoolExecutor, TrackingExecutor, prelude::*,
 };
 
 use crate::support::{
@@ -16,11 +17,56 @@ fn pool() -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::fixed(1))
 }
 
-/// Each kind of executor over another one, which ends alone.
+/// A striped executor of which only one stripe is used.
+struct OneStripe(StripedExecutor<u8, Arc<ThreadPoolExecutor>>);
+
+impl Executor for OneStripe {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.0.execute_in(0, task)
+    }
+}
+
+impl ExecutorService for OneStripe {
+    fn shutdown(&self) {
+        self.0.shutdown();
+    }
+
+    fn shutdown_now(&self) -> Vec<Task> {
+        self.0.shutdown_now()
+    }
+
+    fn is_shutdown(&self) -> bool {
+        self.0.is_shutdown()
+    }
+
+    fn is_terminated(&self) -> bool {
+        self.0.is_terminated()
+    }
+
+    fn await_termination(&self, timeout: Duration) -> bool {
+        self.0.await_termination(timeout)
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
+}
+
+/// Each kind of executor that gives its tasks to another one as they are, and ends alone.
 fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::over(Arc::clone(pool), 100)),
         Arc::new(TrackingExecutor::over(Arc::clone(pool))),
+        Arc::new(StripedExecutor::<u8, _>::over(Arc::clone(pool))),
+    ]
+}
+
+/// Each kind that puts its tasks into lines, and ends alone. What is taken out of the queue of the executor below, or refused by
+/// it, is the head of a line: tests of their own see to that.
+fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
+    vec![
+        Arc::new(SerialExecutor::over(Arc::clone(pool))),
+        Arc::new(OneStripe(StripedExecutor::over(Arc::clone(pool)))),
     ]
 }
 
@@ -29,6 +75,9 @@ fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100)),
         Arc::new(TrackingExecutor::owning(Arc::clone(pool))),
+        Arc::new(StripedExecutor::<u8, _>::owning(Arc::clone(pool))),
+        Arc::new(SerialExecutor::owning(Arc::clone(pool))),
+        Arc::new(OneStripe(StripedExecutor::owning(Arc::clone(pool)))),
     ]
 }
 
@@ -41,11 +90,23 @@ fn stacks(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
 
 /// Does the same with each of those that end alone, each over a pool of one thread of its own.
 fn on_each(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
-    let count = |pool| over(pool).len() + stacks(pool).len();
-    for n in 0..count(&pool()) {
+    on_each_that_passes_on(&test);
+    on_each_of(lines, test);
+}
+
+/// The same, but for those that put their tasks into lines.
+fn on_each_that_passes_on(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
+    on_each_of(over, &test);
+    on_each_of(stacks, test);
+}
+
+fn on_each_of(
+    kinds: fn(&Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>>,
+    test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>),
+) {
+    for n in 0..kinds(&pool()).len() {
         let pool = pool();
-        let all: Vec<_> = over(&pool).into_iter().chain(stacks(&pool)).collect();
-        test(&all[n], &pool);
+        test(&kinds(&pool)[n], &pool);
         pool.close();
     }
 }
@@ -192,7 +253,7 @@ fn a_task_that_runs_inline_hangs_below_its_submitter_and_its_executor() {
 #[test]
 fn what_another_has_taken_out_and_keeps_is_not_waited_for() {
     within_deadline(|| {
-        on_each(|service, pool| {
+        on_each_that_passes_on(|service, pool| {
             let busy = occupy(&**service);
             let (kept, dropped) = (service.submit(|| 1).unwrap(), service.submit(|| 2).unwrap());
             let mut back = pool.shutdown_now();
@@ -213,7 +274,7 @@ fn what_another_has_taken_out_and_keeps_is_not_waited_for() {
 #[test]
 fn what_another_has_taken_out_and_runs_is_waited_for() {
     within_deadline(|| {
-        on_each(|service, pool| {
+        on_each_that_passes_on(|service, pool| {
             let busy = occupy(pool);
             let (begun, end) = (Signal::new(), Signal::new());
             let (is_begun, until) = (begun.clone(), end.clone());
@@ -356,10 +417,10 @@ fn an_owner_that_is_closed_by_a_task_of_its_service_does_not_wait_for_itself() {
 #[test]
 fn dropping_one_that_is_over_another_neither_waits_nor_cancels() {
     within_deadline(|| {
-        for n in 0..over(&pool()).len() {
+        for n in 0..over(&pool()).len() + lines(&pool()).len() {
             let pool = pool();
             let busy = occupy(&pool);
-            let service = over(&pool).swap_remove(n);
+            let service = over(&pool).into_iter().chain(lines(&pool)).nth(n).unwrap();
             let handle = service.submit(|| 5).unwrap();
             drop(service);
             assert!(!handle.is_finished());

@@ -52,7 +52,7 @@ fn by_default_a_task_without_room_comes_back() {
         pool.execute(|| ()).unwrap();
         let refused = pool.submit(|| 7).unwrap_err();
         assert_matches!(refused.reason, RejectReason::Saturated);
-        assert_eq!(refused.to_string(), "the task was rejected: all threads are busy and the queue is full");
+        assert_eq!(refused.to_string(), "the task was rejected: the executor has no room for another task");
         assert_eq!(refused.handle.state(), TaskState::Pending);
         assert_matches!(refused.task.run(), Outcome::Completed);
         assert_eq!(refused.handle.join().unwrap(), 7);

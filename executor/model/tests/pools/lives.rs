@@ -173,6 +173,7 @@ fn a_pending_task_is_run_or_cancelled_and_the_end_comes_after_it() {
     check(|| {
         let manual = Arc::new(ManualExecutor::new());
         let handles = [1, 2].map(|n| manual.submit(move || n).unwrap());
+        let last = manual.submit(|| 3).unwrap();
         manual.shutdown();
         let cancellers = handles.each_ref().map(TaskHandle::canceller);
         let cancels = thread::spawn(move || cancellers.map(|task| task.cancel()));
@@ -180,6 +181,7 @@ fn a_pending_task_is_run_or_cancelled_and_the_end_comes_after_it() {
         let runs = thread::spawn(move || own.run_all());
         assert!(manual.await_termination(FOR_EVER));
         assert!(handles.iter().all(TaskHandle::is_finished));
+        assert_eq!(last.join().unwrap(), 3, "nobody cancels it");
         let cancelled = cancels.join().unwrap();
         assert_eq!(handles.map(|handle| handle.join().is_err()), cancelled);
         runs.join().unwrap();

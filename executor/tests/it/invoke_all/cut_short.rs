@@ -67,7 +67,7 @@ fn after_a_refusal_half_way_those_accepted_have_ended_and_the_others_are_whole()
         assert_matches!(error.reason, InvokeAllFailure::Rejected(RejectReason::Saturated));
         assert_eq!(states(&error.handles), [TaskState::Completed; 2]);
         assert_eq!(error.not_submitted.len(), 2);
-        assert_eq!(error.to_string(), "a task was rejected: all threads are busy and the queue is full");
+        assert_eq!(error.to_string(), "a task was rejected: the executor has no room for another task");
         assert_eq!(run_elsewhere(error), [0, 1, 2, 3]);
     });
 }

@@ -437,7 +437,7 @@ pub fn a_refusal_is_told_and_leaves_nothing_behind() {
     let caller = call(&world, LIMIT, job);
     let cause = "the job will never run, and the alarm will not ring for a long time: return the refusal at once, with its reason";
     caller.must_have(
-        "Refused: all threads are busy and the queue is full",
+        "Refused: the executor has no room for another task",
         "the executor refused the job",
         cause,
     );
