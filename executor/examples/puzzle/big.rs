@@ -31,7 +31,6 @@ pub fn stop() {
 }
 // ANCHOR_END: stop
 
-// ANCHOR: measure
 pub fn measure() {
     println!("workers     batches      levels");
     let alone = timed(1, |search, _| search.sequential());
@@ -50,4 +49,3 @@ fn timed(workers: usize, solve: impl Fn(&Arc<Search<Blocks>>, Arc<dyn Executor>)
     assert_eq!(solve(&search, pool), Ok(None));
     began.elapsed().as_secs_f64()
 }
-// ANCHOR_END: measure

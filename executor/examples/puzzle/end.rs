@@ -5,7 +5,6 @@ use super::under_way::UnderWay;
 use super::unfinished::Unfinished;
 use executor::{CancelToken, Latch, masked};
 
-// ANCHOR: end
 pub struct End<T> {
     pub(super) state: Mutex<State<T>>,
     pub(super) none_under_way: Latch,
@@ -17,7 +16,6 @@ pub(super) struct State<T> {
     pub(super) found: Option<T>,
     pub(super) unfinished: Option<Unfinished>,
 }
-// ANCHOR_END: end
 
 impl<T> End<T> {
     /// Of a search with one task. A cancel of the caller's token is one of the search.

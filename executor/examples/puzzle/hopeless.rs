@@ -5,7 +5,6 @@ use crate::{classic, counted, puzzles};
 use executor::{Discard, Executor, FifoQueue, ThreadPoolExecutor};
 use std::{sync::Arc, time::Duration};
 
-// ANCHOR: none
 pub fn none() {
     let [a, b, c] = [(); 3].map(|()| fresh(puzzles::without_solution()));
     let two = Arc::new(ThreadPoolExecutor::fixed(2));
@@ -22,7 +21,6 @@ pub fn none() {
     );
     println!("the same, on a pool that discards: {:?}", counted::solve(&c, &forgetful));
 }
-// ANCHOR_END: none
 
 fn left(pool: &ThreadPoolExecutor) -> usize {
     let stats = pool.stats();

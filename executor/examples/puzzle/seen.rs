@@ -26,7 +26,6 @@ impl Seen {
         &self.shards[(Mix::default().hash_one(entry) >> 40) as usize % SHARDS] // the set uses the outer bits
     }
 
-    // ANCHOR: is_new
     /// Whether this is the first time. Of several threads with the same position one is told so.
     pub fn is_new(&self, last: Move, position: Position) -> Result<bool, Unfinished> {
         let entry = Entry::new(last, position);
@@ -36,7 +35,6 @@ impl Seen {
         }
         Ok(shard.insert(entry))
     }
-    // ANCHOR_END: is_new
 
     pub fn count(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().unwrap().len()).sum()

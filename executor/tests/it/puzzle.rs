@@ -193,7 +193,7 @@ fn a_puzzle_without_solution_is_known_to_have_none() {
     });
 }
 
-/// Goes on for ever. It is told of each position, and says whether that is a solution.
+/// Has so many positions that no search sees them all, in no order. It is told of each position, and says whether that is a solution.
 struct Endless<F>(F);
 
 impl<F: Fn(u64) -> bool + Send + Sync + 'static> Puzzle for Endless<F> {
@@ -206,11 +206,13 @@ impl<F: Fn(u64) -> bool + Send + Sync + 'static> Puzzle for Endless<F> {
     }
 
     fn moves(&self, Position(position): Position) -> Vec<(Move, Position)> {
-        [0, 1].map(|side| (Move(side), Position((2 * position + u64::from(side)) % (1 << 50)))).into()
+        let next =
+            |side: u8| (position.wrapping_mul(6_364_136_223_846_793_005) + u64::from(side)) % (1 << 56);
+        [0, 1].map(|side| (Move(side), Position(next(side)))).into()
     }
 
-    fn before(&self, _: Move, Position(position): Position) -> Position {
-        Position(position / 2)
+    fn before(&self, _: Move, _: Position) -> Position {
+        unreachable!("no way back is asked for")
     }
 }
 
@@ -241,8 +243,8 @@ fn a_solution_stops_those_who_still_search() {
     within_deadline(|| {
         for way in ways() {
             let (search, (pool, executor)) =
-                (Arc::new(Search::new(Endless(|at| at == 100), usize::MAX)), pool_of(2));
-            assert_eq!(way(&search, &executor), Ok(Some(Position(100))));
+                (Arc::new(Search::new(Endless(|at| at % 1_000 == 7), usize::MAX)), pool_of(2));
+            assert_matches!(way(&search, &executor), Ok(Some(Position(at))) if at % 1_000 == 7);
             nothing_is_left(&pool);
         }
     });
@@ -291,10 +293,10 @@ fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solut
         }
         for way in ways() {
             let panics = Endless(|position| {
-                assert!(position < 1 << 8, "a position that the puzzle cannot stand");
+                assert!(position % 1_000 != 7, "a position that the puzzle cannot stand");
                 false
             });
-            let (search, (_, executor)) = (Arc::new(Search::new(panics, usize::MAX)), pool_of(2));
+            let (search, (_, executor)) = (Arc::new(Search::new(panics, 50_000)), pool_of(2));
             assert_eq!(way(&search, &executor), Err(Unfinished::TaskLost));
         }
     });
