@@ -103,6 +103,7 @@ examples! {
     inside_a_pool,
     keep_a_promise,
     life_of_a_task,
+    loops,
     main_returns,
     minimal_pool_dies,
     order_of_a_cancel,
@@ -120,6 +121,7 @@ examples! {
     taking_turns,
     thread_local_leak,
     time_limits,
+    tree_walk,
     waits_for_its_own_thread,
     who_asked,
     whose_request,
@@ -190,6 +192,21 @@ fn idle_stripes_leaves_none() {
 fn what_was_running_is_known_or_presumed() {
     each_ends_with("what_was_running", &["classic", "ours"].map(|way| (way, 0)));
     assert!(!run("what_was_running", "such a way").status.success());
+}
+
+/// `measure` takes minutes.
+#[test]
+fn puzzle_is_solved_or_known_to_have_no_solution() {
+    each_ends_with("puzzle", &["moves", "ways", "none"].map(|way| (way, 0)));
+    assert!(!run("puzzle", "such a way").status.success());
+}
+
+/// It says by how many seconds it was late. A machine that stands still for one of them disturbs that.
+#[test]
+fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/puzzle_stop.txt");
+    let book = fs::read_to_string(book).unwrap();
+    measured_until("puzzle", "stop", |printed| printed.replace("\r\n", "\n") == book);
 }
 
 /// The trials of `pool_steps` one by one, as the book runs them.

@@ -1,4 +1,5 @@
-//! A protocol of a program, compiled against the model: how a package of models for a program is made.
+//! Protocols of programs, compiled against the model: a small one, which shows how a package of models for a program is
+//! made, and how the searches of an example end.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;
@@ -10,6 +11,8 @@ mod door {
 
 // In a package beside the program: `#[path = "../../src/protocol.rs"]`.
 mod protocol;
+
+mod search;
 
 use door::sync::Arc;
 use door::thread;

@@ -1,0 +1,56 @@
+//! Loops whose iterations become tasks: one that may, and one that may not.
+//!
+//! ```sh
+//! cargo run -p executor --example loops
+//! ```
+//!
+//! The book's chapter: Loops and recursion.
+
+use executor::{ManualExecutor, ThreadPoolExecutor, prelude::*};
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+
+// ANCHOR: independent
+fn prices() -> [u64; 4] {
+    [120, 80, 200, 40]
+}
+
+fn with_tax(price: u64) -> u64 {
+    price + price / 5
+}
+
+fn sequential() -> Vec<u64> {
+    prices().into_iter().map(with_tax).collect()
+}
+
+fn parallel(pool: &ThreadPoolExecutor) -> Result<Vec<u64>, Box<dyn Error>> {
+    let ended = pool.invoke_all(prices().map(|price| move || with_tax(price)))?;
+    Ok(ended.into_iter().map(|handle| handle.join()).collect::<Result<_, _>>()?)
+}
+// ANCHOR_END: independent
+
+// ANCHOR: carried
+/// The balance after each payment. Each iteration needs what the one before it has left.
+fn balances(order: impl Fn(usize) -> usize) -> Result<Vec<u64>, Box<dyn Error>> {
+    let (executor, account) = (ManualExecutor::new(), Arc::new(Mutex::new((0, vec![0; 4]))));
+    let tasks = prices().into_iter().enumerate().map(|(number, price)| {
+        let account = Arc::clone(&account);
+        executor.submit(move || {
+            let mut account = account.lock().unwrap();
+            account.0 += price;
+            account.1[number] = account.0;
+        })
+    });
+    let handles = tasks.collect::<Result<Vec<_>, _>>()?;
+    (0..4).for_each(|turn| drop(executor.run(handles[order(turn)].id())));
+    Ok(account.lock().unwrap().1.clone())
+}
+// ANCHOR_END: carried
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("a loop:             {:?}", sequential());
+    println!("a task each:        {:?}", parallel(&ThreadPoolExecutor::fixed(2))?);
+    println!("balances, in order: {:?}", balances(|turn| turn)?);
+    println!("in another order:   {:?}", balances(|turn| 3 - turn)?);
+    Ok(())
+}

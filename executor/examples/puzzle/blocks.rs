@@ -1,0 +1,58 @@
+//! A board with sliding blocks, and its positions in a few bits each.
+
+use super::puzzle::Position;
+
+/// No board has more cells.
+pub const CELLS: usize = 32;
+
+/// Of each cell: `EMPTY`, the kind of the block whose upper left corner it is, or `COVERED` by another part of a block.
+pub type Board = [u8; CELLS];
+pub const EMPTY: u8 = 0;
+pub const COVERED: u8 = u8::MAX;
+
+/// Blocks of the same size are alike, so that a board on which two of them have changed places is the same position.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    pub width: usize,
+    pub height: usize,
+}
+
+/// A sliding-block puzzle: get a block of the first kind to a certain place.
+pub struct Blocks {
+    pub width: usize,
+    pub height: usize,
+    pub kinds: Vec<Kind>,
+    pub start: Position,
+    pub target: usize,
+    /// The drawing of the start.
+    pub letters: Vec<u8>,
+}
+
+impl Blocks {
+    /// How many bits tell one kind, or an empty cell, from the others.
+    fn bits(&self) -> u32 {
+        usize::BITS - self.kinds.len().leading_zeros()
+    }
+
+    // ANCHOR: pack
+    /// From the upper left corner on: what begins in each cell, with nothing for the cells that are covered.
+    pub fn pack(&self, board: &Board) -> Position {
+        let (bits, cells) = (self.bits(), &board[..self.width * self.height]);
+        let begins = cells.iter().filter(|begins| **begins != COVERED);
+        Position(begins.fold(1, |packed, begins| packed << bits | u64::from(*begins)))
+    }
+    // ANCHOR_END: pack
+
+    pub fn unpack(&self, Position(packed): Position) -> Board {
+        let mut board = [EMPTY; CELLS];
+        let mut left = (u64::BITS - 1 - packed.leading_zeros()) / self.bits();
+        for cell in 0..self.width * self.height {
+            if board[cell] != COVERED {
+                left -= 1;
+                let begins = packed >> (left * self.bits()) & ((1 << self.bits()) - 1);
+                self.put(&mut board, cell, begins as u8);
+            }
+        }
+        board
+    }
+}

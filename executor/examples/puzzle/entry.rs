@@ -1,0 +1,39 @@
+//! What is kept of each position that was seen: eight bytes.
+
+use super::puzzle::{Move, Position};
+use std::hash::{Hash, Hasher};
+
+// ANCHOR: entry
+/// The position in the upper 56 bits, in the lower 8 the move that led to it.
+#[derive(Clone, Copy)]
+pub struct Entry(u64);
+
+impl Entry {
+    pub fn new(last: Move, Position(position): Position) -> Self {
+        Self(position << 8 | u64::from(last.0))
+    }
+
+    pub fn last(self) -> Move {
+        Move(self.0 as u8)
+    }
+
+    fn position(self) -> u64 {
+        self.0 >> 8
+    }
+}
+
+/// Entries for the same position are equal, whichever move led to it.
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.position() == other.position()
+    }
+}
+// ANCHOR_END: entry
+
+impl Eq for Entry {}
+
+impl Hash for Entry {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.position());
+    }
+}

@@ -1,0 +1,59 @@
+//! Sliding-block puzzles, searched by one thread and by many tasks.
+//!
+//! ```sh
+//! cargo run -p executor --example puzzle -- moves              # the solution of Klotski
+//! cargo run -p executor --example puzzle -- ways               # how long it is by each way to search
+//! cargo run -p executor --example puzzle -- none               # a puzzle without solution
+//! cargo run --release -p executor --example puzzle -- stop     # a time limit, a bound on memory
+//! cargo run --release -p executor --example puzzle -- measure  # takes minutes
+//! ```
+//!
+//! The book's chapter: Searching.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+/// What a model checker has stand-ins for.
+mod door {
+    pub(crate) use std::sync;
+}
+
+mod puzzle; // positions and moves, of whatever puzzle
+mod blocks; // a board, and how it is packed into a word
+mod slide; // blocks that move
+mod moves; // a board is a puzzle
+mod puzzles; // three boards
+mod way; // a solution, board by board
+mod text; // in a terminal
+mod picture; // as SVG
+
+mod mix; // a quick hash function
+mod entry; // what is kept of a position
+mod seen; // the positions that were seen
+mod unfinished; // why it has no answer
+mod end; // how a search ends
+mod under_way; // what is still to do
+mod search; // the search on one thread
+mod classic; // a task for each position: hangs if there is no solution
+mod counted; // the same, and it knows
+mod batches; // many positions for each task
+mod levels; // a shortest solution
+
+mod trials; // how long the solution is
+mod hopeless; // a puzzle without solution
+mod big; // a puzzle of sixteen million positions
+
+use std::{env, error::Error, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let file = env::args().nth(2).unwrap_or_else(|| "klotski.svg".into());
+    match env::args().nth(1).as_deref() {
+        Some("moves") => text::print(&trials::solution()?),
+        Some("picture") => fs::write(file, picture::of(&trials::solution()?))?,
+        Some("ways") => trials::ways()?,
+        Some("none") => hopeless::none(),
+        Some("stop") => big::stop(),
+        Some("measure") => big::measure(),
+        _ => return Err("say which: moves, picture FILE, ways, none, stop, measure".into()),
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! The positions that a search has seen, and the way back from each.
+
+use super::door::sync::Mutex;
+use super::entry::Entry;
+use super::mix::Mix;
+use super::puzzle::{Move, Position, Puzzle};
+use super::unfinished::Unfinished;
+use std::collections::HashSet;
+use std::hash::BuildHasher;
+
+/// So many that two threads rarely want the same lock.
+const SHARDS: usize = 64;
+
+pub struct Seen {
+    shards: Vec<Mutex<HashSet<Entry, Mix>>>,
+    most_in_each: usize,
+}
+
+impl Seen {
+    /// Has room for about `most` positions: some shard is full a little earlier.
+    pub fn with_room_for(most: usize) -> Self {
+        Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), most_in_each: most.div_ceil(SHARDS) }
+    }
+
+    fn shard(&self, entry: Entry) -> &Mutex<HashSet<Entry, Mix>> {
+        &self.shards[(Mix::default().hash_one(entry) >> 40) as usize % SHARDS] // the set uses the outer bits
+    }
+
+    /// Whether this is the first time. Of several threads with the same position one is told so.
+    pub fn is_new(&self, last: Move, position: Position) -> Result<bool, Unfinished> {
+        let entry = Entry::new(last, position);
+        let mut shard = self.shard(entry).lock().unwrap();
+        if shard.len() == self.most_in_each && !shard.contains(&entry) {
+            return Err(Unfinished::NoRoom);
+        }
+        Ok(shard.insert(entry))
+    }
+
+    pub fn count(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().unwrap().len()).sum()
+    }
+
+    /// The moves from the start to a position that was seen, and where each leads.
+    pub fn way_to<P: Puzzle>(&self, puzzle: &P, mut position: Position) -> Vec<(Move, Position)> {
+        let mut way = Vec::new();
+        loop {
+            let entry = Entry::new(Move::NONE, position);
+            let last = self.shard(entry).lock().unwrap().get(&entry).expect("it was seen").last();
+            way.push((last, position));
+            if last == Move::NONE {
+                way.reverse();
+                return way;
+            }
+            position = puzzle.before(last, position);
+        }
+    }
+}

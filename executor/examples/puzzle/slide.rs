@@ -1,0 +1,42 @@
+//! How blocks move: one block, by one cell.
+
+use super::blocks::{Blocks, Board, COVERED, EMPTY, Kind};
+
+/// Up, right, down, left. The opposite of each is two further.
+const STEPS: [(isize, isize); 4] = [(0, -1), (1, 0), (0, 1), (-1, 0)];
+
+impl Blocks {
+    pub fn kind(&self, number: u8) -> Kind {
+        self.kinds[usize::from(number) - 1]
+    }
+
+    /// The cells of a block.
+    pub fn cells(&self, kind: Kind, corner: usize) -> impl Iterator<Item = usize> {
+        let width = self.width;
+        (0..kind.height).flat_map(move |y| (0..kind.width).map(move |x| corner + y * width + x))
+    }
+
+    /// Puts a block, or nothing, into its cells, which are empty.
+    pub fn put(&self, board: &mut Board, corner: usize, begins: u8) {
+        if begins != EMPTY {
+            self.cells(self.kind(begins), corner).for_each(|cell| board[cell] = COVERED);
+            board[corner] = begins;
+        }
+    }
+
+    /// Takes the block in `corner` off the board.
+    pub fn lift(&self, board: &mut Board, corner: usize) -> u8 {
+        let number = board[corner];
+        self.cells(self.kind(number), corner).for_each(|cell| board[cell] = EMPTY);
+        number
+    }
+
+    /// The corner that a block would have after a step, if the cells are empty that it would have then.
+    pub fn step(&self, board: &Board, kind: Kind, corner: usize, direction: usize) -> Option<usize> {
+        let x = (corner % self.width).checked_add_signed(STEPS[direction].0)?;
+        let y = (corner / self.width).checked_add_signed(STEPS[direction].1)?;
+        let inside = x + kind.width <= self.width && y + kind.height <= self.height;
+        let to = y * self.width + x;
+        (inside && self.cells(kind, to).all(|cell| board[cell] == EMPTY)).then_some(to)
+    }
+}

@@ -1,0 +1,59 @@
+//! The tasks of a search that are queued or run.
+//!
+//! 1. There is an [`UnderWay`] for each. A task makes that of another before it submits it, while it has its own. So the
+//!    count is zero only when nothing is left to do.
+//! 2. It is dropped with its task, whether that was run, refused, handed back or dropped, or panicked.
+//! 3. Only a task that [completes](UnderWay::complete) has looked at all that it was given.
+
+use super::door::sync::Arc;
+use super::{end::End, unfinished::Unfinished};
+use executor::CancelToken;
+
+// ANCHOR: under_way
+pub struct UnderWay<T> {
+    end: Arc<End<T>>,
+    why_not: Option<Unfinished>,
+}
+
+impl<T> UnderWay<T> {
+    /// For one that is counted already.
+    pub(super) fn new(end: Arc<End<T>>) -> Self {
+        Self { end, why_not: Some(Unfinished::TaskLost) }
+    }
+
+    pub fn another(&self) -> Self {
+        self.end.state.lock().unwrap().under_way += 1;
+        Self::new(Arc::clone(&self.end))
+    }
+
+    pub fn complete(mut self) {
+        self.why_not = None;
+    }
+
+    pub fn found(self, solution: T) {
+        self.end.state.lock().unwrap().found.get_or_insert(solution);
+        self.give_up(Unfinished::Cancelled); // the others need not go on
+    }
+
+    pub fn give_up(mut self, why: Unfinished) {
+        self.why_not = Some(why);
+        self.end.stop.cancel();
+    }
+
+    pub fn stop(&self) -> &CancelToken {
+        &self.end.stop
+    }
+}
+
+impl<T> Drop for UnderWay<T> {
+    fn drop(&mut self) {
+        let mut state = self.end.state.lock().unwrap();
+        state.unfinished = state.unfinished.or(self.why_not);
+        state.under_way -= 1;
+        if state.under_way == 0 {
+            drop(state);
+            self.end.none_under_way.count_down();
+        }
+    }
+}
+// ANCHOR_END: under_way

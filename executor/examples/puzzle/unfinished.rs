@@ -1,0 +1,25 @@
+//! What comes of a search.
+
+use super::puzzle::Position;
+use std::{error, fmt};
+
+/// A position that solves the puzzle; `None` if there is no solution.
+pub type Answer = Result<Option<Position>, Unfinished>;
+
+/// Why a search cannot say that there is no solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    Cancelled,
+    /// A task was refused or dropped, or it panicked.
+    TaskLost,
+    /// There are more positions than there is room for.
+    NoRoom,
+}
+
+impl error::Error for Unfinished {}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the search was not finished: {self:?}")
+    }
+}

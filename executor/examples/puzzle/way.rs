@@ -1,0 +1,51 @@
+//! A solution as people tell it: the steps of one block in a row are one move.
+
+use super::blocks::{Blocks, COVERED, EMPTY, Kind};
+use super::puzzle::{Move, Position};
+
+/// A puzzle, and its boards from the first to the last.
+pub struct Way {
+    pub blocks: Blocks,
+    pub boards: Vec<Shown>,
+}
+
+/// A board, and the corner of the block that was moved last.
+pub struct Shown {
+    pub letters: Vec<u8>,
+    pub position: Position,
+    pub moved: Option<usize>,
+}
+
+impl Blocks {
+    /// The boards from the first to the last, one for each move.
+    pub fn shown(&self, way: &[(Move, Position)]) -> Vec<Shown> {
+        let first = Shown { letters: self.letters.clone(), position: way[0].1, moved: None };
+        let mut boards = vec![first];
+        for (last, position) in &way[1..] {
+            let before = boards.last().expect("there is the first");
+            let mut board = self.unpack(*position);
+            let kind = self.kind(self.lift(&mut board, last.to()));
+            let from = self.step(&board, kind, last.to(), last.back()).expect("it came from there");
+            let letters = self.relettered(&before.letters, kind, from, last.to());
+            if before.moved == Some(from) {
+                boards.pop();
+            }
+            boards.push(Shown { letters, position: *position, moved: Some(last.to()) });
+        }
+        boards
+    }
+
+    /// The letters after a block was moved.
+    fn relettered(&self, letters: &[u8], kind: Kind, from: usize, to: usize) -> Vec<u8> {
+        let mut after = letters.to_vec();
+        self.cells(kind, from).for_each(|cell| after[cell] = b'.');
+        self.cells(kind, to).for_each(|cell| after[cell] = letters[from]);
+        after
+    }
+
+    /// The blocks of a position, by their corners.
+    pub fn blocks(&self, position: Position) -> impl Iterator<Item = (usize, u8)> {
+        let board = self.unpack(position).into_iter().enumerate();
+        board.filter(|(_, begins)| !matches!(*begins, EMPTY | COVERED))
+    }
+}

@@ -1,0 +1,41 @@
+//! A tree that is walked in parallel: results as they come, and a latch that opens when all are there.
+//!
+//! ```sh
+//! cargo run -p executor --example tree_walk
+//! ```
+//!
+//! The book's chapter: Loops and recursion.
+
+#![allow(unreachable_pub)] // the module reads like that of a library
+
+mod walk;
+
+use executor::{ManualExecutor, ThreadPoolExecutor};
+use std::{error::Error, sync::Arc};
+use walk::{start, walk};
+
+// ANCHOR: main
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut results = Vec::new();
+    walk(1, &mut results);
+    println!("recursion:   {results:?}");
+
+    let by_hand = Arc::new(ManualExecutor::new());
+    let (all_done, come) = start(by_hand.clone());
+    while by_hand.run_next().is_some() {
+        println!(
+            "result {:?}, folders to come: {}, latch: {}",
+            come.recv()?,
+            by_hand.pending().len(),
+            all_done.count()
+        );
+    }
+
+    let (all_done, come) = start(Arc::new(ThreadPoolExecutor::fixed(2)));
+    all_done.wait()?;
+    let mut results: Vec<_> = come.iter().collect();
+    results.sort_unstable();
+    println!("on a pool:   {results:?}, sorted");
+    Ok(())
+}
+// ANCHOR_END: main
