@@ -177,6 +177,7 @@ scenarios! {
     waits::submitters_that_give_up,
     stripes::many_at_once_and_many_in_turn,
     stripes::handed_back_and_dropped,
+    stripes::reported_to_who_waits_for_any,
 }
 
 fn measure(scenario: fn() -> Round) {

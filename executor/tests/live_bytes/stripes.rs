@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use executor::{SerialExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
+use executor::{
+    ExecutorCompletionService, SerialExecutor, Stripe, StripedExecutor, ThreadPoolExecutor, prelude::*,
+};
 
 use crate::LIVE_BYTES;
 use crate::support::{large_task, occupy, until};
@@ -63,6 +65,26 @@ pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
         drop(other); // before its tasks have run
         drop(busy);
         drop(serial);
+        pool.close();
+    }
+}
+
+/// Which lines hold tasks that report to somebody is noted for the whole process, until they have left them.
+pub(crate) fn reported_to_who_waits_for_any() -> impl Fn() + Sync {
+    let next = AtomicUsize::new(0);
+    move || {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let striped = Arc::new(StripedExecutor::over(Arc::clone(&pool)));
+        for _ in 0..100 {
+            let stripe = Stripe::of(Arc::clone(&striped), next.fetch_add(1, Ordering::SeqCst));
+            let service = ExecutorCompletionService::new(stripe);
+            for n in 0..3 {
+                let _ = service.submit(move || n).unwrap();
+            }
+            for n in 0..3 {
+                assert_eq!(service.take().unwrap().unwrap().join().unwrap(), n);
+            }
+        }
         pool.close();
     }
 }

@@ -111,6 +111,32 @@ fn the_users_own_tasks_come_back_in_the_order_of_their_stripes() {
     });
 }
 
+/// Between two turns, the head of a stripe waits in the queue of the pool.
+#[test]
+fn what_has_run_in_a_stripe_that_is_stopped_between_two_turns_stays_counted() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let striped = StripedExecutor::over(Arc::clone(&pool)).turns_of(1);
+        let (first, begun, end) = (Signal::new(), Signal::new(), Signal::new());
+        let until = first.clone();
+        striped.execute_in("one", move || until.wait()).unwrap();
+        let second = striped.submit_in("one", || ()).unwrap();
+        let (is_begun, until) = (begun.clone(), end.clone());
+        pool.execute(move || {
+            is_begun.set();
+            until.wait();
+        })
+        .unwrap();
+        first.set();
+        begun.wait();
+        let back: Vec<_> = striped.shutdown_now().iter().map(Task::id).collect();
+        assert_eq!((back, striped.stats().completed), (vec![second.id()], 1));
+        end.set();
+        assert!(striped.await_termination(LONG));
+        pool.close();
+    });
+}
+
 #[test]
 fn only_its_own_running_tasks_are_cancelled() {
     within_deadline(|| {
