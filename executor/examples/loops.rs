@@ -6,7 +6,7 @@
 //!
 //! The book's chapter: Loops and recursion.
 
-use executor::{ManualExecutor, ThreadPoolExecutor, prelude::*};
+use executor::{ManualExecutor, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 
@@ -25,7 +25,7 @@ fn sequential() -> Vec<u64> {
 
 fn parallel(pool: &ThreadPoolExecutor) -> Result<Vec<u64>, Box<dyn Error>> {
     let ended = pool.invoke_all(prices().map(|price| move || with_tax(price)))?;
-    Ok(ended.into_iter().map(|handle| handle.join()).collect::<Result<_, _>>()?)
+    Ok(ended.into_iter().map(TaskHandle::join).collect::<Result<_, _>>()?)
 }
 // ANCHOR_END: independent
 

@@ -34,7 +34,7 @@ pub fn stop() {
 pub fn measure() {
     println!("workers     batches      levels");
     let alone = timed(1, |search, _| search.sequential());
-    println!("no pool   {:8.1} s  {:8.1} s", alone, alone);
+    println!("no pool   {alone:8.1} s  {alone:8.1} s");
     for workers in [1, 2, 4, 8] {
         let batches = timed(workers, |search, pool| batches::solve(search, &pool, Bounds(4 * workers, 64)));
         let levels = timed(workers, |search, pool| levels::solve(search, &pool, 4 * workers));

@@ -50,7 +50,7 @@ impl Blocks {
             if board[cell] != COVERED {
                 left -= 1;
                 let begins = packed >> (left * self.bits()) & ((1 << self.bits()) - 1);
-                self.put(&mut board, cell, begins as u8);
+                self.put(&mut board, cell, begins.to_le_bytes()[0]);
             }
         }
         board

@@ -14,7 +14,7 @@ impl Entry {
     }
 
     pub fn last(self) -> Move {
-        Move(self.0 as u8)
+        Move(self.0.to_le_bytes()[0])
     }
 
     fn position(self) -> u64 {

@@ -15,12 +15,14 @@ impl BuildHasher for Mix {
 
 impl Hasher for Mix {
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(self.0 << 8 | u64::from(*byte)));
+        for byte in bytes {
+            self.write_u64(self.0 << 8 | u64::from(*byte));
+        }
     }
 
     fn write_u64(&mut self, word: u64) {
-        let product = u128::from(word ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
-        self.0 = product as u64 ^ (product >> 64) as u64;
+        let product = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ product >> 32;
     }
 
     fn finish(&self) -> u64 {

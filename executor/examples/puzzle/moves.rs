@@ -6,7 +6,7 @@ use super::puzzle::{Move, Position, Puzzle};
 /// A step, told by where it led to and in which direction.
 impl Move {
     fn step(to: usize, direction: usize) -> Self {
-        Self((to * 4 + direction) as u8)
+        Self(u8::try_from(to * 4 + direction).expect("a board has few cells"))
     }
 
     pub fn to(self) -> usize {
@@ -14,7 +14,7 @@ impl Move {
     }
 
     pub fn back(self) -> usize {
-        usize::from(self.0 % 4 ^ 2)
+        usize::from((self.0 + 2) % 4)
     }
 }
 

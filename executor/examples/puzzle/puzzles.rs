@@ -38,9 +38,9 @@ pub fn draw(drawing: &str, target: usize) -> Blocks {
         let number = known.unwrap_or_else(|| {
             kinds.push(kind);
             kinds.len() - 1
-        }) as u8
-            + 1;
-        board[cell] = if cell == corner { number } else { COVERED };
+        });
+        let begins = u8::try_from(number + 1).expect("there are few kinds");
+        board[cell] = if cell == corner { begins } else { COVERED };
     }
     let mut blocks = Blocks { width, height, kinds, start: Position(0), target, letters };
     blocks.start = blocks.pack(&board);

@@ -35,8 +35,8 @@ impl<T> UnderWay<T> {
         self.give_up(Unfinished::Cancelled); // the others need not go on
     }
 
-    pub fn give_up(mut self, why: Unfinished) {
-        self.why_not = Some(why);
+    pub fn give_up(self, why: Unfinished) {
+        self.end.state.lock().unwrap().unfinished.get_or_insert(why); // before the others say that they were stopped
         self.end.stop.cancel();
     }
 

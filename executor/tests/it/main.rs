@@ -68,5 +68,5 @@ mod bounded; // a bound on what is under way, over any executor
 mod tracking; // which tasks ran when an executor was shut down abruptly
 mod serial; // one task at a time, over any executor
 mod striped; // one task at a time for each key, over any executor
-mod puzzle; // searches that are spread over many tasks: what they find, and that they end
+mod searches; // puzzles that many tasks solve together: what they find, and that they end
 mod traps; // the complaints that people have about thread pools elsewhere

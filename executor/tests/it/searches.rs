@@ -120,28 +120,28 @@ fn the_fewest_steps_of_klotski_are_found_in_order_and_by_levels() {
 
 /// A well-known number. The target is outside, so that all of them are seen.
 #[test]
-fn klotski_has_25955_positions_whichever_way_they_are_searched() {
+fn klotski_has_25955_positions() {
     within_deadline(|| {
-        let all = || fresh(Blocks { target: blocks::CELLS - 1, ..puzzles::klotski() });
-        let search = all();
+        let search = fresh(Blocks { target: blocks::CELLS - 1, ..puzzles::klotski() });
         assert_eq!(search.sequential(), Ok(None));
         assert_eq!(search.seen.count(), 25_955);
-        for way in ways() {
-            let (search, (pool, executor)) = (all(), pool_of(2));
-            assert_eq!(way(&search, &executor), Ok(None));
-            assert_eq!(search.seen.count(), 25_955);
-            nothing_is_left(&pool);
-        }
     });
+}
+
+/// A large block that has to get from one corner to the opposite one.
+fn small() -> Blocks {
+    puzzles::draw("AAB AAC DEF G..", 7)
 }
 
 #[test]
 fn a_solution_that_tasks_find_is_a_way_from_the_start() {
     within_deadline(|| {
+        let search = fresh(small());
+        let fewest = steps(&search, search.sequential().unwrap().unwrap());
         for way in ways() {
-            let (search, (pool, executor)) = (fresh(puzzles::klotski()), pool_of(3));
+            let (search, (pool, executor)) = (fresh(small()), pool_of(3));
             let solved = way(&search, &executor).unwrap().unwrap();
-            assert!(steps(&search, solved) >= 116);
+            assert!(steps(&search, solved) >= fewest);
             nothing_is_left(&pool);
         }
     });
@@ -162,21 +162,22 @@ fn a_search_by_tasks_promises_no_shortest_solution() {
 fn the_classic_finds_a_solution_and_never_learns_that_there_is_none() {
     within_deadline(|| {
         let (pool, executor) = pool_of(2);
-        let search = fresh(puzzles::klotski());
+        let search = fresh(small());
         let solved = classic::solve(&search, &executor, LONG).unwrap().unwrap();
         steps(&search, solved);
         nothing_is_left(&pool);
 
         let search = fresh(puzzles::without_solution());
-        let waits = Arc::clone(&search);
-        let waiter = CancelToken::new();
-        let token = waiter.clone();
-        let solver = thread::spawn(move || token.attach(|| classic::solve(&waits, &executor, 2 * LONG)));
+        let its_search = Arc::clone(&search);
+        let caller = CancelToken::new();
+        let token = caller.clone();
+        let waiting_for_it =
+            thread::spawn(move || token.attach(|| classic::solve(&its_search, &executor, 2 * LONG)));
         eventually("all positions are seen", || search.seen.count() == 168);
         nothing_is_left(&pool);
-        assert!(!solver.is_finished());
-        waiter.cancel();
-        assert_matches!(solver.join().unwrap(), Err(WaitError::Interrupted));
+        assert!(!waiting_for_it.is_finished());
+        caller.cancel();
+        assert_matches!(waiting_for_it.join().unwrap(), Err(WaitError::Interrupted));
     });
 }
 
@@ -266,9 +267,9 @@ fn a_time_limit_stops_a_search() {
 fn a_search_sees_no_more_positions_than_it_has_room_for() {
     within_deadline(|| {
         for way in ways() {
-            let (search, (pool, executor)) = (Arc::new(Search::new(puzzles::klotski(), 6_400)), pool_of(2));
+            let (search, (pool, executor)) = (Arc::new(Search::new(puzzles::klotski(), 640)), pool_of(2));
             assert_eq!(way(&search, &executor), Err(Unfinished::NoRoom));
-            assert!(search.seen.count() <= 6_400);
+            assert!(search.seen.count() <= 640);
             nothing_is_left(&pool);
         }
     });
@@ -293,10 +294,10 @@ fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solut
         }
         for way in ways() {
             let panics = Endless(|position| {
-                assert!(position % 1_000 != 7, "a position that the puzzle cannot stand");
+                assert!(position % 100 != 7, "a position that the puzzle cannot stand");
                 false
             });
-            let (search, (_, executor)) = (Arc::new(Search::new(panics, 50_000)), pool_of(2));
+            let (search, (_, executor)) = (Arc::new(Search::new(panics, 5_000)), pool_of(2));
             assert_eq!(way(&search, &executor), Err(Unfinished::TaskLost));
         }
     });
@@ -329,7 +330,7 @@ fn batches_have_at_most_so_many_tasks_at_a_time() {
             noted.fetch_max(stats.queued + stats.active, Ordering::Relaxed);
             false
         };
-        let search = Arc::new(Search::new(Endless(look), 20_000));
+        let search = Arc::new(Search::new(Endless(look), 5_000));
         assert_eq!(batches::solve(&search, &executor, Bounds(3, 4)), Err(Unfinished::NoRoom));
         // A task that has given its place back may still be ending: one on each thread.
         assert!((3..=5).contains(&most.load(Ordering::Relaxed)), "{most:?}");
