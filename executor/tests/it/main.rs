@@ -68,4 +68,5 @@ mod bounded; // a bound on what is under way, over any executor
 mod tracking; // which tasks ran when an executor was shut down abruptly
 mod serial; // one task at a time, over any executor
 mod striped; // one task at a time for each key, over any executor
+mod scheduled; // tasks that run later, and again and again
 mod traps; // the complaints that people have about thread pools elsewhere
