@@ -119,6 +119,7 @@ examples! {
     taking_turns,
     thread_local_leak,
     time_limits,
+    timer_and_scheduler,
     waits_for_its_own_thread,
     who_asked,
     whose_request,
