@@ -26,6 +26,7 @@
 //! | `shared` | the schedule behind its lock, the sleeper, and the way to the pool |
 //! | `planning` | how a series is put together: [`SeriesBuilder`] |
 //! | `builder` | how the executor is put together: [`ScheduledPoolBuilder`] |
+//! | `limited` | tasks with a time limit that nobody has to wait for |
 //! | this one | the executor |
 //!
 //! # Invariants
@@ -45,6 +46,7 @@ mod slack;
 mod shared;
 mod planning;
 mod builder;
+mod limited;
 
 pub use builder::ScheduledPoolBuilder;
 pub use planning::{RejectedSeries, SeriesBuilder};

@@ -168,6 +168,8 @@ const CALLS: &[(&str, Blocks)] = &[
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
     ("ScheduledThreadPoolExecutor::drop", "the same"),
+    ("ScheduledThreadPoolExecutor::submit_with_timeout", "submits to a pool whose queue has no bound"),
+    ("ScheduledThreadPoolExecutor::submit_with_timeout_or", "the same"),
     ("RejectionHandler::rejected", "is called in a submission, which is in `CALLS`"),
     ("RefusingPool::execute_when_room", "the same"),
     ("ShutdownHooks::add_pool", "registers a hook, which waits later and is no task"),
