@@ -61,6 +61,9 @@ impl WatcherId {
     /// a second, six days long, or for ten thousand, a year and a half.
     const LANE_BITS: u32 = 24;
 
+    /// How many queues of a watcher have ids of their own.
+    pub(crate) const LANES: usize = 1 << Self::LANE_BITS;
+
     pub(crate) const FIRST: Self = Self(NonZeroU64::MIN);
     pub(crate) const LAST: Self = Self(NonZeroU64::MAX);
 

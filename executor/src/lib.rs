@@ -54,6 +54,7 @@
 //! | `line` | | Order without a lock | tasks that run one at a time, in order |
 //! | `serial` | [`SerialExecutor`] | Order without a lock | one task at a time, over any executor |
 //! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Order without a lock | one task at a time for each key, over any executor |
+//! | `scheduled` | [`ScheduledThreadPoolExecutor`], [`Series`], [`MissedTicks`], [`AfterPanic`] | – | tasks that run later, or again and again |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |
@@ -108,6 +109,8 @@
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
 //! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded` | |
 //! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
+//! | `ScheduledThreadPoolExecutor`, `Timer` | [`ScheduledThreadPoolExecutor`] | |
+//! | `ScheduledFuture` of a periodic task | [`Series`] | |
 //! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] | Bounding a pool; Order without a lock; What was running |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
 //!
@@ -120,6 +123,8 @@
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `rustix`: `CancellableListener` and `CancellableChild`, on Unix.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends, by itself or by a signal.
+//! * `timer-slack`: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] is woken within a microsecond or two
+//!   instead of some fifty, on Linux.
 //! * `tracing`: [`NamedThreads`] says when its threads begin and when they end, and a pool when its tasks starve each other.
 //!
 //! # Limits
@@ -227,6 +232,12 @@ pub use serial::SerialExecutor;
 
 mod striped;
 pub use striped::{Identity, Stripe, StripeStats, StripedExecutor, StripedStats};
+
+mod scheduled;
+pub use scheduled::{
+    AfterPanic, MissedTicks, RejectedSeries, ScheduledPoolBuilder, ScheduledStats,
+    ScheduledThreadPoolExecutor, Series, SeriesBuilder, SeriesEnd,
+};
 
 mod cancellable_task;
 pub use cancellable_task::{CancellableTask, CancellingExecutor};

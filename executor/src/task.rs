@@ -97,6 +97,11 @@ impl Task {
         Self { body: Body::Closure(Closure::new(f)), attributes: None, id: TaskId::next() }
     }
 
+    /// The same with an id that was given: of one of several tasks that are one to their user.
+    pub(crate) fn of(id: TaskId, f: impl FnOnce() + Send + 'static) -> Self {
+        Self { body: Body::Closure(Closure::new(f)), attributes: None, id }
+    }
+
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
         Self { body: Body::Other(Other::WithHandle(Duty(Some(cell)))), attributes: None, id }

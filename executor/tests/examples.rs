@@ -122,6 +122,7 @@ examples! {
     thread_local_leak,
     time_limits,
     tree_walk,
+    timer_and_scheduler,
     waits_for_its_own_thread,
     who_asked,
     whose_request,

@@ -16,6 +16,7 @@ const IN_ORDER: &[&str] = &[
     "executor/mod.rs",
     "line/mod.rs",
     "striped/mod.rs",
+    "scheduled/mod.rs",
     "thread_pool/mod.rs",
     "uninterruptible/mod.rs",
     "shutdown_hooks/mod.rs",

@@ -19,7 +19,7 @@ std::thread_local! {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Instant(Duration);
+pub struct Instant(Duration);
 
 impl Instant {
     pub(crate) fn now() -> Self {

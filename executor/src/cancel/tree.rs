@@ -276,7 +276,7 @@ impl Callbacks {
         self.0.is_empty()
     }
 
-    pub(super) fn run(self) {
+    pub(crate) fn run(self) {
         if !self.are_none() {
             call_outside(|| self.run_here());
         }

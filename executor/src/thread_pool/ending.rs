@@ -92,6 +92,11 @@ impl Drop for ThreadPoolExecutor {
 }
 
 impl ThreadPoolExecutor {
+    /// Whether a wait for its end could only deadlock, because the pool waits for the calling thread.
+    pub(crate) fn waits_for_this_thread(&self) -> bool {
+        waits_for_this_thread(&self.shared)
+    }
+
     /// Waits for the end without a way to be cancelled, unless waiting could only deadlock.
     fn wait_for_the_end(&self) {
         if !waits_for_this_thread(&self.shared) {

@@ -9,9 +9,10 @@ use executor::{
     CutShort, DirectExecutor, Executor, ExecutorCompletionService, ExecutorService, FutureTask,
     InvokeAllError, InvokeAnyError, JoinError, JoinTimeoutError, Latch, ManualExecutor, MinimalPool,
     NotTerminated, Outcome, OwnedPermit, Panic, Permit, PoolState, PoolStats, Promise, Registration,
-    RejectReason, RejectedExecution, RejectedSubmission, Semaphore, SharedHandle, SharedJoinError,
-    Starvation, Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor,
-    ThreadPoolExecutor, TrackingExecutor, TryJoinError, WaitError, Worker,
+    RejectReason, RejectedExecution, RejectedSeries, RejectedSubmission, ScheduledThreadPoolExecutor,
+    Semaphore, Series, SeriesEnd, SharedHandle, SharedJoinError, Starvation, Stopper, Task, TaskError,
+    TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TrackingExecutor,
+    TryJoinError, WaitError, Worker,
 };
 
 /// Can be sent, but not shared: the least that a result has to be.
@@ -47,7 +48,10 @@ fn everything_public_is_send_and_sync() {
     shareable::<Stopper>();
     shareable::<RejectReason>();
     shareable::<Worker>(); // so that a factory's error can carry it
+    shareable::<ScheduledThreadPoolExecutor>();
     shareable::<Semaphore>();
+    shareable::<Series>();
+    shareable::<SeriesEnd>();
     shareable::<SharedHandle<i32>>();
     shareable::<Task>();
     shareable::<TaskHandle<OnlySend>>();
@@ -71,6 +75,7 @@ fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
     error::<TaskError>();
     error::<SharedJoinError>();
     error::<RejectedExecution>();
+    error::<RejectedSeries>();
     error::<RejectedSubmission<OnlySend>>();
     error::<InvokeAllError<OnlySend>>();
     error::<InvokeAnyError<OnlySend, String>>();
@@ -87,6 +92,7 @@ fn what_a_caught_panic_may_leave_behind_stays_usable() {
     unwind_safe::<Latch>();
     unwind_safe::<Semaphore>();
     unwind_safe::<ThreadPoolExecutor>();
+    unwind_safe::<ScheduledThreadPoolExecutor>();
     unwind_safe::<DirectExecutor>();
     unwind_safe::<ThreadPerTaskExecutor>();
 }

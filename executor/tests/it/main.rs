@@ -69,4 +69,5 @@ mod tracking; // which tasks ran when an executor was shut down abruptly
 mod serial; // one task at a time, over any executor
 mod striped; // one task at a time for each key, over any executor
 mod searches; // puzzles that many tasks solve together: what they find, and that they end
+mod scheduled; // tasks that run later, and again and again
 mod traps; // the complaints that people have about thread pools elsewhere

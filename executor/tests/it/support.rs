@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use executor::{
     DirectExecutor, Executor, ExecutorService, FifoQueue, RefusingPool, RejectedExecution, RejectionHandler,
-    ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
+    ScheduledThreadPoolExecutor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
 /// Longer than anything here takes, unless it is broken or the machine is very busy. `.ci/mutants` breaks it on purpose, and
@@ -300,10 +300,11 @@ pub(crate) fn on_every_executor(test: impl Fn(&dyn Executor)) {
 
 /// The same for those that can be shut down.
 pub(crate) fn on_every_pool(test: impl Fn(&dyn ExecutorService)) {
-    let pools: [(&str, Box<dyn ExecutorService>); 5] = [
+    let pools: [(&str, Box<dyn ExecutorService>); 6] = [
         ("fixed(2)", Box::new(ThreadPoolExecutor::fixed(2))),
         ("single()", Box::new(ThreadPoolExecutor::single())),
         ("cached()", Box::new(ThreadPoolExecutor::cached())),
+        ("scheduled(2)", Box::new(ScheduledThreadPoolExecutor::new(2))),
         (
             "Arc<dyn ExecutorService>",
             Box::new(Arc::new(ThreadPoolExecutor::fixed(2)) as Arc<dyn ExecutorService>),

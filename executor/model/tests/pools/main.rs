@@ -20,6 +20,7 @@ mod lives;
 mod queue;
 mod room;
 mod run;
+mod scheduled;
 mod shutdown;
 mod starvation;
 mod starved;

@@ -14,8 +14,8 @@ use std::time::Duration;
 use executor::{
     Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
     ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure, InvokeAnyFailure, JoinError,
-    JoinTimeoutError, Latch, RejectReason, Semaphore, SharedJoinError, StripedExecutor, Task,
-    ThreadPoolBuilder, ThreadPoolExecutor, WaitError, prelude::*,
+    JoinTimeoutError, Latch, RejectReason, ScheduledThreadPoolExecutor, Semaphore, Series, SharedJoinError,
+    StripedExecutor, Task, ThreadPoolBuilder, ThreadPoolExecutor, WaitError, prelude::*,
 };
 
 use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
@@ -124,6 +124,10 @@ const CALLS: &[(&str, Blocks)] = &[
         let striped = StripedExecutor::over(Arc::new(pool));
         refused(&striped.submit_in(0, || ()).unwrap_err().reason)
     }),
+    ("Series::join", || rests(&idle_scheduler()).join().is_err()),
+    ("Series::join_timeout", || {
+        rests(&idle_scheduler()).join_timeout(FOR_EVER) == Err(WaitError::Interrupted)
+    }),
     ("ExecutorService::await_termination", || {
         let (_busy, pool) = with_room();
         !pool.await_termination(FOR_EVER)
@@ -163,6 +167,9 @@ const CALLS: &[(&str, Blocks)] = &[
 /// What can come to the wait and is no cancellation point, or is none of its own.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
+    ("ScheduledThreadPoolExecutor::drop", "the same"),
+    ("ScheduledThreadPoolExecutor::submit_with_timeout", "submits to a pool whose queue has no bound"),
+    ("ScheduledThreadPoolExecutor::submit_with_timeout_or", "the same"),
     ("RejectionHandler::rejected", "is called in a submission, which is in `CALLS`"),
     ("RefusingPool::execute_when_room", "the same"),
     ("ShutdownHooks::add_pool", "registers a hook, which waits later and is no task"),
@@ -180,8 +187,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
 /// What waits inside of a task of the library's own, which is run by `Task::run` as any other: a head of a line submits its
-/// successor. By names alone, whatever runs a task would come to that.
-const INSIDE: &[(&str, &str)] = &[("Line", "hand_over")];
+/// successor. By names alone, whatever runs a task would come to that. And what a thread of the library's own does.
+const INSIDE: &[(&str, &str)] = &[("Line", "hand_over"), ("Shared", "sleep_and_hand_over")];
 
 type Blocks = fn() -> bool;
 
@@ -218,6 +225,15 @@ fn full() -> (Occupied, ThreadPoolExecutor) {
 fn occupied(builder: ThreadPoolBuilder) -> (Occupied, ThreadPoolExecutor) {
     let pool = builder.on_drop(DropPolicy::Detach).build().unwrap();
     (occupy(&pool), pool)
+}
+
+fn idle_scheduler() -> ScheduledThreadPoolExecutor {
+    ScheduledThreadPoolExecutor::new(1)
+}
+
+/// A series that never has a run.
+fn rests(pool: &ScheduledThreadPoolExecutor) -> Series {
+    pool.schedule_at_fixed_rate(FOR_EVER, FOR_EVER, |_| ()).unwrap()
 }
 
 fn refused(reason: &RejectReason) -> bool {

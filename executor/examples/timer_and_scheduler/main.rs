@@ -1,0 +1,51 @@
+//! The same program on a timer with one thread and on a scheduled pool: a long task, and one that panics.
+//!
+//! ```sh
+//! cargo run -p executor --example timer_and_scheduler
+//! ```
+//!
+//! The timer is in `timer.rs`.
+
+mod timer;
+
+use executor::ScheduledThreadPoolExecutor;
+use std::sync::mpsc;
+use std::time::Duration;
+use timer::Timer;
+
+type Job = Box<dyn FnOnce() + Send>;
+type After<'a> = &'a dyn Fn(Duration, Job) -> bool;
+
+fn main() {
+    let timer = Timer::new();
+    let after: After<'_> = &|delay, job| timer.after(delay, job);
+    long_task("Timer", after, Duration::from_millis(500));
+    panicking_task("Timer", after);
+
+    let pool = ScheduledThreadPoolExecutor::new(2);
+    let after: After<'_> = &|delay, job| pool.schedule(delay, job).is_ok();
+    long_task("ScheduledThreadPoolExecutor", after, Duration::from_secs(30));
+    panicking_task("ScheduledThreadPoolExecutor", after);
+}
+
+/// The long task goes on until the short one has run, or it is out of patience.
+fn long_task(who: &str, after: After<'_>, patience: Duration) {
+    let (tell, told) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
+    after(Duration::ZERO, Box::new(move || _ = end.send(told.recv_timeout(patience).is_ok())));
+    after(Duration::from_millis(20), Box::new(move || _ = tell.send(())));
+    let runs = if ended.recv().expect("it ends") { "runs in time" } else { "has to wait" };
+    println!("{who}: while a long task runs, a short one {runs}");
+}
+
+/// Another task is planned already when one panics, and a third is planned after that. What is dropped unrun drops its sender.
+fn panicking_task(who: &str, after: After<'_>) {
+    let [(tell, second), (tell_too, third)] = [mpsc::channel(), mpsc::channel()];
+    after(Duration::from_millis(200), Box::new(move || _ = tell.send(())));
+    after(Duration::ZERO, Box::new(|| panic!("no such file")));
+    let says = |ran| if ran { "has run" } else { "never runs" };
+    let second = says(second.recv().is_ok());
+    after(Duration::ZERO, Box::new(move || _ = tell_too.send(())));
+    let third = says(third.recv().is_ok());
+    println!("{who}: after a panic, what was planned {second}, what comes later {third}");
+}

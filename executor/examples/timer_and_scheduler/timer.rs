@@ -1,0 +1,43 @@
+//! A timer with one thread, which watches the time and runs what is due. That it does both is its fault.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+pub(crate) struct Timer {
+    new: Sender<(Instant, Job)>,
+}
+
+impl Timer {
+    pub(crate) fn new() -> Self {
+        let (new, jobs) = mpsc::channel();
+        thread::spawn(move || run(&jobs));
+        Self { new }
+    }
+
+    /// Has a job run when `delay` has passed. False if the timer is dead.
+    pub(crate) fn after(&self, delay: Duration, job: impl FnOnce() + Send + 'static) -> bool {
+        self.new.send((Instant::now() + delay, Box::new(job))).is_ok()
+    }
+}
+
+fn run(new: &Receiver<(Instant, Job)>) {
+    let mut planned = BTreeMap::new();
+    for number in 0.. {
+        let received = match planned.first_key_value() {
+            None => new.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(((at, _), _)) => new.recv_timeout(Instant::saturating_duration_since(at, Instant::now())),
+        };
+        match received {
+            Ok((at, job)) => _ = planned.insert((at, number), job), // the number keeps the order of equal times
+            Err(RecvTimeoutError::Timeout) => {
+                let (_, job): (_, Job) = planned.pop_first().expect("its time has come");
+                job(); // here: nothing else is run meanwhile, and a panic ends the thread
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How a scheduled pool is put together.
+
+use std::fmt;
+
+use super::ScheduledThreadPoolExecutor;
+use super::schedule::AfterShutdown;
+use super::shared::Shared;
+use crate::panics::PanicHandler;
+use crate::starvation::OnStarvation;
+use crate::thread_pool::{Hooks, PoolConfigError, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor};
+
+/// Puts a [`ScheduledThreadPoolExecutor`] together.
+///
+/// ```
+/// use executor::{ScheduledThreadPoolExecutor, prelude::*};
+/// use std::time::Duration;
+///
+/// let pool = ScheduledThreadPoolExecutor::builder()
+///     .threads(2)
+///     .name("housekeeping")
+///     .delayed_after_shutdown(false)
+///     .build()?;
+/// let tomorrow = pool.schedule(Duration::from_secs(86_400), || println!("good morning"))?;
+/// pool.close(); // does not wait until then
+/// assert!(tomorrow.is_finished());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a builder does nothing until `build`"]
+pub struct ScheduledPoolBuilder {
+    pool: ThreadPoolBuilder,
+    name: String,
+    after: AfterShutdown,
+}
+
+impl ScheduledPoolBuilder {
+    pub(super) fn new() -> Self {
+        let after = AfterShutdown { delayed: true, periodic: false };
+        Self { pool: ThreadPoolExecutor::builder(), name: "executor-sleeper".to_owned(), after }
+    }
+
+    /// How many threads run what is due. They start one by one, as tasks are scheduled, and stay. Default: 1.
+    #[doc(alias = "corePoolSize")]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.pool = self.pool.threads(threads);
+        self
+    }
+
+    /// What threads are called: `NAME-thread-1`, …, and `NAME-sleeper`, which watches the time.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.name = format!("{name}-sleeper");
+        self.pool = self.pool.name(name);
+        self
+    }
+
+    /// As [`ThreadPoolBuilder::thread_factory`]. The thread that watches the time is not made by it.
+    pub fn thread_factory(mut self, factory: impl ThreadFactory + 'static) -> Self {
+        self.pool = self.pool.thread_factory(factory);
+        self
+    }
+
+    /// As [`ThreadPoolBuilder::hooks`]. Each run of a series is a task.
+    pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
+        self.pool = self.pool.hooks(hooks);
+        self
+    }
+
+    /// As [`ThreadPoolBuilder::panic_handler`].
+    pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
+        self.pool = self.pool.panic_handler(handler);
+        self
+    }
+
+    /// As [`ThreadPoolBuilder::on_starvation`].
+    pub fn on_starvation(mut self, what: OnStarvation) -> Self {
+        self.pool = self.pool.on_starvation(what);
+        self
+    }
+
+    /// Whether tasks that wait for their time still run after a shutdown. Default: yes. If not, a shutdown drops them, which
+    /// completes their handles as cancelled.
+    #[doc(alias = "setExecuteExistingDelayedTasksAfterShutdownPolicy")]
+    pub fn delayed_after_shutdown(mut self, run: bool) -> Self {
+        self.after.delayed = run;
+        self
+    }
+
+    /// Whether series go on after a shutdown. Default: no. If so, the executor is not terminated before each series has been
+    /// cancelled or has ended with a panic.
+    #[doc(alias = "setContinueExistingPeriodicTasksAfterShutdownPolicy")]
+    pub fn periodic_after_shutdown(mut self, go_on: bool) -> Self {
+        self.after.periodic = go_on;
+        self
+    }
+
+    /// Makes the executor. No thread exists yet.
+    ///
+    /// # Errors
+    /// [`PoolConfigError::ZeroThreads`] if it is to have no threads.
+    pub fn build(self) -> Result<ScheduledThreadPoolExecutor, PoolConfigError> {
+        let shared = Shared::new(self.pool.build()?, self.name);
+        Ok(ScheduledThreadPoolExecutor { shared, after: self.after })
+    }
+}
+
+impl fmt::Debug for ScheduledPoolBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScheduledPoolBuilder")
+            .field("pool", &self.pool)
+            .field("delayed_after_shutdown", &self.after.delayed)
+            .field("periodic_after_shutdown", &self.after.periodic)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+//! Tasks with a time limit that nobody has to wait for.
+//!
+//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) calls a task off when its waiter is out of patience. A task whose handle is awaited
+//! much later, or never, needs a limit of its own. It is kept by the timer of the process and not by the pool, whose threads may
+//! all be busy with tasks that take too long. The limit goes along with the task as its companion, so it is taken back when the
+//! task has ended, is dropped or is cancelled.
+
+use super::ScheduledThreadPoolExecutor;
+use super::rule::later;
+use crate::cancel::CancelToken;
+use crate::companion::Companion;
+use crate::executor::{Executor, RejectedExecution, RejectedSubmission};
+use crate::handle::{FutureTask, Promise, TaskHandle};
+use crate::panics::contain;
+use crate::sync::{Arc, Duration, Instant, Mutex};
+use crate::timer::{self, Entry};
+
+/// Keeps the limit of a task.
+struct Limit(#[expect(dead_code, reason = "its drop takes the limit back")] Mutex<Entry>);
+
+impl Companion for Limit {}
+
+impl ScheduledThreadPoolExecutor {
+    /// Submits a task that is cancelled if it has not ended when `timeout` has passed. The time it waits for a thread counts.
+    ///
+    /// ```
+    /// use executor::{FutureTask, JoinError, ScheduledThreadPoolExecutor};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let sleeps = FutureTask::cancellable(|token| token.sleep(Duration::from_secs(3600)));
+    /// let sleeps = pool.submit_with_timeout(Duration::from_millis(5), sleeps)?;
+    /// assert!(matches!(sleeps.join(), Err(JoinError::Cancelled)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RejectedSubmission`] if the executor was shut down. The limit of a task that comes back still counts.
+    pub fn submit_with_timeout<T: Send + 'static>(
+        &self,
+        timeout: Duration,
+        task: impl Into<FutureTask<T>>,
+    ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
+        let FutureTask { task, handle } = task.into();
+        let canceller = handle.canceller();
+        let cancel = move || _ = canceller.cancel();
+        let task = FutureTask { task, handle };
+        self.submit_limited(timeout, task, cancel)
+    }
+
+    /// The same with something else in the place of the result, when the time is up: what `instead` returns, or its panic. Then
+    /// the task is cancelled.
+    ///
+    /// `instead` is called by a thread of the process's timer.
+    ///
+    /// ```
+    /// use executor::{CancelToken, ScheduledThreadPoolExecutor};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let load = || CancelToken::current().sleep(Duration::from_secs(3600)).map_or("nothing", |()| "advertisement");
+    /// let banner = pool.submit_with_timeout_or(Duration::from_millis(5), load, || "stand-in")?;
+    /// assert_eq!(banner.join()?, "stand-in");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`submit_with_timeout`](Self::submit_with_timeout).
+    pub fn submit_with_timeout_or<T: Send + 'static>(
+        &self,
+        timeout: Duration,
+        body: impl FnOnce() -> T + Send + 'static,
+        instead: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
+        let (promise, handle) = Promise::new();
+        let promise = Arc::new(promise);
+        let (of_the_limit, asked) = (Arc::clone(&promise), promise.token());
+        let inner = FutureTask::new(move || {
+            let token = CancelToken::linked([&CancelToken::current(), &asked]);
+            keep(&promise, || token.attach(body));
+        });
+        let canceller = inner.handle.canceller();
+        let give_up = move || {
+            keep(&of_the_limit, instead); // first: a cancel would decide the outcome
+            canceller.cancel();
+        };
+        self.submit_limited(timeout, FutureTask { task: inner.task, handle }, give_up)
+    }
+
+    fn submit_limited<T: Send + 'static>(
+        &self,
+        timeout: Duration,
+        task: FutureTask<T>,
+        when_time_is_up: impl FnOnce() + Send + 'static,
+    ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
+        let FutureTask { task, handle } = task;
+        let entry = timer::at(later(Instant::now(), timeout), || Some(Box::new(when_time_is_up)));
+        match self.execute_task(task.accompanied(Limit(Mutex::new(entry)))) {
+            Ok(()) => Ok(handle),
+            Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
+        }
+    }
+}
+
+/// Keeps a promise by what `f` returns, or its panic, if that comes first.
+fn keep<T: Send + 'static>(promise: &Promise<T>, f: impl FnOnce() -> T) {
+    match contain(f) {
+        Ok(value) => drop(promise.complete(value)),
+        Err(panic) => {
+            let payload = panic.take_payload().expect("nobody else has seen it");
+            if promise.panic_with(payload).is_ok() {
+                panic.mark_read(); // the handle has it now
+            }
+        }
+    }
+}

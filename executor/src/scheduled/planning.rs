@@ -1,0 +1,148 @@
+//! How a series is put together before it begins.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+use super::rule::{AfterPanic, MissedTicks, Pace, Rule, later};
+use super::series::{Body, Inner, Series};
+use super::shared::Shared;
+use crate::error::RejectReason;
+use crate::sync::{Duration, Instant, Mutex};
+
+/// Puts a [`Series`] together: [`ScheduledThreadPoolExecutor::series`](crate::ScheduledThreadPoolExecutor::series).
+///
+/// ```
+/// use executor::{AfterPanic, MissedTicks, ScheduledThreadPoolExecutor};
+/// use std::time::Duration;
+///
+/// let pool = ScheduledThreadPoolExecutor::new(1);
+/// let poll = pool
+///     .series(|_| println!("anything new?"))
+///     .named("poll")
+///     .first_after(Duration::from_secs(5))
+///     .missed_ticks(MissedTicks::Skip)
+///     .after_panic(AfterPanic::BackOff { first: Duration::from_secs(1), most: Duration::from_secs(60) })
+///     .at_fixed_rate(Duration::from_secs(10))?;
+/// assert!(poll.next_run().is_some());
+/// # Ok::<(), executor::RejectedSeries>(())
+/// ```
+#[must_use = "a series begins with `at_fixed_rate` or `with_fixed_delay`"]
+pub struct SeriesBuilder<'a> {
+    shared: &'a Shared,
+    body: Body,
+    name: Option<Cow<'static, str>>,
+    first: Instant,
+    missed: MissedTicks,
+    after_panic: AfterPanic,
+}
+
+impl<'a> SeriesBuilder<'a> {
+    pub(super) fn new(shared: &'a Shared, body: Body) -> Self {
+        let (missed, after_panic) = (MissedTicks::default(), AfterPanic::default());
+        Self { shared, body, name: None, first: Instant::now(), missed, after_panic }
+    }
+
+    /// Gives the series a name, which its runs have as tasks. Default: none.
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// When the first run is, counted from this call. Default: at once. A time too long for the clock means never.
+    pub fn first_after(self, delay: Duration) -> Self {
+        self.first_at(later(Instant::now(), delay))
+    }
+
+    /// When the first run is. At once, if that has passed.
+    pub fn first_at(mut self, at: Instant) -> Self {
+        self.first = at;
+        self
+    }
+
+    /// What a series at a fixed rate does about missed ticks. Default: [`MissedTicks::CatchUp`].
+    pub fn missed_ticks(mut self, what: MissedTicks) -> Self {
+        self.missed = what;
+        self
+    }
+
+    /// What follows a run that has panicked. Default: [`AfterPanic::Stop`].
+    pub fn after_panic(mut self, what: AfterPanic) -> Self {
+        self.after_panic = what;
+        self
+    }
+
+    /// Begins the series, with a tick each `period` from the first run. Its runs never overlap. It does not drift: each tick is a
+    /// whole number of periods after the first.
+    ///
+    /// # Errors
+    /// [`RejectedSeries`] if the executor was shut down, or the thread that watches the time could not be started.
+    ///
+    /// # Panics
+    /// If `period` is zero.
+    pub fn at_fixed_rate(self, period: Duration) -> Result<Series, RejectedSeries> {
+        assert!(!period.is_zero(), "a fixed rate needs a period");
+        self.begin(Pace::FixedRate, period)
+    }
+
+    /// Begins the series, with `delay` between the end of a run and the begin of the next.
+    ///
+    /// # Errors
+    /// As [`at_fixed_rate`](Self::at_fixed_rate).
+    pub fn with_fixed_delay(self, delay: Duration) -> Result<Series, RejectedSeries> {
+        self.begin(Pace::FixedDelay, delay)
+    }
+
+    fn begin(self, pace: Pace, period: Duration) -> Result<Series, RejectedSeries> {
+        let rule = Rule { pace, period, missed: self.missed, after_panic: self.after_panic, panics: 0 };
+        let may_be_zero = pace == Pace::FixedDelay;
+        let inner = Inner::new(self.name, self.body, self.shared.planner(), may_be_zero);
+        match self.shared.plan_series(self.first, rule, &inner) {
+            Ok(()) => Ok(Series::of(&inner)),
+            Err(reason) => {
+                let body = inner.body.lock().take().expect("no run has begun");
+                Err(RejectedSeries { reason, body: Box::new(Mutex::new(Some(body))) })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for SeriesBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeriesBuilder")
+            .field("name", &self.name)
+            .field("first", &self.first)
+            .field("missed_ticks", &self.missed)
+            .field("after_panic", &self.after_panic)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A series was refused. What it was to run comes back.
+#[must_use = "dropping it drops what was to be run"]
+pub struct RejectedSeries {
+    /// Why.
+    pub reason: RejectReason,
+    body: Box<Mutex<Option<Body>>>, // never contended: the lock makes the error `Sync`
+}
+
+impl RejectedSeries {
+    /// What was to be run, for another executor.
+    pub fn into_body(self) -> Box<dyn FnMut(&Series) + Send> {
+        self.body.lock().take().expect("it is taken once, by value")
+    }
+}
+
+impl fmt::Debug for RejectedSeries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RejectedSeries").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for RejectedSeries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the series was rejected: {}", self.reason)
+    }
+}
+
+impl Error for RejectedSeries {}

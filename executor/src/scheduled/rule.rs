@@ -1,0 +1,253 @@
+//! When a series runs next: arithmetic on instants, and nothing else.
+//!
+//! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick is computed from the
+//! tick before it and never from the clock, so lateness does not add up: the series does not drift. A series with a fixed
+//! delay has no grid: it waits from the end of one run to the begin of the next.
+//!
+//! ```text
+//!   fixed rate, period 4         fixed rate, one run takes 9: what of the ticks at 4 and 8?
+//!   ■──■──■──■──▶                ■■■■■■■■■■■■▶
+//!   0  4  8  12                  0   4   8   12
+//!                                          CatchUp: runs at 9 and 9, then 12
+//!   fixed delay 4                          Skip:    runs at 12
+//!   ■■■────■────■──▶                       Shift:   runs at 9, then 13
+//! ```
+
+use crate::sync::{Duration, Instant};
+
+/// What a series at a fixed rate does about ticks that have passed while a run took too long, or waited for a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum MissedTicks {
+    /// Runs once for each of them, one run right after the other, until it is on time again. For counting: after an hour of a
+    /// period of a second, there were 3600 runs. A series whose runs always take longer than its period never rests.
+    #[default]
+    CatchUp,
+    /// Leaves them out: the next run is at the next tick. For what is pointless when late, such as a display.
+    Skip,
+    /// Runs once, at once, and the ticks go on from there. For what needs its period *between* two runs at least.
+    Shift,
+}
+
+/// What a series does when a run has panicked.
+///
+/// The panic never goes unheard. Where the series goes on, the panic goes to the [panic handler](crate::panics) at once, as that
+/// of a task without a handle. Where the series stops, its [end](crate::SeriesEnd) has the panic, which goes to the handler
+/// if nobody looks at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum AfterPanic {
+    /// The series ends, and says so.
+    #[default]
+    Stop,
+    /// The series goes on as if the run had returned.
+    Continue,
+    /// The series goes on after a rest, which doubles with each further panic until a run has returned. A series at a fixed
+    /// rate goes on at its first tick after the rest.
+    BackOff {
+        /// The rest after the first panic.
+        first: Duration,
+        /// The longest rest.
+        most: Duration,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    FixedRate,
+    FixedDelay,
+}
+
+/// How a series goes on.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pub(super) pace: Pace,
+    /// Between two ticks, or from the end of a run to the next. Above zero for a fixed rate.
+    pub(super) period: Duration,
+    pub(super) missed: MissedTicks,
+    pub(super) after_panic: AfterPanic,
+    /// How many runs have panicked since the last that returned.
+    pub(super) panics: u32,
+}
+
+impl Rule {
+    /// When to run next, after a run that was planned for `tick` and has returned `now`.
+    pub(super) fn next(&mut self, tick: Instant, now: Instant) -> Instant {
+        self.panics = 0;
+        self.regular(tick, now)
+    }
+
+    /// The same after a run that has panicked. `None` if that ends the series.
+    pub(super) fn next_after_panic(&mut self, tick: Instant, now: Instant) -> Option<Instant> {
+        match self.after_panic {
+            AfterPanic::Stop => None,
+            AfterPanic::Continue => Some(self.regular(tick, now)),
+            AfterPanic::BackOff { first, most } => {
+                let doubled = 1_u32.checked_shl(self.panics).unwrap_or(u32::MAX);
+                self.panics = self.panics.saturating_add(1);
+                let rested = later(now, first.saturating_mul(doubled).min(most));
+                Some(match self.pace {
+                    Pace::FixedDelay => rested.max(later(now, self.period)),
+                    Pace::FixedRate => self.tick_from(tick, rested).max(later(tick, self.period)),
+                })
+            }
+        }
+    }
+
+    fn regular(&self, tick: Instant, now: Instant) -> Instant {
+        let next = match self.pace {
+            Pace::FixedDelay => return later(now, self.period),
+            Pace::FixedRate => later(tick, self.period),
+        };
+        match self.missed {
+            _ if next >= now => next,
+            MissedTicks::CatchUp => next,
+            MissedTicks::Skip => self.tick_from(tick, now),
+            MissedTicks::Shift => now,
+        }
+    }
+
+    /// From when the period counts after that run.
+    pub(super) fn counts_from(&self, tick: Instant, now: Instant) -> Instant {
+        match self.pace {
+            Pace::FixedRate => tick,
+            Pace::FixedDelay => now,
+        }
+    }
+
+    /// When to run after a pause, of a series whose next run was planned for `planned`. What fell into the pause was not
+    /// missed, it was not wanted.
+    pub(super) fn resumed(&self, planned: Instant, now: Instant) -> Instant {
+        match self.pace {
+            Pace::FixedDelay => planned.max(now),
+            Pace::FixedRate => self.tick_from(planned, now),
+        }
+    }
+
+    /// The first tick that is not before `now`.
+    fn tick_from(&self, tick: Instant, now: Instant) -> Instant {
+        if tick >= now {
+            return tick;
+        }
+        let past = Duration::from_nanos_u128((now - tick).as_nanos() % self.period.as_nanos());
+        if past.is_zero() { now } else { later(now, self.period.saturating_sub(past)) }
+    }
+}
+
+/// What comes so late that the clock cannot say when counts as coming in this time: in fact, never.
+const FAR: Duration = Duration::from_hours(24 * 365 * 200);
+
+/// The moment that is `time` after another; in the far future if the clock does not reach that.
+pub(super) fn later(from: Instant, time: Duration) -> Instant {
+    from.checked_add(time).or_else(|| from.checked_add(FAR)).unwrap_or(from)
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn rule(pace: Pace, missed: MissedTicks) -> Rule {
+        Rule { pace, period: 4 * SECOND, missed, after_panic: AfterPanic::Stop, panics: 0 }
+    }
+
+    fn secs(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// When a series runs whose runs take these times, in seconds from its first run, if there is always a thread for it.
+    fn begins(mut rule: Rule, runs: &[u64]) -> Vec<u64> {
+        let start = Instant::now();
+        let (mut planned, mut now, mut begins) = (start, start, Vec::new());
+        for &takes in runs {
+            now = now.max(planned);
+            begins.push((now - start).as_secs());
+            now += secs(takes);
+            planned = rule.next(planned, now);
+        }
+        begins
+    }
+
+    #[test]
+    fn a_run_that_is_in_time_leaves_the_ticks_where_they_are() {
+        for missed in [MissedTicks::CatchUp, MissedTicks::Skip, MissedTicks::Shift] {
+            assert_eq!(begins(rule(Pace::FixedRate, missed), &[0, 3, 1, 4, 0]), [0, 4, 8, 12, 16]);
+        }
+    }
+
+    #[test]
+    fn ticks_that_were_missed_are_caught_up_with_left_out_or_shifted() {
+        let runs = [9, 0, 0, 0];
+        assert_eq!(begins(rule(Pace::FixedRate, MissedTicks::CatchUp), &runs), [0, 9, 9, 12]);
+        assert_eq!(begins(rule(Pace::FixedRate, MissedTicks::Skip), &runs), [0, 12, 16, 20]);
+        assert_eq!(begins(rule(Pace::FixedRate, MissedTicks::Shift), &runs), [0, 9, 13, 17]);
+    }
+
+    #[test]
+    fn a_tick_that_is_due_this_moment_is_not_missed() {
+        assert_eq!(begins(rule(Pace::FixedRate, MissedTicks::Skip), &[8, 0]), [0, 8]);
+    }
+
+    #[test]
+    fn a_fixed_delay_counts_from_the_end_of_the_run() {
+        assert_eq!(begins(rule(Pace::FixedDelay, MissedTicks::Skip), &[9, 1, 0, 0]), [0, 13, 18, 22]);
+    }
+
+    /// Each run is late, and each by another time.
+    #[test]
+    fn a_fixed_rate_does_not_drift() {
+        let (mut rule, start) = (rule(Pace::FixedRate, MissedTicks::CatchUp), Instant::now());
+        let mut planned = start;
+        for run in 1..=1_000_000_u32 {
+            let late = Duration::from_nanos(u64::from(run % 977) * 1_000_003);
+            planned = rule.next(planned, planned + late);
+        }
+        assert_eq!(planned - start, 4 * SECOND * 1_000_000);
+    }
+
+    #[test]
+    fn a_rest_doubles_with_each_panic_up_to_the_longest_and_a_run_that_returns_ends_that() {
+        let mut rule = rule(Pace::FixedDelay, MissedTicks::CatchUp);
+        rule.after_panic = AfterPanic::BackOff { first: secs(3), most: secs(20) };
+        let now = Instant::now();
+        let rests = |rule: &mut Rule, times: usize| -> Vec<u64> {
+            (0..times).map(|_| (rule.next_after_panic(now, now).unwrap() - now).as_secs()).collect()
+        };
+        assert_eq!(rests(&mut rule, 5), [4, 6, 12, 20, 20], "never less than the delay");
+        rule.next(now, now);
+        assert_eq!(rests(&mut rule, 2), [4, 6]);
+        rule.panics = 40; // two to the power of that is no u32
+        assert_eq!(rests(&mut rule, 2), [20, 20]);
+    }
+
+    #[test]
+    fn a_series_at_a_fixed_rate_rests_until_one_of_its_ticks() {
+        let mut rule = rule(Pace::FixedRate, MissedTicks::CatchUp);
+        rule.after_panic = AfterPanic::BackOff { first: secs(5), most: secs(5) };
+        let tick = Instant::now();
+        assert_eq!(rule.next_after_panic(tick, tick + SECOND), Some(tick + secs(8)));
+        rule.after_panic = AfterPanic::BackOff { first: Duration::ZERO, most: Duration::ZERO };
+        assert_eq!(rule.next_after_panic(tick, tick), Some(tick + secs(4)), "not the same tick again");
+        rule.after_panic = AfterPanic::Continue;
+        assert_eq!(rule.next_after_panic(tick, tick + SECOND), Some(tick + secs(4)));
+        rule.after_panic = AfterPanic::Stop;
+        assert_eq!(rule.next_after_panic(tick, tick), None);
+    }
+
+    #[test]
+    fn no_time_is_too_long() {
+        let now = Instant::now();
+        let long = now + secs(3_000_000_000);
+        assert!(later(now, Duration::MAX) > long);
+        for pace in [Pace::FixedRate, Pace::FixedDelay] {
+            for missed in [MissedTicks::CatchUp, MissedTicks::Skip, MissedTicks::Shift] {
+                let mut rule = Rule { period: Duration::MAX, ..rule(pace, missed) };
+                assert!(rule.next(now, now + SECOND) > long);
+                assert!(rule.resumed(now, now + SECOND) >= now);
+                rule.after_panic = AfterPanic::BackOff { first: Duration::MAX, most: Duration::MAX };
+                assert!(rule.next_after_panic(now, now).unwrap() > long);
+            }
+        }
+    }
+}

@@ -1,0 +1,654 @@
+//! What is planned and for when: a state machine that knows neither threads nor clocks.
+//!
+//! Whoever calls it says what time it is, and does what comes back: runs what is due, drops what has left. So its
+//! behaviour can be tested with made-up times, and the [shell](super::shared) around it has only to keep the order of locks.
+//!
+//! # Why a map and not a heap
+//!
+//! A heap gives up its first entry only, so what is cancelled stays in it as garbage until its time. From the map any entry is
+//! taken at once. The entries themselves lie in numbered *slots*. A task that waits here knows the number of its slot, and by
+//! that its entry is found when the task is cancelled.
+//!
+//! # The life of a series
+//!
+//! ```text
+//!                     its time comes               the run begins             the run ends
+//!   add ──▶ Waits ──────────────────▶ Out ─────────────────────▶ Begun ───────────────────────▶ Waits
+//!            │  ▲                      │                           │                              or
+//!      pause │  │ resume               │ paused meanwhile           └── it was paused meanwhile ─▶ Idle
+//!            ▼  │                      │                                                          or
+//!           Idle ◀────────────────────┘                                                       (removed)
+//!
+//!   remove, shutdown, a panic: from each of these places
+//! ```
+//!
+//! # Invariants
+//!
+//! 1. What is due comes out in the order of the times for which it was planned; at equal times, in the order in which it was.
+//! 2. Nothing comes out before its time.
+//! 3. A series has at most one entry, and none while a run of it is under way: its runs never overlap.
+//! 4. Each run has a number. What is said of a run that is not the latest of its series changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rule::Rule;
+use crate::ids::TaskId;
+use crate::sync::{Duration, Instant};
+
+/// When, and the how manyth that was planned.
+type Key = (Instant, u64);
+
+/// What goes on after a shutdown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AfterShutdown {
+    pub(super) delayed: bool,
+    pub(super) periodic: bool,
+}
+
+/// Tasks of the type `T`, and series of which the owner keeps an `S`.
+pub(super) struct Schedule<T, S> {
+    order: BTreeMap<Key, usize>,
+    slots: Vec<Option<Entry<T>>>,
+    free: Vec<usize>,
+    planned: u64,
+    series: BTreeMap<TaskId, Course<S>>,
+    /// Runs that were handed out and have not ended, also those of series that were removed.
+    out: BTreeSet<(TaskId, u64)>,
+    shutdown: Option<AfterShutdown>,
+}
+
+struct Entry<T> {
+    key: Key,
+    what: What<T>,
+}
+
+enum What<T> {
+    Task(T),
+    Series(TaskId),
+}
+
+/// One series.
+struct Course<S> {
+    of: S,
+    rule: Rule,
+    place: Place,
+    /// For which its next run is planned, or the last one was.
+    tick: Instant,
+    /// From when its period counts: the tick of the last run, or the end of that. `None` before the first.
+    since: Option<Instant>,
+    paused: bool,
+    runs: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In this slot.
+    Waits(usize),
+    /// A run was handed out and has not begun.
+    Out,
+    Begun,
+    /// Paused.
+    Idle,
+}
+
+/// What is to be run now.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Due<T, S> {
+    Task(T),
+    /// The run of a series, and its number.
+    Run(S, u64),
+}
+
+/// What there was when the schedule was stopped.
+pub(super) struct Stopped<T, S> {
+    /// In the order in which they would have become due.
+    pub(super) tasks: Vec<T>,
+    pub(super) series: Vec<S>,
+    /// The series of which a run is out.
+    pub(super) runs: BTreeSet<TaskId>,
+}
+
+/// What comes after a run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next<S> {
+    /// Another run, at this time.
+    At(Instant),
+    /// Nothing for now: the series is paused, or has been given another run already.
+    Nothing,
+    /// The series has ended because a run has panicked.
+    Stopped(S),
+    /// The series has ended because of the shutdown.
+    Over(S),
+    /// The series had been removed before.
+    Gone,
+}
+
+impl<T, S> Schedule<T, S> {
+    pub(super) fn new() -> Self {
+        Self {
+            order: BTreeMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            planned: 0,
+            series: BTreeMap::new(),
+            out: BTreeSet::new(),
+            shutdown: None,
+        }
+    }
+
+    /// The time of the first entry.
+    pub(super) fn first(&self) -> Option<Instant> {
+        self.order.first_key_value().map(|(&(at, _), _)| at)
+    }
+
+    /// How many tasks wait, and how many series there are.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let waits = |course: &&Course<S>| matches!(course.place, Place::Waits(_));
+        (self.order.len() - self.series.values().filter(waits).count(), self.series.len())
+    }
+
+    /// Whether it was shut down, and nothing is left that could still become due.
+    pub(super) fn is_over(&self) -> bool {
+        self.shutdown.is_some() && self.order.is_empty() && self.series.is_empty()
+    }
+
+    pub(super) fn is_shutdown(&self) -> bool {
+        self.shutdown.is_some()
+    }
+
+    // ----- entries -----
+
+    fn plan(&mut self, at: Instant, what: What<T>) -> usize {
+        let key = (at, self.planned);
+        self.planned += 1;
+        let entry = Some(Entry { key, what });
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(entry);
+        } else {
+            self.slots[slot] = entry;
+        }
+        self.order.insert(key, slot);
+        slot
+    }
+
+    fn vacate(&mut self, slot: usize) -> Option<What<T>> {
+        let Entry { key, what } = self.slots.get_mut(slot)?.take()?;
+        self.order.remove(&key);
+        self.free.push(slot);
+        if self.order.is_empty() && self.slots.len() > Self::KEPT {
+            (self.slots, self.free) = (Vec::new(), Vec::new()); // what a burst has needed
+        }
+        Some(what)
+    }
+
+    /// So many slots stay for the next entries.
+    const KEPT: usize = 1_024;
+
+    /// The tasks that wait, in no order.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = &T> {
+        (0..self.slots.len()).filter_map(|slot| self.task(slot))
+    }
+
+    /// Takes all tasks that are wanted, in their order.
+    pub(super) fn take_tasks(&mut self, wanted: impl Fn(&T) -> bool) -> Vec<T> {
+        let is_wanted = |slot: &usize| matches!(self.task(*slot), Some(task) if wanted(task));
+        let slots: Vec<usize> = self.order.values().copied().filter(is_wanted).collect();
+        slots.into_iter().filter_map(|slot| self.take_task(slot, |_| true)).collect()
+    }
+
+    // ----- tasks -----
+
+    /// Plans a task, and says in which slot it waits.
+    pub(super) fn plan_task(&mut self, at: Instant, task: T) -> usize {
+        self.plan(at, What::Task(task))
+    }
+
+    /// The task in a slot.
+    pub(super) fn task(&self, slot: usize) -> Option<&T> {
+        match self.slots.get(slot)?.as_ref()?.what {
+            What::Task(ref task) => Some(task),
+            What::Series(_) => None,
+        }
+    }
+
+    /// Takes the task out of a slot if it is wanted.
+    pub(super) fn take_task(&mut self, slot: usize, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
+        if !wanted(self.task(slot)?) {
+            return None;
+        }
+        match self.vacate(slot) {
+            Some(What::Task(task)) => Some(task),
+            _ => unreachable!("there was a task just now"),
+        }
+    }
+
+    /// All slots of which the number ends in these bits.
+    pub(super) fn slots_like(&self, low: usize, modulus: usize) -> impl Iterator<Item = usize> + use<T, S> {
+        (low..self.slots.len()).step_by(modulus)
+    }
+
+    // ----- the end -----
+
+    /// Lets nothing new in, and takes what does not go on. A series whose run is out ends when that has.
+    pub(super) fn shutdown(&mut self, after: AfterShutdown) -> (Vec<T>, Vec<S>) {
+        self.shutdown = Some(after);
+        let tasks = if after.delayed { Vec::new() } else { self.take_tasks(|_| true) };
+        let rests = |(&id, course): (&TaskId, &Course<S>)| {
+            (!after.periodic && matches!(course.place, Place::Waits(_) | Place::Idle)).then_some(id)
+        };
+        let ended: Vec<TaskId> = self.series.iter().filter_map(rests).collect();
+        (tasks, ended.into_iter().filter_map(|id| self.remove(id)).collect())
+    }
+
+    /// Lets nothing new in, and takes everything.
+    pub(super) fn stop(&mut self) -> Stopped<T, S> {
+        self.shutdown = Some(AfterShutdown { delayed: false, periodic: false });
+        let tasks = self.take_tasks(|_| true);
+        let ids: Vec<TaskId> = self.series.keys().copied().collect();
+        let series = ids.into_iter().filter_map(|id| self.remove(id)).collect();
+        Stopped { tasks, series, runs: self.out.iter().map(|(series, _)| *series).collect() }
+    }
+}
+
+// ----- series -----
+
+impl<T, S: Clone> Schedule<T, S> {
+    /// Takes what is due, `most` entries at most.
+    pub(super) fn take_due(&mut self, now: Instant, most: usize) -> Vec<Due<T, S>> {
+        let mut due = Vec::new();
+        while due.len() < most
+            && let Some((&(at, _), &slot)) = self.order.first_key_value()
+            && at <= now
+        {
+            match self.vacate(slot).expect("the order names what is there") {
+                What::Task(task) => due.push(Due::Task(task)),
+                What::Series(id) => {
+                    let course = self.series.get_mut(&id).expect("an entry goes with its series");
+                    course.place = Place::Out;
+                    course.runs += 1;
+                    self.out.insert((id, course.runs));
+                    due.push(Due::Run(course.of.clone(), course.runs));
+                }
+            }
+        }
+        due
+    }
+}
+
+impl<T, S> Schedule<T, S> {
+    pub(super) fn add(&mut self, id: TaskId, first: Instant, rule: Rule, of: S) {
+        let place = Place::Waits(self.plan(first, What::Series(id)));
+        self.series.insert(id, Course { of, rule, place, tick: first, since: None, paused: false, runs: 0 });
+    }
+
+    /// The series is to have no more runs.
+    pub(super) fn remove(&mut self, id: TaskId) -> Option<S> {
+        let course = self.series.remove(&id)?;
+        if let Place::Waits(slot) = course.place {
+            self.vacate(slot);
+        }
+        Some(course.of)
+    }
+
+    fn latest(&mut self, id: TaskId, run: u64) -> Option<&mut Course<S>> {
+        self.series.get_mut(&id).filter(|course| course.runs == run)
+    }
+
+    /// A run is about to begin. False if it is not to: the series is paused, or over.
+    pub(super) fn begin(&mut self, id: TaskId, run: u64) -> bool {
+        let ends = self.series_end();
+        let Some(course) = self.latest(id, run) else { return false };
+        if course.paused {
+            course.place = Place::Idle;
+        } else if !ends {
+            course.place = Place::Begun;
+        }
+        course.place == Place::Begun
+    }
+
+    fn series_end(&self) -> bool {
+        self.shutdown.is_some_and(|after| !after.periodic)
+    }
+
+    /// A run has ended, or will not begin.
+    pub(super) fn ended(&mut self, id: TaskId, run: u64, now: Instant, panicked: bool) -> Next<S> {
+        let ends = self.series_end();
+        self.out.remove(&(id, run));
+        if !self.series.contains_key(&id) {
+            return Next::Gone;
+        }
+        let Some(course) = self.latest(id, run) else { return Next::Nothing };
+        match course.place {
+            Place::Begun => {}
+            // It was dropped where it waited for a thread, which happens to a pool's tasks at its end only.
+            Place::Out => return self.remove(id).map_or(Next::Gone, Next::Over),
+            Place::Idle if ends => return self.remove(id).map_or(Next::Gone, Next::Over),
+            Place::Idle | Place::Waits(_) => return Next::Nothing,
+        }
+        let (tick, rule) = (course.tick, &mut course.rule);
+        let next = if panicked { rule.next_after_panic(tick, now) } else { Some(rule.next(tick, now)) };
+        let Some(next) = next else { return self.remove(id).map_or(Next::Gone, Next::Stopped) };
+        if ends {
+            return self.remove(id).map_or(Next::Gone, Next::Over);
+        }
+        course.since = Some(course.rule.counts_from(tick, now));
+        course.tick = next;
+        if course.paused {
+            course.place = Place::Idle;
+            return Next::Nothing;
+        }
+        self.wait_for_tick(id);
+        Next::At(next)
+    }
+
+    /// Makes the entry of a series that has none.
+    fn wait_for_tick(&mut self, id: TaskId) {
+        let tick = self.series[&id].tick;
+        let slot = self.plan(tick, What::Series(id));
+        self.series.get_mut(&id).expect("it was there just now").place = Place::Waits(slot);
+    }
+
+    /// Keeps a series from having runs. False if there is no such series any more.
+    pub(super) fn pause(&mut self, id: TaskId) -> bool {
+        let Some(course) = self.series.get_mut(&id) else { return false };
+        course.paused = true;
+        if let Place::Waits(slot) = course.place {
+            course.place = Place::Idle;
+            self.vacate(slot);
+        }
+        true
+    }
+
+    /// Lets a series have runs again. When its next one is, if that was not known before.
+    pub(super) fn resume(&mut self, id: TaskId, now: Instant) -> Option<Instant> {
+        let course = self.series.get_mut(&id)?;
+        course.paused = false;
+        if course.place != Place::Idle {
+            return None; // it was not paused, or its run goes on
+        }
+        course.tick = course.rule.resumed(course.tick, now);
+        let tick = course.tick;
+        self.wait_for_tick(id);
+        Some(tick)
+    }
+
+    /// Changes the period. When the next run is, if it waits.
+    pub(super) fn set_period(&mut self, id: TaskId, period: Duration, now: Instant) -> Option<Instant> {
+        let course = self.series.get_mut(&id)?;
+        course.rule.period = period;
+        let since = course.since?; // the first run stays where it was planned
+        let (Place::Waits(_) | Place::Idle) = course.place else { return None };
+        course.tick = super::rule::later(since, period).max(now);
+        let Place::Waits(slot) = course.place else { return None };
+        let tick = course.tick;
+        self.vacate(slot);
+        self.wait_for_tick(id);
+        Some(tick)
+    }
+
+    /// When the next run is; `None` if the series is paused or ended, or a run of it is under way.
+    pub(super) fn next_run(&self, id: TaskId) -> Option<Instant> {
+        let course = self.series.get(&id)?;
+        matches!(course.place, Place::Waits(_)).then_some(course.tick)
+    }
+
+    pub(super) fn is_paused(&self, id: TaskId) -> bool {
+        self.series.get(&id).is_some_and(|course| course.paused)
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::super::rule::{AfterPanic, MissedTicks, Pace};
+    use super::*;
+
+    const ALL: usize = usize::MAX;
+    const RUNS_ON: AfterShutdown = AfterShutdown { delayed: true, periodic: true };
+    const DEFAULT: AfterShutdown = AfterShutdown { delayed: true, periodic: false };
+    const NOTHING: AfterShutdown = AfterShutdown { delayed: false, periodic: false };
+
+    /// A schedule, a clock that the test moves, and a series of a period of four seconds.
+    struct World {
+        plan: Schedule<&'static str, &'static str>,
+        start: Instant,
+        id: TaskId,
+    }
+
+    impl World {
+        fn new() -> Self {
+            Self { plan: Schedule::new(), start: Instant::now(), id: TaskId::next() }
+        }
+
+        fn with_series(pace: Pace) -> Self {
+            let mut world = Self::new();
+            let (missed, after_panic) = (MissedTicks::CatchUp, AfterPanic::Stop);
+            let rule = Rule { pace, period: Duration::from_secs(4), missed, after_panic, panics: 0 };
+            world.plan.add(world.id, world.at(0), rule, "series");
+            world
+        }
+
+        fn at(&self, seconds: u64) -> Instant {
+            self.start + Duration::from_secs(seconds)
+        }
+
+        fn task(&mut self, at: u64, name: &'static str) -> usize {
+            self.plan.plan_task(self.at(at), name)
+        }
+
+        fn due(&mut self, now: u64) -> Vec<Due<&'static str, &'static str>> {
+            self.plan.take_due(self.at(now), ALL)
+        }
+
+        fn next(&self) -> Option<u64> {
+            self.plan.next_run(self.id).map(|at| (at - self.start).as_secs())
+        }
+
+        fn begin(&mut self, run: u64) -> bool {
+            self.plan.begin(self.id, run)
+        }
+
+        fn ended(&mut self, run: u64, now: u64) -> Next<&'static str> {
+            self.plan.ended(self.id, run, self.at(now), false)
+        }
+
+        /// The run is handed out and begins.
+        fn run(&mut self, run: u64, now: u64) {
+            assert_eq!(self.due(now), [Due::Run("series", run)]);
+            assert!(self.begin(run));
+        }
+    }
+
+    #[test]
+    fn what_is_due_comes_by_time_and_at_equal_times_in_the_order_in_which_it_was_planned() {
+        let mut world = World::new();
+        for (at, name) in [(3, "c"), (1, "a"), (3, "d"), (2, "b"), (9, "late")] {
+            world.task(at, name);
+        }
+        assert_eq!(world.plan.first(), Some(world.at(1)));
+        assert_eq!(world.due(0), []);
+        assert_eq!(world.plan.take_due(world.at(3), 3), ["a", "b", "c"].map(Due::Task));
+        assert_eq!(world.due(8), [Due::Task("d")]);
+        assert_eq!((world.due(8), world.plan.counts()), (vec![], (1, 0)));
+        assert_eq!(world.due(9), [Due::Task("late")]);
+    }
+
+    #[test]
+    fn a_task_that_is_taken_out_is_gone_and_its_slot_is_used_again() {
+        let mut world = World::new();
+        let slots = [(1, "a"), (2, "b")].map(|(at, name)| world.task(at, name));
+        assert_eq!(world.plan.take_task(slots[0], |_| false), None);
+        assert_eq!(world.plan.take_task(slots[0], |task| *task == "a"), Some("a"));
+        assert_eq!(world.plan.take_task(slots[0], |_| true), None);
+        assert_eq!(world.task(3, "c"), slots[0]);
+        assert_eq!(world.due(9), ["b", "c"].map(Due::Task));
+        assert_eq!(world.plan.first(), None);
+    }
+
+    #[test]
+    fn slots_of_a_burst_are_given_up_when_it_is_over() {
+        let mut world = World::new();
+        for n in 0..10_000 {
+            world.task(n, "a");
+        }
+        assert_eq!(world.due(10_000).len(), 10_000);
+        assert!(world.plan.slots.capacity() + world.plan.free.capacity() == 0);
+    }
+
+    #[test]
+    fn runs_of_a_series_never_overlap() {
+        let mut world = World::with_series(Pace::FixedRate);
+        assert_eq!(world.next(), Some(0));
+        world.run(1, 0);
+        assert_eq!((world.next(), world.due(100)), (None, vec![]));
+        assert_eq!(world.ended(1, 9), Next::At(world.at(4)));
+        assert_eq!(world.next(), Some(4));
+        world.run(2, 9);
+        assert_eq!(world.ended(2, 9), Next::At(world.at(8)));
+    }
+
+    #[test]
+    fn a_paused_series_has_no_runs_and_resumes_at_a_tick() {
+        let mut world = World::with_series(Pace::FixedRate);
+        world.run(1, 0);
+        world.ended(1, 1);
+        assert!(world.plan.pause(world.id) && world.plan.pause(world.id) && world.plan.is_paused(world.id));
+        assert_eq!((world.due(100), world.next(), world.plan.first()), (vec![], None, None));
+        assert_eq!(world.plan.resume(world.id, world.at(101)), Some(world.at(104)));
+        assert_eq!(world.plan.resume(world.id, world.at(102)), None);
+        world.run(2, 104);
+        assert_eq!(world.ended(2, 104), Next::At(world.at(108)));
+    }
+
+    #[test]
+    fn a_series_with_a_fixed_delay_resumes_at_once_if_it_is_late() {
+        let mut world = World::with_series(Pace::FixedDelay);
+        world.plan.pause(world.id);
+        assert_eq!(world.plan.resume(world.id, world.at(3)), Some(world.at(3)));
+        world.run(1, 3);
+        world.ended(1, 5);
+        world.plan.pause(world.id);
+        assert_eq!(world.plan.resume(world.id, world.at(6)), Some(world.at(9)));
+    }
+
+    /// Whether the run waits for a thread, or has begun.
+    #[test]
+    fn a_pause_lets_a_run_end_that_has_begun_and_keeps_others_from_beginning() {
+        let mut world = World::with_series(Pace::FixedRate);
+        world.run(1, 0);
+        world.plan.pause(world.id);
+        assert_eq!(world.ended(1, 1), Next::Nothing);
+        assert_eq!(world.plan.resume(world.id, world.at(2)), Some(world.at(4)));
+        assert_eq!(world.due(4), [Due::Run("series", 2)]);
+        world.plan.pause(world.id);
+        assert!(!world.begin(2));
+        assert_eq!(world.plan.resume(world.id, world.at(5)), Some(world.at(8)));
+        assert_eq!(world.due(8), [Due::Run("series", 3)]);
+        assert!(world.begin(3));
+        assert_eq!(world.ended(2, 8), Next::Nothing, "an old run has no say");
+        assert_eq!(world.ended(3, 8), Next::At(world.at(12)));
+    }
+
+    #[test]
+    fn a_new_period_counts_from_the_last_run_and_never_leads_into_the_past() {
+        let mut world = World::with_series(Pace::FixedRate);
+        let change = |world: &mut World, period, now| {
+            let (period, now) = (Duration::from_secs(period), world.at(now));
+            world.plan.set_period(world.id, period, now).map(|at| (at - world.start).as_secs())
+        };
+        assert_eq!((change(&mut world, 6, 0), world.next()), (None, Some(0)), "the first run stays");
+        world.run(1, 0);
+        assert_eq!(change(&mut world, 7, 1), None);
+        assert_eq!(world.ended(1, 1), Next::At(world.at(7)));
+        assert_eq!(change(&mut world, 9, 2), Some(9));
+        assert_eq!(change(&mut world, 3, 5), Some(5));
+        assert_eq!(world.due(4), []);
+        world.run(2, 5);
+        assert_eq!(world.ended(2, 5), Next::At(world.at(8)));
+    }
+
+    #[test]
+    fn a_removed_series_is_gone_whatever_it_was_doing() {
+        for (begins, expected) in [(false, (0, 0)), (true, (0, 0))] {
+            let mut world = World::with_series(Pace::FixedRate);
+            if begins {
+                world.run(1, 0);
+            }
+            assert_eq!(world.plan.remove(world.id), Some("series"));
+            assert_eq!((world.plan.remove(world.id), world.plan.counts()), (None, expected));
+            assert_eq!((world.due(9), world.ended(1, 9)), (vec![], Next::Gone));
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_a_series_that_is_to_stop() {
+        let mut world = World::with_series(Pace::FixedRate);
+        world.run(1, 0);
+        assert_eq!(world.plan.ended(world.id, 1, world.at(1), true), Next::Stopped("series"));
+        assert_eq!(world.plan.counts(), (0, 0));
+    }
+
+    #[test]
+    fn a_shutdown_ends_what_is_not_to_go_on() {
+        for (after, tasks, series) in [
+            (RUNS_ON, vec![], vec![]),
+            (DEFAULT, vec![], vec!["series"]),
+            (NOTHING, vec!["a", "b"], vec!["series"]),
+            (AfterShutdown { delayed: false, periodic: true }, vec!["a", "b"], vec![]),
+        ] {
+            let mut world = World::with_series(Pace::FixedRate);
+            world.task(2, "b");
+            world.task(1, "a");
+            assert_eq!(world.plan.shutdown(after), (tasks, series), "{after:?}");
+            let over = after == NOTHING;
+            assert_eq!((world.plan.is_shutdown(), world.plan.is_over()), (true, over), "{after:?}");
+        }
+    }
+
+    /// It has begun, or waits for a thread, or waits there although it is paused.
+    #[test]
+    fn a_run_that_is_under_way_ends_its_series_when_it_was_shut_down() {
+        let mut world = World::with_series(Pace::FixedRate);
+        world.run(1, 0);
+        assert_eq!(world.plan.shutdown(DEFAULT), (vec![], vec![]));
+        assert!(!world.plan.is_over());
+        assert_eq!(world.ended(1, 1), Next::Over("series"));
+        assert!(world.plan.is_over());
+        for paused in [false, true] {
+            let mut world = World::with_series(Pace::FixedRate);
+            world.due(0);
+            world.plan.shutdown(DEFAULT);
+            if paused {
+                world.plan.pause(world.id);
+            }
+            assert!(!world.begin(1));
+            assert_eq!(world.ended(1, 0), Next::Over("series"));
+            assert!(world.plan.is_over());
+        }
+        let mut world = World::with_series(Pace::FixedRate);
+        world.run(1, 0);
+        world.plan.shutdown(RUNS_ON);
+        assert_eq!(world.ended(1, 1), Next::At(world.at(4)));
+    }
+
+    #[test]
+    fn a_run_that_is_dropped_ends_its_series() {
+        let mut world = World::with_series(Pace::FixedRate);
+        world.due(0);
+        assert_eq!(world.ended(1, 0), Next::Over("series"));
+    }
+
+    #[test]
+    fn a_stop_takes_everything_and_tells_whose_runs_are_out() {
+        let mut world = World::with_series(Pace::FixedRate);
+        world.run(1, 0);
+        world.plan.remove(world.id);
+        world.task(2, "b");
+        world.task(1, "a");
+        let Stopped { tasks, series, runs } = world.plan.stop();
+        assert_eq!((tasks, series, runs.contains(&world.id)), (vec!["a", "b"], vec![], true));
+        assert!(world.plan.is_over());
+        world.ended(1, 1);
+        assert!(world.plan.stop().runs.is_empty());
+    }
+}

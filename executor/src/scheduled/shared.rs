@@ -1,0 +1,441 @@
+//! What the executor, its sleeper and its series share: the schedule behind its lock, and the pool that runs what is due.
+//!
+//! The [schedule](super::schedule) decides, under the lock here. What it gives out (tasks to be dropped, series that have ended,
+//! bodies) is seen to without the lock, since all of it is user code.
+//!
+//! # The sleeper
+//!
+//! ```text
+//!                 plan: starts the thread            nothing is due
+//!   None (no entry yet) ───────────────▶ Awake ─────────────────────▶ Asleep(until the first entry)
+//!                                          ▲                                │
+//!                                          └── the time has come, or ───────┘
+//!                                              plan() with an earlier one
+//! ```
+//!
+//! The sleeper is woken only for an earlier first entry, and for the end. When an entry is taken back, the sleeper wakes up at
+//! the time of that entry, finds nothing and sleeps on: to take one back makes no system call.
+//!
+//! # Why a thread of its own, and not that of the timer
+//!
+//! The timer of the process runs the library's jobs and must not be held up. To hand a burst of tasks to a pool takes a while,
+//! and may call a thread factory, so the timer would have to hand its watch to another thread each time.
+//!
+//! # Invariants
+//!
+//! 1. If there is an entry, the sleeper is awake, or asleep until its time or earlier. The one exception is that the system gives
+//!    no thread: then the submission that needed it is refused, and the next one tries again.
+//! 2. A task is in the schedule, or in the pool, or in the hands of the sleeper, which says so by `handing`. So `shutdown_now`,
+//!    which waits until the sleeper's hands are empty, finds every task.
+//! 3. The pool is shut down when this was shut down, the schedule is over and the sleeper's hands are empty, by whoever sees
+//!    that. So nothing that is planned finds the pool closed, but by `shutdown_now`.
+//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. The pool is called without a lock.
+
+use std::io;
+
+use super::rule::{Rule, later};
+use super::schedule::{AfterShutdown, Due, Next, Schedule, Stopped};
+use super::series::{Inner, Planner, SeriesEnd};
+use super::{run, slack};
+use crate::error::RejectReason;
+use crate::executor::{Executor, ExecutorService, RejectedExecution};
+use crate::ids::{Place, TaskId, ThreadKey, WatcherId, this_thread};
+use crate::panics::{Panic, discard};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak, thread};
+use crate::task::Task;
+use crate::thread_pool::ThreadPoolExecutor;
+use crate::watcher::{QueueWatcher, ServedBy, Watch};
+
+/// So many entries are handed over at once: few enough that `shutdown_now` does not wait for long.
+const BATCH: usize = 64;
+
+/// When to try again to hand a task over, if the pool has no thread and gets none.
+const RETRY: Duration = Duration::from_millis(10);
+
+type Plan = Schedule<Task, Arc<Inner>>;
+
+pub(super) struct Shared {
+    pub(super) pool: ThreadPoolExecutor,
+    state: Mutex<State>,
+    /// For the sleeper: there is an earlier first entry, or nothing will come any more.
+    changed: Condvar,
+    /// The sleeper's hands are empty.
+    handed: Condvar,
+    /// Set under the lock. Here, too, for tasks without a delay, which do not need the lock.
+    is_shutdown: AtomicBool,
+    /// All threads of the pool were ordered, so there is none to be started in advance.
+    has_threads: AtomicBool,
+    name: String,
+    watch: Watch,
+    me: Weak<Shared>,
+}
+
+struct State {
+    plan: Plan,
+    sleeper: Sleeper,
+    /// The sleeper, while it has entries that are neither in the schedule nor in the pool.
+    handing: Option<ThreadKey>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sleeper {
+    None,
+    Awake,
+    /// `None`: until it is woken.
+    Asleep(Option<Instant>),
+}
+
+/// The thread could not be started.
+type NoSleeper<'a> = (io::Error, MutexGuard<'a, State>);
+
+impl Shared {
+    pub(super) fn new(pool: ThreadPoolExecutor, name: String) -> Arc<Self> {
+        let state = State { plan: Schedule::new(), sleeper: Sleeper::None, handing: None };
+        Arc::new_cyclic(|me| Self {
+            pool,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            handed: Condvar::new(),
+            is_shutdown: AtomicBool::new(false),
+            has_threads: AtomicBool::new(false),
+            name,
+            watch: Watch::new(me),
+            me: me.clone(),
+        })
+    }
+
+    /// As a planner for a series.
+    pub(super) fn planner(&self) -> Weak<dyn Planner> {
+        self.me.clone()
+    }
+
+    pub(super) fn is_shutdown(&self) -> bool {
+        // Acquire: pairs with the Release in `mark_shutdown`, so that whoever is refused sees what was done before.
+        self.is_shutdown.load(Ordering::Acquire)
+    }
+
+    /// How many tasks wait for their time, and how many series there are.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        self.state.lock().plan.counts()
+    }
+
+    // ----- the way in -----
+
+    /// Plans a task for a moment.
+    pub(super) fn plan_task(&self, at: Instant, task: Task) -> Result<(), RejectedExecution> {
+        self.start_a_thread();
+        let id = task.id();
+        let mut state = self.state.lock();
+        if state.plan.is_shutdown() {
+            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
+        }
+        let slot = state.plan.plan_task(at, task);
+        let lane = self.watch.id().with_lane(slot as u64);
+        if !state.plan.task(slot).is_some_and(|task| task.enter_queue(lane)) {
+            let cancelled = Self::take(&mut state, slot, |_| true); // before it came
+            drop(state);
+            discard(cancelled);
+            return Ok(());
+        }
+        let Err((error, mut state)) = self.wake_for(state, at) else { return Ok(()) };
+        let taken = Self::take(&mut state, slot, |task| task.id() == id);
+        drop(state);
+        match taken {
+            Some((task, false)) => Err(RejectedExecution { reason: RejectReason::NoThread(error), task }),
+            cancelled => {
+                discard(cancelled);
+                Ok(())
+            }
+        }
+    }
+
+    /// Plans the runs of a series.
+    pub(super) fn plan_series(
+        &self,
+        first: Instant,
+        rule: Rule,
+        series: &Arc<Inner>,
+    ) -> Result<(), RejectReason> {
+        self.start_a_thread();
+        let mut state = self.state.lock();
+        if state.plan.is_shutdown() {
+            return Err(RejectReason::Shutdown);
+        }
+        state.plan.add(series.id, first, rule, Arc::clone(series));
+        let Err((error, mut state)) = self.wake_for(state, first) else { return Ok(()) };
+        state.plan.remove(series.id); // the caller has it, too, so nothing is dropped here
+        Err(RejectReason::NoThread(error))
+    }
+
+    /// Each entry has the pool start one thread more, up to its number, as each task would. So none has to be started when a
+    /// task is due.
+    fn start_a_thread(&self) {
+        // Relaxed: at worst the pool is asked once more.
+        if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
+            self.has_threads.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Sees to it that the sleeper is awake at this time. Fails if there is no sleeper and none can be started.
+    fn wake_for<'a>(&'a self, state: MutexGuard<'a, State>, at: Instant) -> Result<(), NoSleeper<'a>> {
+        if state.sleeper != Sleeper::None {
+            self.wake_sooner(state, at);
+            return Ok(());
+        }
+        let mut state = state;
+        state.sleeper = Sleeper::Awake;
+        drop(state);
+        let me = self.me.upgrade().expect("it is called by reference");
+        let thread = thread::Builder::new().name(self.name.clone());
+        let started = thread.spawn(move || me.sleep_and_hand_over());
+        started.map(drop).map_err(|error| {
+            let mut state = self.state.lock();
+            state.sleeper = Sleeper::None;
+            (error, state)
+        })
+    }
+
+    /// Wakes the sleeper if it would sleep for too long.
+    fn wake_sooner(&self, mut state: MutexGuard<'_, State>, at: Instant) {
+        if let Sleeper::Asleep(until) = state.sleeper
+            && until.is_none_or(|until| at < until)
+        {
+            state.sleeper = Sleeper::Awake;
+            drop(state);
+            self.changed.notify_one();
+        }
+    }
+
+    // ----- the sleeper -----
+
+    /// The body of the sleeper.
+    fn sleep_and_hand_over(self: Arc<Self>) {
+        slack::make_fine();
+        let mut state = self.state.lock();
+        while !state.plan.is_over() {
+            let due = state.plan.take_due(Instant::now(), BATCH);
+            if due.is_empty() {
+                state = self.sleep(state);
+                continue;
+            }
+            let (due, cancelled): (Vec<_>, Vec<_>) =
+                due.into_iter().partition(|due| !matches!(due, Due::Task(task) if task.leave_queue()));
+            state.handing = Some(this_thread());
+            drop(state);
+            discard(cancelled);
+            let refused = self.hand_over(due);
+            state = self.state.lock();
+            for task in refused {
+                let slot = state.plan.plan_task(later(Instant::now(), RETRY), task);
+                let lane = self.watch.id().with_lane(slot as u64);
+                state.plan.task(slot).map(|task| task.enter_queue(lane)); // a cancelled one leaves when it is due
+            }
+            state.handing = None;
+            self.handed.notify_all();
+        }
+        self.end_if_over(state);
+    }
+
+    fn sleep<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let first = state.plan.first();
+        state.sleeper = Sleeper::Asleep(first);
+        let mut state = match first {
+            Some(first) => self.changed.wait_until(state, &self.state, first).0,
+            None => self.changed.wait(state),
+        };
+        state.sleeper = Sleeper::Awake;
+        state
+    }
+
+    /// Gives tasks to the pool. Those that it has no thread for come back.
+    fn hand_over(self: &Arc<Self>, due: Vec<Due<Task, Arc<Inner>>>) -> Vec<Task> {
+        let mut refused = Vec::new();
+        for due in due {
+            let task = match due {
+                Due::Task(task) => task,
+                Due::Run(series, run) => run::task(series, run, Arc::clone(self) as Arc<dyn Planner>),
+            };
+            match self.pool.execute_task(task) {
+                Ok(()) => {}
+                Err(RejectedExecution { reason: RejectReason::Shutdown, task }) => discard(task),
+                Err(RejectedExecution { task, .. }) => refused.push(task),
+            }
+        }
+        refused
+    }
+
+    // ----- the end -----
+
+    /// Shuts the pool down if nothing will come any more.
+    fn end_if_over(&self, state: MutexGuard<'_, State>) {
+        let is_over = state.plan.is_over() && state.handing.is_none();
+        drop(state);
+        if is_over {
+            self.changed.notify_one();
+            self.pool.shutdown();
+        }
+    }
+
+    fn mark_shutdown(&self, _locked: &State) {
+        self.is_shutdown.store(true, Ordering::Release);
+    }
+
+    /// Lets nothing new in, and drops what is not to go on.
+    pub(super) fn shutdown(&self, after: AfterShutdown) {
+        let mut state = self.state.lock();
+        self.mark_shutdown(&state);
+        let (tasks, series) = state.plan.shutdown(after);
+        let (cancelled, tasks): (Vec<_>, Vec<_>) = tasks.into_iter().partition(Task::leave_queue);
+        drop(state);
+        for series in series {
+            series.finish(SeriesEnd::Shutdown);
+        }
+        cancelled.into_iter().chain(tasks).for_each(discard);
+        self.end_if_over(self.state.lock());
+    }
+
+    /// Lets nothing new in, ends the series and hands out all tasks.
+    pub(super) fn shutdown_now(&self) -> Vec<Task> {
+        let mut state = self.state.lock();
+        self.mark_shutdown(&state);
+        // Those in the sleeper's hands will be in the pool. A thread factory that it calls must not wait for itself.
+        while state.handing.is_some_and(|sleeper| sleeper != this_thread()) {
+            state = self.handed.wait(state);
+        }
+        let Stopped { tasks, series, runs } = state.plan.stop();
+        let (cancelled, tasks): (Vec<_>, Vec<_>) = tasks.into_iter().partition(Task::leave_queue);
+        drop(state);
+        self.changed.notify_one();
+        let is_run = |task: &Task| runs.contains(&task.id());
+        let mut never_begun = self.pool.shutdown_now();
+        never_begun.extend(tasks.into_iter().map(Task::handed_out));
+        let (of_series, never_begun) = never_begun.into_iter().partition(is_run);
+        for series in series {
+            series.call_off(SeriesEnd::Shutdown);
+        }
+        cancelled.into_iter().chain::<Vec<Task>>(of_series).for_each(discard);
+        never_begun
+    }
+
+    // ----- tasks that leave -----
+
+    /// The slots that a lane stands for.
+    fn in_lane(state: &State, queue: WatcherId) -> impl Iterator<Item = usize> + use<> {
+        let lane = usize::try_from(queue.lane()).unwrap_or(usize::MAX);
+        state.plan.slots_like(lane, WatcherId::LANES)
+    }
+
+    /// Takes a task out, and says whether it was cancelled in here.
+    fn take(state: &mut State, slot: usize, wanted: impl Fn(&Task) -> bool) -> Option<(Task, bool)> {
+        let task = state.plan.take_task(slot, wanted)?;
+        let was_cancelled = task.leave_queue();
+        Some((task, was_cancelled))
+    }
+
+    fn take_from(&self, queue: WatcherId, wanted: impl Fn(&Task) -> bool) -> Option<(Task, bool)> {
+        let mut state = self.state.lock();
+        let taken = Self::in_lane(&state, queue).find_map(|slot| Self::take(&mut state, slot, &wanted));
+        self.end_if_over(state);
+        taken
+    }
+}
+
+impl Planner for Shared {
+    fn begin(&self, series: TaskId, run: u64) -> bool {
+        self.state.lock().plan.begin(series, run)
+    }
+
+    fn ended(&self, series: &Arc<Inner>, run: u64, panic: Option<&Panic>) {
+        let mut state = self.state.lock();
+        match state.plan.ended(series.id, run, Instant::now(), panic.is_some()) {
+            Next::At(at) => self.wake_sooner(state, at),
+            Next::Nothing => {}
+            Next::Gone => {
+                drop(state);
+                series.drop_body();
+            }
+            Next::Stopped(series) => {
+                drop(state);
+                series.finish(panic.map_or(SeriesEnd::Shutdown, |panic| SeriesEnd::Panicked(panic.clone())));
+                self.end_if_over(self.state.lock());
+            }
+            Next::Over(series) => {
+                drop(state);
+                series.finish(SeriesEnd::Shutdown);
+                self.end_if_over(self.state.lock());
+            }
+        }
+    }
+
+    fn remove(&self, series: TaskId) -> bool {
+        let removed = self.state.lock().plan.remove(series);
+        let Some(removed) = removed else { return false };
+        removed.call_off(SeriesEnd::Cancelled);
+        drop(self.pool.remove(series)); // a run that waits for a thread would find that it is not to begin
+        self.end_if_over(self.state.lock());
+        true
+    }
+
+    fn pause(&self, series: TaskId) -> bool {
+        self.state.lock().plan.pause(series)
+    }
+
+    fn resume(&self, series: TaskId) {
+        let mut state = self.state.lock();
+        if let Some(at) = state.plan.resume(series, Instant::now()) {
+            self.wake_sooner(state, at);
+        }
+    }
+
+    fn set_period(&self, series: TaskId, period: Duration) {
+        let mut state = self.state.lock();
+        if let Some(at) = state.plan.set_period(series, period, Instant::now()) {
+            self.wake_sooner(state, at);
+        }
+    }
+
+    fn next_run(&self, series: TaskId) -> Option<Instant> {
+        self.state.lock().plan.next_run(series)
+    }
+
+    fn is_paused(&self, series: TaskId) -> bool {
+        self.state.lock().plan.is_paused(series)
+    }
+}
+
+impl QueueWatcher for Shared {
+    fn cancelled_in_queue(&self, queue: WatcherId) {
+        // The slot may have another task by now, which is taken only if it was cancelled, too.
+        drop(self.take_from(queue, Task::is_cancelled));
+    }
+
+    fn tombstone_dropped(&self) {} // none stays
+
+    fn take_out(&self, queue: WatcherId, id: TaskId) -> Option<Task> {
+        let (task, was_cancelled) = self.take_from(queue, |task| task.id() == id)?;
+        (!was_cancelled).then_some(task)
+    }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        let mut state = self.state.lock();
+        let tasks = state.plan.take_tasks(wanted);
+        let (cancelled, tasks): (Vec<_>, Vec<_>) = tasks.into_iter().partition(Task::leave_queue);
+        self.end_if_over(state);
+        drop(cancelled);
+        tasks
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// By nobody before its time.
+    fn served_by(self: Arc<Self>, _queue: WatcherId) -> ServedBy {
+        ServedBy::Head(Place::Elsewhere)
+    }
+
+    fn queued_of(&self, _queue: WatcherId, collector: usize) -> usize {
+        self.state.lock().plan.tasks().filter(|task| task.collector() == collector).count()
+    }
+}

@@ -1,0 +1,79 @@
+//! A scheduled pool with nothing to do costs nothing, and one with little to do costs little. In a process of its own, whose
+//! other threads are idle, too.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use executor::ScheduledThreadPoolExecutor;
+
+const WINDOW: Duration = Duration::from_millis(300);
+const AN_HOUR: Duration = Duration::from_hours(1);
+
+/// SCHED-15
+#[test]
+fn a_scheduler_wakes_up_for_what_is_due_and_for_nothing_else() {
+    let pool = ScheduledThreadPoolExecutor::builder().threads(100).name("idle").build().unwrap();
+    let far = pool.schedule(AN_HOUR, || ()).unwrap();
+    let called_off: Vec<_> = (0..200).map(|_| pool.schedule(WINDOW / 3, || ()).unwrap()).collect();
+    for handle in called_off {
+        assert!(handle.cancel());
+    }
+    thread::sleep(WINDOW / 2); // the sleeper may look once for what was called off
+    eventually_all_sleep();
+    let (before, ticks) = (threads(), processor_ticks());
+    thread::sleep(WINDOW); // waits for nothing: it is the time in which nothing is to happen
+    assert_eq!(threads(), before, "no thread has left its sleep, not even for a short look");
+    assert!(processor_ticks() - ticks <= 3);
+    assert!(far.cancel());
+
+    let ticks = processor_ticks();
+    let start = Instant::now();
+    let period = Duration::from_millis(10);
+    let series = pool.schedule_at_fixed_rate(Duration::ZERO, period, |series| {
+        if series.runs() == 99 {
+            series.cancel();
+        }
+    });
+    series.unwrap().join().unwrap();
+    assert!(start.elapsed() >= 99 * period);
+    // A tick is a hundredth of a second. A thread that is woken in vain for each run would use more.
+    let used = processor_ticks() - ticks;
+    assert!(used <= 20, "{used} ticks for a hundred runs in a second");
+}
+
+/// What the system says of each thread of the pool: whether it sleeps, and how often it has gone to sleep so far.
+fn threads() -> Vec<(String, bool, u64)> {
+    let mut threads = Vec::new();
+    for task in fs::read_dir("/proc/self/task").unwrap() {
+        let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap();
+        let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();
+        if field("Name:").starts_with("idle-") {
+            let switches = field("voluntary_ctxt_switches:").parse().unwrap();
+            threads.push((field("Name:").to_owned(), field("State:").starts_with('S'), switches));
+        }
+    }
+    threads.sort_unstable();
+    threads
+}
+
+fn eventually_all_sleep() {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let before = threads();
+        thread::yield_now();
+        if before.len() == 101 && before == threads() && before.iter().all(|&(_, sleeps, _)| sleeps) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "the threads never go to sleep: {before:?}");
+    }
+}
+
+/// User and system time of this process, in clock ticks.
+fn processor_ticks() -> u64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let after_name = stat.rsplit(')').next().unwrap();
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
