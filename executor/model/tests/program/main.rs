@@ -12,7 +12,7 @@ mod door {
 // In a package beside the program: `#[path = "../../src/protocol.rs"]`.
 mod protocol;
 
-mod search;
+mod parallel_search;
 
 use door::sync::Arc;
 use door::thread;

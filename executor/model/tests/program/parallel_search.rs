@@ -50,7 +50,7 @@ use unfinished::{Answer, Unfinished};
 const SCHEDULES: usize = 1_000;
 
 /// From position `n` to `2n` and `2n + 1`, and from those two to the same ones.
-const POSITIONS: u64 = 7;
+const POSITIONS: u8 = 7;
 
 /// Which positions are solutions, and what has been looked at.
 struct Tree {
@@ -75,7 +75,10 @@ impl Puzzle for Tree {
 
     fn moves(&self, Position(position): Position) -> Vec<(Move, Position)> {
         let below = [2 * position, 2 * position + 1, 2 * (position ^ 1)].into_iter();
-        below.filter(|next| (2..=POSITIONS).contains(next)).map(|next| (Move(0), Position(next))).collect()
+        below
+            .filter(|next| (2..=POSITIONS.into()).contains(next))
+            .map(|next| (Move(0), Position(next)))
+            .collect()
     }
 
     fn before(&self, _: Move, _: Position) -> Position {
@@ -83,11 +86,13 @@ impl Puzzle for Tree {
     }
 }
 
+type Way = fn(&Arc<Search<Tree>>, &Arc<dyn Executor>) -> Answer;
+
 /// One of the two searches, on a pool of two threads. `meanwhile` has the pool while it goes on, and the caller's token.
 /// Nothing of it runs when it has returned.
 fn search(
     solutions: &'static [u64],
-    way: fn(&Arc<Search<Tree>>, &Arc<dyn Executor>) -> Answer,
+    way: Way,
     meanwhile: fn(&ThreadPoolExecutor, &CancelToken),
 ) -> (Answer, usize) {
     let (pool, token) = (Arc::new(ThreadPoolExecutor::fixed(2)), CancelToken::new());
@@ -113,7 +118,7 @@ fn of_each_way(
     meanwhile: fn(&ThreadPoolExecutor, &CancelToken),
     expect: fn(Answer, usize),
 ) {
-    let ways: [fn(&Arc<Search<Tree>>, &Arc<dyn Executor>) -> Answer; 2] = [
+    let ways: [Way; 2] = [
         |search, pool| counted::solve(search, pool),
         |search, pool| batches::solve(search, pool, Bounds(2, 1)),
     ];
