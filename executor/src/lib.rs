@@ -54,7 +54,7 @@
 //! | `line` | | Order without a lock | tasks that run one at a time, in order |
 //! | `serial` | [`SerialExecutor`] | Order without a lock | one task at a time, over any executor |
 //! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Order without a lock | one task at a time for each key, over any executor |
-//! | `scheduled` | [`ScheduledThreadPoolExecutor`], [`Series`], [`MissedTicks`], [`AfterPanic`] | – | tasks that run later, or again and again |
+//! | `scheduled` | [`ScheduledThreadPoolExecutor`], [`Series`], [`MissedTicks`], [`AfterPanic`] | Schedules against timers | tasks that run later, or again and again |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |

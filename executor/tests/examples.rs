@@ -202,6 +202,28 @@ fn puzzle_is_solved_or_known_to_have_no_solution() {
     assert!(!run("puzzle", "such a way").status.success());
 }
 
+/// Times on a real clock, to a tenth of a period. A busy machine makes runs late.
+#[test]
+fn again_has_each_run_when_it_should_be() {
+    for what in ["late", "panics", "changes", "ends"] {
+        let book =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../book/src/transcripts/again_{what}.txt"));
+        let book = fs::read_to_string(book).unwrap();
+        measured_until("again", what, |printed| printed.replace("\r\n", "\n") == book);
+    }
+    assert!(!run("again", "such a thing").status.success());
+}
+
+/// How late the last of a hundred runs is, in seconds: the loop, the fixed delay, the fixed rate.
+#[test]
+fn again_drifts_unless_the_rate_is_fixed() {
+    measured_until("again", "drift", |printed| {
+        let seconds = |line: &str| line.split(" begins ").nth(1)?.split(' ').next()?.parse::<f64>().ok();
+        let seconds: Vec<_> = printed.lines().map(|line| seconds(line).expect("a number")).collect();
+        matches!(seconds[..], [sleeps, delay, rate] if sleeps >= 1.2 && delay >= 1.2 && (0.98..1.1).contains(&rate))
+    });
+}
+
 /// It says by how many seconds it was late. A machine that stands still for one of them disturbs that.
 #[test]
 fn puzzle_stops_at_its_time_limit_and_at_its_bound() {

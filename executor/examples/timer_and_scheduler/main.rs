@@ -28,6 +28,7 @@ fn main() {
     panicking_task("ScheduledThreadPoolExecutor", after);
 }
 
+// ANCHOR: long
 /// The long task goes on until the short one has run, or it is out of patience.
 fn long_task(who: &str, after: After<'_>, patience: Duration) {
     let (tell, told) = mpsc::channel();
@@ -37,7 +38,9 @@ fn long_task(who: &str, after: After<'_>, patience: Duration) {
     let runs = if ended.recv().expect("it ends") { "runs in time" } else { "has to wait" };
     println!("{who}: while a long task runs, a short one {runs}");
 }
+// ANCHOR_END: long
 
+// ANCHOR: panicking
 /// Another task is planned already when one panics, and a third is planned after that. What is dropped unrun drops its sender.
 fn panicking_task(who: &str, after: After<'_>) {
     let [(tell, second), (tell_too, third)] = [mpsc::channel(), mpsc::channel()];
@@ -49,3 +52,4 @@ fn panicking_task(who: &str, after: After<'_>) {
     let third = says(third.recv().is_ok());
     println!("{who}: after a panic, what was planned {second}, what comes later {third}");
 }
+// ANCHOR_END: panicking

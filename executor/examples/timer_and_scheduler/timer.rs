@@ -24,6 +24,7 @@ impl Timer {
     }
 }
 
+// ANCHOR: run
 fn run(new: &Receiver<(Instant, Job)>) {
     let mut planned = BTreeMap::new();
     for number in 0.. {
@@ -41,3 +42,4 @@ fn run(new: &Receiver<(Instant, Job)>) {
         }
     }
 }
+// ANCHOR_END: run

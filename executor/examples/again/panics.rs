@@ -1,0 +1,35 @@
+//! Two runs of a series panic, one after the other.
+
+use crate::periods;
+use executor::panics::PanicReport;
+use executor::{AfterPanic, ScheduledThreadPoolExecutor};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+const PERIOD: Duration = Duration::from_millis(100);
+
+// ANCHOR: panics
+pub(crate) fn show() {
+    let handler =
+        |report: &PanicReport<'_>| println!("          the panic handler is told: {}", report.message);
+    let pool = ScheduledThreadPoolExecutor::builder().panic_handler(handler).build().unwrap();
+    let back_off = AfterPanic::BackOff { first: PERIOD.mul_f64(1.5), most: PERIOD * 60 };
+    for after_panic in [AfterPanic::Stop, AfterPanic::Continue, back_off] {
+        println!("{after_panic:?}");
+        let (begins, begun) = channel();
+        let first = Instant::now() + PERIOD;
+        let series = pool.series(move |series| {
+            let _ = begins.send(Instant::now());
+            match series.runs() {
+                1 | 2 => panic!("no such file"),
+                3 => _ = series.cancel(),
+                _ => (),
+            }
+        });
+        let series = series.first_at(first).after_panic(after_panic).at_fixed_rate(PERIOD).unwrap();
+        let end = series.join().unwrap();
+        let begins: Vec<_> = begun.iter().map(|begin| periods(first, PERIOD, begin)).collect();
+        println!("          runs began at {}; {end}", begins.join(", "));
+    }
+}
+// ANCHOR_END: panics
