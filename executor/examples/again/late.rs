@@ -10,8 +10,8 @@ const PERIOD: Duration = Duration::from_millis(100);
 
 // ANCHOR: late
 pub(crate) fn show() {
-    let pool = ScheduledThreadPoolExecutor::new(1);
     for missed in [MissedTicks::CatchUp, MissedTicks::Skip, MissedTicks::Shift] {
+        let pool = ScheduledThreadPoolExecutor::new(1);
         let (begins, begun) = channel();
         let first = Instant::now() + PERIOD;
         let series = pool.series(move |series| {
