@@ -31,6 +31,7 @@ pub fn stop() {
 }
 // ANCHOR_END: stop
 
+// ANCHOR: measure
 pub fn measure() {
     println!("workers     batches      levels");
     let alone = timed(1, |search, _| search.sequential());
@@ -41,6 +42,7 @@ pub fn measure() {
         println!("{workers:7}   {batches:8.1} s  {levels:8.1} s");
     }
 }
+// ANCHOR_END: measure
 
 /// How many seconds it takes to see all positions.
 fn timed(workers: usize, solve: impl Fn(&Arc<Search<Blocks>>, Arc<dyn Executor>) -> Answer) -> f64 {
