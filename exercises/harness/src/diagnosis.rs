@@ -74,11 +74,15 @@ pub(crate) fn state(recorder: &Recorder, thread: &Thread) -> String {
     }
 }
 
+/// What the property expects the cause to be.
+fn expectation(recorder: &Recorder) -> Option<&str> {
+    recorder.threads.iter().find_map(|thread| thread.expectations.last()).map(|(_, cause)| cause.as_str())
+}
+
 fn expected_cause(recorder: &Recorder) -> String {
-    let expected = recorder.threads.iter().find_map(|thread| thread.expectations.last());
     let computes = recorder.threads.iter().any(|thread| thread.doing == Doing::Running);
-    match expected {
-        Some((_, cause)) => cause.clone(),
+    match expectation(recorder) {
+        Some(cause) => cause.to_owned(),
         None if computes => "a loop of your code has no end, and nothing in it that waits".into(),
         None => "a thread that your code started waits for something that nobody does any more".into(),
     }
@@ -373,7 +377,9 @@ fn came_too_early(recorder: &Recorder) -> Option<(String, Option<usize>)> {
         None => (
             format!(
                 "nobody has notified the Condvar that {name} waits on. Whoever changes what a waiter waits for has to \
-                 notify"
+                 notify{}",
+                expectation(recorder)
+                    .map_or_else(String::new, |cause| format!(". If nobody has changed it: {cause}"))
             ),
             recorder.events.iter().rposition(|event| matches!(event.action, Action::Wait { .. })),
         ),

@@ -1,0 +1,218 @@
+//! Right: the thread is woken only if the new entry is the first of all, for it would sleep too long then, and not otherwise.
+#![allow(unused)]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
+
+// ----- Given. -----
+
+/// A time, or a length of time: milliseconds since the clock was started.
+pub type Millis = u64;
+
+/// The time that never comes. Who waits until then waits for `wake` alone.
+pub const NEVER: Millis = Millis::MAX;
+
+/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the time.
+pub trait Clock: Send + Sync {
+    /// What time it is.
+    fn now(&self) -> Millis;
+
+    /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
+    /// wait, and it may return for no reason. Only one thread at a time may wait.
+    fn wait_until(&self, until: Millis);
+
+    /// Ends the wait that is under way, or else the next one.
+    fn wake(&self);
+}
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the executor, or on the one
+    /// that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job);
+}
+
+/// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
+pub type Work = Box<dyn FnMut(&Entry) + Send>;
+
+// ----- Yours. -----
+
+/// Has closures run when their time has come, where the executor below calls them.
+pub struct Scheduler {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+struct Shared {
+    clock: Arc<dyn Clock>,
+    below: Arc<dyn Executor>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// All that have not ended, by number.
+    plans: BTreeMap<u64, Plan>,
+    /// Of those that wait for their time: the time and the number.
+    waiting: BTreeSet<(Millis, u64)>,
+    /// How many entries were ever made.
+    made: u64,
+    is_shut_down: bool,
+}
+
+struct Plan {
+    /// Not here while it runs.
+    work: Option<Work>,
+    /// When its next run is due; during a run, when that was due.
+    due: Millis,
+    period: Option<Millis>,
+}
+
+/// A closure that was scheduled. To drop the entry does not cancel it.
+pub struct Entry {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Scheduler {
+    /// Makes a scheduler without entries, and starts its thread.
+    pub fn new(clock: Arc<dyn Clock>, below: Arc<dyn Executor>) -> Self {
+        let state =
+            State { plans: BTreeMap::new(), waiting: BTreeSet::new(), made: 0, is_shut_down: false };
+        let shared = Arc::new(Shared { clock, below, state: Mutex::new(state) });
+        let own = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("scheduler".into()).spawn(move || own.watch_the_time());
+        Self { shared, thread: Mutex::new(Some(thread.unwrap())) }
+    }
+
+    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
+    /// period from its first time. Once the scheduler was shut down, the closure is dropped.
+    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> Entry {
+        let due = self.shared.clock.now().saturating_add(delay);
+        let number = self.shared.add(Plan { work: Some(work), due, period });
+        Entry { shared: Arc::clone(&self.shared), number }
+    }
+
+    /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
+    pub fn shutdown(&self) {
+        let mut state = self.shared.state.lock().unwrap();
+        state.is_shut_down = true;
+        state.waiting.clear();
+        let plans = mem::take(&mut state.plans);
+        drop(state);
+        drop(plans); // with no lock held
+        self.shared.clock.wake();
+        let thread = self.thread.lock().unwrap().take();
+        if let Some(thread) = thread {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Entry {
+    /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
+    pub fn cancel(&self) {
+        let mut state = self.shared.state.lock().unwrap();
+        let plan = state.plans.remove(&self.number);
+        if let Some(plan) = &plan {
+            state.waiting.remove(&(plan.due, self.number));
+        }
+        drop(state);
+        drop(plan); // with no lock held: it has the closure
+    }
+}
+
+impl Shared {
+    /// Adds an entry and returns its number.
+    fn add(&self, plan: Plan) -> u64 {
+        let mut state = self.state.lock().unwrap();
+        state.made += 1;
+        let number = state.made;
+        if state.is_shut_down {
+            drop(state);
+            return number; // and the closure is dropped, with no lock held
+        }
+        let place = (plan.due, number);
+        state.waiting.insert(place);
+        state.plans.insert(number, plan);
+        let is_first = state.waiting.first() == Some(&place);
+        drop(state);
+        if is_first {
+            self.clock.wake();
+        }
+        number
+    }
+
+    /// The thread: gives the executor what is due, and sleeps until the next is.
+    fn watch_the_time(self: &Arc<Self>) {
+        while let Some(next) = self.next() {
+            match next {
+                Next::Due(number) => {
+                    let own = Arc::clone(self);
+                    self.below.execute(Box::new(move || own.run(number)));
+                }
+                Next::Later(due) => self.clock.wait_until(due),
+            }
+        }
+    }
+
+    /// What the thread has to do next. `None`: end.
+    fn next(&self) -> Option<Next> {
+        let mut state = self.state.lock().unwrap();
+        if state.is_shut_down {
+            return None;
+        }
+        let Some((due, number)) = state.waiting.first().copied() else { return Some(Next::Later(NEVER)) };
+        if due == NEVER || due > self.clock.now() {
+            return Some(Next::Later(due));
+        }
+        state.waiting.pop_first();
+        Some(Next::Due(number))
+    }
+
+    /// One run, as a job of the executor below.
+    fn run(self: &Arc<Self>, number: u64) {
+        let mut state = self.state.lock().unwrap();
+        let Some(mut work) = state.plans.get_mut(&number).and_then(|plan| plan.work.take()) else { return };
+        drop(state);
+        let entry = Entry { shared: Arc::clone(self), number };
+        // No lock is held here, and a panic ends this run alone.
+        drop(catch_unwind(AssertUnwindSafe(|| work(&entry))));
+        self.has_run(number, work);
+    }
+
+    /// Plans the next run, or drops the closure if there is none.
+    fn has_run(&self, number: u64, work: Work) {
+        let mut state = self.state.lock().unwrap();
+        let Some(plan) = state.plans.get_mut(&number) else {
+            drop(state);
+            return; // cancelled meanwhile: the closure is dropped, with no lock held
+        };
+        let Some(period) = plan.period else {
+            state.plans.remove(&number);
+            drop(state);
+            return; // it was its only run
+        };
+        plan.due = plan.due.saturating_add(period);
+        plan.work = Some(work);
+        let due = plan.due;
+        state.waiting.insert((due, number));
+        let is_first = state.waiting.first() == Some(&(due, number));
+        drop(state);
+        if is_first {
+            self.clock.wake();
+        }
+    }
+}
+
+enum Next {
+    /// The run of this entry is due.
+    Due(u64),
+    /// Nothing is due before this time.
+    Later(Millis),
+}

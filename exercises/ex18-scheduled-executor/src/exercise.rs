@@ -1,0 +1,94 @@
+//! A scheduler: over any executor, it has closures run later, and again and again. One thread watches the time.
+//!
+//! This is the only file to edit. `cargo test -p ex18-scheduled-executor` checks it.
+#![allow(unused)]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
+
+// ----- Given. -----
+
+/// A time, or a length of time: milliseconds since the clock was started.
+pub type Millis = u64;
+
+/// The time that never comes. Who waits until then waits for `wake` alone.
+pub const NEVER: Millis = Millis::MAX;
+
+/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the time.
+pub trait Clock: Send + Sync {
+    /// What time it is.
+    fn now(&self) -> Millis;
+
+    /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
+    /// wait, and it may return for no reason. Only one thread at a time may wait.
+    fn wait_until(&self, until: Millis);
+
+    /// Ends the wait that is under way, or else the next one.
+    fn wake(&self);
+}
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the executor, or on the one
+    /// that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job);
+}
+
+/// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
+pub type Work = Box<dyn FnMut(&Entry) + Send>;
+
+// ----- Yours. -----
+
+/// Has closures run when their time has come, where the executor below calls them.
+pub struct Scheduler {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+struct Shared {
+    clock: Arc<dyn Clock>,
+    below: Arc<dyn Executor>,
+    state: Mutex<State>,
+}
+
+struct State {
+    // What has to be known of an entry: while it waits, when it is due, and while it runs? And how is the next one found?
+    is_shut_down: bool,
+}
+
+/// A closure that was scheduled. To drop the entry does not cancel it.
+pub struct Entry {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Scheduler {
+    /// Makes a scheduler without entries, and starts its thread.
+    pub fn new(clock: Arc<dyn Clock>, below: Arc<dyn Executor>) -> Self {
+        todo!("start a thread that gives the executor what is due, and sleeps until the next is")
+    }
+
+    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
+    /// period from its first time. Once the scheduler was shut down, the closure is dropped.
+    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> Entry {
+        todo!("note when the closure is due, and see to it that the thread is awake by then")
+    }
+
+    /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
+    pub fn shutdown(&self) {
+        todo!("take all entries out, and end the thread")
+    }
+}
+
+impl Entry {
+    /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
+    pub fn cancel(&self) {
+        todo!("take the entry out")
+    }
+}

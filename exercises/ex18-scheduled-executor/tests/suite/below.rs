@@ -1,0 +1,77 @@
+//! The harness's executors, as those of this exercise.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use exercises_harness::{expect, fail, step};
+
+use super::super::exercise::{Executor, Job};
+use crate::below::{AtOnce, Threads};
+use crate::probe::{Counter, Shared, others_come_to_rest};
+use crate::sync::Arc;
+
+impl Executor for Threads {
+    fn execute(&self, job: Job) {
+        drop(self.submit(job));
+    }
+}
+
+/// It takes whatever it is given.
+pub(super) struct Calls(Arc<AtOnce>);
+
+impl Calls {
+    /// Before it returns: on the thread that submits, or on another one, for which that thread waits.
+    pub(super) fn at_once(elsewhere: bool) -> Arc<Self> {
+        Arc::new(Self(AtOnce::new(elsewhere)))
+    }
+}
+
+impl Executor for Calls {
+    fn execute(&self, job: Job) {
+        drop(self.0.submit(job));
+    }
+}
+
+/// Keeps jobs until the property has them called.
+pub(super) struct Desk {
+    jobs: Shared<VecDeque<Job>>,
+    given: Counter,
+}
+
+impl Desk {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self { jobs: Shared::default(), given: Counter::new("the executor to be given a job") })
+    }
+
+    /// Waits until it was given so many jobs in all.
+    pub(super) fn until_given(&self, jobs: usize, cause: &str) {
+        if others_come_to_rest() && self.given.get() < jobs {
+            let given = self.given.get();
+            fail(
+                &format!(
+                    "{jobs} runs are due, nothing moves any more, and the executor was given so many: {given}"
+                ),
+                cause,
+            );
+        }
+        expect("waiting for the executor to be given a job", cause, || self.given.wait_for(jobs));
+    }
+
+    /// Calls what is here, on the calling thread.
+    pub(super) fn call_all(&self, cause: &str) {
+        while let Some(job) = self.jobs.with(VecDeque::pop_front) {
+            step("the executor calls what it was given");
+            expect("what the executor was given", cause, || {
+                drop(catch_unwind(AssertUnwindSafe(job)));
+            });
+        }
+    }
+}
+
+impl Executor for Desk {
+    fn execute(&self, job: Job) {
+        step("the executor queues what it was given");
+        self.jobs.with(|jobs| jobs.push_back(job));
+        self.given.add();
+    }
+}

@@ -1,0 +1,262 @@
+//! What the properties schedule, and what is seen of it.
+
+use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
+
+use super::super::exercise::{Clock, Entry, Executor, Millis, Scheduler, Work};
+use super::below::Calls;
+use super::clock::Hands;
+use super::{BUSY, DROPPED, OVERLAP};
+use crate::below::{Threads, on_a_thread};
+use crate::probe::{Counter, Shared, others_come_to_rest};
+use crate::sync::{Arc, thread};
+
+/// What a run does.
+pub(super) type Does = Box<dyn FnMut(&Entry) + Send>;
+
+pub(super) fn nothing() -> Does {
+    Box::new(|_| {})
+}
+
+pub(super) fn panics() -> Does {
+    Box::new(|_| panic_on_purpose())
+}
+
+/// What the closures of a property have done.
+pub(super) struct Log {
+    clock: Arc<Hands>,
+    /// Number and time of each run that has begun.
+    begun: Shared<Vec<(u32, Millis)>>,
+    running: Shared<Vec<u32>>,
+    begins: Counter,
+    ended: Counter,
+    dropped: Shared<Vec<u32>>,
+    drops: Counter,
+}
+
+/// A run under way; it ends also by a panic.
+struct Running<'a>(&'a Log, u32);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let Self(log, number) = self;
+        log.running.with(|running| running.retain(|other| other != number));
+        step(&format!("run of entry {number} ends"));
+        log.ended.add();
+    }
+}
+
+/// What a closure has captured.
+struct Captured {
+    log: Arc<Log>,
+    number: u32,
+    at_drop: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        if let Some(at_drop) = self.at_drop.take() {
+            at_drop();
+        }
+        let number = self.number;
+        step(&format!("the closure of entry {number} is dropped"));
+        self.log.dropped.with(|dropped| dropped.push(number));
+        self.log.drops.add();
+    }
+}
+
+impl Log {
+    fn new(clock: &Arc<Hands>) -> Arc<Self> {
+        let (begins, ended) = (Counter::new("a run to begin"), Counter::new("a run to end"));
+        let drops = Counter::new("a closure to be dropped");
+        let (begun, running, dropped) = (Shared::default(), Shared::default(), Shared::default());
+        Arc::new(Self { clock: Arc::clone(clock), begun, running, begins, ended, dropped, drops })
+    }
+
+    fn begin(&self, number: u32) -> Running<'_> {
+        let now = self.clock.now();
+        step(&format!("run of entry {number} begins"));
+        self.begun.with(|begun| begun.push((number, now)));
+        let overlaps = self.running.with(|running| {
+            let overlaps = running.contains(&number);
+            running.push(number);
+            overlaps
+        });
+        if overlaps {
+            fail(&format!("a run of entry {number} begins, and the one before it has not ended"), OVERLAP);
+        }
+        self.begins.add();
+        Running(self, number)
+    }
+
+    /// The numbers of the entries whose runs have begun, in this order.
+    pub(super) fn begun(&self) -> Vec<u32> {
+        self.begun.with(|begun| begun.iter().map(|(number, _)| *number).collect())
+    }
+
+    pub(super) fn times_of(&self, number: u32) -> Vec<Millis> {
+        let begun = self.begun.with(|begun| begun.clone());
+        begun.into_iter().filter(|(other, _)| *other == number).map(|(_, time)| time).collect()
+    }
+
+    pub(super) fn is_dropped(&self, number: u32) -> bool {
+        self.dropped.with(|dropped| dropped.contains(&number))
+    }
+}
+
+/// A scheduler, its clock, and what its entries have done.
+pub(super) struct Trial {
+    pub(super) clock: Arc<Hands>,
+    pub(super) scheduler: Arc<Scheduler>,
+    pub(super) log: Arc<Log>,
+    threads: Option<Arc<Threads>>,
+}
+
+impl Trial {
+    pub(super) fn over<E: Executor + 'static>(below: &Arc<E>) -> Arc<Self> {
+        Self::new(Arc::<E>::clone(below), None)
+    }
+
+    /// On an executor with a thread for each job.
+    pub(super) fn on_threads() -> Arc<Self> {
+        let threads = Arc::new(Threads::default());
+        Self::new(Arc::<Threads>::clone(&threads), Some(threads))
+    }
+
+    /// On an executor of each kind that calls what it is given.
+    pub(super) fn on_each() -> [Arc<Self>; 2] {
+        [Self::on_threads(), Self::over(&Calls::at_once(false))]
+    }
+
+    fn new(below: Arc<dyn Executor>, threads: Option<Arc<Threads>>) -> Arc<Self> {
+        let clock = Hands::new();
+        let log = Log::new(&clock);
+        let (own, none) = (Arc::<Hands>::clone(&clock), "new() starts a thread and returns");
+        let scheduler = Arc::new(expect("new()", none, || Scheduler::new(own, below)));
+        Arc::new(Self { clock, scheduler, log, threads })
+    }
+
+    /// A closure that does this whenever it runs.
+    pub(super) fn work(&self, number: u32, does: Does) -> Work {
+        self.work_with(number, does, None)
+    }
+
+    /// The same, and this when it is dropped.
+    pub(super) fn work_with(
+        &self,
+        number: u32,
+        mut does: Does,
+        at_drop: Option<Box<dyn FnOnce() + Send>>,
+    ) -> Work {
+        let captured = Captured { log: Arc::clone(&self.log), number, at_drop };
+        Box::new(move |entry| {
+            let _running = captured.log.begin(captured.number);
+            does(entry);
+            thread::yield_now(); // who thinks that something is over has the time for it
+        })
+    }
+
+    pub(super) fn once(&self, delay: Millis, number: u32, does: Does) -> Entry {
+        let work = self.work(number, does);
+        expect("schedule()", BUSY, || self.scheduler.schedule(delay, None, work))
+    }
+
+    /// For the first time when this time has passed, and then each time after it again.
+    pub(super) fn every(&self, period: Millis, number: u32, does: Does) -> Entry {
+        let work = self.work(number, does);
+        expect("schedule()", BUSY, || self.scheduler.schedule(period, Some(period), work))
+    }
+
+    /// Does this on another thread, and sees that it comes back while nothing else happens.
+    pub(super) fn at_once(&self, what: &str, while_: &str, cause: &str, call: Box<dyn FnOnce() + Send>) {
+        let name = what.to_owned();
+        let caller = on_a_thread(
+            "caller",
+            Box::new({
+                let cause = cause.to_owned();
+                move || expect(&name, &cause, call)
+            }),
+        );
+        if others_come_to_rest() && !caller.is_finished() {
+            fail(&format!("{while_}, and {what} does not return"), cause);
+        }
+        expect("waiting for who called it", cause, || drop(caller.join()));
+    }
+
+    pub(super) fn cancel(&self, entry: &Entry) {
+        expect("cancel()", BUSY, || entry.cancel());
+    }
+
+    /// Waits until so many runs have begun in all.
+    pub(super) fn until_begun(&self, runs: usize, cause: &str) {
+        self.until(&self.log.begins, runs, "so many runs are due", cause);
+    }
+
+    /// Waits until so many runs have ended in all.
+    pub(super) fn until_ended(&self, runs: usize, cause: &str) {
+        self.until(&self.log.ended, runs, "so many runs are due", cause);
+    }
+
+    fn until(&self, counter: &Counter, least: usize, what: &str, cause: &str) {
+        if others_come_to_rest() && counter.get() < least {
+            let (now, begun) = (self.clock.now(), self.log.begun());
+            let seen = format!(
+                "the clock says {now}, {what}: {least}, nothing moves any more, and these entries have run: {begun:?}"
+            );
+            fail(&seen, cause);
+        }
+        expect("waiting for a run", cause, || counter.wait_for(least));
+    }
+
+    /// Waits until this closure was dropped. `when` says what has happened.
+    pub(super) fn until_dropped(&self, number: u32, when: &str, cause: &str) {
+        if others_come_to_rest() {
+            self.check_dropped(number, when, cause);
+        }
+        let mut drops = 0;
+        expect("waiting for a closure to be dropped", cause, || {
+            while !self.log.is_dropped(number) {
+                drops += 1;
+                self.log.drops.wait_for(drops);
+            }
+        });
+    }
+
+    /// Sees that this closure was dropped.
+    pub(super) fn check_dropped(&self, number: u32, when: &str, cause: &str) {
+        if !self.log.is_dropped(number) {
+            fail(&format!("{when}, and the closure of entry {number} has not been dropped"), cause);
+        }
+    }
+
+    /// Lets everybody else do what they can, and sees that the runs of just these entries have begun, in this order.
+    pub(super) fn check(&self, expected: &[u32], cause: &str) {
+        others_come_to_rest();
+        let begun = self.log.begun();
+        if begun != expected {
+            let now = self.clock.now();
+            fail(
+                &format!(
+                    "the clock says {now}, these entries have run: {begun:?}; and it should have been {expected:?}"
+                ),
+                cause,
+            );
+        }
+    }
+
+    pub(super) fn shutdown(&self, cause: &str) {
+        expect("shutdown()", cause, || self.scheduler.shutdown());
+    }
+
+    /// Waits for the runs that the executor below has on threads of its own.
+    pub(super) fn join(&self) {
+        if let Some(threads) = &self.threads {
+            threads.join(DROPPED);
+        }
+    }
+
+    /// Ends it after what the property is about.
+    pub(super) fn end(&self) {
+        aside(|| self.shutdown("shutdown() ends the thread"));
+        aside(|| self.join());
+    }
+}

@@ -1,0 +1,81 @@
+//! A solver: over any executor, it searches the positions of a puzzle at once, and knows when there is no solution.
+//!
+//! This is the only file to edit. `cargo test -p ex19-parallel-search` checks it.
+#![allow(unused)]
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// A position of a puzzle.
+pub type Position = u32;
+
+/// What leads from one position to another.
+pub type Move = char;
+
+/// What a search knows of a puzzle.
+pub trait Puzzle: Send + Sync {
+    /// The position in which the puzzle begins.
+    fn start(&self) -> Position;
+    /// Whether the position is a solution. It may panic.
+    fn is_solved(&self, position: Position) -> bool;
+    /// The moves that are possible in the position, and where each of them leads. It may panic.
+    fn moves(&self, position: Position) -> Vec<(Move, Position)>;
+}
+
+/// The answer of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// These moves lead from the start to a solved position.
+    Solved(Vec<Move>),
+    /// All positions that can be reached were searched, and none is solved.
+    NoSolution,
+    /// The puzzle panicked at some position, and no solution was found elsewhere.
+    Panicked,
+    /// Somebody has called `cancel` before there was another answer.
+    Cancelled,
+}
+
+// ----- Yours. -----
+
+/// A search for a solution of a puzzle. It searches positions at once, where the executor calls its jobs.
+pub struct Solver {
+    puzzle: Arc<dyn Puzzle>,
+    executor: Arc<dyn Executor>,
+    seen: Arc<Mutex<HashSet<Position>>>, // What else do the jobs have to share, and under which lock?
+}
+
+impl Solver {
+    /// Makes a search that has not begun.
+    pub fn new(puzzle: Arc<dyn Puzzle>, executor: Arc<dyn Executor>) -> Self {
+        todo!("keep both, and begin with no position seen")
+    }
+
+    /// Waits for the answer, which is the same for all callers. The first call begins the search.
+    pub fn solve(&self) -> Answer {
+        todo!("give the start to the executor, unless that was done, and wait until there is an answer")
+    }
+
+    /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for jobs.
+    pub fn cancel(&self) {
+        todo!("tell everybody that the search was cancelled, unless there is another answer")
+    }
+}

@@ -1,0 +1,91 @@
+//! The harness's executors, as those of this exercise.
+
+use exercises_harness::{expect, step};
+
+use super::super::exercise::{Executor, Job, Refused};
+use super::BELOW_RUNS;
+use crate::below::{AtOnce, Desk, Threads};
+use crate::probe::Counter;
+use crate::sync::Arc;
+
+type Submit = Box<dyn Fn(Job) -> Result<(), Job> + Send + Sync>;
+
+/// What a solver is given as its executor.
+pub(super) struct Below {
+    submit: Submit,
+    /// Every job with an even number is refused.
+    refuses_some: bool,
+    /// How often it was given something.
+    given: Counter,
+    /// How often it has taken or refused that.
+    decided: Counter,
+}
+
+impl Below {
+    fn over(submit: Submit) -> Arc<Self> {
+        Arc::new(Self {
+            submit,
+            refuses_some: false,
+            given: Counter::new("nothing"),
+            decided: Counter::new("the executor below to be given something"),
+        })
+    }
+
+    /// An executor that keeps what it is given until the property has it called.
+    pub(super) fn desk() -> (Arc<Desk>, Arc<Self>) {
+        let desk = Desk::new();
+        let same = Arc::clone(&desk);
+        (desk, Self::over(Box::new(move |job| same.submit(job))))
+    }
+
+    /// An executor that refuses everything.
+    pub(super) fn refusing() -> Arc<Self> {
+        let (desk, below) = Self::desk();
+        desk.refuse(true);
+        below
+    }
+
+    /// An executor that calls each job before it returns: on the thread that submits, or on another one.
+    pub(super) fn at_once(elsewhere: bool) -> Arc<Self> {
+        let at_once = AtOnce::new(elsewhere);
+        Self::over(Box::new(move |job| at_once.submit(job)))
+    }
+
+    /// An executor with a thread for each job.
+    pub(super) fn threads() -> (Arc<Threads>, Arc<Self>) {
+        let threads = Arc::new(Threads::default());
+        let same = Arc::clone(&threads);
+        (threads, Self::over(Box::new(move |job| same.submit(job))))
+    }
+
+    /// The same; and it refuses every second job.
+    pub(super) fn threads_for_some() -> (Arc<Threads>, Arc<Self>) {
+        let (threads, below) = Self::threads();
+        let below = Arc::into_inner(below).expect("it is new");
+        (threads, Arc::new(Self { refuses_some: true, ..below }))
+    }
+
+    /// How often it was given something.
+    pub(super) fn given(&self) -> usize {
+        self.given.get()
+    }
+
+    /// Waits until it has taken something.
+    pub(super) fn until_given(&self) {
+        expect("waiting for a job", BELOW_RUNS, || self.decided.wait_for(1));
+    }
+}
+
+impl Executor for Below {
+    fn execute(&self, job: Job) -> Result<(), Refused> {
+        let number = self.given.add();
+        let result = if self.refuses_some && number.is_multiple_of(2) {
+            step("the executor refuses");
+            Err(job)
+        } else {
+            (self.submit)(job)
+        };
+        self.decided.add();
+        result.map_err(Refused)
+    }
+}

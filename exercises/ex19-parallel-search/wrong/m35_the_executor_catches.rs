@@ -1,0 +1,210 @@
+//! Wrong: a guard counts a position off after a panic, and the panic is left to the executor; a position that was refused is called by no executor.
+//! The learner sees: the panic comes out of `solve()`.
+#![allow(unused)]
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What is to be done.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
+    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// A position of a puzzle.
+pub type Position = u32;
+
+/// What leads from one position to another.
+pub type Move = char;
+
+/// What a search knows of a puzzle.
+pub trait Puzzle: Send + Sync {
+    /// The position in which the puzzle begins.
+    fn start(&self) -> Position;
+    /// Whether the position is a solution. It may panic.
+    fn is_solved(&self, position: Position) -> bool;
+    /// The moves that are possible in the position, and where each of them leads. It may panic.
+    fn moves(&self, position: Position) -> Vec<(Move, Position)>;
+}
+
+/// The answer of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// These moves lead from the start to a solved position.
+    Solved(Vec<Move>),
+    /// All positions that can be reached were searched, and none is solved.
+    NoSolution,
+    /// The puzzle panicked at some position, and no solution was found elsewhere.
+    Panicked,
+    /// Somebody has called `cancel` before there was another answer.
+    Cancelled,
+}
+
+// ----- Yours. -----
+
+/// A search for a solution of a puzzle. It searches positions at once, where the executor calls its jobs.
+pub struct Solver {
+    search: Arc<Search>,
+}
+
+struct Search {
+    puzzle: Arc<dyn Puzzle>,
+    executor: Arc<dyn Executor>,
+    state: Mutex<State>,
+    answered: Condvar,
+}
+
+struct State {
+    /// How each position was reached first; the start by no move.
+    seen: HashMap<Position, Option<(Move, Position)>>,
+    /// So many positions were seen and are not searched to the end.
+    under_way: usize,
+    panicked: bool,
+    answer: Option<Answer>,
+}
+
+impl Solver {
+    /// Makes a search that has not begun.
+    pub fn new(puzzle: Arc<dyn Puzzle>, executor: Arc<dyn Executor>) -> Self {
+        let state = State { seen: HashMap::new(), under_way: 0, panicked: false, answer: None };
+        let (state, answered) = (Mutex::new(state), Condvar::new());
+        Self { search: Arc::new(Search { puzzle, executor, state, answered }) }
+    }
+
+    /// Waits for the answer, which is the same for all callers. The first call begins the search.
+    pub fn solve(&self) -> Answer {
+        let start = self.search.puzzle.start();
+        if self.search.is_new(start, None) && !self.search.submit(start) {
+            self.search.run(start);
+        }
+        self.search.wait()
+    }
+
+    /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for jobs.
+    pub fn cancel(&self) {
+        self.search.tell(Answer::Cancelled);
+    }
+}
+
+impl Search {
+    /// Counts a position as under way. Not if it was seen before, or if the answer is known.
+    fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
+        let mut state = self.state.lock().unwrap();
+        if state.answer.is_some() {
+            return false;
+        }
+        let Entry::Vacant(place) = state.seen.entry(position) else { return false };
+        place.insert(reached);
+        state.under_way += 1;
+        true
+    }
+
+    /// Gives a position to the executor, which may refuse it. No lock is held: the executor may call the job at once.
+    fn submit(self: &Arc<Self>, position: Position) -> bool {
+        let search = Arc::clone(self);
+        self.executor.execute(Box::new(move || search.run(position))).is_ok()
+    }
+
+    /// The job: searches a position, and all that the executor refuses meanwhile, one after the other.
+    fn run(self: &Arc<Self>, first: Position) {
+        let mut own = vec![first];
+        while let Some(position) = own.pop() {
+            let mut guard = Guard { search: self, panicked: true };
+            self.visit(position, &mut own);
+            guard.panicked = false;
+        }
+    }
+
+    /// Looks at a position, and counts and submits those that come next.
+    fn visit(self: &Arc<Self>, position: Position, own: &mut Vec<Position>) {
+        if self.is_over() {
+            return;
+        }
+        if self.puzzle.is_solved(position) {
+            return self.tell_way_to(position);
+        }
+        for (last, next) in self.puzzle.moves(position) {
+            if self.is_new(next, Some((last, position))) && !self.submit(next) {
+                own.push(next);
+            }
+        }
+    }
+
+    /// A position has been searched, and those that come next are counted.
+    fn count_off(&self, panicked: bool) {
+        let mut state = self.state.lock().unwrap();
+        state.panicked |= panicked;
+        state.under_way -= 1;
+        if state.under_way == 0 && state.answer.is_none() {
+            let answer = if state.panicked { Answer::Panicked } else { Answer::NoSolution };
+            state.answer = Some(answer);
+            self.answered.notify_all();
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.state.lock().unwrap().answer.is_some()
+    }
+
+    fn tell_way_to(&self, position: Position) {
+        let way = self.state.lock().unwrap().way_to(position);
+        self.tell(Answer::Solved(way));
+    }
+
+    /// The first answer stays.
+    fn tell(&self, answer: Answer) {
+        let mut state = self.state.lock().unwrap();
+        if state.answer.is_none() {
+            state.answer = Some(answer);
+            self.answered.notify_all();
+        }
+    }
+
+    fn wait(&self) -> Answer {
+        let mut state = self.state.lock().unwrap();
+        loop {
+            if let Some(answer) = &state.answer {
+                return answer.clone();
+            }
+            state = self.answered.wait(state).unwrap();
+        }
+    }
+}
+
+/// Counts a position off, also after a panic.
+struct Guard<'a> {
+    search: &'a Search,
+    panicked: bool,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.search.count_off(self.panicked);
+    }
+}
+
+impl State {
+    /// The moves from the start to a position that was seen.
+    fn way_to(&self, mut position: Position) -> Vec<Move> {
+        let mut way = Vec::new();
+        while let Some((last, before)) = self.seen[&position] {
+            way.push(last);
+            position = before;
+        }
+        way.reverse();
+        way
+    }
+}
