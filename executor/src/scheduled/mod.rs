@@ -19,6 +19,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `rule` | when a series runs next: [`MissedTicks`], [`AfterPanic`] |
+//! | `entries` | what waits for its time: a heap of which any entry can be taken out |
 //! | `schedule` | what is planned: a state machine without threads and clocks |
 //! | `series` | a series as its owner holds it: [`Series`] |
 //! | `run` | one run of a series as a task |
@@ -39,6 +40,7 @@
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule;
+mod entries;
 mod schedule;
 mod series;
 mod run;
@@ -94,7 +96,7 @@ use shared::Shared;
 /// as never. Tasks that are due at the same instant are given to the pool in the order in which they were scheduled.
 ///
 /// # Cost
-/// A task that waits costs a place in a map and no thread; a hundred thousand are nothing unusual. A cancelled one leaves at
+/// A task that waits costs a place in a heap and no thread; a hundred thousand are nothing unusual. A cancelled one leaves at
 /// once. The thread that watches the time starts with the first task that has one, and sleeps until the first is due: an idle
 /// executor uses no processor time.
 ///

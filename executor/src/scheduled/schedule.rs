@@ -3,11 +3,8 @@
 //! Whoever calls it says what time it is, and does what comes back: runs what is due, drops what has left. So its
 //! behaviour can be tested with made-up times, and the [shell](super::shared) around it has only to keep the order of locks.
 //!
-//! # Why a map and not a heap
-//!
-//! A heap gives up its first entry only, so what is cancelled stays in it as garbage until its time. From the map any entry is
-//! taken at once. The entries themselves lie in numbered *slots*. A task that waits here knows the number of its slot, and by
-//! that its entry is found when the task is cancelled.
+//! What waits for its time lies in [entries](super::entries). A task that waits knows the slot of its entry, and by that it leaves when it is
+//! cancelled.
 //!
 //! # The life of a series
 //!
@@ -31,12 +28,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::entries::Entries;
 use super::rule::Rule;
 use crate::ids::TaskId;
 use crate::sync::{Duration, Instant};
-
-/// When, and the how manyth that was planned.
-type Key = (Instant, u64);
 
 /// What goes on after a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,19 +42,11 @@ pub(super) struct AfterShutdown {
 
 /// Tasks of the type `T`, and series of which the owner keeps an `S`.
 pub(super) struct Schedule<T, S> {
-    order: BTreeMap<Key, usize>,
-    slots: Vec<Option<Entry<T>>>,
-    free: Vec<usize>,
-    planned: u64,
+    entries: Entries<What<T>>,
     series: BTreeMap<TaskId, Course<S>>,
     /// Runs that were handed out and have not ended, also those of series that were removed.
     out: BTreeSet<(TaskId, u64)>,
     shutdown: Option<AfterShutdown>,
-}
-
-struct Entry<T> {
-    key: Key,
-    what: What<T>,
 }
 
 enum What<T> {
@@ -125,31 +112,23 @@ pub(super) enum Next<S> {
 
 impl<T, S> Schedule<T, S> {
     pub(super) fn new() -> Self {
-        Self {
-            order: BTreeMap::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            planned: 0,
-            series: BTreeMap::new(),
-            out: BTreeSet::new(),
-            shutdown: None,
-        }
+        Self { entries: Entries::new(), series: BTreeMap::new(), out: BTreeSet::new(), shutdown: None }
     }
 
     /// The time of the first entry.
     pub(super) fn first(&self) -> Option<Instant> {
-        self.order.first_key_value().map(|(&(at, _), _)| at)
+        self.entries.first().map(|(at, _)| at)
     }
 
     /// How many tasks wait, and how many series there are.
     pub(super) fn counts(&self) -> (usize, usize) {
         let waits = |course: &&Course<S>| matches!(course.place, Place::Waits(_));
-        (self.order.len() - self.series.values().filter(waits).count(), self.series.len())
+        (self.entries.len() - self.series.values().filter(waits).count(), self.series.len())
     }
 
     /// Whether it was shut down, and nothing is left that could still become due.
     pub(super) fn is_over(&self) -> bool {
-        self.shutdown.is_some() && self.order.is_empty() && self.series.is_empty()
+        self.shutdown.is_some() && self.entries.is_empty() && self.series.is_empty()
     }
 
     pub(super) fn is_shutdown(&self) -> bool {
@@ -158,42 +137,16 @@ impl<T, S> Schedule<T, S> {
 
     // ----- entries -----
 
-    fn plan(&mut self, at: Instant, what: What<T>) -> usize {
-        let key = (at, self.planned);
-        self.planned += 1;
-        let entry = Some(Entry { key, what });
-        let slot = self.free.pop().unwrap_or(self.slots.len());
-        if slot == self.slots.len() {
-            self.slots.push(entry);
-        } else {
-            self.slots[slot] = entry;
-        }
-        self.order.insert(key, slot);
-        slot
-    }
-
-    fn vacate(&mut self, slot: usize) -> Option<What<T>> {
-        let Entry { key, what } = self.slots.get_mut(slot)?.take()?;
-        self.order.remove(&key);
-        self.free.push(slot);
-        if self.order.is_empty() && self.slots.len() > Self::KEPT {
-            (self.slots, self.free) = (Vec::new(), Vec::new()); // what a burst has needed
-        }
-        Some(what)
-    }
-
-    /// So many slots stay for the next entries.
-    const KEPT: usize = 1_024;
-
     /// The tasks that wait, in no order.
     pub(super) fn tasks(&self) -> impl Iterator<Item = &T> {
-        (0..self.slots.len()).filter_map(|slot| self.task(slot))
+        (0..self.entries.slots()).filter_map(|slot| self.task(slot))
     }
 
     /// Takes all tasks that are wanted, in their order.
     pub(super) fn take_tasks(&mut self, wanted: impl Fn(&T) -> bool) -> Vec<T> {
         let is_wanted = |slot: &usize| matches!(self.task(*slot), Some(task) if wanted(task));
-        let slots: Vec<usize> = self.order.values().copied().filter(is_wanted).collect();
+        let mut slots = self.entries.in_order();
+        slots.retain(is_wanted);
         slots.into_iter().filter_map(|slot| self.take_task(slot, |_| true)).collect()
     }
 
@@ -201,13 +154,13 @@ impl<T, S> Schedule<T, S> {
 
     /// Plans a task, and says in which slot it waits.
     pub(super) fn plan_task(&mut self, at: Instant, task: T) -> usize {
-        self.plan(at, What::Task(task))
+        self.entries.insert(at, What::Task(task))
     }
 
     /// The task in a slot.
     pub(super) fn task(&self, slot: usize) -> Option<&T> {
-        match self.slots.get(slot)?.as_ref()?.what {
-            What::Task(ref task) => Some(task),
+        match self.entries.get(slot)? {
+            What::Task(task) => Some(task),
             What::Series(_) => None,
         }
     }
@@ -217,7 +170,7 @@ impl<T, S> Schedule<T, S> {
         if !wanted(self.task(slot)?) {
             return None;
         }
-        match self.vacate(slot) {
+        match self.entries.remove(slot) {
             Some(What::Task(task)) => Some(task),
             _ => unreachable!("there was a task just now"),
         }
@@ -225,7 +178,7 @@ impl<T, S> Schedule<T, S> {
 
     /// All slots of which the number ends in these bits.
     pub(super) fn slots_like(&self, low: usize, modulus: usize) -> impl Iterator<Item = usize> + use<T, S> {
-        (low..self.slots.len()).step_by(modulus)
+        (low..self.entries.slots()).step_by(modulus)
     }
 
     // ----- the end -----
@@ -258,10 +211,10 @@ impl<T, S: Clone> Schedule<T, S> {
     pub(super) fn take_due(&mut self, now: Instant, most: usize) -> Vec<Due<T, S>> {
         let mut due = Vec::new();
         while due.len() < most
-            && let Some((&(at, _), &slot)) = self.order.first_key_value()
+            && let Some((at, slot)) = self.entries.first()
             && at <= now
         {
-            match self.vacate(slot).expect("the order names what is there") {
+            match self.entries.remove(slot).expect("it is the first") {
                 What::Task(task) => due.push(Due::Task(task)),
                 What::Series(id) => {
                     let course = self.series.get_mut(&id).expect("an entry goes with its series");
@@ -278,7 +231,7 @@ impl<T, S: Clone> Schedule<T, S> {
 
 impl<T, S> Schedule<T, S> {
     pub(super) fn add(&mut self, id: TaskId, first: Instant, rule: Rule, of: S) {
-        let place = Place::Waits(self.plan(first, What::Series(id)));
+        let place = Place::Waits(self.entries.insert(first, What::Series(id)));
         self.series.insert(id, Course { of, rule, place, tick: first, since: None, paused: false, runs: 0 });
     }
 
@@ -286,7 +239,7 @@ impl<T, S> Schedule<T, S> {
     pub(super) fn remove(&mut self, id: TaskId) -> Option<S> {
         let course = self.series.remove(&id)?;
         if let Place::Waits(slot) = course.place {
-            self.vacate(slot);
+            self.entries.remove(slot);
         }
         Some(course.of)
     }
@@ -345,7 +298,7 @@ impl<T, S> Schedule<T, S> {
     /// Makes the entry of a series that has none.
     fn wait_for_tick(&mut self, id: TaskId) {
         let tick = self.series[&id].tick;
-        let slot = self.plan(tick, What::Series(id));
+        let slot = self.entries.insert(tick, What::Series(id));
         self.series.get_mut(&id).expect("it was there just now").place = Place::Waits(slot);
     }
 
@@ -355,7 +308,7 @@ impl<T, S> Schedule<T, S> {
         course.paused = true;
         if let Place::Waits(slot) = course.place {
             course.place = Place::Idle;
-            self.vacate(slot);
+            self.entries.remove(slot);
         }
         true
     }
@@ -382,7 +335,7 @@ impl<T, S> Schedule<T, S> {
         course.tick = super::rule::later(since, period).max(now);
         let Place::Waits(slot) = course.place else { return None };
         let tick = course.tick;
-        self.vacate(slot);
+        self.entries.remove(slot);
         self.wait_for_tick(id);
         Some(tick)
     }
@@ -483,16 +436,6 @@ mod tests {
         assert_eq!(world.task(3, "c"), slots[0]);
         assert_eq!(world.due(9), ["b", "c"].map(Due::Task));
         assert_eq!(world.plan.first(), None);
-    }
-
-    #[test]
-    fn slots_of_a_burst_are_given_up_when_it_is_over() {
-        let mut world = World::new();
-        for n in 0..10_000 {
-            world.task(n, "a");
-        }
-        assert_eq!(world.due(10_000).len(), 10_000);
-        assert!(world.plan.slots.capacity() + world.plan.free.capacity() == 0);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use executor_model::{
-    AfterPanic, ExecutorService, JoinError, Latch, RejectReason, ScheduledThreadPoolExecutor, Series,
-    SeriesEnd, TaskHandle,
+    AfterPanic, CancelToken, ExecutorService, JoinError, Latch, RejectReason, ScheduledThreadPoolExecutor,
+    Series, SeriesEnd, TaskHandle,
 };
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::thread;
@@ -338,5 +338,53 @@ fn without_a_thread_to_watch_the_time_a_task_is_refused_and_the_next_one_tries_a
         refused.task.run();
         assert_eq!(refused.handle.join().unwrap(), 7);
         pool.close();
+    });
+}
+
+/// However the end of the time and the end of the task meet, the handle has one outcome, and the task has run once or not at all.
+#[test]
+fn a_task_with_a_time_limit_has_one_outcome() {
+    check(|| {
+        let counted = Counted::new(ScheduledThreadPoolExecutor::new(1));
+        let runs = Arc::clone(&counted.runs[0]);
+        let handle = counted.pool.submit_with_timeout(MS, move || runs.fetch_add(1, SeqCst)).unwrap();
+        let outcome = handle.join();
+        counted.pool.close();
+        match outcome {
+            Ok(before) => assert_eq!((before, counted.runs(0)), (0, 1)),
+            Err(JoinError::Cancelled) => assert!(counted.runs(0) <= 1),
+            Err(other) => panic!("{other}"),
+        }
+    });
+}
+
+/// The task is cancelled when the time is up, and what it makes of that comes too late.
+#[test]
+fn a_stand_in_is_there_before_the_task_is_cancelled() {
+    check(|| {
+        let pool = ScheduledThreadPoolExecutor::new(1);
+        let load = || CancelToken::current().sleep(FOR_EVER).map_or("cut off", |()| "in time");
+        let banner = pool.submit_with_timeout_or(MS, load, || "stand-in").unwrap();
+        assert_eq!(banner.join().unwrap(), "stand-in");
+        pool.close();
+    });
+}
+
+#[test]
+fn a_time_limit_is_taken_back_with_the_end_of_its_task() {
+    check(|| {
+        let pool = ScheduledThreadPoolExecutor::new(1);
+        let captured = Arc::new(());
+        let kept = Arc::clone(&captured);
+        let instead = move || {
+            drop(kept);
+            "stand-in"
+        };
+        assert_eq!(
+            pool.submit_with_timeout_or(FAR, || "in time", instead).unwrap().join().unwrap(),
+            "in time"
+        );
+        pool.close();
+        assert_eq!(Arc::strong_count(&captured), 1, "the limit is still kept");
     });
 }

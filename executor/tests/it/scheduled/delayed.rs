@@ -1,8 +1,10 @@
 //! Tasks that run once, later.
 
+use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use std::{hint, thread};
 
 use executor::{
     FutureTask, JoinError, RejectReason, ScheduledThreadPoolExecutor, Task, TaskState, prelude::*,
@@ -254,5 +256,40 @@ fn after_a_shutdown_everything_is_refused_and_comes_back() {
         series.cancel();
         assert_matches!(pool.execute(|| ()).unwrap_err().reason, RejectReason::Shutdown);
         assert!(pool.is_terminated());
+    });
+}
+
+/// On a real clock, with twice as many threads that compute as there are processors.
+#[test]
+fn beside_a_busy_machine_nothing_is_early_and_nothing_is_very_late() {
+    within_deadline(|| {
+        let pool = ScheduledThreadPoolExecutor::new(2);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let busy = 2 * thread::available_parallelism().map_or(2, NonZero::get);
+        let busy: Vec<_> = (0..busy)
+            .map(|_| {
+                let is_over = Arc::clone(&is_over);
+                thread::spawn(move || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        hint::spin_loop();
+                    }
+                })
+            })
+            .collect();
+        let start = Instant::now();
+        let planned: Vec<_> = (0..200_u32)
+            .map(|n| {
+                let due = start + Duration::from_millis(1) * (n * 77 % 200); // each of these times once, in no order
+                (due, pool.schedule_at(due, Instant::now).unwrap())
+            })
+            .collect();
+        for (due, task) in planned {
+            let late = task.join().unwrap().checked_duration_since(due).expect("none is early");
+            assert!(late < LONG / 4, "{late:?}");
+        }
+        is_over.store(true, Ordering::Relaxed);
+        for thread in busy {
+            thread.join().unwrap();
+        }
     });
 }

@@ -17,7 +17,8 @@ const LATE: &str = "when a run is due, the thread has to be awake, find it and g
 const BELOW_RUNS: &str = "a run happens where the executor below calls what it was given: on no thread of yours, and not where \
                           schedule() is called";
 const ORDER: &str = "the earliest is the first, and of those of the same time the one that was scheduled first. No two are the same: \
-                     each needs a place of its own, with the time and a number";
+                     each needs a place of its own, with the time and a number. And read the clock before you look at the schedule, or \
+                     under its lock: else a later one can pass an earlier one";
 const EARLIER: &str = "the thread sleeps until a time that was the earliest when it looked. An earlier one came later: put it in, and then \
                        call wake(), in this order, so that the thread finds it when it looks again";
 const SPINS: &str = "the thread looks at the clock again and again. If nothing is due, it has to sleep in wait_until(): until the earliest \

@@ -1,4 +1,5 @@
-//! Right: no order is kept: each time the thread looks for the earliest of all plans.
+//! Wrong: the thread looks at the schedule first, and then, with no lock held, at the clock.
+//! The learner sees: now and then a run passes one that was due before it.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -58,6 +59,8 @@ struct Shared {
 struct State {
     /// All that have not ended, by number.
     plans: BTreeMap<u64, Plan>,
+    /// Of those that wait for their time: the time and the number.
+    waiting: BTreeSet<(Millis, u64)>,
     /// How many entries were ever made.
     made: u64,
     is_shut_down: bool,
@@ -69,8 +72,6 @@ struct Plan {
     /// When its next run is due; during a run, when that was due.
     due: Millis,
     period: Option<Millis>,
-    /// For its time; not for the executor, and it does not run.
-    waits: bool,
 }
 
 /// A closure that was scheduled. To drop the entry does not cancel it.
@@ -82,8 +83,7 @@ pub struct Entry {
 impl Scheduler {
     /// Makes a scheduler without entries, and starts its thread.
     pub fn new(clock: Arc<dyn Clock>, below: Arc<dyn Executor>) -> Self {
-        let state =
-            State { plans: BTreeMap::new(), made: 0, is_shut_down: false };
+        let state = State { plans: BTreeMap::new(), waiting: BTreeSet::new(), made: 0, is_shut_down: false };
         let shared = Arc::new(Shared { clock, below, state: Mutex::new(state) });
         let own = Arc::clone(&shared);
         let thread = thread::Builder::new().name("scheduler".into()).spawn(move || own.watch_the_time());
@@ -94,7 +94,7 @@ impl Scheduler {
     /// period from its first time. Once the scheduler was shut down, the closure is dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> Entry {
         let due = self.shared.clock.now().saturating_add(delay);
-        let number = self.shared.add(Plan { work: Some(work), due, period, waits: true });
+        let number = self.shared.add(Plan { work: Some(work), due, period });
         Entry { shared: Arc::clone(&self.shared), number }
     }
 
@@ -102,6 +102,7 @@ impl Scheduler {
     pub fn shutdown(&self) {
         let mut state = self.shared.state.lock().unwrap();
         state.is_shut_down = true;
+        state.waiting.clear();
         let plans = mem::take(&mut state.plans);
         drop(state);
         drop(plans); // with no lock held
@@ -118,6 +119,9 @@ impl Entry {
     pub fn cancel(&self) {
         let mut state = self.shared.state.lock().unwrap();
         let plan = state.plans.remove(&self.number);
+        if let Some(plan) = &plan {
+            state.waiting.remove(&(plan.due, self.number));
+        }
         drop(state);
         drop(plan); // with no lock held: it has the closure
     }
@@ -133,6 +137,7 @@ impl Shared {
             drop(state);
             return number; // and the closure is dropped, with no lock held
         }
+        state.waiting.insert((plan.due, number));
         state.plans.insert(number, plan);
         drop(state);
         self.clock.wake();
@@ -154,19 +159,18 @@ impl Shared {
 
     /// What the thread has to do next. `None`: end.
     fn next(&self) -> Option<Next> {
-        let mut state = self.state.lock().unwrap();
+        let state = self.state.lock().unwrap();
         if state.is_shut_down {
             return None;
         }
-        let waiting = state.plans.iter_mut().filter(|(_, plan)| plan.waits);
-        let Some((number, plan)) = waiting.min_by_key(|(number, plan)| (plan.due, **number)) else {
-            return Some(Next::Later(NEVER));
-        };
-        let (due, number) = (plan.due, *number);
+        let Some((due, number)) = state.waiting.first().copied() else { return Some(Next::Later(NEVER)) };
+        drop(state);
         if due == NEVER || due > self.clock.now() {
             return Some(Next::Later(due));
         }
-        plan.waits = false;
+        if !self.state.lock().unwrap().waiting.remove(&(due, number)) {
+            return self.next(); // it was cancelled meanwhile
+        }
         Some(Next::Due(number))
     }
 
@@ -195,7 +199,8 @@ impl Shared {
         };
         plan.due = plan.due.saturating_add(period);
         plan.work = Some(work);
-        plan.waits = true;
+        let due = plan.due;
+        state.waiting.insert((due, number));
         drop(state);
         self.clock.wake();
     }

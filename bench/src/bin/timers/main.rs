@@ -1,0 +1,174 @@
+//! Tasks that run later: `ScheduledThreadPoolExecutor` beside other timers.
+//!
+//! Run it with `cargo run --release --bin timers` in `bench/`. README.md says what the rows are and how they are measured.
+
+mod rows;
+mod sides;
+
+use anyhow::{Context, ensure};
+use bench::figures::{Spread, median_ratio, spread};
+use bench::java::Java;
+use clap::Parser;
+
+use rows::{ROWS, Row};
+use sides::Side;
+
+/// Compares the scheduled pool with other timers, side by side
+///
+/// Each row measures ours and each peer in turns. Each measurement checks that no task was lost and none ran before its time.
+#[derive(Parser)]
+#[command(name = "timers")]
+struct Args {
+    /// What to measure [default: all]: insert, cancel, lateness, burst
+    #[arg(value_name = "ROW", value_parser = ROWS.map(|row| row.name))]
+    rows: Vec<String>,
+
+    /// How often each side is measured
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+
+    /// Measure only peers whose name contains this
+    #[arg(long = "peer", value_name = "WORD")]
+    peers: Vec<String>,
+
+    /// Print an array of {`row`, `peer`, `time_ratio`, `cpu_ratio`} and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+enum Peer {
+    Here(Side),
+    Java,
+}
+
+const PEERS: [(&str, Peer); 3] = [
+    ("Java ScheduledThreadPoolExecutor", Peer::Java),
+    ("scheduled-thread-pool", Peer::Here(sides::scheduled_thread_pool)),
+    ("tokio", Peer::Here(sides::tokio)),
+];
+
+/// How often a Java peer runs a row before it counts.
+const JAVA_WARM_UPS: u32 = 5;
+
+/// What a measurement gave: a number for each figure of the row.
+type Figures = Vec<f64>;
+
+enum Contestant {
+    Here(Side),
+    Java(Box<Java>),
+}
+
+impl Contestant {
+    fn start(peer: &Peer, row: &Row) -> anyhow::Result<Self> {
+        let mut contestant = match peer {
+            Peer::Here(side) => Self::Here(*side),
+            Peer::Java => Self::Java(Box::new(Java::start("src/bin/timers/Timers.java", "stpe")?)),
+        };
+        let warm_ups = if matches!(contestant, Self::Java(_)) { JAVA_WARM_UPS } else { 1 };
+        for _ in 0..warm_ups {
+            contestant.run(row)?;
+        }
+        Ok(contestant)
+    }
+
+    fn run(&mut self, row: &Row) -> anyhow::Result<Figures> {
+        let numbers = match self {
+            Self::Here(side) => side(row),
+            Self::Java(java) => {
+                let (numbers, _) = java.run(&format!("{} {}", row.name, row.tasks))?;
+                numbers
+            }
+        };
+        ensure!(numbers.len() == row.figures.len(), "{numbers:?} are not the figures of {}", row.name);
+        Ok(numbers.iter().zip(row.figures).map(|(&number, figure)| number as f64 / figure.unit).collect())
+    }
+}
+
+/// A peer beside ours: the figures of both, measured one right after the other.
+struct Compared {
+    peer: &'static str,
+    contestant: Contestant,
+    rounds: Vec<(Figures, Figures)>,
+}
+
+impl Compared {
+    /// Ours and theirs, of one figure.
+    fn pairs(&self, figure: usize) -> Vec<(f64, f64)> {
+        self.rounds.iter().map(|(ours, theirs)| (ours[figure], theirs[figure])).collect()
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let mut objects = Vec::new();
+    for row in ROWS.iter().filter(|row| args.rows.is_empty() || args.rows.iter().any(|name| name == row.name))
+    {
+        let compared = measure(&args, row)?;
+        if !args.json {
+            print(row, &compared);
+        }
+        for (n, figure) in row.figures.iter().enumerate() {
+            objects.extend(compared.iter().map(|compared| {
+                let ratio =
+                    median_ratio(&compared.pairs(n)).map_or("null".into(), |ratio| format!("{ratio:.4}"));
+                let (row, peer) = (format!("H {} {}", row.name, figure.name), compared.peer);
+                format!(r#"{{"row":"{row}","peer":"{peer}","time_ratio":{ratio},"cpu_ratio":null}}"#)
+            }));
+        }
+    }
+    if args.json {
+        println!("[{}]", objects.join(",\n "));
+    }
+    Ok(())
+}
+
+fn measure(args: &Args, row: &Row) -> anyhow::Result<Vec<Compared>> {
+    let is_wanted = |name: &str| {
+        let name = name.to_lowercase();
+        args.peers.is_empty() || args.peers.iter().any(|word| name.contains(&word.to_lowercase()))
+    };
+    let mut compared = Vec::new();
+    for (peer, side) in PEERS.iter().filter(|(name, _)| is_wanted(name)) {
+        match Contestant::start(side, row) {
+            Ok(contestant) => compared.push(Compared { peer, contestant, rounds: Vec::new() }),
+            Err(error) => eprintln!("{peer} is left out: {error:#}"),
+        }
+    }
+    let mut ours = Contestant::Here(sides::ours);
+    ours.run(row)?; // not counted
+    for _ in 0..args.rounds {
+        for Compared { peer, contestant, rounds } in &mut compared {
+            let our_figures = ours.run(row)?;
+            rounds.push((our_figures, contestant.run(row).context(*peer)?));
+        }
+    }
+    Ok(compared)
+}
+
+fn print(row: &Row, compared: &[Compared]) {
+    println!("\nH {}: {}", row.name, row.what);
+    for (n, figure) in row.figures.iter().enumerate() {
+        println!("  {:<36}{:<28}{:>6}", figure.label, "median (range)", "ratio");
+        let ours: Vec<f64> = compared.iter().flat_map(|peer| peer.pairs(n)).map(|(ours, _)| ours).collect();
+        println!("  {:<36}{:<28}", "ours", range(&ours));
+        for peer in compared {
+            let pairs = peer.pairs(n);
+            let theirs: Vec<f64> = pairs.iter().map(|(_, theirs)| *theirs).collect();
+            let ratio = median_ratio(&pairs);
+            let goal = figure.goal.filter(|_| peer.peer.starts_with("Java")).zip(ratio);
+            let verdict = goal.map_or(String::new(), |(most, ratio)| {
+                format!("  ≤ {most}: {}", if ratio <= most { "met" } else { "missed" })
+            });
+            let ratio = ratio.map_or("–".into(), |ratio| format!("{ratio:.2}"));
+            println!("  {:<36}{:<28}{ratio:>6}{verdict}", peer.peer, range(&theirs));
+        }
+    }
+}
+
+fn range(values: &[f64]) -> String {
+    if values.is_empty() {
+        return "–".to_owned();
+    }
+    let Spread { median, least, most } = spread(values);
+    format!("{median:>7.1} ({least:.1} to {most:.1})")
+}

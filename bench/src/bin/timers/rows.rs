@@ -1,0 +1,158 @@
+//! What is measured, and what each side needs for it: delays that are the same for all, and an account of what has run.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A row of the comparison.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) tasks: usize,
+    pub(crate) figures: &'static [Figure],
+}
+
+pub(crate) struct Figure {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    /// So many nanoseconds of the measurement are one of the figure.
+    pub(crate) unit: f64,
+    /// What ours may be at most, of Java's.
+    pub(crate) goal: Option<f64>,
+}
+
+/// The first and the third are workload H.
+pub(crate) const ROWS: [Row; 4] = [
+    Row {
+        name: "insert",
+        what: "200000 tasks for the time between 10 and 20 minutes from now",
+        tasks: 200_000,
+        figures: &[Figure { name: "time", label: "ns per task", unit: 200_000.0, goal: Some(1.0) }],
+    },
+    Row {
+        name: "cancel",
+        what: "200000 such tasks are taken back, in another order",
+        tasks: 200_000,
+        figures: &[Figure { name: "time", label: "ns per task", unit: 200_000.0, goal: None }],
+    },
+    Row {
+        name: "lateness",
+        what: "2000 tasks, one each 500 µs: from the time for which each was planned to its begin",
+        tasks: 2_000,
+        figures: &[
+            Figure { name: "p50", label: "µs, half of them are no later", unit: 1_000.0, goal: Some(0.2) },
+            Figure { name: "p99", label: "µs, 99 of 100 are no later", unit: 1_000.0, goal: Some(0.2) },
+        ],
+    },
+    Row {
+        name: "burst",
+        what: "100000 tasks for the same moment: from that moment until all have run",
+        tasks: 100_000,
+        figures: &[Figure { name: "time", label: "ns per task", unit: 100_000.0, goal: None }],
+    },
+];
+
+/// From the first submission of the rows `lateness` and `burst` to the first time that is due.
+pub(crate) const LEAD: Duration = Duration::from_millis(300);
+
+const APART: Duration = Duration::from_micros(500);
+
+pub(crate) fn nanos(time: Duration) -> u64 {
+    time.as_nanos().try_into().expect("it takes less than centuries")
+}
+
+/// A delay between 10 and 20 minutes: the same in each round, and in Java.
+pub(crate) fn far(task: usize) -> Duration {
+    Duration::from_nanos(600_000_000_000 + mix(task as u64) % 600_000_000_000)
+}
+
+/// The tasks, each once, in an order that has nothing to do with that of their times. 77 777 has no factor in common with their number.
+pub(crate) fn shuffled(tasks: usize) -> impl Iterator<Item = usize> {
+    (0..tasks).map(move |n| n * 77_777 % tasks)
+}
+
+/// A well-mixed number for each number, the same in Java.
+fn mix(number: u64) -> u64 {
+    let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+/// When tasks are due, and how late each has begun.
+pub(crate) struct Account {
+    start: Instant,
+    /// Nanoseconds, in the order of the tasks; the most there is for one that has not run.
+    late: Mutex<Vec<u64>>,
+    ran: AtomicUsize,
+}
+
+impl Account {
+    pub(crate) fn of(tasks: usize) -> &'static Self {
+        let (late, ran) = (Mutex::new(vec![u64::MAX; tasks]), AtomicUsize::new(0));
+        Box::leak(Box::new(Self { start: Instant::now() + LEAD, late, ran })) // so no task counts references to it
+    }
+
+    /// When a task of the row `lateness` is due.
+    pub(crate) fn due(&self, task: usize) -> Instant {
+        self.start + APART * u32::try_from(task).expect("there are few")
+    }
+
+    /// When all tasks of the row `burst` are due.
+    pub(crate) fn start(&self) -> Instant {
+        self.start
+    }
+
+    /// The body of a task of the row `lateness`.
+    pub(crate) fn begins(&self, task: usize) {
+        let now = Instant::now();
+        let late = now.checked_duration_since(self.due(task)).expect("none runs before its time");
+        self.late.lock().expect("nobody panics")[task] = nanos(late);
+        self.ran.fetch_add(1, Ordering::Release);
+    }
+
+    /// The body of a task of the row `burst`.
+    pub(crate) fn counts(&self) {
+        self.ran.fetch_add(1, Ordering::Release);
+    }
+
+    /// Waits until all have run: p50 and p99 of their lateness.
+    pub(crate) fn lateness(&self) -> Vec<u64> {
+        let tasks = self.late.lock().expect("nobody panics").len();
+        self.until_all_have_run(tasks);
+        let mut late = self.late.lock().expect("nobody panics").clone();
+        assert!(!late.contains(&u64::MAX), "each has run");
+        late.sort_unstable();
+        vec![late[late.len() / 2], late[late.len() * 99 / 100]]
+    }
+
+    /// Waits until so many have run: how long that took.
+    pub(crate) fn burst(&self, tasks: usize) -> Vec<u64> {
+        self.until_all_have_run(tasks);
+        vec![nanos(self.start.elapsed())]
+    }
+
+    /// Waits until so many have run.
+    pub(crate) fn until_all_have_run(&self, tasks: usize) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while self.ran.load(Ordering::Acquire) < tasks {
+            assert!(Instant::now() < end, "tasks are lost");
+            thread::sleep(Duration::from_micros(200));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_task_is_taken_back_once() {
+        for tasks in ROWS.map(|row| row.tasks) {
+            let mut order: Vec<usize> = shuffled(tasks).collect();
+            order.sort_unstable();
+            assert!(order.into_iter().eq(0..tasks));
+        }
+    }
+}

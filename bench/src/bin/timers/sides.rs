@@ -1,0 +1,135 @@
+//! Ours and the peers that are written in Rust.
+
+use std::time::Instant;
+
+use executor::{ScheduledThreadPoolExecutor, prelude::*};
+use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
+
+use crate::rows::{Account, Row, far, nanos, shuffled};
+
+/// Measures a row: nanoseconds for each of its figures.
+pub(crate) type Side = fn(&Row) -> Vec<u64>;
+
+/// Threads of each side that run what is due.
+const WORKERS: usize = 2;
+
+fn timed(work: impl FnOnce()) -> Vec<u64> {
+    let begin = Instant::now();
+    work();
+    vec![nanos(begin.elapsed())]
+}
+
+pub(crate) fn ours(row: &Row) -> Vec<u64> {
+    let pool = ScheduledThreadPoolExecutor::new(WORKERS);
+    let insert = |task| pool.schedule(far(task), || ()).expect("it is not shut down");
+    let numbers = match row.name {
+        "insert" => timed(|| (0..row.tasks).for_each(|task| drop(insert(task)))),
+        "cancel" => {
+            let handles: Vec<_> = (0..row.tasks).map(insert).collect();
+            let took = timed(|| shuffled(row.tasks).for_each(|task| assert!(handles[task].cancel())));
+            assert_eq!(pool.stats().delayed, 0);
+            return took;
+        }
+        "lateness" => {
+            let account = Account::of(row.tasks);
+            for task in 0..row.tasks {
+                let _ = pool
+                    .schedule_at(account.due(task), move || account.begins(task))
+                    .expect("it is not shut down");
+            }
+            return account.lateness();
+        }
+        _ => {
+            let account = Account::of(0);
+            for _ in 0..row.tasks {
+                let _ = pool.schedule_at(account.start(), || account.counts()).expect("it is not shut down");
+            }
+            return account.burst(row.tasks);
+        }
+    };
+    assert_eq!(pool.stats().delayed, row.tasks);
+    drop(pool.shutdown_now());
+    numbers
+}
+
+/// It has no way to take a task out of its heap: what is cancelled stays there until its time.
+pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
+    let pool = ScheduledThreadPool::builder()
+        .num_threads(WORKERS)
+        .on_drop_behavior(OnPoolDropBehavior::DiscardPendingScheduled)
+        .build();
+    let insert = |task| pool.execute_after(far(task), || ());
+    match row.name {
+        "insert" => timed(|| (0..row.tasks).for_each(|task| drop(insert(task)))),
+        "cancel" => {
+            let handles: Vec<_> = (0..row.tasks).map(insert).collect();
+            timed(|| shuffled(row.tasks).for_each(|task| handles[task].cancel()))
+        }
+        "lateness" => {
+            let account = Account::of(row.tasks);
+            for task in 0..row.tasks {
+                let delay = account.due(task).saturating_duration_since(Instant::now());
+                pool.execute_after(delay, move || account.begins(task));
+            }
+            account.lateness()
+        }
+        _ => {
+            let account = Account::of(0);
+            for _ in 0..row.tasks {
+                let delay = account.start().saturating_duration_since(Instant::now());
+                pool.execute_after(delay, || account.counts());
+            }
+            account.burst(row.tasks)
+        }
+    }
+}
+
+/// Its timer counts in milliseconds.
+pub(crate) fn tokio(row: &Row) -> Vec<u64> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_time()
+        .build()
+        .expect("the system gives threads");
+    let begun = Account::of(0);
+    let insert = |task| {
+        runtime.spawn(async move {
+            begun.counts();
+            tokio::time::sleep(far(task)).await;
+        })
+    };
+    let insert_all = || {
+        let handles: Vec<_> = (0..row.tasks).map(insert).collect();
+        begun.until_all_have_run(row.tasks); // only then does the timer know of them
+        handles
+    };
+    match row.name {
+        "insert" => timed(|| drop(insert_all())),
+        "cancel" => {
+            let handles = insert_all();
+            timed(|| shuffled(row.tasks).for_each(|task| handles[task].abort()))
+        }
+        "lateness" => {
+            let account = Account::of(row.tasks);
+            for task in 0..row.tasks {
+                let until = tokio::time::Instant::from_std(account.due(task));
+                runtime.spawn(async move {
+                    tokio::time::sleep_until(until).await;
+                    account.begins(task);
+                });
+            }
+            account.lateness()
+        }
+        _ => {
+            let account = Account::of(0);
+            for _ in 0..row.tasks {
+                let until = tokio::time::Instant::from_std(account.start());
+                runtime.spawn(async move {
+                    tokio::time::sleep_until(until).await;
+                    account.counts();
+                });
+            }
+            account.burst(row.tasks)
+        }
+    }
+}

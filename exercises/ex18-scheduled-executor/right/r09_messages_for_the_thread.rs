@@ -1,0 +1,202 @@
+//! Right: the thread alone has the times, in no lock; the others leave messages for it.
+#![allow(unused)]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
+
+// ----- Given. -----
+
+/// A time, or a length of time: milliseconds since the clock was started.
+pub type Millis = u64;
+
+/// The time that never comes. Who waits until then waits for `wake` alone.
+pub const NEVER: Millis = Millis::MAX;
+
+/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the time.
+pub trait Clock: Send + Sync {
+    /// What time it is.
+    fn now(&self) -> Millis;
+
+    /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
+    /// wait, and it may return for no reason. Only one thread at a time may wait.
+    fn wait_until(&self, until: Millis);
+
+    /// Ends the wait that is under way, or else the next one.
+    fn wake(&self);
+}
+
+/// What is to be done. It may panic.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the executor, or on the one
+    /// that calls `execute`. A panic of the job ends there.
+    fn execute(&self, job: Job);
+}
+
+/// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
+pub type Work = Box<dyn FnMut(&Entry) + Send>;
+
+// ----- Yours. -----
+
+/// Has closures run when their time has come, where the executor below calls them.
+pub struct Scheduler {
+    post: Arc<Post>,
+    thread: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+/// What the thread and the others share.
+struct Post {
+    clock: Arc<dyn Clock>,
+    /// What the thread has to note. `None` after the end.
+    inbox: Mutex<Option<Vec<Message>>>,
+    numbers: AtomicU64,
+}
+
+/// When the next run of this is due.
+struct Message {
+    due: Millis,
+    number: u64,
+    cell: Arc<Cell>,
+}
+
+/// It belongs to a message, to the thread, or to a run, and goes with its owner.
+struct Cell {
+    period: Option<Millis>,
+    inside: Mutex<Inside>,
+}
+
+enum Inside {
+    Work(Work),
+    Runs,
+    Cancelled,
+}
+
+/// A closure that was scheduled. To drop the entry does not cancel it.
+pub struct Entry {
+    cell: Weak<Cell>,
+}
+
+impl Scheduler {
+    /// Makes a scheduler without entries, and starts its thread.
+    pub fn new(clock: Arc<dyn Clock>, below: Arc<dyn Executor>) -> Self {
+        let post = Post { clock, inbox: Mutex::new(Some(Vec::new())), numbers: AtomicU64::new(0) };
+        let post = Arc::new(post);
+        let own = Arc::clone(&post);
+        let thread = thread::spawn(move || watch_the_time(&own, &*below));
+        Self { post, thread: Mutex::new(Some(thread)) }
+    }
+
+    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
+    /// period from its first time. Once the scheduler was shut down, the closure is dropped.
+    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> Entry {
+        let due = self.post.clock.now().saturating_add(delay);
+        let number = self.post.numbers.fetch_add(1, Ordering::Relaxed); // any number that no other has
+        let cell = Arc::new(Cell { period, inside: Mutex::new(Inside::Work(work)) });
+        let entry = Entry { cell: Arc::downgrade(&cell) };
+        self.post.send(Message { due, number, cell });
+        entry
+    }
+
+    /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
+    pub fn shutdown(&self) {
+        let unread = self.post.inbox.lock().unwrap().take();
+        drop(unread);
+        self.post.clock.wake();
+        let thread = self.thread.lock().unwrap().take();
+        if let Some(thread) = thread {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Entry {
+    /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
+    pub fn cancel(&self) {
+        if let Some(cell) = self.cell.upgrade() {
+            let before = cell.put(Inside::Cancelled);
+            drop(before); // with no lock held
+        }
+    }
+}
+
+impl Cell {
+    fn put(&self, inside: Inside) -> Inside {
+        mem::replace(&mut *self.inside.lock().unwrap(), inside)
+    }
+
+    fn take(&self) -> Option<Work> {
+        let mut inside = self.inside.lock().unwrap();
+        match mem::replace(&mut *inside, Inside::Runs) {
+            Inside::Work(work) => Some(work),
+            other => {
+                *inside = other;
+                None
+            }
+        }
+    }
+
+    /// False: it was cancelled, and the closure is dropped.
+    fn put_back(&self, work: Work) -> bool {
+        let mut inside = self.inside.lock().unwrap();
+        if matches!(*inside, Inside::Cancelled) {
+            drop(inside);
+            return false;
+        }
+        *inside = Inside::Work(work);
+        true
+    }
+}
+
+impl Post {
+    fn send(&self, message: Message) {
+        let mut inbox = self.inbox.lock().unwrap();
+        match &mut *inbox {
+            Some(messages) => messages.push(message),
+            None => {
+                drop(inbox);
+                return; // and the message is dropped, with no lock held
+            }
+        }
+        drop(inbox);
+        self.clock.wake();
+    }
+
+    fn run(&self, due: Millis, number: u64, cell: Arc<Cell>) {
+        let Some(mut work) = cell.take() else { return };
+        let entry = Entry { cell: Arc::downgrade(&cell) };
+        drop(catch_unwind(AssertUnwindSafe(|| work(&entry))));
+        if let Some(period) = cell.period
+            && cell.put_back(work)
+        {
+            self.send(Message { due: due.saturating_add(period), number, cell });
+        }
+    }
+}
+
+fn watch_the_time(post: &Arc<Post>, below: &dyn Executor) {
+    let mut plan = BTreeMap::new();
+    loop {
+        let now = post.clock.now(); // and then the messages: an earlier entry that came before this time is among them
+        match post.inbox.lock().unwrap().as_mut() {
+            Some(messages) => {
+                plan.extend(messages.drain(..).map(|message| ((message.due, message.number), message.cell)));
+            }
+            None => break,
+        }
+        match plan.first_entry() {
+            Some(first) if first.key().0 != NEVER && first.key().0 <= now => {
+                let ((due, number), cell) = first.remove_entry();
+                let own = Arc::clone(post);
+                below.execute(Box::new(move || own.run(due, number, cell)));
+            }
+            Some(first) => post.clock.wait_until(first.key().0),
+            None => post.clock.wait_until(NEVER),
+        }
+    }
+}
