@@ -186,7 +186,7 @@ mod tests {
                     let slot = entries.insert(time, number);
                     map.insert((time, number), slot);
                     assert!(in_slots.insert(slot, (time, number)).is_none(), "the slot was free");
-                } else if random(&mut state) % 2 == 0 {
+                } else if random(&mut state).is_multiple_of(2) {
                     let first = map.first_key_value().map(|(&(time, _), &slot)| (time, slot));
                     assert_eq!(entries.first(), first);
                     let Some((key, slot)) = map.pop_first() else { continue };
@@ -198,7 +198,7 @@ mod tests {
                     expected.map(|key| map.remove(&key));
                     assert_eq!(entries.remove(slot), expected.map(|(_, number)| number));
                 }
-                if number % 100 == 0 {
+                if number.is_multiple_of(100) {
                     is_a_heap(&entries);
                     assert!(entries.in_order().iter().eq(map.values()));
                 }

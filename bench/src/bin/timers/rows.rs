@@ -135,7 +135,7 @@ impl Account {
 
     /// Waits until so many have run.
     pub(crate) fn until_all_have_run(&self, tasks: usize) {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_mins(1);
         while self.ran.load(Ordering::Acquire) < tasks {
             assert!(Instant::now() < end, "tasks are lost");
             thread::sleep(Duration::from_micros(200));

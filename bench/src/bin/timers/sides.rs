@@ -33,16 +33,17 @@ pub(crate) fn ours(row: &Row) -> Vec<u64> {
         "lateness" => {
             let account = Account::of(row.tasks);
             for task in 0..row.tasks {
-                let _ = pool
-                    .schedule_at(account.due(task), move || account.begins(task))
-                    .expect("it is not shut down");
+                drop(
+                    pool.schedule_at(account.due(task), move || account.begins(task))
+                        .expect("it is not shut down"),
+                );
             }
             return account.lateness();
         }
         _ => {
             let account = Account::of(0);
             for _ in 0..row.tasks {
-                let _ = pool.schedule_at(account.start(), || account.counts()).expect("it is not shut down");
+                drop(pool.schedule_at(account.start(), || account.counts()).expect("it is not shut down"));
             }
             return account.burst(row.tasks);
         }
