@@ -5,7 +5,7 @@ use exercises_harness::{at_once, expect, fail, step};
 use super::super::exercise::{Answer, Solver};
 use super::below::Below;
 use super::board::Board;
-use super::{CANCEL, EARLY};
+use super::CANCEL;
 use crate::below::on_a_thread;
 use crate::probe::Shared;
 use crate::sync::{Arc, thread};
@@ -50,7 +50,7 @@ impl Trial {
     /// Sees that this is the answer: "no solution", if all was searched.
     pub(super) fn check_no_solution(&self, answer: &Answer, cause: &str) {
         self.check(answer, &Answer::NoSolution, cause);
-        self.check_all_looked_at(EARLY);
+        self.check_all_looked_at(cause);
     }
 
     pub(super) fn check(&self, answer: &Answer, expected: &Answer, cause: &str) {
