@@ -41,10 +41,14 @@ enum Peer {
     Java,
 }
 
-const PEERS: [(&str, Peer); 3] = [
+/// The floor of the row `lateness`, and of no other.
+const BARE_THREAD: &str = "a bare thread that sleeps, no pool";
+
+const PEERS: [(&str, Peer); 4] = [
     ("Java ScheduledThreadPoolExecutor", Peer::Java),
     ("scheduled-thread-pool", Peer::Here(sides::scheduled_thread_pool)),
     ("tokio", Peer::Here(sides::tokio)),
+    (BARE_THREAD, Peer::Here(sides::bare_thread)),
 ];
 
 /// How often a Java peer runs a row before it counts.
@@ -125,7 +129,8 @@ fn main() -> anyhow::Result<()> {
 fn measure(args: &Args, row: &Row) -> anyhow::Result<Vec<Compared>> {
     let is_wanted = |name: &str| {
         let name = name.to_lowercase();
-        args.peers.is_empty() || args.peers.iter().any(|word| name.contains(&word.to_lowercase()))
+        (args.peers.is_empty() || args.peers.iter().any(|word| name.contains(&word.to_lowercase())))
+            && (row.name == "lateness" || !BARE_THREAD.eq_ignore_ascii_case(&name))
     };
     let mut compared = Vec::new();
     for (peer, side) in PEERS.iter().filter(|(name, _)| is_wanted(name)) {
