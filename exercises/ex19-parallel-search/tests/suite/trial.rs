@@ -3,9 +3,9 @@
 use exercises_harness::{at_once, expect, fail, step};
 
 use super::super::exercise::{Answer, Solver};
+use super::CANCEL;
 use super::below::Below;
 use super::board::Board;
-use super::CANCEL;
 use crate::below::on_a_thread;
 use crate::probe::Shared;
 use crate::sync::{Arc, thread};
