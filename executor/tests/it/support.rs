@@ -79,8 +79,11 @@ impl Signal {
         *self.0.0.lock().unwrap()
     }
 
+    /// Longer than any other wait: what a task holds up until the signal comes must not go on because the task gave up, just
+    /// when somebody who waits for it would have given up, too.
     pub(crate) fn wait(&self) {
-        let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), LONG, |set| !*set).unwrap();
+        let limit = LONG * 3 / 2;
+        let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), limit, |set| !*set).unwrap();
         let came = *set;
         drop(set); // or the panic would poison it for those who clean up
         assert!(came, "the signal did not come");

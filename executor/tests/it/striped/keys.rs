@@ -85,7 +85,7 @@ fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
             is_begun.set();
             until.wait();
         };
-        striped.execute_in("first", first).unwrap();
+        let first = striped.submit_in("first", first).unwrap();
         begun.wait();
         striped.submit_in("second", || ()).unwrap().join_timeout(LONG).unwrap();
         eventually("the second is gone", || striped.stats().stripes == 1);
@@ -93,6 +93,7 @@ fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
         let stats = striped.stripe("first").stats();
         assert_eq!((stats.running, stats.queued), (1, 1));
         end.set();
+        first.join_timeout(LONG).unwrap(); // it has ended by the signal, and not before
         assert_eq!(behind.join_timeout(LONG).unwrap(), 1);
         striped.close();
     });
