@@ -1,16 +1,16 @@
-//! A task is to run in half a second. What becomes of it if its executor ends before that?
+//! A task is to run in two seconds. What becomes of it if its executor ends before that?
 
 use executor::{ScheduledThreadPoolExecutor, TaskHandle, prelude::*};
 use std::time::{Duration, Instant};
 
-const DELAY: Duration = Duration::from_millis(500);
+const DELAY: Duration = Duration::from_secs(2);
 
 // ANCHOR: ends
 pub(crate) fn show() {
     let end = |what, delayed, end: fn(ScheduledThreadPoolExecutor)| {
         let pool = ScheduledThreadPoolExecutor::builder().delayed_after_shutdown(delayed).build().unwrap();
+        let begin = Instant::now(); // before the delay does
         let task = pool.schedule(DELAY, || "the report").unwrap();
-        let begin = Instant::now();
         end(pool);
         report(what, begin, task);
     };
