@@ -216,6 +216,8 @@ impl fmt::Display for RejectReason {
     }
 }
 
+impl Error for RejectReason {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

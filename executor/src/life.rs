@@ -120,12 +120,16 @@ impl Life {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let watchers = queues.into_iter().filter_map(WatcherId::watcher);
         let tasks = watchers.flat_map(|watcher| watcher.take_out_all(&|task| task.goes_under(&self.root)));
-        tasks.map(|task| self.to_its_user(task, &note)).collect()
+        tasks.filter_map(|task| self.to_its_user(task, &note)).collect()
     }
 
-    fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> (Task, R) {
+    /// None if it is of a scope: then it is dropped.
+    fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> Option<(Task, R)> {
+        if task.is_of_scope() {
+            return None;
+        }
         let noted = note(&task);
-        (task.alone_from(&self.root).handed_out(), noted)
+        Some((task.alone_from(&self.root).handed_out(), noted))
     }
 
     /// How much stays.
@@ -351,7 +355,7 @@ impl<E> Inner<E> {
 
     fn stop_service_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let tasks = self.service().map(ExecutorService::shutdown_now).unwrap_or_default();
-        tasks.into_iter().map(|task| self.life.to_its_user(task, &note)).collect()
+        tasks.into_iter().filter_map(|task| self.life.to_its_user(task, &note)).collect()
     }
 
     pub(crate) fn is_terminated(&self) -> bool {

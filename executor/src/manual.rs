@@ -230,7 +230,7 @@ impl ExecutorService for ManualExecutor {
 
     fn shutdown_now(&self) -> Vec<Task> {
         self.shared.life.shutdown();
-        let tasks = self.shared.take_all(|_| true).into_iter().map(|(task, _)| task.handed_out()).collect();
+        let tasks = Task::hand_out(self.shared.take_all(|_| true).into_iter().map(|(task, _)| task));
         self.shared.life.cancel_running();
         tasks
     }

@@ -205,7 +205,7 @@ impl<E: Executor> ExecutorService for SerialExecutor<E> {
         self.inner.life().cancel_running();
         let others = self.inner.stop_service().into_iter();
         tasks.extend(others.filter(|task| !task.heads_line_under(self.inner.life().root())));
-        tasks.into_iter().map(Task::handed_out).collect()
+        Task::hand_out(tasks)
     }
 
     rest_of_service!(self.inner);

@@ -29,6 +29,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::companion::Companion;
 use crate::ids::{TaskId, WatcherId};
+use crate::job::Lent;
 use crate::outcome::Outcome;
 use crate::panics::{contain, discard};
 use crate::sync::Arc;
@@ -65,14 +66,24 @@ enum Body {
 /// Apart from [`Body`], which so needs no word that tells its variants apart: it is one if there is no closure.
 enum Other {
     WithHandle(Duty),
+    /// Of a scope: somebody else may run it first.
+    Lent(Lent),
     /// With what goes along with the task. In the order in which they are dropped.
     Accompanied(Box<(Body, Box<dyn Companion>)>),
 }
 
 impl Body {
+    fn is_lent(&self) -> bool {
+        match self {
+            Self::Other(Other::Lent(_)) => true,
+            Self::Other(Other::Accompanied(both)) => both.0.is_lent(),
+            _ => false,
+        }
+    }
+
     fn cell(&self) -> Option<&dyn HandleCell> {
         match self {
-            Self::Closure(_) => None,
+            Self::Closure(_) | Self::Other(Other::Lent(_)) => None,
             Self::Other(Other::WithHandle(duty)) => Some(&**duty.cell()),
             Self::Other(Other::Accompanied(both)) => both.0.cell(),
         }
@@ -105,6 +116,11 @@ impl Task {
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
         Self { body: Body::Other(Other::WithHandle(Duty(Some(cell)))), attributes: None, id }
+    }
+
+    /// Makes the task of a closure that a scope has lent.
+    pub(crate) fn of_scope(lent: Lent) -> Self {
+        Self { body: Body::Other(Other::Lent(lent)), attributes: None, id: TaskId::next() }
     }
 
     /// Gives the task a name, for readers of what a pool is doing.
@@ -144,7 +160,7 @@ impl Task {
     #[inline]
     pub(crate) fn enter_queue(&self, watcher: WatcherId) -> bool {
         match &self.body {
-            Body::Closure(_) => true,
+            Body::Closure(_) | Body::Other(Other::Lent(_)) => true,
             Body::Other(Other::WithHandle(duty)) => duty.cell().enter_queue(watcher),
             accompanied @ Body::Other(Other::Accompanied(_)) => {
                 accompanied.companions().for_each(|companion| companion.enters(watcher));
@@ -157,7 +173,7 @@ impl Task {
     #[inline]
     pub(crate) fn leave_queue(&self) -> bool {
         match &self.body {
-            Body::Closure(_) => false,
+            Body::Closure(_) | Body::Other(Other::Lent(_)) => false,
             Body::Other(Other::WithHandle(duty)) => duty.cell().leave_queue(),
             accompanied @ Body::Other(Other::Accompanied(_)) => {
                 accompanied.companions().for_each(Companion::leaves);
@@ -204,6 +220,9 @@ impl Task {
         match self.body {
             Body::Closure(closure) => run_closure(closure, before_publish),
             Body::Other(Other::WithHandle(duty)) => duty.fulfil(&mut once(before_publish)),
+            Body::Other(Other::Lent(lent)) => {
+                run_closure(Closure::new(move || _ = lent.run()), before_publish)
+            }
             accompanied @ Body::Other(Other::Accompanied(_)) => {
                 accompanied.run_accompanied(&mut once(before_publish))
             }
@@ -339,6 +358,17 @@ impl Task {
         self.body.companions().for_each(Companion::handed_out);
         self
     }
+
+    /// Whether a scope waits for it to be run or dropped.
+    pub(crate) fn is_of_scope(&self) -> bool {
+        self.body.is_lent()
+    }
+
+    /// Of tasks that were not begun, those that a user may keep for as long as he likes. Tasks of a scope are dropped: it
+    /// waits for them. Not under a lock.
+    pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        tasks.into_iter().filter(|task| !task.is_of_scope()).map(Self::handed_out).collect()
+    }
 }
 
 impl Body {
@@ -349,6 +379,9 @@ impl Body {
         match self {
             Self::Closure(closure) => run_closure(closure, before_publish),
             Self::Other(Other::WithHandle(duty)) => duty.fulfil(before_publish),
+            Self::Other(Other::Lent(lent)) => {
+                run_closure(Closure::new(move || _ = lent.run()), before_publish)
+            }
             Self::Other(Other::Accompanied(both)) => {
                 let (body, companion) = *both;
                 companion.begins();

@@ -136,7 +136,7 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
     }
     let mut relief = Relief::default();
     loop {
-        let woken = spins && parker.spin(deadline, patience);
+        let woken = help(&thing, waker) || spins && parker.spin(deadline, patience);
         let timed_out = !woken && sleep(deadline, token.as_ref(), parker, &thing, &mut relief)?;
         parker.use_up();
         if let Some(found) = thing.look(waker) {
@@ -149,6 +149,12 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
             return Err(WaitError::TimedOut);
         }
     }
+}
+
+/// Has the thread do something for what it waits for, if it is the worker of a pool that does so.
+fn help(thing: &impl Look, waker: &Waker) -> bool {
+    let helper = wait_graph::helper();
+    helper.is_some_and(|helper| thing.what().is_some_and(|what| helper.help(&what, waker)))
 }
 
 /// Sleeps until a wake-up comes, unless it never can. True if the deadline came first. A wait under a token with a deadline

@@ -187,6 +187,33 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// What is current at a place, to be taken along to another thread that does a part of the work there.
+#[derive(Default)]
+pub(crate) struct Context {
+    token: Option<CancelToken>,
+    masked: bool,
+}
+
+impl Context {
+    /// What is current here. Outside any task, nothing is.
+    pub(crate) fn of_this_place() -> Self {
+        let found = with_frames(|frames| {
+            let masked = top_at(level(), frames)?.0.masked > 0;
+            Some(Self { token: materialise(frames, level()), masked })
+        });
+        found.flatten().unwrap_or_default()
+    }
+
+    /// Runs `f` as if at that place; as a task below `root` if nothing was current there.
+    pub(crate) fn run_under<R>(&self, root: &CancelToken, f: impl FnOnce() -> R) -> R {
+        match &self.token {
+            Some(token) if self.masked => token.attach(|| masked(f)),
+            Some(token) => token.attach(f),
+            None => root.above_tasks(f),
+        }
+    }
+}
+
 /// What the handle of a running task has to know about the task's token, and what a thread that runs it tells of it.
 pub(crate) trait RunningTask: Send + Sync {
     fn id(&self) -> TaskId;

@@ -33,9 +33,12 @@
 //! 3. A panic in a task reaches the holder of its handle, never the submitting code and never another task.
 
 mod invoke;
+mod scope;
 
 pub(crate) use invoke::submit_to;
 pub use invoke::{InvokeAllError, InvokeAllFailure, InvokeAnyError, InvokeAnyFailure, TaskFailure};
+pub(crate) use scope::wait_for_loans;
+pub use scope::{Scope, ScopeError};
 
 use std::error::Error;
 use std::fmt;
@@ -278,6 +281,49 @@ pub trait ExecutorExt: Executor {
     ) -> Result<T, InvokeAnyError<T, E>> {
         let deadline = Deadline::after(timeout);
         invoke::any(self, tasks.into_iter().map(Into::into).collect(), deadline)
+    }
+
+    /// Runs `f`, in which tasks can be spawned that *borrow*, and returns when all of them have ended.
+    ///
+    /// A task that is submitted may outlive the function that submits it, so it has to own what it needs. A task of a scope
+    /// cannot, so it may borrow: the parts of a slice, a read-only index, a variable for the result.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let mut prices = vec![100, 250, 399, 875];
+    /// let (left, right) = prices.split_at_mut(2);
+    /// pool.scope(|scope| {
+    ///     scope.spawn(|| left.iter_mut().for_each(|price| *price += 10))?;
+    ///     scope.spawn(|| right.iter_mut().for_each(|price| *price += 20))
+    /// })??;
+    /// assert_eq!(prices, [110, 260, 419, 895]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Each task is run, or dropped if the executor discards it; either has happened when this returns. None is ever handed
+    /// out by [`shutdown_now`](ExecutorService::shutdown_now): a pool that is shut down drops it.
+    ///
+    /// # Errors
+    /// [`ScopeError`] if tasks were dropped.
+    ///
+    /// # Panics
+    /// If `f` does; then what has not begun is dropped. If a task does: with the payload of the first one. The panics of
+    /// others go to the [panic handler](crate::panics).
+    ///
+    /// # Blocking
+    /// Blocks until the last task has ended. On a worker, or in the middle of a task, it first runs tasks itself that have
+    /// not begun. So it needs no other thread, and does not starve on a pool of one.
+    ///
+    /// # Cancellation
+    /// A cancel of the calling task reaches those of the scope: what has not begun is dropped, the tokens of what runs are
+    /// cancelled. It returns when that has ended all the same.
+    fn scope<'env, T>(
+        &self,
+        f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+    ) -> Result<T, ScopeError> {
+        scope::scope(&|task| self.execute_task(task), f)
     }
 }
 

@@ -309,7 +309,7 @@ impl Shared {
         self.changed.notify_one();
         let is_run = |task: &Task| runs.contains(&task.id());
         let mut never_begun = self.pool.shutdown_now();
-        never_begun.extend(tasks.into_iter().map(Task::handed_out));
+        never_begun.extend(Task::hand_out(tasks));
         let (of_series, never_begun) = never_begun.into_iter().partition(is_run);
         for series in series {
             series.call_off(SeriesEnd::Shutdown);

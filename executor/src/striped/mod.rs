@@ -376,7 +376,7 @@ where
     fn shutdown_now(&self) -> Vec<Task> {
         let life = self.inner.life();
         self.shared().shutdown();
-        let mut tasks: Vec<_> = self.shared().stop().into_iter().map(Task::handed_out).collect();
+        let mut tasks = Task::hand_out(self.shared().stop());
         tasks.extend(life.take_back());
         life.cancel_running();
         let others = self.inner.stop_service().into_iter();

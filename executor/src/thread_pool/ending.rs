@@ -152,7 +152,7 @@ impl Shared {
         drop(cancelled);
         self.report_kept();
         self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
-        never_begun.into_iter().map(Task::handed_out).collect()
+        Task::hand_out(never_begun)
     }
 
     /// Has every thread that waits look at the phase.

@@ -50,7 +50,7 @@ mod relief; // and what can be done about it
 
 pub(crate) use lines::{enter as enter_line, leave as leave_line};
 pub(crate) use relief::Relief;
-pub(crate) use threads::{Employment, Worker, concerns_this_thread, see_to, work_for};
+pub(crate) use threads::{Employment, Worker, concerns_this_thread, helper, see_to, work_for};
 
 use self::waiting::{Wait, Waiting};
 use crate::ids::{Place, ThreadKey, WatcherId, this_thread};
@@ -75,6 +75,20 @@ pub(crate) enum Awaited {
 pub(crate) trait Source: Send + Sync {
     /// What could bring it about. From here on, whoever changes that has the threads that wait look again.
     fn comes_from(&self) -> ComesFrom;
+
+    /// Whether the wait can end without it. If not, it is never told that it starves: those are that wait for it in turn.
+    fn can_be_given_up(&self) -> bool {
+        true
+    }
+}
+
+impl Awaited {
+    fn can_be_given_up(&self) -> bool {
+        match self {
+            Self::Task(..) => true,
+            Self::Other(source) => source.can_be_given_up(),
+        }
+    }
 }
 
 /// What could end a wait.
@@ -154,6 +168,10 @@ pub(crate) fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut R
         let Some(closed) = second_look else { return Verdict::Sleep(Known { key, _asleep: asleep }) };
         // Another thread may have been relieved since this one tried, and that may relieve this one, too.
         let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
+        if is_hopeless && !waiting.can_be_given_up(key) {
+            waiting.wake_those_that_can_give_up(&closed);
+            return Verdict::Sleep(Known { key, _asleep: asleep });
+        }
         let found = is_hopeless.then(|| waiting.report(&closed));
         wait = waiting.leave(key).expect("it was entered above");
         drop(waiting);

@@ -1,7 +1,9 @@
 //! What a thread is to executors: whose worker it is, and which tasks it is in the middle of.
 
 use std::cell::RefCell;
+use std::task::Waker;
 
+use super::Awaited;
 use crate::cancel::{RunningTask, runs_a_task, tasks_of_this_thread};
 use crate::ids::{TaskId, WatcherId};
 use crate::sync::{Arc, thread_local};
@@ -12,6 +14,17 @@ use crate::watcher::Workforce;
 pub(crate) trait Worker: Send + Sync {
     /// The task that it runs.
     fn runs(&self) -> Option<TaskLabel>;
+
+    /// Whether it does something for what it waits for before it sleeps.
+    fn helps(&self) -> bool {
+        false
+    }
+
+    /// Does something for it, on the thread that waits. If there is nothing to do, the answer is false, and the waker is
+    /// called when there may be.
+    fn help(&self, _what: &Awaited, _waker: &Waker) -> bool {
+        false
+    }
 }
 
 /// What a thread does for an executor.
@@ -51,6 +64,15 @@ impl Drop for Employment {
         let job = JOBS.try_with(|jobs| jobs.borrow_mut().pop());
         drop(job);
     }
+}
+
+/// What the calling thread works as, if that [helps](Worker::helps).
+pub(crate) fn helper() -> Option<Arc<dyn Worker>> {
+    let innermost = |jobs: &RefCell<Vec<Job>>| match jobs.borrow().last() {
+        Some(Job::WorksFor(_, worker)) if worker.helps() => Some(Arc::clone(worker)),
+        _ => None,
+    };
+    JOBS.try_with(innermost).ok().flatten()
 }
 
 /// Whether somebody may count on the calling thread: it is a pool's, or runs a task.

@@ -14,6 +14,9 @@ mod invoke_any; // tasks that compete, and the wait for the first that succeeds
 mod completion; // the completion service: results in the order in which their tasks end
 mod auto_traits; // what can be sent to and shared with other threads, and survives a caught panic
 
+mod scope; // tasks that borrow from the stack
+mod fork_join; // work that splits itself
+
 // Handles
 mod handle; // joining, looking without waiting, callbacks, and what the outcomes look like
 mod time_limits; // joining for so long at most, and calling the task off when the time is up

@@ -13,6 +13,7 @@ mod composed;
 mod composite;
 mod deadlines;
 mod dice;
+mod fork_join;
 mod growth;
 mod inbox;
 mod invoke;

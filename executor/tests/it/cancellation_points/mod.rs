@@ -11,12 +11,14 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use executor::fork_join::{ForkJoinPool, InvokeError};
 use executor::{
     Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
     ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure, InvokeAnyFailure, JoinError,
     JoinTimeoutError, Latch, RejectReason, ScheduledThreadPoolExecutor, Semaphore, Series, SharedJoinError,
     StripedExecutor, Task, ThreadPoolBuilder, ThreadPoolExecutor, WaitError, prelude::*,
 };
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
 use scan::Sources;
@@ -128,6 +130,22 @@ const CALLS: &[(&str, Blocks)] = &[
     ("Series::join_timeout", || {
         rests(&idle_scheduler()).join_timeout(FOR_EVER) == Err(WaitError::Interrupted)
     }),
+    ("ExecutorExt::scope", || {
+        let (pool, cut_short) = (ThreadPoolExecutor::fixed(1), AtomicBool::new(false));
+        let nap = || cut_short.store(CancelToken::current().sleep(FOR_EVER).is_err(), Ordering::SeqCst);
+        let ended = pool.scope(|scope| scope.spawn(nap).unwrap());
+        ended.is_err() || cut_short.load(Ordering::SeqCst)
+    }),
+    ("ForkJoinPool::invoke", || {
+        let pool = ForkJoinPool::new(1).unwrap();
+        let _busy = occupy(&pool);
+        matches!(pool.invoke(|| ()), Err(InvokeError::Cancelled))
+    }),
+    ("ForkJoinPool::await_quiescence", || {
+        let pool = ForkJoinPool::new(1).unwrap();
+        let _busy = occupy(&pool);
+        !pool.await_quiescence(FOR_EVER)
+    }),
     ("ExecutorService::await_termination", || {
         let (_busy, pool) = with_room();
         !pool.await_termination(FOR_EVER)
@@ -168,6 +186,9 @@ const CALLS: &[(&str, Blocks)] = &[
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
     ("ScheduledThreadPoolExecutor::drop", "the same"),
+    ("ForkJoinPool::drop", "the same"),
+    ("RecursiveTask::fork", "submits to a pool whose queue has no bound"),
+    ("RecursiveAction::fork", "the same"),
     ("ScheduledThreadPoolExecutor::submit_with_timeout", "submits to a pool whose queue has no bound"),
     ("ScheduledThreadPoolExecutor::submit_with_timeout_or", "the same"),
     ("RejectionHandler::rejected", "is called in a submission, which is in `CALLS`"),

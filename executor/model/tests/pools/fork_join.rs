@@ -1,0 +1,168 @@
+//! Fork/join pools: halves that are stolen, workers that sleep, and an end that comes in the middle of it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use executor_model::fork_join::{ForkJoinPool, InvokeError, fork, join};
+use executor_model::{JoinError, TaskState, ThreadPoolExecutor, prelude::*};
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+use shuttle::thread;
+
+use crate::check;
+
+fn pool(threads: usize) -> ForkJoinPool {
+    ForkJoinPool::builder().threads(threads).spare_threads(0).build().unwrap()
+}
+
+fn leaves(depth: u32) -> usize {
+    if depth == 0 {
+        return 1;
+    }
+    let (a, b) = join(|| leaves(depth - 1), || leaves(depth - 1));
+    a + b
+}
+
+#[test]
+fn whoever_has_the_halves_each_is_called_once_and_no_worker_sleeps_through_the_end() {
+    check(|| {
+        let pool = pool(2);
+        assert_eq!(pool.invoke(|| leaves(3)).unwrap(), 8);
+        assert_eq!(pool.invoke(|| leaves(1)).unwrap(), 2);
+    });
+}
+
+#[test]
+fn three_workers_follow_each_other_to_the_pieces_that_are_left() {
+    check(|| assert_eq!(pool(3).invoke(|| leaves(4)).unwrap(), 16));
+}
+
+#[test]
+fn a_result_that_comes_from_another_thread_can_be_seen_by_whoever_joins() {
+    check(|| {
+        let sum = pool(2).invoke(|| {
+            let (mut a, mut b) = (0, 0);
+            join(|| a = leaves(2), || b = leaves(2));
+            a + b
+        });
+        assert_eq!(sum.unwrap(), 8);
+    });
+}
+
+#[test]
+fn a_panic_in_the_first_half_leaves_no_frame_that_a_thief_still_uses() {
+    check(|| {
+        let pool = pool(2);
+        let ended = AtomicUsize::new(0);
+        let begun = AtomicUsize::new(0);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            pool.invoke(|| {
+                join(
+                    || resume_unwind(Box::new("first")),
+                    || {
+                        begun.fetch_add(1, Ordering::SeqCst);
+                        thread::yield_now();
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    },
+                )
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(begun.load(Ordering::SeqCst), ended.load(Ordering::SeqCst));
+        assert_eq!(pool.invoke(|| leaves(1)).unwrap(), 2);
+    });
+}
+
+#[test]
+fn an_invocation_against_a_shutdown_is_done_or_refused() {
+    check(|| {
+        let pool = Arc::new(pool(1));
+        let other = Arc::clone(&pool);
+        let ends = thread::spawn(move || other.shutdown());
+        match pool.invoke(|| leaves(1)) {
+            Ok(leaves) => assert_eq!(leaves, 2),
+            Err(InvokeError::Rejected(_)) => {}
+            Err(other) => unreachable!("{other}"),
+        }
+        ends.join().unwrap();
+    });
+}
+
+#[test]
+fn an_invocation_against_a_stop_is_done_refused_or_called_off() {
+    check(|| {
+        let pool = Arc::new(pool(2));
+        let other = Arc::clone(&pool);
+        let ends = thread::spawn(move || assert!(other.shutdown_now().is_empty()));
+        if let Ok(leaves) = pool.invoke(|| leaves(2)) {
+            assert_eq!(leaves, 4);
+        }
+        ends.join().unwrap();
+    });
+}
+
+#[test]
+fn forks_are_run_once_joined_or_not_and_waited_for_at_the_end() {
+    check(|| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let pool = pool(2);
+        let (one, other) = (Arc::clone(&ran), Arc::clone(&ran));
+        let count = move |ran: Arc<AtomicUsize>| move || _ = ran.fetch_add(1, Ordering::SeqCst);
+        pool.invoke(|| {
+            drop(fork(count(one)));
+            fork(count(other)).join().unwrap();
+        })
+        .unwrap();
+        drop(pool);
+        assert_eq!(ran.load(Ordering::SeqCst), 2);
+    });
+}
+
+#[test]
+fn a_stop_ends_every_handle_of_a_fork() {
+    check(|| {
+        let pool = Arc::new(pool(2));
+        let other = Arc::clone(&pool);
+        let ends = thread::spawn(move || assert!(other.shutdown_now().len() <= 1));
+        let task = pool.submit(|| {
+            let forked = fork(|| ());
+            matches!(forked.join(), Ok(()) | Err(JoinError::Cancelled | JoinError::Interrupted(_)))
+        });
+        ends.join().unwrap();
+        if let Ok(task) = task {
+            match task.state() {
+                TaskState::Cancelled => {}
+                _ => assert!(matches!(task.join(), Ok(true) | Err(JoinError::Cancelled))),
+            }
+        }
+    });
+}
+
+#[test]
+fn whoever_waits_for_quiescence_is_woken_by_the_last_task() {
+    check(|| {
+        let pool = pool(1);
+        pool.execute(|| ()).unwrap();
+        pool.execute(|| ()).unwrap();
+        assert!(pool.await_quiescence(std::time::Duration::MAX));
+        assert_eq!(pool.stats().completed, 2);
+    });
+}
+
+#[test]
+fn a_scope_ends_when_its_tasks_have_or_were_dropped_whenever_its_pool_is_stopped() {
+    check(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let other = Arc::clone(&pool);
+        let ends = thread::spawn(move || assert!(other.shutdown_now().is_empty()));
+        let ran = AtomicUsize::new(0);
+        let mut accepted = 0;
+        let result = pool.scope(|scope| {
+            for _ in 0..2 {
+                accepted += usize::from(scope.spawn(|| _ = ran.fetch_add(1, Ordering::SeqCst)).is_ok());
+            }
+        });
+        let dropped = result.err().map_or(0, |error| error.dropped);
+        assert_eq!(ran.load(Ordering::SeqCst) + dropped, accepted);
+        ends.join().unwrap();
+    });
+}

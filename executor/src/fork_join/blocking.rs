@@ -1,0 +1,32 @@
+//! Waiting for something that is not the pool's.
+
+use super::worker::here;
+
+/// Runs `f`, which may block for long: on a file, a socket, a lock, a child process. Meanwhile another worker may take the
+/// place of this one, so that the pool does not have one less.
+///
+/// Waits of this crate for tasks of the same pool need no such thing: the worker helps. There are as many stand-ins as the
+/// pool's [`spare_threads`](super::ForkJoinBuilder::spare_threads) says, at most. One that is not needed any more sleeps when
+/// it has ended its job. On a thread that is no worker, this only calls `f`.
+///
+/// ```
+/// use executor::fork_join::{blocking, join};
+///
+/// let (text, number) = join(|| blocking(|| std::fs::read_to_string("Cargo.toml")), || 6 * 7);
+/// assert!(text.is_ok() && number == 42);
+/// ```
+#[doc(alias = "managedBlock")]
+pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
+    struct GoesOn(std::rc::Rc<super::worker::Here>);
+    impl Drop for GoesOn {
+        fn drop(&mut self) {
+            self.0.shared.goes_on();
+        }
+    }
+
+    let _goes_on = here().map(|here| {
+        here.shared.blocks();
+        GoesOn(here)
+    });
+    f()
+}

@@ -1,0 +1,105 @@
+//! Tasks that are forked: they own their data, and their results can be had later.
+
+use super::common::common;
+use super::worker::here;
+use crate::cancel::Context;
+use crate::executor::{ExecutorExt, RejectedSubmission};
+use crate::handle::{FutureTask, TaskHandle};
+use crate::task::Task;
+
+/// Has a task run by this pool, in which others may steal it, and returns its handle.
+///
+/// [`TaskHandle::join`] on a worker runs the task there if nobody has begun it. If another worker has, it helps that one with
+/// the halves of its joins, and otherwise waits. So where both would do, [`join`](super::join) keeps more workers busy. Join
+/// handles in the reverse order of forking: what was forked last is least likely stolen.
+///
+/// ```
+/// use executor::fork_join::{ForkJoinPool, fork};
+///
+/// fn leaves(depth: u32) -> u64 {
+///     if depth == 0 {
+///         return 1;
+///     }
+///     let right = fork(move || leaves(depth - 1));
+///     leaves(depth - 1) + right.join().expect("it neither panics nor is cancelled")
+/// }
+///
+/// assert_eq!(ForkJoinPool::new(2)?.invoke(|| leaves(10))?, 1024);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Outside any pool the task goes to the [common pool](super::ForkJoinPool::common). If a pool cannot take it because it is
+/// stopping, it is cancelled, as the handle then says.
+///
+/// # Cancellation
+/// The task's token is a child of the one that is current here: to cancel a computation cancels what it has forked.
+pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
+    match here() {
+        Some(here) => {
+            let FutureTask { task, handle } = FutureTask::new(f);
+            here.shared.push(here.seat(), task, Context::of_this_place());
+            handle
+        }
+        None => common().submit(f).unwrap_or_else(|RejectedSubmission { task, handle, .. }| {
+            task.run(); // the system has no thread to give
+            handle
+        }),
+    }
+}
+
+/// Takes a forked task back that nobody has begun: to run it here, or not at all. None if it is too late.
+///
+/// The same as [`TaskHandle::remove`].
+#[doc(alias = "tryUnfork")]
+pub fn try_unfork<T: Send + 'static>(handle: &TaskHandle<T>) -> Option<Task> {
+    handle.remove()
+}
+
+/// A computation with a result that splits itself: a function with its arguments, as a type.
+///
+/// Closures with [`join`](super::join) are shorter. This is for those who want to give the computation a name.
+///
+/// ```
+/// use executor::fork_join::RecursiveTask;
+///
+/// struct Fibonacci(u32);
+///
+/// impl RecursiveTask for Fibonacci {
+///     type Output = u64;
+///
+///     fn compute(self) -> u64 {
+///         if self.0 < 2 {
+///             return u64::from(self.0);
+///         }
+///         let left = Fibonacci(self.0 - 1).fork();
+///         let right = Fibonacci(self.0 - 2).compute();
+///         left.join().expect("it is not cancelled") + right
+///     }
+/// }
+///
+/// assert_eq!(Fibonacci(15).fork().join()?, 610);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait RecursiveTask: Send + Sized + 'static {
+    /// What it computes.
+    type Output: Send + 'static;
+
+    /// The computation.
+    fn compute(self) -> Self::Output;
+
+    /// Has it run by this pool: see [`fork`](fork()).
+    fn fork(self) -> TaskHandle<Self::Output> {
+        fork(|| self.compute())
+    }
+}
+
+/// As [`RecursiveTask`], without a result.
+pub trait RecursiveAction: Send + Sized + 'static {
+    /// The computation.
+    fn compute(self);
+
+    /// Has it run by this pool: see [`fork`](fork()).
+    fn fork(self) -> TaskHandle<()> {
+        fork(|| self.compute())
+    }
+}

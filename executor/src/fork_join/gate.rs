@@ -1,0 +1,94 @@
+//! The first look of each join: whether anybody could want its second half.
+//!
+//! Almost every join of a computation is far down in it, and has some larger half above it that waits to be stolen. Such a
+//! join is two calls, one after the other. To find that out must cost next to nothing: one load of a thread-local, and one of
+//! the flag that it leads to.
+//!
+//! A thread that is no worker has a gate, too, and that is never shut: its joins take the long way and find a pool there.
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+
+/// Shut while the thread's queue offers thieves enough. On a cache line of its own, for thieves open it.
+#[repr(align(128))]
+pub(super) struct Gate(AtomicBool);
+
+impl Gate {
+    /// Shuts or opens it. Called under the lock of the seat that it belongs to, so that the last call is right.
+    pub(super) fn set_shut(&self, shut: bool) {
+        // Relaxed: who finds it shut too late calls its second half itself, and who finds it open too late looks under the lock.
+        self.0.store(shut, Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+mod this_thread {
+    use std::cell::Cell;
+
+    use super::{AtomicBool, Gate, Ordering};
+    use crate::sync::Mutex;
+    use crate::sync::process::OnceLock;
+    use crate::sync::thread_local;
+
+    static NOBODYS: Gate = Gate(AtomicBool::new(false));
+
+    thread_local! {
+        static GATE: Cell<&'static Gate> = const { Cell::new(&NOBODYS) };
+    }
+
+    /// Whether the calling thread's gate is shut.
+    #[inline]
+    pub(in crate::fork_join) fn is_shut() -> bool {
+        GATE.with(Cell::get).0.load(Ordering::Relaxed)
+    }
+
+    /// Gives the calling thread a gate, or takes it away; says which it had.
+    pub(in crate::fork_join) fn replace(gate: Option<&'static Gate>) -> Option<&'static Gate> {
+        let before = GATE.replace(gate.unwrap_or(&NOBODYS));
+        (!std::ptr::eq(before, &raw const NOBODYS)).then_some(before)
+    }
+
+    /// The gates of seats that are no more. They are never freed, because a thread-local refers to them without counting.
+    fn spare() -> &'static Mutex<Vec<&'static Gate>> {
+        static SPARE: OnceLock<Mutex<Vec<&'static Gate>>> = OnceLock::new();
+        SPARE.get_or_init(Mutex::default)
+    }
+
+    pub(in crate::fork_join) fn take_one() -> &'static Gate {
+        let spare = spare().lock().pop();
+        spare.unwrap_or_else(|| Box::leak(Box::new(Gate(AtomicBool::new(false)))))
+    }
+
+    pub(in crate::fork_join) fn give_back(gate: &'static Gate) {
+        gate.set_shut(false);
+        spare().lock().push(gate);
+    }
+}
+
+/// Under a model nothing may outlive an execution, and nothing of a model can be made before one.
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+mod this_thread {
+    use std::cell::Cell;
+
+    use super::{AtomicBool, Gate, Ordering};
+    use crate::sync::thread_local;
+
+    thread_local! {
+        static GATE: Cell<Option<&'static Gate>> = Cell::new(None);
+    }
+
+    pub(in crate::fork_join) fn is_shut() -> bool {
+        GATE.with(Cell::get).is_some_and(|gate| gate.0.load(Ordering::Relaxed))
+    }
+
+    pub(in crate::fork_join) fn replace(gate: Option<&'static Gate>) -> Option<&'static Gate> {
+        GATE.with(|own| own.replace(gate))
+    }
+
+    pub(in crate::fork_join) fn take_one() -> &'static Gate {
+        Box::leak(Box::new(Gate(AtomicBool::new(false))))
+    }
+
+    pub(in crate::fork_join) fn give_back(_gate: &'static Gate) {}
+}
+
+pub(super) use this_thread::{give_back, is_shut, replace, take_one};

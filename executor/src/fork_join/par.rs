@@ -1,0 +1,182 @@
+//! Loops over slices and ranges, split as far as it pays.
+//!
+//! # How far
+//!
+//! Into as many pieces as there are workers, at first: with nobody to steal, more pieces are only more work. A piece that was
+//! *stolen* shows that a worker had nothing to do, so it is split again, into as many. The pieces of a loop whose elements
+//! differ are therefore cut finer where it takes long. (The idea is that of rayon's adaptive splitting.)
+
+use std::ops::Range;
+
+use super::join;
+use super::pool::{ForkJoinPool, worker_index};
+
+/// Something that can be cut in two: a slice, or a range of whole numbers.
+pub trait Pieces: Cut {}
+
+mod sealed {
+    pub trait Cut: Send + Sized {
+        type Element;
+        fn length(&self) -> usize;
+        fn cut_at(self, middle: usize) -> (Self, Self);
+        fn elements(self) -> impl Iterator<Item = Self::Element>;
+    }
+}
+use sealed::Cut;
+
+impl<T: Sync> Pieces for &[T] {}
+impl<'a, T: Sync> Cut for &'a [T] {
+    type Element = &'a T;
+
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn cut_at(self, middle: usize) -> (Self, Self) {
+        self.split_at(middle)
+    }
+
+    fn elements(self) -> impl Iterator<Item = &'a T> {
+        self.iter()
+    }
+}
+
+impl<T: Send> Pieces for &mut [T] {}
+impl<'a, T: Send> Cut for &'a mut [T] {
+    type Element = &'a mut T;
+
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn cut_at(self, middle: usize) -> (Self, Self) {
+        self.split_at_mut(middle)
+    }
+
+    fn elements(self) -> impl Iterator<Item = &'a mut T> {
+        self.iter_mut()
+    }
+}
+
+impl Pieces for Range<usize> {}
+impl Cut for Range<usize> {
+    type Element = usize;
+
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn cut_at(self, middle: usize) -> (Self, Self) {
+        let middle = self.start + middle;
+        (self.start..middle, middle..self.end)
+    }
+
+    fn elements(self) -> impl Iterator<Item = usize> {
+        self
+    }
+}
+
+/// Calls `f` with each element, on the workers of this pool, or of the common one.
+///
+/// ```
+/// use executor::fork_join::par_for_each;
+///
+/// let mut pixels = vec![100_u8; 10_000];
+/// par_for_each(&mut pixels[..], |pixel| *pixel = pixel.saturating_add(200));
+/// assert!(pixels.iter().all(|&pixel| pixel == 255));
+/// ```
+///
+/// # Panics
+/// If `f` does. Elements that were not begun may be left out then.
+///
+/// # Blocking
+/// Blocks until all is done. So do the next two.
+pub fn par_for_each<P: Pieces>(pieces: P, f: impl Fn(P::Element) + Sync) {
+    split(pieces, Splits::begin(), &|piece: P| piece.elements().for_each(&f), &|(), ()| ());
+}
+
+/// Calls `f` with each element and returns the results, in order.
+///
+/// ```
+/// use executor::fork_join::par_map;
+///
+/// let words = ["fork", "join"];
+/// assert_eq!(par_map(&words[..], |word| word.len()), [4, 4]);
+/// assert_eq!(par_map(0..5, |n| n * n), [0, 1, 4, 9, 16]);
+/// ```
+pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync) -> Vec<R> {
+    let length = pieces.length();
+    let leaf = |piece: P| vec![piece.elements().map(&f).collect::<Vec<R>>()];
+    let parts = split(pieces, Splits::begin(), &leaf, &|mut left: Vec<Vec<R>>, mut right| {
+        left.append(&mut right);
+        left
+    });
+    let mut all = Vec::with_capacity(length);
+    for part in parts {
+        all.extend(part);
+    }
+    all
+}
+
+/// Calls `map` with each element, and puts the results together with `reduce`, in order. None if there are no elements.
+///
+/// `reduce` must be associative: which results it is given first is left open, though never their order.
+///
+/// ```
+/// use executor::fork_join::par_map_reduce;
+///
+/// let words = ["divide", "and", "conquer"];
+/// assert_eq!(par_map_reduce(&words[..], |word| word.len(), |a, b| a + b), Some(16));
+/// assert_eq!(par_map_reduce(0..0, |n| n, usize::max), None);
+/// ```
+pub fn par_map_reduce<P: Pieces, R: Send>(
+    pieces: P,
+    map: impl Fn(P::Element) -> R + Sync,
+    reduce: impl Fn(R, R) -> R + Sync,
+) -> Option<R> {
+    let leaf = |piece: P| piece.elements().map(&map).reduce(&reduce);
+    split(pieces, Splits::begin(), &leaf, &|left, right| match (left, right) {
+        (Some(left), Some(right)) => Some(reduce(left, right)),
+        (left, right) => left.or(right),
+    })
+}
+
+/// Into how many more pieces a piece is to be cut, and who has cut it out.
+#[derive(Clone, Copy)]
+struct Splits {
+    left: usize,
+    by: Option<usize>,
+}
+
+impl Splits {
+    fn begin() -> Self {
+        Self { left: threads(), by: worker_index() }
+    }
+
+    /// What is left after one more cut; none if it is enough.
+    fn one_more(self) -> Option<Self> {
+        let by = worker_index();
+        let left = if by == self.by { self.left / 2 } else { threads().max(self.left / 2) };
+        (left > 0).then_some(Self { left, by })
+    }
+}
+
+/// How many workers may take part. More than one for each processor are of no use to a loop.
+fn threads() -> usize {
+    super::worker::here()
+        .map_or_else(|| ForkJoinPool::common().threads(), |here| here.shared.settings.threads)
+}
+
+fn split<P: Cut, R: Send>(
+    pieces: P,
+    splits: Splits,
+    leaf: &(impl Fn(P) -> R + Sync),
+    together: &(impl Fn(R, R) -> R + Sync),
+) -> R {
+    let length = pieces.length();
+    let splits = if length > 1 { splits.one_more() } else { None };
+    let Some(splits) = splits else { return leaf(pieces) };
+    let (left, right) = pieces.cut_at(length / 2);
+    let (left, right) = join(|| split(left, splits, leaf, together), || split(right, splits, leaf, together));
+    together(left, right)
+}

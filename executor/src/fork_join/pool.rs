@@ -1,0 +1,386 @@
+//! What its user sees of a fork/join pool.
+
+use std::error::Error;
+use std::fmt;
+
+use super::builder::ForkJoinBuilder;
+use super::common::common;
+use super::seat::Seat;
+use super::shared::Shared;
+use super::worker::{Here, here};
+use crate::cancel::{CancelToken, Context, enter_task, masked};
+use crate::error::{RejectReason, WaitError};
+use crate::executor::{Executor, ExecutorService, RejectedExecution, wait_for_loans};
+use crate::job::Loans;
+use crate::panics::{Panic, contain};
+use crate::starvation::Starvation;
+use crate::sync::atomic::Ordering;
+use crate::sync::{Arc, Duration, Mutex, thread};
+use crate::task::Task;
+use crate::thread_pool::PoolState;
+use crate::wait::{Deadline, wait};
+
+/// A pool whose workers steal work from each other: for computations that split themselves.
+///
+/// ```
+/// use executor::fork_join::{ForkJoinPool, join};
+///
+/// fn fibonacci(n: u32) -> u64 {
+///     if n < 2 {
+///         return u64::from(n);
+///     }
+///     let (a, b) = join(|| fibonacci(n - 1), || fibonacci(n - 2));
+///     a + b
+/// }
+///
+/// let pool = ForkJoinPool::new(2)?;
+/// assert_eq!(pool.invoke(|| fibonacci(20))?, 6765);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// It is an [`ExecutorService`], too: a pool for many small tasks that submit others. A task that is submitted by one of its own
+/// workers goes to that worker's queue, where others can steal it; one from outside, to a queue that all workers look into when
+/// they have nothing else.
+///
+/// # Its end
+/// Dropping it waits until everything that was accepted is done, as [`close`](ExecutorService::close) does. After
+/// [`shutdown`](ExecutorService::shutdown) it accepts nothing from outside, and what runs may still fork.
+/// [`shutdown_now`](ExecutorService::shutdown_now) hands back the submissions that were not begun; forked tasks that were not
+/// begun are cancelled, because the computations that would have joined them are.
+#[doc(alias = "newWorkStealingPool")]
+pub struct ForkJoinPool {
+    shared: Arc<Shared>,
+    is_common: bool,
+}
+
+impl ForkJoinPool {
+    /// Makes a pool of so many workers, which are started as there is work for them.
+    ///
+    /// # Errors
+    /// See [`ForkJoinBuilder::build`].
+    pub fn new(threads: usize) -> Result<Self, super::ForkJoinConfigError> {
+        Self::builder().threads(threads).build()
+    }
+
+    /// Sets more than the number of workers.
+    pub fn builder() -> ForkJoinBuilder {
+        ForkJoinBuilder::new(processors())
+    }
+
+    /// A pool for tasks that submit other tasks, and that nobody joins: one worker for each processor, each of which takes its
+    /// own tasks in the order in which they came.
+    pub fn work_stealing() -> Self {
+        Self::builder().oldest_first().build().expect("there is a processor")
+    }
+
+    /// The pool in which [`join`](super::join) and the others work that are called outside any pool. It is made when it is
+    /// first asked for, with one worker for each processor that the process may use; or with as many as the environment
+    /// variable `EXECUTOR_COMMON_THREADS` said then.
+    ///
+    /// It cannot be shut down. When `main` returns, its threads are gone in the middle of whatever they do; who waits for a
+    /// computation before that loses nothing.
+    #[doc(alias = "commonPool")]
+    pub fn common() -> &'static Self {
+        common()
+    }
+
+    pub(super) fn make_common() -> Self {
+        let threads = std::env::var("EXECUTOR_COMMON_THREADS").ok().and_then(|number| number.parse().ok());
+        let threads = threads.filter(|number| (1..=ForkJoinBuilder::MAX_THREADS / 2).contains(number));
+        let builder = Self::builder().threads(threads.unwrap_or_else(processors)).name("common");
+        let mut pool = builder.build().expect("the number was checked");
+        pool.is_common = true;
+        pool
+    }
+
+    pub(super) fn of(shared: Arc<Shared>) -> Self {
+        Self { shared, is_common: false }
+    }
+
+    /// How many workers run at the same time.
+    #[doc(alias = "getParallelism")]
+    pub fn threads(&self) -> usize {
+        self.shared.settings.threads
+    }
+
+    /// Runs `f` on a worker and waits for its result. `f` may borrow. On a worker of this pool it is called as it is.
+    ///
+    /// For the first call of a computation: what `f` calls finds itself in this pool.
+    ///
+    /// # Errors
+    /// [`InvokeError`]: the pool is shut down, or the computation was called off before it had begun.
+    ///
+    /// # Panics
+    /// If `f` does, with its payload.
+    ///
+    /// # Blocking
+    /// Blocks until `f` has ended.
+    ///
+    /// # Cancellation
+    /// The tokens of the computation are children of the caller's. If the caller is cancelled before `f` has begun, it never
+    /// does; otherwise this waits for its end.
+    pub fn invoke<R: Send>(&self, f: impl FnOnce() -> R + Send) -> Result<R, InvokeError> {
+        if self.has_this_thread().is_some() {
+            return Ok(f());
+        }
+        let f = Mutex::new(Some(f));
+        self.run_borrowed(|| {
+            let f = f.lock().take();
+            f.expect("it is run once")()
+        })
+    }
+
+    /// As [`invoke`](Self::invoke); where the pool cannot run it, it is called here.
+    pub(super) fn run_or_call<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        let f = Mutex::new(Some(f));
+        let take = || f.lock().take();
+        let result = self.run_borrowed(|| take().expect("it is run once")());
+        result.unwrap_or_else(|_| {
+            let f = take().expect("it has not begun");
+            super::join::in_one_thread(f)
+        })
+    }
+
+    fn run_borrowed<R: Send>(&self, f: impl Fn() -> R + Sync) -> Result<R, InvokeError> {
+        let result: Mutex<Option<Result<R, Panic>>> = Mutex::new(None);
+        let token = CancelToken::current();
+        let run = || {
+            let ended = token.also_above_tasks(|| {
+                let _frame = enter_task(None);
+                contain(&f)
+            });
+            *result.lock() = Some(ended);
+        };
+        let gave_up = Mutex::new(None);
+        let loans = Loans::new();
+        let submit = || {
+            let (ticket, _claim) = loans.lend(run);
+            self.shared.submit(Task::of_scope(ticket)).map_err(|refused| refused.reason)
+        };
+        let queue = self.shared.watch.id();
+        let refused = loans.keep(submit, |_| {
+            if let Err(why) = wait_for_loans(&loans, Some(queue)) {
+                drop(loans.take_back()); // if it has not begun, it never does
+                *gave_up.lock() = Some(why);
+                let _ = masked(|| wait_for_loans(&loans, None));
+            }
+        });
+        refused.map_err(InvokeError::Rejected)?;
+        let ended = result.lock().take();
+        match (ended, gave_up.lock().take()) {
+            (Some(Ok(value)), _) => Ok(value),
+            (Some(Err(panic)), _) => panic.resume(),
+            (None, Some(WaitError::Starved(starvation))) => Err(InvokeError::Starved(starvation)),
+            (None, _) => Err(InvokeError::Cancelled),
+        }
+    }
+
+    /// Gives a task to the submissions, also from one of the pool's own workers. So it is begun after what was submitted
+    /// before, and not by this worker next.
+    ///
+    /// # Errors
+    /// [`RejectedExecution`] if the pool is shut down.
+    #[doc(alias = "externalSubmit")]
+    pub fn execute_externally(&self, task: impl Into<Task>) -> Result<(), RejectedExecution> {
+        self.shared.submit(task.into())
+    }
+
+    /// Waits until no task is unfinished, for `timeout` at most, and says whether that was so. It does not keep others from
+    /// submitting more.
+    ///
+    /// # Blocking
+    /// On a worker of this pool it runs what there is to run. There, the tasks that the worker is in the middle of do not
+    /// count, nor do those of other workers that wait here.
+    ///
+    /// # Cancellation
+    /// Returns early, with the answer of that moment, if the calling task is cancelled.
+    #[doc(alias = "helpQuiesce")]
+    pub fn await_quiescence(&self, timeout: Duration) -> bool {
+        let deadline = Deadline::after(timeout);
+        let here = self.has_this_thread();
+        let own = here.as_ref().map_or(0, |here| here.tasks.get());
+        self.shared.begins_to_wait_for_quiet(own);
+        let mut ticket = None;
+        let found = wait(deadline, |waker| {
+            loop {
+                if self.shared.is_quiet(&mut ticket, waker) {
+                    return Some(());
+                }
+                if deadline.has_passed() || !here.as_ref().is_some_and(|here| here.run_something()) {
+                    return None;
+                }
+            }
+        });
+        let is_quiet = found.is_ok() || self.shared.is_quiet(&mut ticket, std::task::Waker::noop());
+        self.shared.ends_to_wait_for_quiet(own, ticket);
+        is_quiet
+    }
+
+    /// What the pool has done, and what it is doing.
+    pub fn stats(&self) -> ForkJoinStats {
+        let (workers, awake, submissions) = self.shared.counts();
+        let seats: Vec<_> = self.shared.seats.iter().map(Seat::counts).collect();
+        ForkJoinStats {
+            state: self.shared.phase(),
+            threads: self.threads(),
+            workers,
+            awake,
+            active: seats.iter().filter(|seat| seat.2).count(),
+            queued_submissions: submissions,
+            queued: seats.iter().map(|seat| seat.0).sum(),
+            steals: seats.iter().map(|seat| seat.1).sum(),
+            unfinished: self.shared.unfinished(),
+            completed: self.shared.completed.load(Ordering::Relaxed),
+            panicked: self.shared.panicked.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The calling thread as a worker of this pool.
+    fn has_this_thread(&self) -> Option<std::rc::Rc<Here>> {
+        here().filter(|here| Arc::ptr_eq(&here.shared, &self.shared))
+    }
+}
+
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// A model has as many as its threads.
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+fn processors() -> usize {
+    2
+}
+
+/// Whether the calling thread is a worker of a fork/join pool.
+#[doc(alias = "inForkJoinPool")]
+pub fn in_pool() -> bool {
+    here().is_some()
+}
+
+/// The number of the worker that the calling thread is, from 0; none outside any pool. No two workers of a pool have the same
+/// at the same time, and it is less than the pool's threads and spare threads together.
+#[doc(alias = "getPoolIndex")]
+pub fn worker_index() -> Option<usize> {
+    here().map(|here| here.number())
+}
+
+impl Executor for ForkJoinPool {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        match self.has_this_thread() {
+            Some(_) if !self.shared.accepts() => {
+                Err(RejectedExecution { reason: RejectReason::Shutdown, task })
+            }
+            Some(here) => {
+                self.shared.push(here.seat(), task, Context::default());
+                Ok(())
+            }
+            None => self.shared.submit(task),
+        }
+    }
+}
+
+impl ExecutorService for ForkJoinPool {
+    fn shutdown(&self) {
+        if !self.is_common {
+            self.shared.shutdown();
+        }
+    }
+
+    fn shutdown_now(&self) -> Vec<Task> {
+        if self.is_common { Vec::new() } else { self.shared.shutdown_now() }
+    }
+
+    fn is_shutdown(&self) -> bool {
+        self.shared.phase() > PoolState::Running
+    }
+
+    fn is_terminated(&self) -> bool {
+        self.shared.terminated.count() == 0
+    }
+
+    fn await_termination(&self, timeout: Duration) -> bool {
+        self.shared.terminated.wait_timeout(timeout).is_ok() || self.is_terminated()
+    }
+
+    fn close(&self) {
+        self.shutdown();
+        let waits_in_vain = self.is_common || self.has_this_thread().is_some();
+        if !waits_in_vain && self.shared.terminated.wait().is_err() {
+            drop(self.shutdown_now());
+            masked(|| self.shared.terminated.wait()).unwrap_or_else(|_| unreachable!("masked"));
+        }
+    }
+}
+
+impl Drop for ForkJoinPool {
+    fn drop(&mut self) {
+        self.shutdown();
+        if !thread::panicking() && !self.is_common && self.has_this_thread().is_none() {
+            masked(|| self.shared.terminated.wait()).unwrap_or_else(|_| unreachable!("masked"));
+        }
+    }
+}
+
+impl fmt::Debug for ForkJoinPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.shared.settings.name;
+        f.debug_struct("ForkJoinPool")
+            .field("name", name)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a [`ForkJoinPool`] has done, and what it is doing. Read while it works, the numbers need not fit together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ForkJoinStats {
+    /// Where the pool stands.
+    pub state: PoolState,
+    /// How many workers may run at the same time.
+    pub threads: usize,
+    /// How many there are.
+    pub workers: usize,
+    /// How many of them do not sleep.
+    pub awake: usize,
+    /// How many of them are in the middle of a job.
+    pub active: usize,
+    /// Tasks from outside that were not begun.
+    pub queued_submissions: usize,
+    /// Second halves of joins and forked tasks in the workers' queues.
+    pub queued: usize,
+    /// How many of those were stolen so far.
+    pub steals: u64,
+    /// Tasks that were accepted and have not ended.
+    pub unfinished: usize,
+    /// Tasks that have ended. Halves of joins are no tasks of their own.
+    pub completed: u64,
+    /// Those of them that panicked.
+    pub panicked: u64,
+}
+
+/// Why [`ForkJoinPool::invoke`] gave no result.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InvokeError {
+    /// The pool refuses it.
+    Rejected(RejectReason),
+    /// It was not begun: the pool was shut down at once, or the calling task was cancelled.
+    Cancelled,
+    /// Every worker waits, in the end for the calling task.
+    Starved(Starvation),
+}
+
+impl fmt::Display for InvokeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rejected(reason) => write!(f, "the computation was refused: {reason}"),
+            Self::Cancelled => f.write_str("the computation was called off before it had begun"),
+            Self::Starved(starvation) => starvation.fmt(f),
+        }
+    }
+}
+
+impl Error for InvokeError {}

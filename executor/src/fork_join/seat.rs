@@ -1,0 +1,458 @@
+//! What a worker shares with those who steal from it: its queue, and what it is in the middle of.
+//!
+//! # The queue
+//!
+//! Its owner puts second halves and forked tasks at the back, and takes them from there: it works depth first, on what is
+//! still in its cache. Thieves take from the front, where the oldest and therefore largest pieces are. One lock protects all
+//! of it. That is affordable because a queue that offers *enough* shuts its owner's [gate](super::gate), and then the owner
+//! does not come here at all:
+//!
+//! | gear | enough is | while |
+//! |---|---|---|
+//! | coarse | never | pieces are so large that a lock does not matter. Every job begins so. |
+//! | fine | [`ENOUGH`] pieces | the last [`ROUND`] pieces took less than [`FINE`] each |
+//!
+//! A thief that takes a piece opens the gate, so the owner offers another one at its next join.
+//!
+//! # Who follows whom
+//!
+//! A worker whose second half was stolen waits for the thief. What it may do meanwhile is take pieces *of that half* back from
+//! the thief: it helps the one that it waits for, and nothing unrelated ever lies on top of its frame, where it could want a
+//! lock that the frame holds. For that, each seat says which stolen jobs it runs ([`Running`]), from which place in its queue
+//! on there are pieces of each, and what it waits for itself, so that one can follow on to the next thief.
+//!
+//! # Invariants
+//!
+//! 1. A stamp is never given twice: it is the number of the seat, and how many pieces came there before. So places in a queue
+//!    rise from front to back, whatever is taken from the middle.
+//! 2. A job is in one queue, or in the `taken` of the seat from which it was stolen until it has ended.
+//! 3. Who finds nothing to take leaves its waker under the lock under which it found nothing. All followers are woken when a
+//!    piece comes, when a stolen job begins or ends here, and when the owner begins to wait.
+//! 4. No user's code runs under the lock.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use super::gate::{self, Gate};
+use crate::cancel::Context;
+use crate::ids::{TaskId, ThreadKey};
+use crate::job::Borrowed;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{Duration, Instant, Mutex};
+use crate::task::{Task, TaskLabel};
+
+/// So many pieces in a queue are enough, while they are fine.
+const ENOUGH: usize = 3;
+/// After so many pieces the clock is read.
+const ROUND: u32 = 64;
+/// Below this time for a piece, they are fine; a lock for each would be a large part of it.
+const FINE: Duration = Duration::from_nanos(400);
+/// Above it, they are coarse. Between the two, all stays as it is.
+const COARSE: Duration = Duration::from_micros(50);
+
+/// Tells jobs apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) seat: usize,
+    /// Its place in that seat's queue.
+    place: u64,
+}
+
+/// What is in a queue.
+pub(super) enum Job {
+    /// The second half of a join.
+    Half(Borrowed),
+    /// A task of its own.
+    Task(Task),
+}
+
+pub(super) struct Entry {
+    pub(super) stamp: Stamp,
+    pub(super) job: Job,
+    /// What was current where it was published.
+    pub(super) context: Context,
+}
+
+impl Entry {
+    fn task(&self) -> Option<TaskId> {
+        match &self.job {
+            Job::Task(task) => Some(task.id()),
+            Job::Half(_) => None,
+        }
+    }
+}
+
+/// A job from elsewhere that the owner is in the middle of.
+struct Running {
+    stamp: Option<Stamp>,
+    /// Pieces of it are from here on in the queue.
+    from: u64,
+    /// It is no part of the one below. That waits for nothing of it.
+    is_foreign: bool,
+    gear_below: Gear,
+}
+
+/// A job that was stolen from here and has not ended.
+struct Taken {
+    stamp: Stamp,
+    thief: usize,
+    task: Option<TaskId>,
+    waiter: Option<Waker>,
+}
+
+/// What the owner waits for.
+struct Wait {
+    stamp: Stamp,
+    /// How many jobs from elsewhere it was in the middle of.
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Gear {
+    enough: usize,
+    pieces: u32,
+    since: Option<Instant>,
+}
+
+impl Gear {
+    const COARSE: Self = Self { enough: usize::MAX, pieces: 0, since: None };
+
+    /// Another piece has come.
+    fn count(&mut self) {
+        self.pieces += 1;
+        if self.pieces < ROUND {
+            return;
+        }
+        self.pieces = 0;
+        let Some(since) = self.since.replace(Instant::now()) else { return };
+        match since.elapsed() {
+            round if round < FINE * ROUND => self.enough = ENOUGH,
+            round if round > COARSE * ROUND => self.enough = usize::MAX,
+            _ => {}
+        }
+    }
+}
+
+/// A worker's place in the pool. A thread sits there, or none.
+pub(super) struct Seat {
+    pub(super) number: usize,
+    pub(super) gate: &'static Gate,
+    /// How long the queue is, for those who look without the lock.
+    length: AtomicUsize,
+    state: Mutex<SeatState>,
+}
+
+struct SeatState {
+    queue: VecDeque<Entry>,
+    next_place: u64,
+    gear: Gear,
+    running: Vec<Running>,
+    taken: Vec<Taken>,
+    waits: Vec<Wait>,
+    followers: Vec<Waker>,
+    /// The tasks that the owner is in the middle of.
+    labels: Vec<TaskLabel>,
+    thread: Option<ThreadKey>,
+    steals: u64,
+}
+
+/// Wakers to be called without the lock.
+#[must_use]
+pub(super) struct ToWake(Vec<Waker>);
+
+impl ToWake {
+    pub(super) fn wake(self) {
+        self.0.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Seat {
+    pub(super) fn new(number: usize) -> Self {
+        let state = SeatState {
+            queue: VecDeque::new(),
+            next_place: 0,
+            gear: Gear::COARSE,
+            running: Vec::new(),
+            taken: Vec::new(),
+            waits: Vec::new(),
+            followers: Vec::new(),
+            labels: Vec::new(),
+            thread: None,
+            steals: 0,
+        };
+        Self { number, gate: gate::take_one(), length: AtomicUsize::new(0), state: Mutex::new(state) }
+    }
+
+    /// How long the queue is, or was a moment ago.
+    pub(super) fn length(&self) -> usize {
+        self.length.load(Ordering::SeqCst)
+    }
+
+    fn changed(&self, state: &SeatState) {
+        self.length.store(state.queue.len(), Ordering::SeqCst);
+        self.gate.set_shut(state.offers_enough());
+    }
+
+    // ----- the owner -----
+
+    /// Puts a job at the back.
+    pub(super) fn push(&self, job: Job, context: Context) -> Stamp {
+        let mut state = self.state.lock();
+        let stamp = Stamp { seat: self.number, place: state.next_place };
+        state.next_place += 1;
+        state.gear.count();
+        state.queue.push_back(Entry { stamp, job, context });
+        self.changed(&state);
+        let followers = state.take_followers();
+        drop(state);
+        followers.wake();
+        stamp
+    }
+
+    /// Takes the owner's own job back, if nobody has it.
+    pub(super) fn take_back(&self, stamp: Stamp) -> Option<Entry> {
+        let mut state = self.state.lock();
+        let place = state.queue.iter().rposition(|entry| entry.stamp == stamp)?;
+        let entry = state.queue.remove(place);
+        self.changed(&state);
+        entry
+    }
+
+    /// Takes a task out. For a `thief`, who says when it has ended; or else for good.
+    pub(super) fn take_task(&self, id: TaskId, thief: Option<usize>) -> Option<Entry> {
+        let mut state = self.state.lock();
+        let place = state.queue.iter().rposition(|entry| entry.task() == Some(id))?;
+        let entry = match thief {
+            Some(thief) => Some(state.steal(place, thief)),
+            None => state.queue.remove(place),
+        };
+        self.changed(&state);
+        entry
+    }
+
+    /// The next one for the owner, when it is in the middle of nothing: the youngest, or the oldest.
+    pub(super) fn take_own(&self, oldest_first: bool) -> Option<Entry> {
+        let mut state = self.state.lock();
+        let entry = if oldest_first { state.queue.pop_front() } else { state.queue.pop_back() };
+        self.changed(&state);
+        entry
+    }
+
+    /// The owner begins a job that came from elsewhere, or one of its own that is no part of what it is in the middle of.
+    pub(super) fn begin(&self, stamp: Option<Stamp>, is_foreign: bool) {
+        let mut state = self.state.lock();
+        let gear_below = std::mem::replace(&mut state.gear, Gear::COARSE);
+        let from = state.next_place;
+        state.running.push(Running { stamp, from, is_foreign, gear_below });
+        self.changed(&state);
+        let followers = state.take_followers();
+        drop(state);
+        followers.wake();
+    }
+
+    /// It has ended.
+    pub(super) fn end(&self) {
+        let mut state = self.state.lock();
+        let ended = state.running.pop().expect("it was begun");
+        state.gear = ended.gear_below;
+        self.changed(&state);
+        let followers = state.take_followers();
+        drop(state);
+        followers.wake();
+    }
+
+    pub(super) fn begin_wait(&self, stamp: Stamp) {
+        let mut state = self.state.lock();
+        let depth = state.running.len();
+        state.waits.push(Wait { stamp, depth });
+        let followers = state.take_followers();
+        drop(state);
+        followers.wake();
+    }
+
+    pub(super) fn end_wait(&self) {
+        self.state.lock().waits.pop();
+    }
+
+    /// Whether a job that was stolen from here has ended. If not, the waker is called when it has.
+    pub(super) fn has_ended(&self, stamp: Stamp, waker: &Waker) -> bool {
+        let mut state = self.state.lock();
+        match state.taken.iter_mut().find(|taken| taken.stamp == stamp) {
+            Some(taken) => {
+                taken.waiter = Some(waker.clone());
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// Who has stolen a job from here that has not ended.
+    pub(super) fn thief_of(&self, stamp: Stamp) -> Option<usize> {
+        let state = self.state.lock();
+        state.taken.iter().find(|taken| taken.stamp == stamp).map(|taken| taken.thief)
+    }
+
+    /// The same for a task.
+    pub(super) fn thief_of_task(&self, id: TaskId) -> Option<(Stamp, usize)> {
+        let state = self.state.lock();
+        let taken = state.taken.iter().find(|taken| taken.task == Some(id))?;
+        Some((taken.stamp, taken.thief))
+    }
+
+    // ----- thieves -----
+
+    /// Takes the oldest job.
+    pub(super) fn steal(&self, thief: usize) -> Option<Entry> {
+        let mut state = self.state.lock();
+        if state.queue.is_empty() {
+            return None;
+        }
+        let entry = state.steal(0, thief);
+        self.changed(&state);
+        Some(entry)
+    }
+
+    /// A job that was stolen from here has ended.
+    pub(super) fn stolen_ended(&self, stamp: Stamp) {
+        let mut state = self.state.lock();
+        let place = state.taken.iter().position(|taken| taken.stamp == stamp).expect("it was stolen");
+        let waiter = state.taken.swap_remove(place).waiter;
+        drop(state);
+        if let Some(waiter) = waiter {
+            waiter.wake();
+        }
+    }
+
+    /// Takes a piece of a job that the owner is in the middle of.
+    pub(super) fn follow(&self, stamp: Stamp, thief: usize, waker: &Waker) -> Followed {
+        let mut state = self.state.lock();
+        let found = state.piece_of(stamp);
+        match found {
+            PieceOf::InQueue(place) => {
+                let entry = state.steal(place, thief);
+                self.changed(&state);
+                Followed::Piece(entry)
+            }
+            PieceOf::Elsewhere(stamp) => {
+                let next = state.taken.iter().find(|taken| taken.stamp == stamp).map(|taken| taken.thief);
+                state.follow_later(waker);
+                next.map_or(Followed::Nothing, |thief| Followed::On(stamp, thief))
+            }
+            PieceOf::Nowhere => {
+                state.follow_later(waker);
+                Followed::Nothing
+            }
+        }
+    }
+
+    // ----- reports -----
+
+    pub(super) fn sit(&self, thread: Option<ThreadKey>) {
+        self.state.lock().thread = thread;
+    }
+
+    pub(super) fn thread(&self) -> Option<ThreadKey> {
+        self.state.lock().thread
+    }
+
+    pub(super) fn begin_task(&self, label: TaskLabel) {
+        self.state.lock().labels.push(label);
+    }
+
+    pub(super) fn end_task(&self) {
+        let label = self.state.lock().labels.pop();
+        drop(label);
+    }
+
+    pub(super) fn label(&self) -> Option<TaskLabel> {
+        self.state.lock().labels.last().cloned()
+    }
+
+    /// How many tasks are in the queue, how many jobs were stolen from it, and whether the owner is in the middle of one.
+    pub(super) fn counts(&self) -> (usize, u64, bool) {
+        let state = self.state.lock();
+        (state.queue.len(), state.steals, !state.running.is_empty())
+    }
+
+    pub(super) fn queued_of(&self, collector: usize) -> usize {
+        let of_it = |entry: &&Entry| matches!(&entry.job, Job::Task(task) if task.collector() == collector);
+        self.state.lock().queue.iter().filter(of_it).count()
+    }
+
+    /// Takes the tasks out that are wanted.
+    pub(super) fn take_tasks(&self, wanted: impl Fn(&Task) -> bool) -> Vec<Task> {
+        let mut state = self.state.lock();
+        let is_wanted = |entry: &Entry| matches!(&entry.job, Job::Task(task) if wanted(task));
+        let (taken, kept): (VecDeque<_>, _) = state.queue.drain(..).partition(is_wanted);
+        state.queue = kept;
+        self.changed(&state);
+        let to_task = |entry: Entry| if let Job::Task(task) = entry.job { Some(task) } else { None };
+        taken.into_iter().filter_map(to_task).collect()
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        gate::give_back(self.gate);
+    }
+}
+
+/// What came of following a job.
+pub(super) enum Followed {
+    Piece(Entry),
+    /// Its thief waits for this job, which that one has.
+    On(Stamp, usize),
+    Nothing,
+}
+
+enum PieceOf {
+    InQueue(usize),
+    Elsewhere(Stamp),
+    Nowhere,
+}
+
+impl SeatState {
+    /// Whether the queue has enough for thieves of what the owner is in the middle of. Older pieces do not count: they may be
+    /// small, and those who follow the owner's present job cannot take them.
+    fn offers_enough(&self) -> bool {
+        let from = self.running.last().map_or(0, |running| running.from);
+        let Some(first) = self.queue.len().checked_sub(self.gear.enough) else { return false };
+        self.queue.get(first).is_none_or(|entry| entry.stamp.place >= from)
+    }
+
+    fn steal(&mut self, place: usize, thief: usize) -> Entry {
+        let entry = self.queue.remove(place).expect("the place is there");
+        self.taken.push(Taken { stamp: entry.stamp, thief, task: entry.task(), waiter: None });
+        self.steals += 1;
+        entry
+    }
+
+    fn take_followers(&mut self) -> ToWake {
+        ToWake(std::mem::take(&mut self.followers))
+    }
+
+    fn follow_later(&mut self, waker: &Waker) {
+        if !self.followers.iter().any(|other| other.will_wake(waker)) {
+            self.followers.push(waker.clone());
+        }
+    }
+
+    fn piece_of(&self, stamp: Stamp) -> PieceOf {
+        let Some(depth) = self.running.iter().position(|running| running.stamp == Some(stamp)) else {
+            return PieceOf::Nowhere; // the thief has not begun, or has just ended it
+        };
+        let from = self.running[depth].from;
+        let foreign = self.running[depth + 1..].iter().find(|running| running.is_foreign);
+        let below = foreign.map_or(u64::MAX, |running| running.from);
+        // A half has to end before the job does. Nobody knows that of a task, and it may want a lock that the follower holds.
+        let is_half = |entry: &Entry| matches!(entry.job, Job::Half(_));
+        let is_piece = |entry: &Entry| (from..below).contains(&entry.stamp.place) && is_half(entry);
+        if let Some(place) = self.queue.iter().position(is_piece) {
+            return PieceOf::InQueue(place);
+        }
+        match self.waits.last() {
+            Some(wait) if wait.depth > depth && foreign.is_none() => PieceOf::Elsewhere(wait.stamp),
+            _ => PieceOf::Nowhere,
+        }
+    }
+}

@@ -1,0 +1,622 @@
+//! What the workers of a pool share: submissions, who sleeps, and how the pool ends.
+//!
+//! # The life of a worker
+//!
+//! ```text
+//!   (none) ──started──▶ searches ──finds a job──▶ works ──────┐
+//!                         ▲  │  ▲─────────────────────────────┘
+//!                    woken│  │nothing
+//!                         │  ▼
+//!                        sleeps ──keep-alive over, or the pool is──▶ (none)
+//! ```
+//!
+//! Threads are started like sleepers are woken: one at a time, when a job has come and nobody searches. Whoever finds a job,
+//! and was the last that searched, has the next one woken if there is more. So a burst of jobs costs its publisher one wake-up.
+//!
+//! # No wake-up is lost
+//!
+//! A publisher puts its job into a queue, and then looks whether somebody searches. A worker that goes to sleep counts itself
+//! out of those that search, and then looks at all queues once more. Between the two steps of each is a fence, so either the
+//! publisher sees that nobody searches, or the worker sees the job.
+//!
+//! # Invariants
+//!
+//! 1. `searching` counts the workers that look for a job and have not found one. Whoever wakes or starts a worker counts it.
+//! 2. `unfinished` counts the tasks that were accepted and have not ended or been dropped. Second halves are parts of them.
+//! 3. No more workers are awake than `threads`, and one for each that [blocks](super::blocking), up to `spares`. One that
+//!    is too many goes to sleep after its job.
+//! 4. The pool is over when it was shut down, no task is unfinished and no worker is left. Whoever makes that true under the
+//!    lock says so.
+
+use std::collections::VecDeque;
+use std::io;
+
+use super::seat::{Entry, Job, Seat};
+use super::worker;
+use crate::cancel::{CancelToken, Context};
+use crate::error::RejectReason;
+use crate::executor::RejectedExecution;
+use crate::ids::{TaskId, WatcherId};
+use crate::latch::Latch;
+use crate::panics::{PanicHandler, discard};
+use crate::reason::{CancelKind, CancelReason};
+use crate::starvation::OnStarvation;
+use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak, thread};
+use crate::task::Task;
+use crate::thread_pool::PoolState;
+use crate::wait::Line;
+use crate::wait_graph;
+use crate::watcher::{QueueWatcher, ServedBy, Watch, Workforce};
+
+/// What was set when the pool was made.
+pub(super) struct Settings {
+    pub(super) name: String,
+    pub(super) threads: usize,
+    pub(super) spares: usize,
+    pub(super) stack_size: Option<usize>,
+    pub(super) keep_alive: Duration,
+    pub(super) oldest_first: bool,
+    pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
+}
+
+pub(super) struct Shared {
+    pub(super) settings: Settings,
+    pub(super) seats: Box<[Seat]>,
+    /// Rung for the worker that sleeps at the seat of the same number.
+    bells: Box<[Condvar]>,
+    state: Mutex<State>,
+    /// How many more workers could be woken or started, for those who look without the lock. Likewise the next three.
+    available: AtomicUsize,
+    surplus: AtomicUsize,
+    submissions: AtomicUsize,
+    awaiting_quiet: AtomicUsize,
+    searching: AtomicUsize,
+    unfinished: AtomicUsize,
+    /// A thread that waits counts on no task being there.
+    relied_on: AtomicBool,
+    pub(super) root: CancelToken,
+    pub(super) terminated: Latch,
+    pub(super) completed: AtomicU64,
+    pub(super) panicked: AtomicU64,
+    pub(super) watch: Watch,
+    me: Weak<Self>,
+}
+
+struct State {
+    phase: PoolState,
+    submissions: VecDeque<Task>,
+    /// The seats of those that sleep. The one that fell asleep last is woken first: its cache is warm.
+    asleep: Vec<usize>,
+    /// The seats that no thread has.
+    vacant: Vec<usize>,
+    live: usize,
+    blocking: usize,
+    /// The system has refused a thread. It is asked again when the next task is submitted.
+    was_refused: bool,
+    awaiting_quiet: Line,
+    /// How many tasks are on the stacks of threads that wait until nothing else is unfinished.
+    waiting_tasks: usize,
+}
+
+/// What a worker that was asleep does next.
+pub(super) enum Next {
+    Search,
+    Leave,
+}
+
+impl Shared {
+    pub(super) fn new(settings: Settings) -> Arc<Self> {
+        let seats = settings.threads + settings.spares;
+        let state = State {
+            phase: PoolState::Running,
+            submissions: VecDeque::new(),
+            asleep: Vec::new(),
+            vacant: (0..seats).rev().collect(),
+            live: 0,
+            blocking: 0,
+            was_refused: false,
+            awaiting_quiet: Line::new(),
+            waiting_tasks: 0,
+        };
+        Arc::new_cyclic(|me| Self {
+            available: AtomicUsize::new(settings.threads),
+            seats: (0..seats).map(Seat::new).collect(),
+            bells: (0..seats).map(|_| Condvar::new()).collect(),
+            settings,
+            state: Mutex::new(state),
+            surplus: AtomicUsize::new(0),
+            submissions: AtomicUsize::new(0),
+            awaiting_quiet: AtomicUsize::new(0),
+            searching: AtomicUsize::new(0),
+            unfinished: AtomicUsize::new(0),
+            relied_on: AtomicBool::new(false),
+            root: CancelToken::new(),
+            terminated: Latch::new(1),
+            completed: AtomicU64::new(0),
+            panicked: AtomicU64::new(0),
+            watch: Watch::new(me),
+            me: me.clone(),
+        })
+    }
+
+    /// The queue of submissions is the first lane of the pool, those of the seats follow.
+    fn lane_of(&self, seat: usize) -> WatcherId {
+        self.watch.id().with_lane(seat as u64 + 1)
+    }
+
+    fn seat_of(&self, lane: WatcherId) -> Option<&Seat> {
+        self.seats.get(usize::try_from(lane.lane()).ok()?.checked_sub(1)?)
+    }
+
+    // ----- tasks come -----
+
+    /// Accepts a task from outside.
+    pub(super) fn submit(&self, task: Task) -> Result<(), RejectedExecution> {
+        let mut state = self.state.lock();
+        if state.phase != PoolState::Running {
+            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
+        }
+        let id = task.id();
+        task.enter_queue(self.watch.id()); // if it was cancelled before, it stays until its turn and is nothing to run
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+        state.submissions.push_back(task);
+        state.was_refused = false;
+        self.changed(&state);
+        let refused = if self.is_searched() { Ok(()) } else { self.wake_one(&mut state) }.err();
+        if let Some(error) = refused
+            && state.live == 0
+        {
+            let place =
+                state.submissions.iter().position(|task| task.id() == id).expect("nobody else is there");
+            let task = state.submissions.remove(place).expect("it is there");
+            task.leave_queue();
+            self.changed(&state);
+            drop(state);
+            self.task_ended();
+            return Err(RejectedExecution { reason: RejectReason::NoThread(error), task });
+        }
+        drop(state);
+        self.tell_those_who_wait();
+        Ok(())
+    }
+
+    /// Puts a task into a worker's own queue. False if forks are cancelled by now: it is dropped then.
+    pub(super) fn push(&self, seat: &Seat, task: Task, context: Context) -> bool {
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+        task.enter_queue(self.lane_of(seat.number));
+        seat.push(Job::Task(task), context);
+        if self.phase() >= PoolState::Stopping {
+            self.cancel_forks();
+            return false;
+        }
+        self.announce();
+        true
+    }
+
+    pub(super) fn accepts(&self) -> bool {
+        self.phase() == PoolState::Running
+    }
+
+    pub(super) fn phase(&self) -> PoolState {
+        self.state.lock().phase
+    }
+
+    /// A job has come. If nobody searches, somebody is woken.
+    pub(super) fn announce(&self) {
+        fence(Ordering::SeqCst); // with that in `sleep`
+        if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
+            let mut state = self.state.lock();
+            if !self.is_searched() {
+                let _ = self.wake_one(&mut state); // without another thread, the publisher does it itself
+            }
+        }
+        self.tell_those_who_wait();
+    }
+
+    fn is_searched(&self) -> bool {
+        self.searching.load(Ordering::SeqCst) > 0
+    }
+
+    fn tell_those_who_wait(&self) {
+        if self.relied_on.load(Ordering::SeqCst) && self.relied_on.swap(false, Ordering::SeqCst) {
+            wait_graph::look_again(self.watch.id());
+        }
+    }
+
+    // ----- workers come -----
+
+    /// Wakes a worker, or starts one, if there may be another.
+    fn wake_one(&self, state: &mut MutexGuard<'_, State>) -> io::Result<()> {
+        if state.awake() >= state.allowed(&self.settings) {
+            return Ok(());
+        }
+        if let Some(seat) = state.asleep.pop() {
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            self.bells[seat].notify_one();
+        } else if !state.was_refused
+            && let Some(seat) = state.vacant.pop()
+        {
+            state.live += 1;
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            if let Err(error) = self.start(seat) {
+                state.live -= 1;
+                state.vacant.push(seat);
+                state.was_refused = true;
+                self.searching.fetch_sub(1, Ordering::SeqCst);
+                self.changed(state);
+                return Err(error);
+            }
+        }
+        self.changed(state);
+        Ok(())
+    }
+
+    fn start(&self, seat: usize) -> io::Result<()> {
+        let shared = self.me.upgrade().expect("it is borrowed here");
+        let mut builder = thread::Builder::new().name(format!("{}-worker-{seat}", self.settings.name));
+        if let Some(bytes) = self.settings.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        builder.spawn(move || worker::run(&shared, seat)).map(drop)
+    }
+
+    /// A worker that searches has found a job.
+    pub(super) fn has_found(&self) {
+        let was_last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        if was_last && self.is_anything_queued() {
+            self.announce();
+        }
+    }
+
+    pub(super) fn begins_to_search(&self) {
+        self.searching.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn has_submissions(&self) -> bool {
+        self.submissions.load(Ordering::SeqCst) > 0
+    }
+
+    pub(super) fn take_submission(&self) -> Option<Task> {
+        let mut state = self.state.lock();
+        let task = state.submissions.pop_front();
+        self.changed(&state);
+        task
+    }
+
+    fn is_anything_queued(&self) -> bool {
+        self.has_submissions() || self.seats.iter().any(|seat| seat.length() > 0)
+    }
+
+    // ----- workers sleep and leave -----
+
+    /// Whether a worker that has ended its job is one too many.
+    pub(super) fn is_surplus(&self) -> bool {
+        self.surplus.load(Ordering::SeqCst) > 0
+    }
+
+    /// A worker has nothing to do, or is one too many. One that `searches` is counted as such.
+    pub(super) fn sleep(&self, seat: usize, searches: bool) -> Next {
+        let mut state = self.state.lock();
+        if !searches && state.awake() <= state.allowed(&self.settings) {
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            return Next::Search; // it is not one too many any more
+        }
+        state.asleep.push(seat);
+        if searches {
+            self.searching.fetch_sub(1, Ordering::SeqCst);
+        }
+        self.changed(&state);
+        drop(state);
+        fence(Ordering::SeqCst); // with that in `announce`
+        let is_wanted = self.is_anything_queued();
+        let mut state = self.state.lock();
+        if is_wanted && state.is_asleep(seat) && state.awake() < state.allowed(&self.settings) {
+            state.asleep.retain(|&other| other != seat);
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            self.changed(&state);
+            return Next::Search;
+        }
+        let end = Instant::now().checked_add(self.settings.keep_alive);
+        let mut timed_out = false;
+        loop {
+            if !state.is_asleep(seat) {
+                return Next::Search; // whoever has taken it out has counted it
+            }
+            if timed_out || self.is_ending(&state) {
+                state.asleep.retain(|&other| other != seat);
+                self.leave(state, seat);
+                return Next::Leave;
+            }
+            (state, timed_out) = match end {
+                Some(end) => self.bells[seat].wait_until(state, &self.state, end),
+                None => (self.bells[seat].wait(state), false),
+            };
+        }
+    }
+
+    fn leave(&self, mut state: MutexGuard<'_, State>, seat: usize) {
+        state.live -= 1;
+        state.vacant.push(seat);
+        self.seats[seat].sit(None);
+        self.changed(&state);
+        self.terminate_if_over(state);
+        wait_graph::look_again(self.watch.id());
+    }
+
+    /// The calling worker may block for long: another one may take its place until it [goes on](Self::goes_on).
+    pub(super) fn blocks(&self) {
+        let mut state = self.state.lock();
+        state.blocking += 1;
+        self.changed(&state);
+        drop(state);
+        if self.is_anything_queued() {
+            self.announce();
+        }
+    }
+
+    pub(super) fn goes_on(&self) {
+        let mut state = self.state.lock();
+        state.blocking -= 1;
+        self.changed(&state);
+    }
+
+    /// Brings what is looked at without the lock up to date.
+    fn changed(&self, state: &State) {
+        let (awake, allowed) = (state.awake(), state.allowed(&self.settings));
+        let startable = if state.was_refused { 0 } else { state.vacant.len() };
+        let available = allowed.saturating_sub(awake).min(state.asleep.len() + startable);
+        self.available.store(available, Ordering::SeqCst);
+        self.surplus.store(awake.saturating_sub(allowed), Ordering::SeqCst);
+        self.submissions.store(state.submissions.len(), Ordering::SeqCst);
+        self.awaiting_quiet.store(state.awaiting_quiet.len(), Ordering::SeqCst);
+    }
+
+    // ----- the end -----
+
+    /// A task that was taken out of its queue is run all the same, for a thread that waits for it.
+    pub(super) fn task_is_back(&self) {
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A task has ended, or was dropped.
+    pub(super) fn task_ended(&self) {
+        let left = self.unfinished.fetch_sub(1, Ordering::SeqCst) - 1;
+        if left == 0 || self.awaiting_quiet.load(Ordering::SeqCst) > 0 {
+            let mut state = self.state.lock();
+            let waiting: Vec<_> = state.awaiting_quiet.take_all().collect();
+            self.changed(&state);
+            if self.is_ending(&state) {
+                self.bells.iter().for_each(Condvar::notify_one);
+            }
+            self.terminate_if_over(state);
+            waiting.into_iter().for_each(std::task::Waker::wake);
+        }
+    }
+
+    fn is_ending(&self, state: &State) -> bool {
+        state.phase > PoolState::Running && self.unfinished.load(Ordering::SeqCst) == 0
+    }
+
+    fn terminate_if_over(&self, mut state: MutexGuard<'_, State>) {
+        if state.live == 0 && self.is_ending(&state) && state.phase != PoolState::Terminated {
+            state.phase = PoolState::Terminated;
+            drop(state);
+            self.terminated.count_down();
+        }
+    }
+
+    pub(super) fn shutdown(&self) {
+        let mut state = self.state.lock();
+        if state.phase == PoolState::Running {
+            state.phase = PoolState::ShuttingDown;
+        }
+        self.bells.iter().for_each(Condvar::notify_one);
+        self.terminate_if_over(state);
+    }
+
+    pub(super) fn shutdown_now(&self) -> Vec<Task> {
+        let mut state = self.state.lock();
+        state.phase = state.phase.max(PoolState::Stopping);
+        let submissions = std::mem::take(&mut state.submissions);
+        self.changed(&state);
+        drop(state);
+        let (cancelled, never_begun): (Vec<_>, Vec<_>) = submissions.into_iter().partition(Task::leave_queue);
+        let ended = cancelled.len() + never_begun.len();
+        drop(cancelled);
+        let never_begun = Task::hand_out(never_begun);
+        self.cancel_forks();
+        self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
+        (0..ended).for_each(|_| self.task_ended());
+        self.shutdown(); // those that sleep leave, if nothing runs
+        never_begun
+    }
+
+    /// Drops the tasks in the workers' queues, which completes their handles as cancelled.
+    fn cancel_forks(&self) {
+        for seat in &self.seats {
+            for task in seat.take_tasks(|_| true) {
+                task.leave_queue();
+                discard(task);
+                self.task_ended();
+            }
+        }
+    }
+
+    // ----- quiescence -----
+
+    /// Whether nothing is unfinished but the tasks of those who wait for that. If not, the waker is called when to look again.
+    pub(super) fn is_quiet(
+        &self,
+        ticket: &mut Option<crate::wait::Ticket>,
+        waker: &std::task::Waker,
+    ) -> bool {
+        let mut state = self.state.lock();
+        if let Some(before) = ticket.take() {
+            state.awaiting_quiet.leave(before);
+        }
+        if self.unfinished.load(Ordering::SeqCst) > state.waiting_tasks {
+            *ticket = Some(state.awaiting_quiet.join(waker.clone()));
+        }
+        self.changed(&state);
+        // Looked at again, after it can be seen that somebody waits.
+        self.unfinished.load(Ordering::SeqCst) <= state.waiting_tasks
+    }
+
+    /// The calling thread, which is in the middle of so many tasks, waits until nothing else is unfinished.
+    pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
+        let mut state = self.state.lock();
+        state.waiting_tasks += tasks;
+        let waiting: Vec<_> = state.awaiting_quiet.take_all().collect();
+        self.changed(&state);
+        drop(state);
+        waiting.into_iter().for_each(std::task::Waker::wake);
+    }
+
+    pub(super) fn ends_to_wait_for_quiet(&self, tasks: usize, ticket: Option<crate::wait::Ticket>) {
+        let mut state = self.state.lock();
+        state.waiting_tasks -= tasks;
+        if let Some(ticket) = ticket {
+            state.awaiting_quiet.leave(ticket);
+        }
+        self.changed(&state);
+    }
+
+    // ----- numbers -----
+
+    /// How many workers there are, how many of them do not sleep, and how many submissions wait.
+    pub(super) fn counts(&self) -> (usize, usize, usize) {
+        let state = self.state.lock();
+        (state.live, state.awake(), state.submissions.len())
+    }
+
+    pub(super) fn unfinished(&self) -> usize {
+        self.unfinished.load(Ordering::SeqCst)
+    }
+
+    /// Takes a task out of whichever queue of the pool it is in.
+    pub(super) fn take_task(&self, queue: WatcherId, id: TaskId, thief: Option<usize>) -> Option<Taken> {
+        if queue == self.watch.id() {
+            let mut state = self.state.lock();
+            let place = state.submissions.iter().position(|task| task.id() == id)?;
+            let task = state.submissions.remove(place)?;
+            self.changed(&state);
+            return Some(Taken::Submission(task));
+        }
+        let seat = self.seat_of(queue)?;
+        seat.take_task(id, thief.filter(|&thief| thief != seat.number)).map(Taken::Entry)
+    }
+}
+
+/// A task that was taken out by its id.
+pub(super) enum Taken {
+    Submission(Task),
+    Entry(Entry),
+}
+
+impl State {
+    fn awake(&self) -> usize {
+        self.live - self.asleep.len()
+    }
+
+    fn allowed(&self, settings: &Settings) -> usize {
+        settings.threads + self.blocking.min(settings.spares)
+    }
+
+    fn is_asleep(&self, seat: usize) -> bool {
+        self.asleep.contains(&seat)
+    }
+}
+
+// ----- what others ask of its queues -----
+
+impl QueueWatcher for Shared {
+    fn cancelled_in_queue(&self, _queue: WatcherId) {} // nothing is left of it but an entry, which goes in its turn
+
+    fn tombstone_dropped(&self) {}
+
+    fn take_out(&self, queue: WatcherId, id: TaskId) -> Option<Task> {
+        let task = match self.take_task(queue, id, None)? {
+            Taken::Submission(task) | Taken::Entry(Entry { job: Job::Task(task), .. }) => task,
+            Taken::Entry(_) => return None,
+        };
+        let was_cancelled = task.leave_queue();
+        self.task_ended();
+        (!was_cancelled).then_some(task)
+    }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        let mut state = self.state.lock();
+        let (taken, kept): (VecDeque<_>, _) = state.submissions.drain(..).partition(|task| wanted(task));
+        state.submissions = kept;
+        self.changed(&state);
+        drop(state);
+        let forked = self.seats.iter().flat_map(|seat| seat.take_tasks(wanted));
+        let all: Vec<_> = taken.into_iter().chain(forked).collect();
+        let (cancelled, tasks): (Vec<_>, _) = all.into_iter().partition(Task::leave_queue);
+        let tasks: Vec<Task> = tasks;
+        (0..cancelled.len() + tasks.len()).for_each(|_| self.task_ended());
+        tasks
+    }
+
+    fn name(&self) -> String {
+        self.settings.name.clone()
+    }
+
+    fn served_by(self: Arc<Self>, _queue: WatcherId) -> ServedBy {
+        ServedBy::Threads(self)
+    }
+
+    fn queued_of(&self, queue: WatcherId, collector: usize) -> usize {
+        if queue == self.watch.id() {
+            let state = self.state.lock();
+            return state.submissions.iter().filter(|task| task.collector() == collector).count();
+        }
+        self.seat_of(queue).map_or(0, |seat| seat.queued_of(collector))
+    }
+}
+
+impl Workforce for Shared {
+    fn waits_for_threads(&self, waiting: usize) -> bool {
+        self.relied_on.store(true, Ordering::SeqCst);
+        let state = self.state.lock();
+        state.live > 0 && state.live == waiting
+    }
+
+    fn on_starvation(&self) -> OnStarvation {
+        OnStarvation::Help { depth: worker::DEPTH }
+    }
+
+    fn may_grow(&self) -> bool {
+        let state = self.state.lock();
+        state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
+    }
+
+    fn start_another(&self) -> bool {
+        if !Workforce::may_grow(self) {
+            return false;
+        }
+        let mut state = self.state.lock();
+        self.is_searched() || self.wake_one(&mut state).is_ok()
+    }
+
+    fn start_spare(&self) -> bool {
+        false
+    }
+
+    fn dismiss_spare(&self) {}
+
+    fn take_next(&self) -> Option<Task> {
+        None
+    }
+
+    fn help(&self, task: Task) {
+        worker::run_for(self, task);
+    }
+
+    fn has_starved(&self) {}
+
+    fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
+        self.settings.panic_handler.clone()
+    }
+}

@@ -1,0 +1,252 @@
+//! Workers come and go, and the pool ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use executor::fork_join::{ForkJoinBuilder, ForkJoinConfigError, ForkJoinPool, InvokeError, fork, join};
+use executor::{CancelToken, RejectReason, TaskState, prelude::*};
+
+use super::{fibonacci, pool};
+use crate::support::{LONG, SHORT, Signal, eventually, within_deadline};
+
+// FJ-2, FJ-3
+#[test]
+fn the_number_of_threads_is_checked_and_shown() {
+    assert_eq!(pool(3).threads(), 3);
+    assert!(matches!(ForkJoinPool::new(0), Err(ForkJoinConfigError::NoThreads)));
+    let most = ForkJoinBuilder::MAX_THREADS;
+    let too_many = ForkJoinPool::builder().threads(most).spare_threads(1).build();
+    assert_eq!(too_many.unwrap_err().to_string(), "32767 threads and 1 spare ones are more than 32767");
+    assert!(ForkJoinPool::new(usize::MAX).is_err());
+}
+
+// FJ-4
+#[test]
+fn there_is_no_worker_before_the_first_task_and_none_after_the_end() {
+    within_deadline(|| {
+        let pool = pool(4);
+        let counts = |pool: &ForkJoinPool| (pool.stats().workers, pool.stats().active);
+        assert_eq!(counts(&pool), (0, 0));
+        let own = &pool;
+        assert_eq!(pool.invoke(|| counts(own)).unwrap(), (1, 1));
+        pool.close();
+        assert_eq!(counts(&pool), (0, 0));
+        assert!(pool.is_terminated() && pool.is_shutdown());
+    });
+}
+
+#[test]
+fn a_worker_without_work_leaves_after_its_time_and_another_comes_when_there_is_some() {
+    within_deadline(|| {
+        let pool = ForkJoinPool::builder().threads(2).keep_alive(SHORT).build().unwrap();
+        for _ in 0..5 {
+            assert_eq!(pool.invoke(|| fibonacci(15)).unwrap(), 610);
+            eventually("all are gone", || pool.stats().workers == 0);
+        }
+    });
+}
+
+#[test]
+fn after_a_shutdown_nothing_new_is_accepted_and_what_was_runs_with_its_forks() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(2));
+        let (begun, go) = (Signal::new(), Signal::new());
+        let (there, until, own) = (begun.clone(), go.clone(), Arc::clone(&pool));
+        let computation = pool.submit(move || {
+            there.set();
+            until.wait();
+            let refused = own.execute(|| ()).unwrap_err();
+            assert!(matches!(refused.reason, RejectReason::Shutdown));
+            fork(|| fibonacci(12)).join().unwrap() + fibonacci(12)
+        });
+        begun.wait();
+        pool.shutdown();
+        assert!(pool.is_shutdown() && !pool.is_terminated());
+        assert!(matches!(pool.execute(|| ()).unwrap_err().reason, RejectReason::Shutdown));
+        assert!(matches!(pool.invoke(|| 1), Err(InvokeError::Rejected(RejectReason::Shutdown))));
+        assert!(!pool.await_termination(SHORT));
+        go.set();
+        assert_eq!(computation.unwrap().join().unwrap(), 288);
+        assert!(pool.await_termination(LONG));
+    });
+}
+
+#[test]
+fn stopping_at_once_hands_back_submissions_cancels_forks_and_asks_what_runs_to_stop() {
+    within_deadline(|| {
+        let pool = pool(1);
+        let begun = Signal::new();
+        let there = begun.clone();
+        let runs = pool.submit(move || {
+            let forked = fork(|| ());
+            there.set();
+            let cut_short = CancelToken::current().sleep(LONG).is_err();
+            (cut_short, forked.state(), fork(|| ()).state())
+        });
+        begun.wait();
+        let waits = pool.submit(|| 7).unwrap();
+        let cancelled = pool.submit(|| 8).unwrap();
+        cancelled.cancel();
+        let handed_back = pool.shutdown_now();
+        assert_eq!(handed_back.len(), 1);
+        let (cut_short, of_fork, of_later_fork) = runs.unwrap().join().unwrap();
+        assert!(cut_short);
+        assert_eq!((of_fork, of_later_fork), (TaskState::Cancelled, TaskState::Cancelled));
+        assert!(pool.await_termination(LONG));
+        assert_eq!(waits.state(), TaskState::Pending);
+        for task in handed_back {
+            task.run();
+        }
+        assert_eq!(waits.join().unwrap(), 7);
+    });
+}
+
+#[test]
+fn a_computation_that_runs_when_the_pool_is_stopped_still_has_both_results_of_its_joins() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(2));
+        let (begun, go) = (Signal::new(), Signal::new());
+        std::thread::scope(|scope| {
+            let computation = scope.spawn(|| {
+                pool.invoke(|| {
+                    begun.set();
+                    go.wait();
+                    join(|| fibonacci(14), || fibonacci(15))
+                })
+            });
+            begun.wait();
+            assert!(pool.shutdown_now().is_empty());
+            go.set();
+            assert_eq!(computation.join().unwrap().unwrap(), (377, 610));
+        });
+    });
+}
+
+#[test]
+fn dropping_a_pool_waits_for_what_was_accepted_and_for_what_that_submits() {
+    within_deadline(|| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let pool = pool(2);
+        for _ in 0..100 {
+            let ran = Arc::clone(&ran);
+            pool.execute(move || {
+                let inner = Arc::clone(&ran);
+                drop(fork(move || inner.fetch_add(1, Ordering::SeqCst)));
+                ran.fetch_add(1, Ordering::SeqCst);
+            })
+            .unwrap();
+        }
+        drop(pool);
+        assert_eq!(ran.load(Ordering::SeqCst), 200);
+    });
+}
+
+#[test]
+fn a_task_that_closes_its_own_pool_does_not_wait_for_itself() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let own = Arc::clone(&pool);
+        pool.submit(move || own.close()).unwrap().join().unwrap();
+        assert!(pool.await_termination(LONG));
+    });
+}
+
+#[test]
+fn the_common_pool_cannot_be_shut_down() {
+    let common = ForkJoinPool::common();
+    common.shutdown();
+    assert!(common.shutdown_now().is_empty() && !common.is_shutdown());
+    assert_eq!(common.invoke(|| fibonacci(10)).unwrap(), 55);
+    common.close();
+}
+
+// FJ-14
+#[test]
+fn a_worker_that_waits_for_quiescence_runs_what_there_is() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let own = Arc::clone(&pool);
+        let left = pool.submit(move || {
+            let forks: Vec<_> = (0..10).map(|n| fork(move || n)).collect();
+            let is_quiet = own.await_quiescence(LONG);
+            (is_quiet, own.stats().queued, forks.iter().filter(|fork| !fork.is_finished()).count())
+        });
+        assert_eq!(left.unwrap().join().unwrap(), (true, 0, 0));
+    });
+}
+
+#[test]
+fn two_workers_may_wait_for_quiescence_at_the_same_time() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(2));
+        let both = Arc::new(std::sync::Barrier::new(2));
+        let waits: Vec<_> = (0..2)
+            .map(|_| {
+                let (own, both) = (Arc::clone(&pool), Arc::clone(&both));
+                pool.submit(move || {
+                    both.wait();
+                    own.await_quiescence(LONG)
+                })
+                .unwrap()
+            })
+            .collect();
+        assert!(waits.into_iter().all(|wait| wait.join().unwrap()));
+        assert!(pool.await_quiescence(LONG));
+    });
+}
+
+#[test]
+fn quiescence_is_not_there_while_a_task_runs() {
+    within_deadline(|| {
+        let pool = pool(1);
+        let go = Signal::new();
+        let until = go.clone();
+        pool.execute(move || until.wait()).unwrap();
+        assert!(!pool.await_quiescence(Duration::from_millis(20)));
+        go.set();
+        assert!(pool.await_quiescence(LONG));
+    });
+}
+
+#[test]
+fn submitting_against_a_shutdown_loses_no_task() {
+    within_deadline(|| {
+        for _ in 0..200 {
+            let pool = pool(2);
+            let ran = Arc::new(AtomicUsize::new(0));
+            let accepted = std::thread::scope(|scope| {
+                let submitter = scope.spawn(|| {
+                    let submit = || {
+                        let ran = Arc::clone(&ran);
+                        pool.execute(move || _ = ran.fetch_add(1, Ordering::SeqCst)).is_ok()
+                    };
+                    (0..50).filter(|_| submit()).count()
+                });
+                pool.shutdown();
+                submitter.join().unwrap()
+            });
+            assert!(pool.await_termination(LONG));
+            assert_eq!(ran.load(Ordering::SeqCst), accepted);
+        }
+    });
+}
+
+#[test]
+fn bursts_of_tasks_from_several_threads_all_run() {
+    within_deadline(|| {
+        let pool = pool(3);
+        let ran = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        assert_eq!(pool.invoke(|| fibonacci(9)).unwrap(), 34);
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(ran.load(Ordering::SeqCst), 200);
+    });
+}

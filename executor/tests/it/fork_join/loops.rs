@@ -1,0 +1,57 @@
+//! All elements of a slice or a range.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use executor::fork_join::{par_for_each, par_map, par_map_reduce};
+
+use super::pool;
+use crate::support::within_deadline;
+
+#[test]
+fn each_element_is_seen_once_and_results_come_in_order() {
+    within_deadline(|| {
+        for threads in [1, 2, 4] {
+            for length in [0, 1, 2, 3, 7, 64, 1000] {
+                pool(threads)
+                    .invoke(|| {
+                        let seen: Vec<_> = (0..length).map(|_| AtomicUsize::new(0)).collect();
+                        par_for_each(0..length, |n| _ = seen[n].fetch_add(1, Ordering::Relaxed));
+                        assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+                        let squares = par_map(0..length, |n| n * n);
+                        assert_eq!(squares, (0..length).map(|n| n * n).collect::<Vec<_>>());
+                        let text = par_map_reduce(&squares[..], ToString::to_string, |a, b| a + "," + &b);
+                        let expected: Vec<_> = squares.iter().map(ToString::to_string).collect();
+                        assert_eq!(text.unwrap_or_default(), expected.join(","));
+                    })
+                    .unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn elements_of_a_slice_can_be_changed() {
+    let mut numbers: Vec<u32> = (0..1000).collect();
+    pool(2).invoke(|| par_for_each(&mut numbers[..], |n| *n += 1)).unwrap();
+    assert_eq!(numbers, (1..=1000).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_range_that_is_empty_or_reaches_to_the_end_of_its_type_is_cut_right() {
+    #[expect(clippy::reversed_empty_ranges)]
+    let none = par_map(5..3, |n| n);
+    assert!(none.is_empty());
+    let last = usize::MAX;
+    assert_eq!(par_map_reduce(last - 10..last, |n| n, usize::max), Some(last - 1));
+}
+
+#[test]
+fn a_panic_in_a_loop_is_passed_on() {
+    let pool = pool(2);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        pool.invoke(|| par_for_each(0..1000, |n| assert!(n != 700, "element 700")))
+    }));
+    assert!(panicked.unwrap_err().downcast_ref() == Some(&"element 700"));
+    assert_eq!(pool.invoke(|| par_map_reduce(0..10, |n| n, |a, b| a + b)).unwrap(), Some(45));
+}

@@ -1,0 +1,21 @@
+//! Fork/join: work that splits itself.
+
+mod helping; // what a worker does while it waits, and what it never does
+mod joins; // two halves: results, panics, borrowed data, tokens
+mod lifecycle; // workers come and go, and the pool ends
+mod loops; // all elements of a slice or a range
+mod tasks; // forked and submitted tasks
+
+use executor::fork_join::{ForkJoinPool, join};
+
+fn pool(threads: usize) -> ForkJoinPool {
+    ForkJoinPool::new(threads).unwrap()
+}
+
+fn fibonacci(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = join(|| fibonacci(n - 1), || fibonacci(n - 2));
+    a + b
+}

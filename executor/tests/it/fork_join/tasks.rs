@@ -1,0 +1,205 @@
+//! Forked and submitted tasks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use executor::fork_join::{ForkJoinPool, RecursiveAction, RecursiveTask, fork, try_unfork};
+use executor::{CancelToken, JoinError, TaskState, prelude::*};
+
+use super::pool;
+use crate::support::{LONG, Record, Signal, eventually, within_deadline};
+
+// FJ-18, FJ-19, FJ-20
+#[test]
+fn a_panic_in_a_forked_task_is_told_to_whoever_joins_it() {
+    within_deadline(|| {
+        let pool = pool(2);
+        let failed = || fork(|| -> u32 { panic!("in the fork") });
+        pool.invoke(|| {
+            assert!(
+                matches!(failed().join(), Err(JoinError::Panicked(panic)) if panic.message() == "in the fork")
+            );
+            assert!(failed().join_timeout(LONG).is_err());
+            let unread = failed();
+            eventually("it has failed", || {
+                unread.is_finished() || {
+                    let _ = try_unfork(&unread).map(executor::Task::run);
+                    false
+                }
+            });
+            assert_eq!(unread.state(), TaskState::Panicked);
+            let _ = unread.join();
+        })
+        .unwrap();
+    });
+}
+
+// FJ-21, FJ-22, FJ-23
+#[test]
+fn a_forked_task_that_is_cancelled_before_it_begins_never_does() {
+    within_deadline(|| {
+        let pool = pool(1);
+        let ran = Arc::new(AtomicBool::new(false));
+        let mark = Arc::clone(&ran);
+        pool.invoke(|| {
+            let forked = fork(move || mark.store(true, Ordering::SeqCst));
+            assert!(forked.cancel());
+            assert!(matches!(forked.join(), Err(JoinError::Cancelled)));
+        })
+        .unwrap();
+        assert!(pool.await_quiescence(LONG));
+        assert!(!ran.load(Ordering::SeqCst));
+    });
+}
+
+#[test]
+fn a_cancel_of_a_computation_is_seen_in_a_fork_that_is_stolen() {
+    within_deadline(|| {
+        let pool = pool(2);
+        let (begun, seen) = (Signal::new(), Signal::new());
+        let (there, told) = (begun.clone(), seen.clone());
+        let computation = pool.submit(move || {
+            let forked = fork(move || {
+                there.set();
+                if CancelToken::current().sleep(LONG).is_err() {
+                    told.set();
+                }
+            });
+            begun.wait(); // so it was stolen
+            executor::masked(|| forked.join())
+        });
+        let computation = computation.unwrap();
+        eventually("it is stolen", || pool.stats().steals > 0);
+        computation.cancel();
+        seen.wait();
+    });
+}
+
+// FJ-38
+#[test]
+fn a_fork_can_be_taken_back_and_then_never_runs_while_an_older_one_does() {
+    within_deadline(|| {
+        let pool = pool(1);
+        let log = Arc::new(Record::new());
+        let (older, newer) = (Arc::clone(&log), Arc::clone(&log));
+        pool.invoke(|| {
+            let older = fork(move || older.add("older"));
+            let newer = fork(move || newer.add("newer"));
+            assert!(try_unfork(&newer).is_some());
+            assert!(try_unfork(&newer).is_none());
+            older.join().unwrap();
+            assert_eq!(newer.state(), TaskState::Cancelled); // what was taken back was dropped
+        })
+        .unwrap();
+        assert_eq!(log.len(), 1);
+    });
+}
+
+fn order_of_forks(pool: &ForkJoinPool) -> Vec<u32> {
+    let log = Arc::new(std::sync::Mutex::new(Vec::new()));
+    pool.invoke(|| {
+        for n in 0..3 {
+            let log = Arc::clone(&log);
+            drop(fork(move || log.lock().unwrap().push(n)));
+        }
+    })
+    .unwrap();
+    assert!(pool.await_quiescence(LONG));
+    let log = log.lock().unwrap();
+    log.clone()
+}
+
+// FJ-41, FJ-42, FJ-43, FJ-45
+#[test]
+fn forks_that_nobody_joins_run_youngest_first_or_oldest_first() {
+    within_deadline(|| {
+        assert_eq!(order_of_forks(&pool(1)), [2, 1, 0]);
+        let oldest_first = ForkJoinPool::builder().threads(1).oldest_first().build().unwrap();
+        assert_eq!(order_of_forks(&oldest_first), [0, 1, 2]);
+    });
+}
+
+// FJ-88, FJ-89, FJ-90, FJ-92
+#[test]
+fn a_task_that_a_worker_submits_goes_to_its_own_queue_unless_it_says_otherwise() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let own = Arc::clone(&pool);
+        let counts = pool.submit(move || {
+            let before = own.stats();
+            own.execute(|| ()).unwrap();
+            let after_one = own.stats();
+            own.execute_externally(|| ()).unwrap();
+            let after_two = own.stats();
+            [before, after_one, after_two].map(|stats| (stats.queued, stats.queued_submissions))
+        });
+        assert_eq!(counts.unwrap().join().unwrap(), [(0, 0), (1, 0), (1, 1)]);
+        assert!(pool.await_quiescence(LONG));
+        assert_eq!(pool.stats().completed, 3);
+    });
+}
+
+struct Count(u32, Arc<std::sync::atomic::AtomicU32>);
+
+impl RecursiveAction for Count {
+    fn compute(self) {
+        if self.0 == 0 {
+            self.1.fetch_add(1, Ordering::SeqCst);
+            return;
+        }
+        let left = Self(self.0 - 1, Arc::clone(&self.1)).fork();
+        Self(self.0 - 1, self.1).compute();
+        left.join().unwrap();
+    }
+}
+
+struct Power(u32);
+
+impl RecursiveTask for Power {
+    type Output = u64;
+
+    fn compute(self) -> u64 {
+        if self.0 == 0 {
+            return 1;
+        }
+        let half = Self(self.0 - 1).fork();
+        half.join().unwrap() * 2
+    }
+}
+
+// FJ-8, FJ-9
+#[test]
+fn recursive_tasks_and_actions_fork_themselves() {
+    within_deadline(|| {
+        let count = Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let pool = pool(2);
+        let action = Count(6, Arc::clone(&count));
+        pool.invoke(|| action.compute()).unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 64);
+        assert_eq!(pool.invoke(|| Power(20).compute()).unwrap(), 1 << 20);
+        assert_eq!(Power(3).fork().join().unwrap(), 8); // in the common pool
+    });
+}
+
+// FJ-73
+#[test]
+fn a_worker_that_waits_for_a_submission_that_has_not_begun_runs_it() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let (busy, go) = (Signal::new(), Signal::new());
+        let (own, there, until) = (Arc::clone(&pool), busy.clone(), go.clone());
+        let slot = Arc::new(std::sync::Mutex::new(None::<executor::TaskHandle<u32>>));
+        let theirs = Arc::clone(&slot);
+        let waits = pool.submit(move || {
+            there.set();
+            until.wait();
+            let _ = &own;
+            let handle = theirs.lock().unwrap().take().unwrap();
+            handle.join().unwrap()
+        });
+        busy.wait();
+        *slot.lock().unwrap() = Some(pool.submit(|| 42).unwrap());
+        go.set();
+        assert_eq!(waits.unwrap().join().unwrap(), 42);
+    });
+}
