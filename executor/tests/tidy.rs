@@ -17,6 +17,7 @@ const IN_ORDER: &[&str] = &[
     "line/mod.rs",
     "striped/mod.rs",
     "scheduled/mod.rs",
+    "fork_join/mod.rs",
     "thread_pool/mod.rs",
     "uninterruptible/mod.rs",
     "shutdown_hooks/mod.rs",

@@ -7,6 +7,8 @@ use super::pool::ForkJoinPool;
 use super::shared::{Settings, Shared};
 use crate::panics::PanicHandler;
 use crate::sync::ids::{AtomicU64, Ordering};
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+use crate::sync::thread;
 use crate::sync::{Arc, Duration};
 
 /// Puts a [`ForkJoinPool`] together.
@@ -27,13 +29,14 @@ pub struct ForkJoinBuilder {
     keep_alive: Duration,
     oldest_first: bool,
     panic_handler: Option<Arc<dyn PanicHandler>>,
+    is_common: bool,
 }
 
 impl ForkJoinBuilder {
     /// The most threads a pool may have, spare ones included.
     pub const MAX_THREADS: usize = 0x7fff;
 
-    pub(super) fn new(threads: usize) -> Self {
+    fn new(threads: usize) -> Self {
         Self {
             threads,
             spares: None,
@@ -42,7 +45,14 @@ impl ForkJoinBuilder {
             keep_alive: Duration::from_mins(1),
             oldest_first: false,
             panic_handler: None,
+            is_common: false,
         }
+    }
+
+    /// The pool that nobody shuts down.
+    pub(super) fn common(mut self) -> Self {
+        self.is_common = true;
+        self
     }
 
     /// How many workers run at the same time. Default: one for each processor that the process may use.
@@ -110,7 +120,7 @@ impl ForkJoinBuilder {
             return Err(ForkJoinConfigError::TooManyThreads { threads: self.threads, spares });
         }
         let next_name = || format!("fork-join-{}", POOLS.fetch_add(1, Ordering::Relaxed));
-        Ok(ForkJoinPool::of(Shared::new(Settings {
+        let shared = Shared::new(Settings {
             name: self.name.unwrap_or_else(next_name),
             threads: self.threads,
             spares,
@@ -118,8 +128,41 @@ impl ForkJoinBuilder {
             keep_alive: self.keep_alive,
             oldest_first: self.oldest_first,
             panic_handler: self.panic_handler,
-        })))
+        });
+        Ok(ForkJoinPool::of(shared, self.is_common))
     }
+}
+
+impl ForkJoinPool {
+    /// Makes a pool of so many workers, which are started as there is work for them.
+    ///
+    /// # Errors
+    /// See [`ForkJoinBuilder::build`].
+    pub fn new(threads: usize) -> Result<Self, ForkJoinConfigError> {
+        Self::builder().threads(threads).build()
+    }
+
+    /// Sets more than the number of workers.
+    pub fn builder() -> ForkJoinBuilder {
+        ForkJoinBuilder::new(processors())
+    }
+
+    /// A pool for tasks that submit other tasks, and that nobody joins: one worker for each processor, each of which takes its
+    /// own tasks in the order in which they came.
+    pub fn work_stealing() -> Self {
+        Self::builder().oldest_first().build().expect("there is a processor")
+    }
+}
+
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// A model has as many as its threads.
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+fn processors() -> usize {
+    2
 }
 
 impl fmt::Debug for ForkJoinBuilder {

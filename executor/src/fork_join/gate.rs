@@ -6,6 +6,7 @@
 //!
 //! A thread that is no worker has a gate, too, and that is never shut: its joins take the long way and find a pool there.
 
+use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// Shut while the thread's queue offers thieves enough. On a cache line of its own, for thieves open it.
@@ -92,3 +93,14 @@ mod this_thread {
 }
 
 pub(super) use this_thread::{give_back, is_shut, replace, take_one};
+
+/// Calls a join that no pool can run: one half after the other, and those inside it likewise.
+pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
+    let gate = take_one();
+    gate.set_shut(true);
+    let before = replace(Some(gate));
+    let result = contain(f);
+    replace(before);
+    give_back(gate);
+    result.unwrap_or_else(|panic| panic.resume())
+}

@@ -82,14 +82,3 @@ where
         Err(panic) => panic.resume(),
     }
 }
-
-/// Calls a join that no pool can run: one half after the other, and those inside it likewise.
-pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
-    let gate = gate::take_one();
-    gate.set_shut(true);
-    let before = gate::replace(Some(gate));
-    let result = crate::panics::contain(f);
-    gate::replace(before);
-    gate::give_back(gate);
-    result.unwrap_or_else(|panic| panic.resume())
-}

@@ -61,17 +61,18 @@
 //! may wait for ever: with one worker, or with others that are busy, or because the halves are so small that they are not
 //! offered. The same holds for the pieces of a scope.
 
-mod blocking; // a worker that waits for something else than its own work
-mod builder;
-mod common; // the pool of those who have none
-mod fork; // tasks with handles
 mod gate; // the first look of each join
-mod join;
-mod par; // loops
-mod pool; // what its user sees
 mod seat; // what a worker shares with thieves
 mod shared; // what the workers share
-mod worker;
+mod worker; // what a worker does, and what it does while it waits
+mod growth; // where workers come from
+mod pool; // what its user sees
+mod builder; // how a pool is put together
+mod common; // the pool of those who have none
+mod join; // two halves
+mod fork; // tasks with handles
+mod blocking; // a worker that waits for something else than its own work
+mod par; // loops
 
 pub use blocking::blocking;
 pub use builder::{ForkJoinBuilder, ForkJoinConfigError};

@@ -3,8 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::builder::ForkJoinBuilder;
-use super::common::common;
+use super::gate;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::worker::{Here, here};
@@ -54,47 +53,8 @@ pub struct ForkJoinPool {
 }
 
 impl ForkJoinPool {
-    /// Makes a pool of so many workers, which are started as there is work for them.
-    ///
-    /// # Errors
-    /// See [`ForkJoinBuilder::build`].
-    pub fn new(threads: usize) -> Result<Self, super::ForkJoinConfigError> {
-        Self::builder().threads(threads).build()
-    }
-
-    /// Sets more than the number of workers.
-    pub fn builder() -> ForkJoinBuilder {
-        ForkJoinBuilder::new(processors())
-    }
-
-    /// A pool for tasks that submit other tasks, and that nobody joins: one worker for each processor, each of which takes its
-    /// own tasks in the order in which they came.
-    pub fn work_stealing() -> Self {
-        Self::builder().oldest_first().build().expect("there is a processor")
-    }
-
-    /// The pool in which [`join`](super::join) and the others work that are called outside any pool. It is made when it is
-    /// first asked for, with one worker for each processor that the process may use; or with as many as the environment
-    /// variable `EXECUTOR_COMMON_THREADS` said then.
-    ///
-    /// It cannot be shut down. When `main` returns, its threads are gone in the middle of whatever they do; who waits for a
-    /// computation before that loses nothing.
-    #[doc(alias = "commonPool")]
-    pub fn common() -> &'static Self {
-        common()
-    }
-
-    pub(super) fn make_common() -> Self {
-        let threads = std::env::var("EXECUTOR_COMMON_THREADS").ok().and_then(|number| number.parse().ok());
-        let threads = threads.filter(|number| (1..=ForkJoinBuilder::MAX_THREADS / 2).contains(number));
-        let builder = Self::builder().threads(threads.unwrap_or_else(processors)).name("common");
-        let mut pool = builder.build().expect("the number was checked");
-        pool.is_common = true;
-        pool
-    }
-
-    pub(super) fn of(shared: Arc<Shared>) -> Self {
-        Self { shared, is_common: false }
+    pub(super) fn of(shared: Arc<Shared>, is_common: bool) -> Self {
+        Self { shared, is_common }
     }
 
     /// How many workers run at the same time.
@@ -137,7 +97,7 @@ impl ForkJoinPool {
         let result = self.run_borrowed(|| take().expect("it is run once")());
         result.unwrap_or_else(|_| {
             let f = take().expect("it has not begun");
-            super::join::in_one_thread(f)
+            gate::in_one_thread(f)
         })
     }
 
@@ -239,17 +199,6 @@ impl ForkJoinPool {
     fn has_this_thread(&self) -> Option<std::rc::Rc<Here>> {
         here().filter(|here| Arc::ptr_eq(&here.shared, &self.shared))
     }
-}
-
-#[cfg(not(any(feature = "loom", feature = "shuttle")))]
-fn processors() -> usize {
-    thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// A model has as many as its threads.
-#[cfg(any(feature = "loom", feature = "shuttle"))]
-fn processors() -> usize {
-    2
 }
 
 /// Whether the calling thread is a worker of a fork/join pool.

@@ -32,7 +32,6 @@ use std::collections::VecDeque;
 use std::io;
 
 use super::seat::{Entry, Job, Seat};
-use super::worker;
 use crate::cancel::{CancelToken, Context};
 use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
@@ -40,14 +39,13 @@ use crate::ids::{TaskId, WatcherId};
 use crate::latch::Latch;
 use crate::panics::{PanicHandler, discard};
 use crate::reason::{CancelKind, CancelReason};
-use crate::starvation::OnStarvation;
 use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak, thread};
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak};
 use crate::task::Task;
 use crate::thread_pool::PoolState;
 use crate::wait::Line;
 use crate::wait_graph;
-use crate::watcher::{QueueWatcher, ServedBy, Watch, Workforce};
+use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
 /// What was set when the pool was made.
 pub(super) struct Settings {
@@ -74,13 +72,13 @@ pub(super) struct Shared {
     searching: AtomicUsize,
     unfinished: AtomicUsize,
     /// A thread that waits counts on no task being there.
-    relied_on: AtomicBool,
+    pub(super) relied_on: AtomicBool,
     pub(super) root: CancelToken,
     pub(super) terminated: Latch,
     pub(super) completed: AtomicU64,
     pub(super) panicked: AtomicU64,
     pub(super) watch: Watch,
-    me: Weak<Self>,
+    pub(super) me: Weak<Self>,
 }
 
 struct State {
@@ -250,15 +248,6 @@ impl Shared {
         }
         self.changed(state);
         Ok(())
-    }
-
-    fn start(&self, seat: usize) -> io::Result<()> {
-        let shared = self.me.upgrade().expect("it is borrowed here");
-        let mut builder = thread::Builder::new().name(format!("{}-worker-{seat}", self.settings.name));
-        if let Some(bytes) = self.settings.stack_size {
-            builder = builder.stack_size(bytes);
-        }
-        builder.spawn(move || worker::run(&shared, seat)).map(drop)
     }
 
     /// A worker that searches has found a job.
@@ -494,6 +483,24 @@ impl Shared {
         self.unfinished.load(Ordering::SeqCst)
     }
 
+    /// Whether so many threads are all that there are.
+    pub(super) fn has_only(&self, threads: usize) -> bool {
+        let state = self.state.lock();
+        state.live > 0 && state.live == threads
+    }
+
+    /// Whether another worker could be started.
+    pub(super) fn can_start(&self) -> bool {
+        let state = self.state.lock();
+        state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
+    }
+
+    /// Wakes or starts one, unless somebody searches.
+    pub(super) fn send_one(&self) -> bool {
+        let mut state = self.state.lock();
+        self.is_searched() || self.wake_one(&mut state).is_ok()
+    }
+
     /// Takes a task out of whichever queue of the pool it is in.
     pub(super) fn take_task(&self, queue: WatcherId, id: TaskId, thief: Option<usize>) -> Option<Taken> {
         if queue == self.watch.id() {
@@ -573,50 +580,5 @@ impl QueueWatcher for Shared {
             return state.submissions.iter().filter(|task| task.collector() == collector).count();
         }
         self.seat_of(queue).map_or(0, |seat| seat.queued_of(collector))
-    }
-}
-
-impl Workforce for Shared {
-    fn waits_for_threads(&self, waiting: usize) -> bool {
-        self.relied_on.store(true, Ordering::SeqCst);
-        let state = self.state.lock();
-        state.live > 0 && state.live == waiting
-    }
-
-    fn on_starvation(&self) -> OnStarvation {
-        OnStarvation::Help { depth: worker::DEPTH }
-    }
-
-    fn may_grow(&self) -> bool {
-        let state = self.state.lock();
-        state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
-    }
-
-    fn start_another(&self) -> bool {
-        if !Workforce::may_grow(self) {
-            return false;
-        }
-        let mut state = self.state.lock();
-        self.is_searched() || self.wake_one(&mut state).is_ok()
-    }
-
-    fn start_spare(&self) -> bool {
-        false
-    }
-
-    fn dismiss_spare(&self) {}
-
-    fn take_next(&self) -> Option<Task> {
-        None
-    }
-
-    fn help(&self, task: Task) {
-        worker::run_for(self, task);
-    }
-
-    fn has_starved(&self) {}
-
-    fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
-        self.settings.panic_handler.clone()
     }
 }

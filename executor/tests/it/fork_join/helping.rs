@@ -10,7 +10,7 @@ use executor::{JoinError, TaskHandle, ThreadPoolExecutor, prelude::*};
 use super::{fibonacci, pool};
 use crate::support::{LONG, Signal, eventually, within_deadline};
 
-// FJ-6, FJ-11, FJ-12
+/// FJ-6, FJ-11, FJ-12
 #[test]
 fn a_worker_that_joins_a_task_that_has_not_begun_runs_it_also_with_a_time_limit() {
     within_deadline(|| {
@@ -44,7 +44,7 @@ fn recursion_with_handles_needs_no_second_worker() {
     });
 }
 
-// FJ-30, FJ-31, FJ-32, FJ-33
+/// FJ-30, FJ-31, FJ-32, FJ-33
 #[test]
 fn a_batch_from_inside_needs_no_second_worker() {
     within_deadline(|| {
@@ -158,7 +158,7 @@ fn a_thief_that_waits_for_the_task_whose_join_waits_for_it_is_told_so() {
     });
 }
 
-// FJ-7
+/// FJ-7
 #[test]
 fn in_place_of_a_worker_that_says_that_it_blocks_another_one_works() {
     within_deadline(|| {

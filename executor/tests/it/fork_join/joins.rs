@@ -10,7 +10,7 @@ use executor::{CancelToken, ThreadPoolExecutor, masked, prelude::*};
 use super::{fibonacci, pool};
 use crate::support::{LONG, Signal, eventually, within_deadline};
 
-// FJ-5, FJ-57
+/// FJ-5, FJ-57
 #[test]
 fn a_deep_recursion_gives_the_right_result_with_every_number_of_workers() {
     within_deadline(|| {
@@ -73,7 +73,7 @@ fn with_two_workers_both_halves_run_at_the_same_time() {
     });
 }
 
-// FJ-17
+/// FJ-17
 #[test]
 fn a_panic_in_either_half_crosses_the_join_and_leaves_the_pool_usable() {
     within_deadline(|| {
@@ -151,7 +151,7 @@ fn a_panic_deep_in_a_fine_recursion_arrives_and_every_frame_is_left() {
     });
 }
 
-// FJ-26, FJ-27, FJ-28, FJ-52, FJ-53
+/// FJ-26, FJ-27, FJ-28, FJ-52, FJ-53
 #[test]
 fn a_thread_knows_whether_it_is_a_worker() {
     assert!(!in_pool() && worker_index().is_none());

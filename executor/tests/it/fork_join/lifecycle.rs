@@ -10,7 +10,7 @@ use executor::{CancelToken, RejectReason, TaskState, prelude::*};
 use super::{fibonacci, pool};
 use crate::support::{LONG, SHORT, Signal, eventually, within_deadline};
 
-// FJ-2, FJ-3
+/// FJ-2, FJ-3
 #[test]
 fn the_number_of_threads_is_checked_and_shown() {
     assert_eq!(pool(3).threads(), 3);
@@ -21,7 +21,7 @@ fn the_number_of_threads_is_checked_and_shown() {
     assert!(ForkJoinPool::new(usize::MAX).is_err());
 }
 
-// FJ-4
+/// FJ-4
 #[test]
 fn there_is_no_worker_before_the_first_task_and_none_after_the_end() {
     within_deadline(|| {
@@ -161,7 +161,7 @@ fn the_common_pool_cannot_be_shut_down() {
     common.close();
 }
 
-// FJ-14
+/// FJ-14
 #[test]
 fn a_worker_that_waits_for_quiescence_runs_what_there_is() {
     within_deadline(|| {

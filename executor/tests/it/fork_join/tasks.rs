@@ -9,7 +9,7 @@ use executor::{CancelToken, JoinError, TaskState, prelude::*};
 use super::pool;
 use crate::support::{LONG, Record, Signal, eventually, within_deadline};
 
-// FJ-18, FJ-19, FJ-20
+/// FJ-18, FJ-19, FJ-20
 #[test]
 fn a_panic_in_a_forked_task_is_told_to_whoever_joins_it() {
     within_deadline(|| {
@@ -34,7 +34,7 @@ fn a_panic_in_a_forked_task_is_told_to_whoever_joins_it() {
     });
 }
 
-// FJ-21, FJ-22, FJ-23
+/// FJ-21, FJ-22, FJ-23
 #[test]
 fn a_forked_task_that_is_cancelled_before_it_begins_never_does() {
     within_deadline(|| {
@@ -75,7 +75,7 @@ fn a_cancel_of_a_computation_is_seen_in_a_fork_that_is_stolen() {
     });
 }
 
-// FJ-38
+/// FJ-38
 #[test]
 fn a_fork_can_be_taken_back_and_then_never_runs_while_an_older_one_does() {
     within_deadline(|| {
@@ -109,7 +109,7 @@ fn order_of_forks(pool: &ForkJoinPool) -> Vec<u32> {
     log.clone()
 }
 
-// FJ-41, FJ-42, FJ-43, FJ-45
+/// FJ-41, FJ-42, FJ-43, FJ-45
 #[test]
 fn forks_that_nobody_joins_run_youngest_first_or_oldest_first() {
     within_deadline(|| {
@@ -119,7 +119,7 @@ fn forks_that_nobody_joins_run_youngest_first_or_oldest_first() {
     });
 }
 
-// FJ-88, FJ-89, FJ-90, FJ-92
+/// FJ-88, FJ-89, FJ-90, FJ-92
 #[test]
 fn a_task_that_a_worker_submits_goes_to_its_own_queue_unless_it_says_otherwise() {
     within_deadline(|| {
@@ -167,7 +167,7 @@ impl RecursiveTask for Power {
     }
 }
 
-// FJ-8, FJ-9
+/// FJ-8, FJ-9
 #[test]
 fn recursive_tasks_and_actions_fork_themselves() {
     within_deadline(|| {
@@ -181,7 +181,7 @@ fn recursive_tasks_and_actions_fork_themselves() {
     });
 }
 
-// FJ-73
+/// FJ-73
 #[test]
 fn a_worker_that_waits_for_a_submission_that_has_not_begun_runs_it() {
     within_deadline(|| {

@@ -1,0 +1,63 @@
+//! Where workers come from, and what is asked of them by threads that wait for their pool's tasks.
+
+use std::io;
+
+use super::shared::Shared;
+use super::worker;
+use crate::panics::PanicHandler;
+use crate::starvation::OnStarvation;
+use crate::sync::atomic::Ordering;
+use crate::sync::{Arc, thread};
+use crate::task::Task;
+use crate::watcher::Workforce;
+
+impl Shared {
+    /// Starts the thread that is to sit at this seat.
+    pub(super) fn start(&self, seat: usize) -> io::Result<()> {
+        let shared = self.me.upgrade().expect("it is borrowed here");
+        let mut builder = thread::Builder::new().name(format!("{}-worker-{seat}", self.settings.name));
+        if let Some(bytes) = self.settings.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        builder.spawn(move || worker::run(&shared, seat)).map(drop)
+    }
+}
+
+impl Workforce for Shared {
+    fn waits_for_threads(&self, waiting: usize) -> bool {
+        self.relied_on.store(true, Ordering::SeqCst);
+        self.has_only(waiting)
+    }
+
+    fn on_starvation(&self) -> OnStarvation {
+        OnStarvation::Help { depth: worker::DEPTH }
+    }
+
+    fn may_grow(&self) -> bool {
+        self.can_start()
+    }
+
+    fn start_another(&self) -> bool {
+        self.can_start() && self.send_one()
+    }
+
+    fn start_spare(&self) -> bool {
+        false
+    }
+
+    fn dismiss_spare(&self) {}
+
+    fn take_next(&self) -> Option<Task> {
+        None
+    }
+
+    fn help(&self, task: Task) {
+        worker::run_for(self, task);
+    }
+
+    fn has_starved(&self) {}
+
+    fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>> {
+        self.settings.panic_handler.clone()
+    }
+}
