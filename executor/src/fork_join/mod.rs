@@ -28,6 +28,7 @@
 //! | [`scope`](crate::ExecutorExt::scope) | any number of pieces, which may borrow |
 //! | [`fork`], and [`TaskHandle::join`](crate::TaskHandle::join) | a piece whose result is wanted later, or elsewhere. It owns its data |
 //! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, or a range |
+//! | [`par_sort_unstable`] | a slice in order |
 //!
 //! All of them may be called anywhere. On a worker of a [`ForkJoinPool`] they work there; on any other thread, in the
 //! [common pool](ForkJoinPool::common).
@@ -73,6 +74,7 @@ mod join; // two halves
 mod fork; // tasks with handles
 mod blocking; // a worker that waits for something else than its own work
 mod par; // loops
+mod sort; // quicksort
 
 pub use blocking::blocking;
 pub use builder::{ForkJoinBuilder, ForkJoinConfigError};
@@ -80,3 +82,4 @@ pub use fork::{RecursiveAction, RecursiveTask, fork, try_unfork};
 pub use join::join;
 pub use par::{Pieces, par_for_each, par_map, par_map_reduce};
 pub use pool::{ForkJoinPool, ForkJoinStats, InvokeError, in_pool, worker_index};
+pub use sort::par_sort_unstable;

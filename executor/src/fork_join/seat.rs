@@ -185,11 +185,14 @@ impl Seat {
 
     /// How long the queue is, or was a moment ago.
     pub(super) fn length(&self) -> usize {
-        self.length.load(Ordering::SeqCst)
+        self.length.load(Ordering::Relaxed)
     }
 
+    /// Brings what is looked at without the lock up to date.
     fn changed(&self, state: &SeatState) {
-        self.length.store(state.queue.len(), Ordering::SeqCst);
+        // Relaxed: it orders nothing but itself. A worker that must not miss a job looks after a fence, and its publisher has
+        // another one after this: see `Shared::announce`.
+        self.length.store(state.queue.len(), Ordering::Relaxed);
         self.gate.set_shut(state.offers_enough());
     }
 
@@ -212,8 +215,12 @@ impl Seat {
     /// Takes the owner's own job back, if nobody has it.
     pub(super) fn take_back(&self, stamp: Stamp) -> Option<Entry> {
         let mut state = self.state.lock();
-        let place = state.queue.iter().rposition(|entry| entry.stamp == stamp)?;
-        let entry = state.queue.remove(place);
+        let entry = if state.queue.back()?.stamp == stamp {
+            state.queue.pop_back() // nearly always: what was pushed later was taken back before
+        } else {
+            let place = state.queue.iter().rposition(|entry| entry.stamp == stamp)?;
+            state.queue.remove(place)
+        };
         self.changed(&state);
         entry
     }

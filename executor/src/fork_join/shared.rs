@@ -23,7 +23,7 @@
 //!
 //! 1. `searching` counts the workers that look for a job and have not found one. Whoever wakes or starts a worker counts it.
 //! 2. `unfinished` counts the tasks that were accepted and have not ended or been dropped. Second halves are parts of them.
-//! 3. No more workers are awake than `threads`, and one for each that [blocks](super::blocking), up to `spares`. One that
+//! 3. No more workers are awake than `threads`, guests included, and one for each that [blocks](super::blocking), up to `spares`. One that
 //!    is too many goes to sleep after its job.
 //! 4. The pool is over when it was shut down, no task is unfinished and no worker is left. Whoever makes that true under the
 //!    lock says so.
@@ -331,6 +331,33 @@ impl Shared {
         self.changed(&state);
         self.terminate_if_over(state);
         wait_graph::look_again(self.watch.id());
+    }
+
+    // ----- guests -----
+
+    /// Has the calling thread be a worker for one computation, if there may be another. It has the seat until it
+    /// [leaves](Self::guest_leaves).
+    pub(super) fn admit_guest(&self) -> Option<usize> {
+        let mut state = self.state.lock();
+        let is_wanted = state.phase == PoolState::Running && state.awake() < state.allowed(&self.settings);
+        // A pool that was given a size for its stacks is for computations that need it.
+        if !is_wanted || self.settings.stack_size.is_some() {
+            return None;
+        }
+        let seat = state.vacant.pop()?;
+        state.live += 1;
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+        self.changed(&state);
+        Some(seat)
+    }
+
+    /// What the guest has forked and not joined is left to the workers.
+    pub(super) fn guest_leaves(&self, seat: usize) {
+        self.leave(self.state.lock(), seat);
+        if self.is_anything_queued() {
+            self.announce();
+        }
+        self.task_ended();
     }
 
     /// The calling worker may block for long: another one may take its place until it [goes on](Self::goes_on).

@@ -12,6 +12,11 @@
 //! Nothing else is run on top of a wait, because nothing else has to do with it. What lies below may hold a lock; the pieces of
 //! the awaited job may be run by another thread at any time, so they cannot count on that lock being free.
 //!
+//! # Guests
+//!
+//! A thread that begins a computation in a pool with a free place takes that place itself until the computation has ended. To
+//! wake a worker for it, and to be woken by that one, would take longer than many computations do.
+//!
 //! # Invariants
 //!
 //! 1. A worker that has stolen a job says so to the seat that it comes from when it has ended, in whichever way.
@@ -34,7 +39,7 @@ use crate::sync::{Arc, PATIENCE, Weak, thread, thread_local};
 use crate::task::{Task, TaskLabel};
 use crate::thread_pool::PoolState;
 use crate::wait::{Deadline, Look, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Employment, Source, Worker, work_for};
+use crate::wait_graph::{Awaited, ComesFrom, Employment, Source, Worker, concerns_this_thread, work_for};
 
 /// So many jobs lie on top of a thread's waits at most.
 pub(super) const DEPTH: usize = 32;
@@ -339,6 +344,24 @@ fn run_counted(shared: &Shared, task: Task, context: &Context) {
             shared.completed.fetch_add(1, Ordering::Relaxed);
         });
     });
+}
+
+/// Has the calling thread run a computation as a worker. None, and `f` is not called, if the pool has workers enough awake, or
+/// other threads may count on this one: what it waits for as a worker has to be found in one place.
+pub(super) fn run_as_guest<R>(shared: &Arc<Shared>, f: impl FnOnce() -> R) -> Option<R> {
+    if concerns_this_thread() {
+        return None;
+    }
+    let seat = shared.admit_guest()?;
+    let here = Here::sit_down(shared, seat);
+    here.tasks.set(1);
+    here.seat().begin(None, false);
+    let result = shared.root.above_tasks(f);
+    here.seat().end();
+    shared.completed.fetch_add(1, Ordering::Relaxed);
+    drop(here);
+    shared.guest_leaves(seat);
+    Some(result)
 }
 
 /// Runs a task of the pool, which was taken out of its queue, on a thread that waits for it.
