@@ -26,7 +26,7 @@
 //! 1. A stamp is never given twice: it is the number of the seat, and how many pieces came there before. So places in a queue
 //!    rise from front to back, whatever is taken from the middle.
 //! 2. A job is in one queue, or in the `taken` of the seat from which it was stolen until it has ended.
-//! 3. Who finds nothing to take leaves its waker under the lock under which it found nothing. All followers are woken when a
+//! 3. A follower that finds nothing to take leaves its waker under the same lock. All followers are woken when a
 //!    piece comes, when a stolen job begins or ends here, and when the owner begins to wait.
 //! 4. No user's code runs under the lock.
 
@@ -212,7 +212,7 @@ impl Seat {
         stamp
     }
 
-    /// Takes the owner's own job back, if nobody has it.
+    /// Takes the owner's own job back, if no thief has it.
     pub(super) fn take_back(&self, stamp: Stamp) -> Option<Entry> {
         let mut state = self.state.lock();
         let entry = if state.queue.back()?.stamp == stamp {
@@ -293,7 +293,7 @@ impl Seat {
         }
     }
 
-    /// Who has stolen a job from here that has not ended.
+    /// Which seat's owner has stolen a job from here that has not ended.
     pub(super) fn thief_of(&self, stamp: Stamp) -> Option<usize> {
         let state = self.state.lock();
         state.taken.iter().find(|taken| taken.stamp == stamp).map(|taken| taken.thief)
@@ -451,7 +451,7 @@ impl SeatState {
         let from = self.running[depth].from;
         let foreign = self.running[depth + 1..].iter().find(|running| running.is_foreign);
         let below = foreign.map_or(u64::MAX, |running| running.from);
-        // A half has to end before the job does. Nobody knows that of a task, and it may want a lock that the follower holds.
+        // A half has to end before the job does. That is not known of a task, and it may want a lock that the follower holds.
         let is_half = |entry: &Entry| matches!(entry.job, Job::Half(_));
         let is_piece = |entry: &Entry| (from..below).contains(&entry.stamp.place) && is_half(entry);
         if let Some(place) = self.queue.iter().position(is_piece) {

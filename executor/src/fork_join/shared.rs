@@ -10,23 +10,23 @@
 //!                        sleeps ──keep-alive over, or the pool is──▶ (none)
 //! ```
 //!
-//! Threads are started like sleepers are woken: one at a time, when a job has come and nobody searches. Whoever finds a job,
-//! and was the last that searched, has the next one woken if there is more. So a burst of jobs costs its publisher one wake-up.
+//! Threads are started like sleepers are woken: one at a time, when a job has come and no worker searches. A worker that
+//! finds a job, and was the last that searched, has the next one woken if there is more. So a burst of jobs costs its publisher one wake-up.
 //!
 //! # No wake-up is lost
 //!
-//! A publisher puts its job into a queue, and then looks whether somebody searches. A worker that goes to sleep counts itself
+//! A publisher puts its job into a queue, and then looks whether a worker searches. A worker that goes to sleep counts itself
 //! out of those that search, and then looks at all queues once more. Between the two steps of each is a fence, so either the
-//! publisher sees that nobody searches, or the worker sees the job.
+//! publisher sees that no worker searches, or the worker sees the job.
 //!
 //! # Invariants
 //!
-//! 1. `searching` counts the workers that look for a job and have not found one. Whoever wakes or starts a worker counts it.
+//! 1. `searching` counts the workers that look for a job and have not found one. The thread that wakes or starts a worker counts it.
 //! 2. `unfinished` counts the tasks that were accepted and have not ended or been dropped. Second halves are parts of them.
 //! 3. No more workers are awake than `threads`, guests included, and one for each that [blocks](super::blocking), up to `spares`. One that
 //!    is too many goes to sleep after its job.
-//! 4. The pool is over when it was shut down, no task is unfinished and no worker is left. Whoever makes that true under the
-//!    lock says so.
+//! 4. The pool is over when it was shut down, no task is unfinished and no worker is left. The thread that makes that true under
+//!    the lock says so.
 
 use std::collections::VecDeque;
 use std::io;
@@ -200,7 +200,7 @@ impl Shared {
         self.state.lock().phase
     }
 
-    /// A job has come. If nobody searches, somebody is woken.
+    /// A job has come. If no worker searches, one is woken.
     pub(super) fn announce(&self) {
         fence(Ordering::SeqCst); // with that in `sleep`
         if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {

@@ -5,7 +5,7 @@
 //! | | taken from | run |
 //! |---|---|---|
 //! | by a worker with nothing to do | its own queue, another's, the submissions | at the bottom of its stack |
-//! | a second half that nobody has stolen | its own queue | where the join is |
+//! | a second half that was not stolen | its own queue | where the join is |
 //! | a task that it waits for and that has not begun | wherever it is | on top of the wait |
 //! | a piece of a job that it waits for | the queue of the thief of that job | on top of the wait |
 //!
@@ -374,7 +374,7 @@ pub(super) fn run_for(shared: &Shared, task: Task) {
     shared.task_ended();
 }
 
-/// A look whether the second half of a join is done that somebody has stolen. It helps the thief as long as there is a piece.
+/// A look whether the stolen second half of a join is done. It helps the thief as long as there is a piece.
 struct Stolen<'a> {
     here: &'a Here,
     stamp: Stamp,
