@@ -188,10 +188,15 @@ impl Seat {
         self.length.load(Ordering::Relaxed)
     }
 
+    /// Whether there is a job in the queue; asked under the lock, so that a job which comes later is announced by a thread that
+    /// sees what this one did before.
+    pub(super) fn has_jobs(&self) -> bool {
+        !self.state.lock().queue.is_empty()
+    }
+
     /// Brings what is looked at without the lock up to date.
     fn changed(&self, state: &SeatState) {
-        // Relaxed: it orders nothing but itself. A worker that must not miss a job looks after a fence, and its publisher has
-        // another one after this: see `Shared::announce`.
+        // Relaxed: it is a hint. A worker that must not miss a job asks for it under the lock: see `has_jobs`.
         self.length.store(state.queue.len(), Ordering::Relaxed);
         self.gate.set_shut(state.offers_enough());
     }

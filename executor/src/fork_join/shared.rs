@@ -15,9 +15,10 @@
 //!
 //! # No wake-up is lost
 //!
-//! A publisher puts its job into a queue, and then looks whether a worker searches. A worker that goes to sleep counts itself
-//! out of those that search, and then looks at all queues once more. Between the two steps of each is a fence, so either the
-//! publisher sees that no worker searches, or the worker sees the job.
+//! A publisher puts its job into a queue, under that queue's lock, and then looks whether a worker searches. A worker that goes
+//! to sleep counts itself out of those that search, and then looks into each queue once more, under its lock. If it has the lock
+//! first, the publisher sees all that the worker did before, and wakes one. Otherwise the worker sees the job. The same
+//! holds for a worker that makes room for another one, in whichever way: it says so, and then looks.
 //!
 //! # Invariants
 //!
@@ -39,7 +40,7 @@ use crate::ids::{TaskId, WatcherId};
 use crate::latch::Latch;
 use crate::panics::{PanicHandler, discard};
 use crate::reason::{CancelKind, CancelReason};
-use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak};
 use crate::task::Task;
 use crate::thread_pool::PoolState;
@@ -202,7 +203,6 @@ impl Shared {
 
     /// A job has come. If no worker searches, one is woken.
     pub(super) fn announce(&self) {
-        fence(Ordering::SeqCst); // with that in `sleep`
         if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
             let mut state = self.state.lock();
             if !self.is_searched() {
@@ -273,8 +273,9 @@ impl Shared {
         task
     }
 
-    fn is_anything_queued(&self) -> bool {
-        self.has_submissions() || self.seats.iter().any(|seat| seat.length() > 0)
+    /// Whether there is a job. One that comes later is announced by a thread that sees what this one did before.
+    pub(super) fn is_anything_queued(&self) -> bool {
+        self.has_submissions() || self.seats.iter().any(Seat::has_jobs)
     }
 
     // ----- workers sleep and leave -----
@@ -297,7 +298,6 @@ impl Shared {
         }
         self.changed(&state);
         drop(state);
-        fence(Ordering::SeqCst); // with that in `announce`
         let is_wanted = self.is_anything_queued();
         let mut state = self.state.lock();
         if is_wanted && state.is_asleep(seat) && state.awake() < state.allowed(&self.settings) {
