@@ -33,7 +33,9 @@ fn it_sorts_whatever_the_standard_library_sorts() {
             let down: Vec<u64> = up.iter().rev().copied().collect();
             let organ_pipes: Vec<u64> = up.iter().map(|&n| n.min(length as u64 - n)).collect();
             let equal = vec![7; length];
-            let inputs = [random(length, u64::MAX >> 16), random(length, 3), up, down, organ_pipes, equal];
+            let mostly_equal = random(length, 90).into_iter().map(|n| n.max(80)).collect();
+            let any = random(length, u64::MAX >> 16);
+            let inputs = [any, random(length, 3), up, down, organ_pipes, equal, mostly_equal];
             for mut numbers in inputs {
                 let mut expected = numbers.clone();
                 expected.sort_unstable();
