@@ -7,6 +7,6 @@ mod fork_join;
 #[path = "it/scope.rs"]
 mod scope;
 
-#[expect(dead_code, reason = "the tests of other modules use the rest")]
+#[expect(dead_code, unused_imports, unused_macros, reason = "the tests of other modules use the rest")]
 #[path = "it/support.rs"]
 mod support;
