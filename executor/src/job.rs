@@ -203,7 +203,7 @@ pub(crate) struct Claim(Arc<Slot>);
 impl Claim {
     /// Drops the closure. False if another thread has taken it.
     pub(crate) fn revoke(self) -> bool {
-        self.0.end(false)
+        Slot::end(&self.0, false)
     }
 }
 
@@ -319,10 +319,10 @@ impl Drop for Taken<'_> {
 }
 
 impl Slot {
-    fn end(self: &Arc<Self>, run: bool) -> bool {
-        let taken = self.closure.lock().take();
+    fn end(this: &Arc<Self>, run: bool) -> bool {
+        let taken = this.closure.lock().take();
         let Some(closure) = taken else { return false };
-        let _taken = self.book.begin(self);
+        let _taken = this.book.begin(this);
         if run {
             discard(contain(closure));
         } else {
@@ -335,12 +335,12 @@ impl Slot {
 impl Lent {
     /// Runs the closure. False if another thread has taken it.
     pub(crate) fn run(self) -> bool {
-        self.0.end(true)
+        Slot::end(&self.0, true)
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        self.0.end(false);
+        Slot::end(&self.0, false);
     }
 }
