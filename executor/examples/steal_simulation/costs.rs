@@ -1,8 +1,10 @@
 //! What the pool costs, apart from the work.
 
+use std::fmt;
+
 // ANCHOR: costs
 /// In nanoseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Costs {
     /// A join that offers nothing, because the queue offers enough.
     pub call: u64,
@@ -31,6 +33,14 @@ pub enum Gears {
 }
 // ANCHOR_END: costs
 
+impl fmt::Display for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { call, offer, steal, look, patience, wake, wake_up, .. } = self;
+        write!(f, "call {call} ns, offer {offer}, steal {steal}, look {look}, patience {patience}, ")?;
+        write!(f, "wake {wake}, wake-up {wake_up}")
+    }
+}
+
 /// Those of the course's tables: round numbers, near to what `check` measures.
 pub const ROUND: Costs = Costs {
     call: 1,
@@ -42,7 +52,3 @@ pub const ROUND: Costs = Costs {
     wake_up: 20_000,
     gears: Gears::Two,
 };
-
-/// No pool costs nothing. For tests, and to see what the costs are good for.
-pub const NONE: Costs =
-    Costs { call: 0, offer: 0, steal: 0, look: 1, patience: 0, wake: 0, wake_up: 0, gears: Gears::One };

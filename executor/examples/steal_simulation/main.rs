@@ -19,7 +19,12 @@ mod joins; // what a worker does
 mod thieves; // who takes what from whom
 
 mod trees; // some work
+mod measure; // what the real pool costs here
+mod check; // real pool and simulation, side by side
 mod scale; // on more and more workers
+#[path = "../granularity/plot.rs"]
+mod plot; // curves as SVG
+mod curve; // thresholds on more and more workers
 mod lanes; // a small run, event by event
 mod picture; // the same, as SVG
 
@@ -29,10 +34,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let workers =
         || env::args().nth(2).ok_or("say how many workers")?.parse::<usize>().map_err(|_| "no number");
     match env::args().nth(1).as_deref() {
+        Some("check") => check::check(),
         Some("scale") => scale::scale(),
+        Some("curve") => fs::write(env::args().nth(2).ok_or("say which file")?, curve::curve())?,
         Some("lanes") => lanes::print(workers()?),
         Some("picture") => fs::write(env::args().nth(3).ok_or("say which file")?, picture::of(workers()?))?,
-        _ => return Err("say which: check, scale, lanes WORKERS, picture WORKERS FILE".into()),
+        _ => return Err("say which: check, scale, curve FILE, lanes WORKERS, picture WORKERS FILE".into()),
     }
     Ok(())
 }

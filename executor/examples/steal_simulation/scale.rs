@@ -6,7 +6,7 @@ use super::trees;
 
 // ANCHOR: scale
 pub fn scale() {
-    println!("{ROUND:?}");
+    println!("{ROUND}");
     for (name, tree) in trees::all() {
         let (work, span) = (tree.work(), tree.span());
         let parallelism = work as f64 / span as f64;

@@ -43,6 +43,15 @@ impl Tree {
         self.0[own].end = self.0.len();
     }
 
+    /// The same tree with other times: all in proportion, so that the work is this.
+    pub fn scaled(&self, work: u64) -> Self {
+        let (from, to) = (u128::from(self.work()), u128::from(work));
+        let scaled =
+            |time: u64| u64::try_from(u128::from(time) * to / from).expect("it is less than the work");
+        let node = |node: &Node| Node { before: scaled(node.before), after: scaled(node.after), ..*node };
+        Self(self.0.iter().map(node).collect())
+    }
+
     /// The time of one worker that does nothing else: T1.
     pub fn work(&self) -> u64 {
         self.0.iter().map(|node| node.before + node.after).sum()

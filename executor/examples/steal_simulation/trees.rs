@@ -15,6 +15,16 @@ pub fn all() -> [(&'static str, Tree); 4] {
     ]
 }
 
+/// As much work as it takes to measure them.
+pub fn to_check() -> [(&'static str, Tree); 4] {
+    [
+        ("256 leaves of 50 µs", balanced(8, 50 * MICROS)),
+        ("4,096 leaves of 2 µs", balanced(12, 2 * MICROS)),
+        ("fibonacci(15), 10 µs", fibonacci(15)),
+        ("merge sort of 262,144", merge_sort(1 << 18)),
+    ]
+}
+
 /// Halves of halves, `depth` times.
 pub fn balanced(depth: u32, leaf: u64) -> Tree {
     Tree::grow(depth, &|depth| match depth {

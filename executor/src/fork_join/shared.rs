@@ -200,6 +200,7 @@ impl Shared {
         self.state.lock().phase
     }
 
+    // ANCHOR: announce
     /// A job has come. If nobody searches, somebody is woken.
     pub(super) fn announce(&self) {
         fence(Ordering::SeqCst); // with that in `sleep`
@@ -211,6 +212,7 @@ impl Shared {
         }
         self.tell_those_who_wait();
     }
+    // ANCHOR_END: announce
 
     fn is_searched(&self) -> bool {
         self.searching.load(Ordering::SeqCst) > 0
