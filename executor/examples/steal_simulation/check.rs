@@ -11,7 +11,7 @@ use std::time::Instant;
 
 /// So many turns count. A turn counts if the machine had two cores to give before and after it.
 const TURNS: usize = 21;
-const MOST_TURNS: usize = 1_000;
+const MOST_TURNS: usize = 300;
 
 // ANCHOR: check
 pub fn check() {
@@ -21,7 +21,7 @@ pub fn check() {
     println!("tree                         workers   measured   simulated   difference");
     for (name, tree) in trees::to_check() {
         let alone = (0..20).map(|_| timed(|| alone(&tree, 0, steps))).min().expect("there are twenty");
-        let is_quiet = || side_by_side(&tree, steps) * 20 < alone * 21;
+        let is_quiet = || side_by_side(&tree, steps) * 10 < alone * 11;
         let (mut times, mut turns) = ([Vec::new(), Vec::new()], 0);
         while times[1].len() < TURNS && turns < MOST_TURNS {
             turns += 1;
