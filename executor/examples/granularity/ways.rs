@@ -7,7 +7,7 @@ use std::sync::Arc;
 // ANCHOR: sequential
 /// What is added for an element: some ten nanoseconds of work.
 fn weight(number: &u64) -> u64 {
-    (0..8).fold(*number | 1, |x, _| {
+    (0..24).fold(*number | 1, |x, _| {
         let x = x ^ (x << 13);
         let x = x ^ (x >> 7);
         x ^ (x << 17)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier};
 // ANCHOR: joins
 /// So many joins, each on a worker of its own. The halves wait for each other by `wait`.
 pub fn joins(count: usize, pool: &ForkJoinPool, wait: fn(&Barrier)) -> Receiver<()> {
-    let (tell_met, met) = mpsc::channel();
+    let (tell_met, all_met) = mpsc::channel();
     let all_begun = Arc::new(Barrier::new(count));
     for _ in 0..count {
         let (all_begun, tell_met) = (Arc::clone(&all_begun), tell_met.clone());
@@ -23,6 +23,6 @@ pub fn joins(count: usize, pool: &ForkJoinPool, wait: fn(&Barrier)) -> Receiver<
         };
         pool.execute(computation).expect("the pool runs");
     }
-    met
+    all_met
 }
 // ANCHOR_END: joins

@@ -25,7 +25,7 @@ impl Pool {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 loop {
-                    next_job(&shared, worker)()
+                    next_job(&shared, worker)();
                 }
             });
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Gives the jobs of so many pairs to a pool of two workers while both are busy.
 pub fn pairs(count: usize, execute: impl Fn(Job)) -> Receiver<()> {
-    let (tell_met, met) = mpsc::channel();
+    let (tell_met, all_met) = mpsc::channel();
     let both_busy = [occupy(&execute), occupy(&execute)];
     for _ in 0..count {
         let meet = Arc::new(Barrier::new(2));
@@ -20,7 +20,7 @@ pub fn pairs(count: usize, execute: impl Fn(Job)) -> Receiver<()> {
         }
     }
     drop(both_busy);
-    met
+    all_met
 }
 
 /// Keeps a worker busy until the result is dropped.

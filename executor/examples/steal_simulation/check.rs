@@ -9,43 +9,37 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-/// So many turns count. A turn counts if the machine had two cores to give before and after it.
-const TURNS: usize = 21;
-const MOST_TURNS: usize = 300;
+/// Of so many turns the quietest third counts: those beside which two threads that share nothing were least in each other's
+/// way.
+const TURNS: usize = 63;
 
-// ANCHOR: check
 pub fn check() {
     let (costs, steps) = (costs(), steps_in_a_micro());
     println!("measured here: {costs}");
     let pools = [pool(1), pool(2)];
-    println!("tree                         workers   measured   simulated   difference");
+    println!("tree                         workers   measured   simulated   difference   two at once");
     for (name, tree) in trees::to_check() {
-        let alone = (0..20).map(|_| timed(|| alone(&tree, 0, steps))).min().expect("there are twenty");
-        let is_quiet = || side_by_side(&tree, steps) * 10 < alone * 11;
-        let (mut times, mut turns) = ([Vec::new(), Vec::new()], 0);
-        while times[1].len() < TURNS && turns < MOST_TURNS {
-            turns += 1;
-            let was_quiet = is_quiet();
-            let measured = [0, 1].map(|workers: usize| in_pool(&pools[workers], &tree, steps));
-            if was_quiet && is_quiet() {
-                times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));
-            }
-        }
-        let kept = times[1].len();
-        if kept < TURNS {
-            println!("{name}: the machine was busy in {} of {turns} turns", turns - kept);
-            continue;
-        }
+        let alone = median((0..TURNS).map(|_| timed(|| alone(&tree, 0, steps))).collect());
+        let turn = |_| {
+            let before = side_by_side(&tree, steps);
+            let measured = pools.each_ref().map(|pool| in_pool(pool, &tree, steps));
+            (before.max(side_by_side(&tree, steps)), measured)
+        };
+        let mut turns: Vec<_> = (0..TURNS).map(turn).collect();
+        turns.sort_unstable();
+        turns.truncate(TURNS / 3);
+        let beside = median(turns.iter().map(|turn| turn.0).collect()) as f64 / alone as f64;
         let as_it_was = tree.scaled(alone);
-        for (workers, measured) in (1..).zip(times.map(median)) {
+        for workers in [1, 2] {
+            let measured = median(turns.iter().map(|turn| turn.1[workers - 1]).collect());
             let simulated = simulate(&as_it_was, workers, costs, 1, false).time;
             let difference = 100.0 * (simulated as f64 / measured as f64 - 1.0);
             let (measured, simulated) = (measured as f64 / 1e6, simulated as f64 / 1e6);
-            println!("{name:<29}{workers:7}{measured:8.2} ms{simulated:9.2} ms{difference:+11.1} %");
+            print!("{name:<29}{workers:7}{measured:8.2} ms{simulated:9.2} ms{difference:+11.1} %");
+            println!("{beside:14.2}");
         }
     }
 }
-// ANCHOR_END: check
 
 /// Work that no compiler leaves out, and that touches no memory.
 #[inline(never)] // the same code for all who call it

@@ -8,7 +8,6 @@ use super::tree::{Piece, Tree};
 const ELEMENTS: u64 = 1 << 18;
 const ELEMENT: u64 = 20;
 
-// ANCHOR: curve
 /// The time by threshold, as a part of the sequential time: a table, and the curves as SVG.
 pub fn curve() -> String {
     let ways = [Gears::One, Gears::Two].map(|gears| [2, 8, 64].map(|workers| (gears, workers)));
@@ -29,7 +28,6 @@ pub fn curve() -> String {
     let lines: Vec<_> = [2, 3, 4, 5].iter().map(|&line| (names[line], curves[line].clone())).collect();
     plot::of("simulated: the time by threshold, as a part of the sequential time", &thresholds, &lines)
 }
-// ANCHOR_END: curve
 
 fn relative(tree: &Tree, (gears, workers): (Gears, usize)) -> f64 {
     let run = simulate(tree, workers, Costs { gears, ..ROUND }, 1, false);

@@ -8,7 +8,6 @@ use super::seat::Frame;
 const DEPTH: usize = 32;
 
 impl Pool<'_> {
-    // ANCHOR: step
     /// The next step of a worker, and how long it takes. None: it sleeps, or waits, and is told when to go on.
     pub fn step(&mut self, worker: usize) -> Option<u64> {
         let Some(frame) = self.seats[worker].frames.pop() else { return self.search(worker) };
@@ -60,7 +59,6 @@ impl Pool<'_> {
             }
         }
     }
-    // ANCHOR_END: step
 
     fn works(&mut self, worker: usize, node: usize, time: u64) -> u64 {
         self.run.worked += time;

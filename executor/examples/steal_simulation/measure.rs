@@ -16,7 +16,6 @@ pub fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("it takes seconds")
 }
 
-// ANCHOR: measure
 /// Medians of many turns.
 pub fn costs() -> Costs {
     let (one, two) = (pool(1), pool(2));
@@ -68,7 +67,6 @@ fn met(pool: &ForkJoinPool) -> Option<[Met; 2]> {
     };
     pool.invoke(|| Some([meet()?, meet()?])).expect("the pool runs")
 }
-// ANCHOR_END: measure
 
 fn leaves<const BY_JOIN: bool>(depth: u32) -> u64 {
     match depth {

@@ -27,7 +27,6 @@ pub struct Pool<'a> {
     pub keeps_log: bool,
 }
 
-// ANCHOR: run
 /// Runs a tree of joins on so many workers, of which all but the first sleep at the beginning.
 pub fn simulate(tree: &Tree, workers: usize, costs: Costs, seed: u64, keeps_log: bool) -> Run {
     let mut pool = Pool::new(tree, workers, costs, seed, keeps_log);
@@ -45,7 +44,6 @@ pub fn simulate(tree: &Tree, workers: usize, costs: Costs, seed: u64, keeps_log:
     }
     Run { time: pool.now, ..pool.run }
 }
-// ANCHOR_END: run
 
 impl<'a> Pool<'a> {
     fn new(tree: &'a Tree, workers: usize, costs: Costs, seed: u64, keeps_log: bool) -> Self {
@@ -84,7 +82,6 @@ impl<'a> Pool<'a> {
         }
     }
 
-    // ANCHOR: announce
     /// A half was offered. If no worker searches, one is woken.
     pub fn announce(&mut self) {
         if self.searching == 0
@@ -98,7 +95,6 @@ impl<'a> Pool<'a> {
             self.later(worker, self.costs.wake_up);
         }
     }
-    // ANCHOR_END: announce
 
     /// Something has changed for a worker that waits for a half.
     pub fn look_again(&mut self, worker: usize) {

@@ -4,7 +4,6 @@ use super::costs::ROUND;
 use super::pool::simulate;
 use super::trees;
 
-// ANCHOR: scale
 pub fn scale() {
     println!("{ROUND}");
     for (name, tree) in trees::all() {
@@ -28,7 +27,6 @@ pub fn scale() {
         }
     }
 }
-// ANCHOR_END: scale
 
 fn millis(nanos: u64) -> f64 {
     nanos as f64 / 1e6

@@ -17,7 +17,6 @@ impl Pool<'_> {
         self.announce();
     }
 
-    // ANCHOR: search
     /// A worker with an empty stack takes the oldest half of another. Whom it asks first is left to chance.
     pub fn search(&mut self, worker: usize) -> Option<u64> {
         let workers = self.seats.len();
@@ -50,7 +49,6 @@ impl Pool<'_> {
         }
         Some(self.costs.look)
     }
-    // ANCHOR_END: search
 
     // ANCHOR: follow
     /// A piece of the half for which the worker waits: out of the queue of its thief, or of the thief of what that one

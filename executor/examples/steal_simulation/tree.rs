@@ -1,6 +1,5 @@
 //! The work that is simulated: a tree of joins, whose leaves are plain work. All times are nanoseconds.
 
-// ANCHOR: tree
 /// Numbered depth first: the first half of node `n` is `n + 1`, and its pieces are all nodes up to its `end`.
 pub struct Node {
     /// All of a leaf's work; of a join, what comes before it.
@@ -13,7 +12,6 @@ pub struct Node {
 }
 
 pub struct Tree(pub Vec<Node>);
-// ANCHOR_END: tree
 
 /// How a piece of work goes on.
 pub enum Piece<T> {

@@ -4,7 +4,6 @@ use super::tree::{Piece, Tree};
 
 const MICROS: u64 = 1_000;
 
-// ANCHOR: trees
 /// A name, and the tree.
 pub fn all() -> [(&'static str, Tree); 4] {
     [
@@ -48,7 +47,6 @@ fn merge_sort(elements: u64) -> Tree {
         _ => Piece::Join { before: 0, halves: [elements / 2; 2], after: 2 * elements },
     })
 }
-// ANCHOR_END: trees
 
 /// A range whose pieces take between one and four times as long as the shortest: for the pictures.
 pub fn uneven() -> Tree {
