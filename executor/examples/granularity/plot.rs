@@ -22,7 +22,7 @@ pub fn of(title: &str, thresholds: &[u64], lines: &[(&str, Vec<f64>)]) -> String
     );
     let mut add = |line: String| writeln!(svg, "{line}").expect("a string has room");
     let (right, bottom) = (LEFT + WIDTH, TOP + HEIGHT);
-    for log in (low as i32..=high as i32).map(f64::from) {
+    for log in std::iter::successors(Some(low), |log| Some(log + 1.0)).take_while(|log| *log <= high) {
         let (y, value) = (y(log), log.exp2());
         add(format!("<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/>"));
         add(format!(

@@ -41,12 +41,12 @@ pub fn sweep() -> String {
 
 /// In seconds.
 fn median_of(f: impl Fn() -> u64) -> f64 {
-    let timed = |_| {
+    let turn = |_| {
         let began = Instant::now();
         black_box(f());
         began.elapsed()
     };
-    let mut times: Vec<_> = (0..TURNS).map(timed).collect();
+    let mut times: Vec<_> = (0..TURNS).map(turn).collect();
     times.sort_unstable();
     times[TURNS / 2].as_secs_f64()
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 // ANCHOR: sequential
 /// What is added for an element: some ten nanoseconds of work.
-fn weight(number: &u64) -> u64 {
-    (0..24).fold(*number | 1, |x, _| {
+fn weight(number: u64) -> u64 {
+    (0..24).fold(number | 1, |x, _| {
         let x = x ^ (x << 13);
         let x = x ^ (x >> 7);
         x ^ (x << 17)
@@ -16,7 +16,7 @@ fn weight(number: &u64) -> u64 {
 
 #[inline(never)] // every way runs the same code
 pub fn sequential(numbers: &[u64]) -> u64 {
-    numbers.iter().map(weight).sum()
+    numbers.iter().map(|&number| weight(number)).sum()
 }
 // ANCHOR_END: sequential
 
