@@ -51,13 +51,11 @@ impl Pool<'_> {
         }
         self.seats[worker].frames.push(Frame::Settle(half));
         let may_help = self.seats[worker].running.len() <= DEPTH;
-        match if may_help { self.follow(worker, half) } else { None } {
-            Some(piece) => Some(self.begin(worker, piece)),
-            None => {
-                self.seats[worker].parked = Some(self.now);
-                None
-            }
+        if let Some(piece) = if may_help { self.follow(worker, half) } else { None } {
+            return Some(self.begin(worker, piece));
         }
+        self.seats[worker].parked = Some(self.now);
+        None
     }
 
     fn works(&mut self, worker: usize, node: usize, time: u64) -> u64 {

@@ -7,6 +7,7 @@ mod costs;
 #[allow(unreachable_pub)]
 mod gear;
 #[path = "../../examples/steal_simulation/joins.rs"]
+#[allow(unreachable_pub)]
 mod joins;
 #[path = "../../examples/steal_simulation/log.rs"]
 #[allow(unreachable_pub)]
@@ -37,13 +38,13 @@ const FREE: Costs =
 fn drawn(seed: u64) -> Tree {
     let hash =
         |n: u64| (n ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd134_2543_de82_ef95) >> 33;
-    Tree::grow((1_u64, 60 + hash(0) % 400), &|(name, size)| match size {
-        ..=1 => Piece::Leaf(1 + hash(name) % 3_000),
-        _ => {
-            let first = 1 + hash(name) % (size - 1);
-            let halves = [(2 * name % (1 << 40) + 1, first), (2 * name % (1 << 40) + 2, size - first)];
-            Piece::Join { before: hash(name + 7) % 100, halves, after: hash(name + 9) % 200 }
+    Tree::grow((1_u64, 60 + hash(0) % 400), &|(name, size)| {
+        if size == 1 {
+            return Piece::Leaf(1 + hash(name) % 3_000);
         }
+        let (first, names) = (1 + hash(name) % (size - 1), 2 * name % (1 << 40));
+        let halves = [(names + 1, first), (names + 2, size - first)];
+        Piece::Join { before: hash(name + 7) % 100, halves, after: hash(name + 9) % 200 }
     })
 }
 
@@ -70,7 +71,7 @@ fn all_work_is_done_and_none_of_it_twice() {
         let mut turns = vec![0; tree.0.len()];
         run.log.iter().for_each(|event| {
             if let What::Works(node, _) = event.what {
-                turns[node] += 1
+                turns[node] += 1;
             }
         });
         for (node, turns) in tree.0.iter().zip(turns) {
