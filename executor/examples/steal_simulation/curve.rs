@@ -35,8 +35,10 @@ fn relative(tree: &Tree, (gears, workers): (Gears, usize)) -> f64 {
 }
 
 fn sum(threshold: u64) -> Tree {
-    Tree::grow(ELEMENTS, &|elements| match elements <= threshold {
-        true => Piece::Leaf(ELEMENT * elements),
-        false => Piece::Join { before: 0, halves: [elements / 2; 2], after: 0 },
+    Tree::grow(ELEMENTS, &|elements| {
+        if elements <= threshold {
+            return Piece::Leaf(ELEMENT * elements);
+        }
+        Piece::Join { before: 0, halves: [elements / 2; 2], after: 0 }
     })
 }

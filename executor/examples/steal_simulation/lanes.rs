@@ -41,8 +41,8 @@ pub fn name(tree: &Tree, wanted: usize) -> String {
 pub fn print(workers: usize) {
     let (tree, run) = small_run(workers);
     let mut queues = vec![Vec::new(); workers];
-    let titles: String = (1..=workers).map(|number| format!("queue {number}    ")).collect();
-    println!("  µs  worker does                           {titles}");
+    let titles: Vec<_> = (1..=workers).map(|number| format!("queue {number}")).collect();
+    println!("  µs  worker does                           {}", titles.join("    "));
     for event in run.log {
         let half = |node: usize| name(&tree, node);
         let does = match event.what {
@@ -65,7 +65,9 @@ pub fn print(workers: usize) {
             What::IsWoken => "is woken".into(),
         };
         if let What::TakesBack(node) | What::Steals(node, _) | What::Helps(node, ..) = event.what {
-            queues.iter_mut().for_each(|queue| queue.retain(|&other| other != node));
+            for queue in &mut queues {
+                queue.retain(|&other| other != node);
+            }
         }
         let mut line = format!("{:4}  {:<6} {does:<30}", event.at / 1_000, event.worker + 1);
         for queue in &queues {

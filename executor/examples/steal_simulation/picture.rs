@@ -79,7 +79,7 @@ impl Drawing {
             let until = until.map_or(self.end, |next| next.at);
             let y = event.worker as u64 * ROWS * ROW + 4;
             match event.what {
-                What::Waits(_) | What::Ends(_) if until > event.at && self.waits_after(log, number) => {
+                What::Waits(_) | What::Ends(_) if until > event.at && Self::waits_after(log, number) => {
                     self.bar("wait", (event.at, until), y, "");
                 }
                 _ => {}
@@ -88,7 +88,7 @@ impl Drawing {
     }
 
     /// Whether the worker waits for a half after this event.
-    fn waits_after(&self, log: &[Event], number: usize) -> bool {
+    fn waits_after(log: &[Event], number: usize) -> bool {
         let own = log[..=number].iter().filter(|event| event.worker == log[number].worker);
         own.fold(0, |waits, event| match event.what {
             What::Waits(_) => waits + 1,
