@@ -10,7 +10,6 @@ use std::time::Instant;
 const ELEMENTS: usize = 1 << 17;
 const TURNS: usize = 7;
 
-// ANCHOR: sweep
 /// Prints a table, and returns the curves as SVG.
 pub fn sweep() -> String {
     let numbers: Arc<[u64]> = (0..ELEMENTS as u64).collect();
@@ -37,7 +36,6 @@ pub fn sweep() -> String {
     let thresholds: Vec<_> = thresholds.iter().map(|&threshold| threshold as u64).collect();
     plot::of("the time with two threads, as a part of the sequential time", &thresholds, &lines)
 }
-// ANCHOR_END: sweep
 
 /// In seconds.
 fn median_of(f: impl Fn() -> u64) -> f64 {

@@ -35,7 +35,6 @@ fn occupy(execute: &impl Fn(Job)) -> Sender<()> {
     open
 }
 
-// ANCHOR: watchdog
 /// Counts those that have met their partner. Gives up if nothing happens for a second.
 pub fn watch(met: &Receiver<()>) -> String {
     for count in 0.. {
@@ -49,4 +48,3 @@ pub fn watch(met: &Receiver<()>) -> String {
     }
     unreachable!("it counts as far as it can")
 }
-// ANCHOR_END: watchdog
