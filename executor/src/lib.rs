@@ -33,7 +33,7 @@
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
 //! | `outcome` | [`Outcome`] | The life of a task | how a task ended |
 //! | `companion` | | The handle | what goes along with a task |
-//! | `job` | | – | work that borrows from the stack of the thread that waits for it |
+//! | `job` | | Work stealing | work that borrows from the stack of the thread that waits for it |
 //! | `task` ★ | [`Task`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `watcher` | | Tasks that wait for tasks | what can be asked of the owner of a queue |
 //! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |
@@ -56,7 +56,7 @@
 //! | `serial` | [`SerialExecutor`] | Order without a lock | one task at a time, over any executor |
 //! | `striped` | [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`] | Order without a lock | one task at a time for each key, over any executor |
 //! | `scheduled` | [`ScheduledThreadPoolExecutor`], [`Series`], [`MissedTicks`], [`AfterPanic`] | Schedules against timers | tasks that run later, or again and again |
-//! | `fork_join` | [`ForkJoinPool`](fork_join::ForkJoinPool), [`join`](fork_join::join), [`fork`](fork_join::fork()) | – | work that splits itself, on threads that take pieces from each other |
+//! | `fork_join` | [`ForkJoinPool`](fork_join::ForkJoinPool), [`join`](fork_join::join), [`fork`](fork_join::fork()) | Work stealing | work that splits itself, on threads that take pieces from each other |
 //! | `cancellable_task` | [`CancellableTask`], [`CancellingExecutor`] | Time limits | tasks that bring their own way to be cancelled |
 //! | `uninterruptible` | [`CancellableStream`], `CancellableListener`, `CancellableChild` | Blocking that nobody can interrupt | blocking in the system, made cancellable |
 //! | `timing` | [`Timing`] | Threads, factories and hooks | what hooks can do |

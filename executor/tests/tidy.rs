@@ -39,6 +39,7 @@ const LONG_EXAMPLES: &[&str] = &[
     "pool_steps",
     "private_batch",
     "saturation.rs",
+    "steal_simulation",
     "stress.rs",
     "time_limits.rs",
     "where_time_goes.rs",

@@ -201,6 +201,7 @@ impl Shared {
         self.state.lock().phase
     }
 
+    // ANCHOR: announce
     /// A job has come. If no worker searches, one is woken.
     pub(super) fn announce(&self) {
         if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
@@ -211,6 +212,7 @@ impl Shared {
         }
         self.tell_those_who_wait();
     }
+    // ANCHOR_END: announce
 
     fn is_searched(&self) -> bool {
         self.searching.load(Ordering::SeqCst) > 0

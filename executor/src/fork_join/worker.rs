@@ -182,6 +182,7 @@ impl Here {
         })
     }
 
+    // ANCHOR: steal
     /// The oldest job of another worker. Whom it asks first is left to chance, so that not all thieves come to the same.
     fn steal(&self) -> Option<Entry> {
         let seats = &self.shared.seats;
@@ -190,6 +191,7 @@ impl Here {
         let others = from.iter().chain(before).filter(|seat| seat.number != self.number && seat.length() > 0);
         others.into_iter().find_map(|seat| seat.steal(self.number))
     }
+    // ANCHOR_END: steal
 
     /// Xorshift: see Marsaglia, "Xorshift RNGs", 2003.
     fn next_random(&self) -> usize {

@@ -72,5 +72,6 @@ mod tracking; // which tasks ran when an executor was shut down abruptly
 mod serial; // one task at a time, over any executor
 mod striped; // one task at a time for each key, over any executor
 mod searches; // puzzles that many tasks solve together: what they find, and that they end
+mod steal_simulation; // the simulation of the pool that steals: it does all the work, in order, within the bounds
 mod scheduled; // tasks that run later, and again and again
 mod traps; // the complaints that people have about thread pools elsewhere

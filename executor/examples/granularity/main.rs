@@ -1,0 +1,26 @@
+//! How small should the pieces be? A sum with every threshold, by `join`, by `fork`, and by a pool that does not steal.
+//!
+//! ```sh
+//! cargo run -p executor --example granularity -- counts
+//! cargo run --release -p executor --example granularity -- sweep target/granularity.svg
+//! ```
+//!
+//! The book's chapter: Granularity.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod ways; // to add the elements up
+mod counts; // how many pieces there are
+mod plot; // curves as SVG
+mod sweep; // every threshold
+
+use std::{env, error::Error, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match (env::args().nth(1).as_deref(), env::args().nth(2)) {
+        (Some("counts"), _) => counts::print(),
+        (Some("sweep"), Some(file)) => fs::write(file, sweep::sweep())?,
+        _ => return Err("say which: counts, sweep FILE".into()),
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! "Others can steal it" is no promise: somebody has to be free to steal. Pairs of jobs that wait for each other, in pools
+//! of two workers, under a watchdog.
+//!
+//! ```sh
+//! cargo run -p executor --example no_free_thief
+//! ```
+//!
+//! The book's chapter: Work stealing.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod lanes; // a pool whose workers take batches that others can steal
+mod pairs; // jobs that wait for each other
+mod joins; // halves that do
+
+use executor::fork_join::{ForkJoinPool, blocking};
+use executor::{ThreadPoolExecutor, prelude::*};
+use std::mem::ManuallyDrop;
+use std::sync::Barrier;
+
+// ANCHOR: main
+fn main() {
+    for count in [1, 2] {
+        println!("pairs: {count}");
+        let lanes = lanes::Pool::new(2);
+        let met = pairs::pairs(count, |job| lanes.execute(job));
+        println!("  lanes that can be stolen from: {}", pairs::watch(&met));
+
+        let pool = ThreadPoolExecutor::fixed(2);
+        let met = pairs::pairs(count, |job| pool.execute(job).expect("the pool runs"));
+        println!("  ThreadPoolExecutor:            {}", pairs::watch(&met));
+
+        // It is not dropped, for that would wait for halves that hang.
+        let pool = || ManuallyDrop::new(ForkJoinPool::new(2).expect("two are allowed"));
+        let met = joins::joins(count, &pool(), |meet: &Barrier| _ = meet.wait());
+        println!("  halves of joins:               {}", pairs::watch(&met));
+
+        let met = joins::joins(count, &pool(), |meet: &Barrier| _ = blocking(|| meet.wait()));
+        println!("  halves that say they block:    {}", pairs::watch(&met));
+    }
+}
+// ANCHOR_END: main

@@ -1,0 +1,54 @@
+//! What the pool costs, apart from the work.
+
+use std::fmt;
+
+// ANCHOR: costs
+/// In nanoseconds.
+#[derive(Clone, Copy)]
+pub struct Costs {
+    /// A join that offers nothing, because the queue offers enough.
+    pub call: u64,
+    /// A join that puts its second half into the queue, and takes it back.
+    pub offer: u64,
+    /// From the look that finds a piece until the thief runs it.
+    pub steal: u64,
+    /// A look at all queues, or at the awaited half, that finds nothing.
+    pub look: u64,
+    /// How long a worker looks before it sleeps.
+    pub patience: u64,
+    /// What it costs a worker to wake another.
+    pub wake: u64,
+    /// How long the one that is woken takes to look.
+    pub wake_up: u64,
+    pub gears: Gears,
+}
+
+/// How many gears a queue has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gears {
+    /// Every join offers its second half.
+    One,
+    /// While pieces are fine, three in the queue are enough.
+    Two,
+}
+// ANCHOR_END: costs
+
+impl fmt::Display for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { call, offer, steal, look, patience, wake, wake_up, .. } = self;
+        write!(f, "call {call} ns, offer {offer}, steal {steal}, look {look}, patience {patience}, ")?;
+        write!(f, "wake {wake}, wake-up {wake_up}")
+    }
+}
+
+/// Those of the course's tables: round numbers, near to what `check` measures.
+pub const ROUND: Costs = Costs {
+    call: 1,
+    offer: 100,
+    steal: 500,
+    look: 500,
+    patience: 5_000,
+    wake: 3_000,
+    wake_up: 20_000,
+    gears: Gears::Two,
+};

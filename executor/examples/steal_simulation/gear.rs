@@ -1,0 +1,33 @@
+//! Whether the pieces of late were fine: as in `executor/src/fork_join/seat.rs`.
+
+use super::costs::Gears;
+
+const ENOUGH: usize = 3;
+const ROUND: u32 = 64;
+const FINE: u64 = 400;
+const COARSE: u64 = 50_000;
+
+#[derive(Clone, Copy, Default)]
+pub struct Gear {
+    /// How many pieces in the queue are enough. Coarse: no number.
+    pub enough: Option<usize>,
+    pieces: u32,
+    since: Option<u64>,
+}
+
+impl Gear {
+    /// Another piece has come.
+    pub fn count(&mut self, now: u64, gears: Gears) {
+        self.pieces += 1;
+        if gears == Gears::One || self.pieces < ROUND {
+            return;
+        }
+        self.pieces = 0;
+        let Some(since) = self.since.replace(now) else { return };
+        match (now - since) / u64::from(ROUND) {
+            piece if piece < FINE => self.enough = Some(ENOUGH),
+            piece if piece > COARSE => self.enough = None,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A simulation of the pool that steals: what more workers than this machine has would do, and a picture of the queues.
+//!
+//! ```sh
+//! cargo run --release -p executor --example steal_simulation -- check
+//! cargo run -p executor --example steal_simulation -- scale
+//! ```
+//!
+//! The book's chapters: Work stealing, Granularity.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod tree; // the work
+mod costs; // what the pool costs apart from it
+mod log; // what happened
+mod gear; // whether pieces are fine
+mod seat; // a worker, as others see it
+mod pool; // the clock, and who sleeps
+mod joins; // what a worker does
+mod thieves; // who takes what from whom
+
+mod trees; // some work
+mod measure; // what the real pool costs here
+mod check; // real pool and simulation, side by side
+mod scale; // on more and more workers
+#[path = "../granularity/plot.rs"]
+mod plot; // curves as SVG
+mod curve; // thresholds on more and more workers
+mod lanes; // a small run, event by event
+mod picture; // the same, as SVG
+
+use std::{env, error::Error, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let workers =
+        || env::args().nth(2).ok_or("say how many workers")?.parse::<usize>().map_err(|_| "no number");
+    match env::args().nth(1).as_deref() {
+        Some("check") => check::check(),
+        Some("scale") => scale::scale(),
+        Some("curve") => fs::write(env::args().nth(2).ok_or("say which file")?, curve::curve())?,
+        Some("lanes") => lanes::print(workers()?),
+        Some("picture") => fs::write(env::args().nth(3).ok_or("say which file")?, picture::of(workers()?))?,
+        _ => return Err("say which: check, scale, curve FILE, lanes WORKERS, picture WORKERS FILE".into()),
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! A worker, as far as others see it: its queue, what it runs, and what it waits for.
+
+use super::gear::Gear;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// What lies on a worker's stack.
+#[derive(Clone, Copy)]
+pub enum Frame {
+    /// To call this node.
+    Call(usize),
+    /// What comes before its join is done.
+    Join(usize),
+    /// Its first half is done.
+    Settle(usize),
+    /// Both are done.
+    After(usize),
+    /// This stolen half is done.
+    End(usize),
+}
+
+#[derive(Default)]
+pub struct Seat {
+    pub frames: Vec<Frame>,
+    /// The second halves that thieves may take, the oldest first.
+    pub queue: VecDeque<usize>,
+    pub gear: Gear,
+    /// The stolen halves that it is in the middle of: their nodes, and the gear below each.
+    pub running: Vec<(Range<usize>, Gear)>,
+    /// The halves that it waits for, the innermost last.
+    pub waits: Vec<usize>,
+    /// Workers that wait for a piece of what it runs.
+    pub followers: Vec<usize>,
+    /// Since when it looks for a piece.
+    pub searches: Option<u64>,
+    /// Since when it waits for a half, if it does nothing meanwhile.
+    pub parked: Option<u64>,
+    pub random: u64,
+}
+
+impl Seat {
+    /// Whether a join is two plain calls.
+    pub fn offers_enough(&self) -> bool {
+        let oldest = self.gear.enough.and_then(|enough| self.queue.len().checked_sub(enough));
+        let is_piece = |half| self.running.last().is_none_or(|(pieces, _)| pieces.contains(half));
+        oldest.and_then(|oldest| self.queue.get(oldest)).is_some_and(is_piece)
+    }
+
+    /// Xorshift, as the pool's workers.
+    pub fn next_random(&mut self) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 32) as usize
+    }
+}

@@ -1,0 +1,67 @@
+//! The work that is simulated: a tree of joins, whose leaves are plain work. All times are nanoseconds.
+
+/// Numbered depth first: the first half of node `n` is `n + 1`, and its pieces are all nodes up to its `end`.
+pub struct Node {
+    /// All of a leaf's work; of a join, what comes before it.
+    pub before: u64,
+    /// What comes after a join, such as a merge.
+    pub after: u64,
+    /// The second half of a join.
+    pub second: Option<usize>,
+    pub end: usize,
+}
+
+pub struct Tree(pub Vec<Node>);
+
+/// How a piece of work goes on.
+pub enum Piece<T> {
+    Leaf(u64),
+    Join { before: u64, halves: [T; 2], after: u64 },
+}
+
+impl Tree {
+    pub fn grow<T>(whole: T, split: &impl Fn(T) -> Piece<T>) -> Self {
+        let mut tree = Self(Vec::new());
+        tree.add(whole, split);
+        tree
+    }
+
+    fn add<T>(&mut self, piece: T, split: &impl Fn(T) -> Piece<T>) {
+        let own = self.0.len();
+        self.0.push(Node { before: 0, after: 0, second: None, end: 0 });
+        match split(piece) {
+            Piece::Leaf(work) => self.0[own].before = work,
+            Piece::Join { before, halves: [first, second], after } => {
+                self.add(first, split);
+                (self.0[own].before, self.0[own].after) = (before, after);
+                self.0[own].second = Some(self.0.len());
+                self.add(second, split);
+            }
+        }
+        self.0[own].end = self.0.len();
+    }
+
+    /// The same tree with other times: all in proportion, so that the work is this.
+    pub fn scaled(&self, work: u64) -> Self {
+        let (from, to) = (u128::from(self.work()), u128::from(work));
+        let scaled =
+            |time: u64| u64::try_from(u128::from(time) * to / from).expect("it is less than the work");
+        let node = |node: &Node| Node { before: scaled(node.before), after: scaled(node.after), ..*node };
+        Self(self.0.iter().map(node).collect())
+    }
+
+    /// The time of one worker that does nothing else: T1.
+    pub fn work(&self) -> u64 {
+        self.0.iter().map(|node| node.before + node.after).sum()
+    }
+
+    /// The time of as many workers as there is work for: T∞, the longest way through the tree.
+    pub fn span(&self) -> u64 {
+        let mut spans = vec![0; self.0.len()];
+        for (number, node) in self.0.iter().enumerate().rev() {
+            let halves = node.second.map_or(0, |second| spans[second].max(spans[number + 1]));
+            spans[number] = node.before + halves + node.after;
+        }
+        spans[0]
+    }
+}

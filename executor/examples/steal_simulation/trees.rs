@@ -1,0 +1,64 @@
+//! The trees of the course's tables.
+
+use super::tree::{Piece, Tree};
+
+const MICROS: u64 = 1_000;
+
+/// A name, and the tree.
+pub fn all() -> [(&'static str, Tree); 4] {
+    [
+        ("coarse: 1,024 leaves of 100 µs", balanced(10, 100 * MICROS)),
+        ("fine: 65,536 leaves of 50 ns", balanced(16, 50)),
+        ("skewed: fibonacci(18), leaves of 10 µs", fibonacci(18)),
+        ("merge sort: 2 ns for each element that is merged", merge_sort(1 << 20)),
+    ]
+}
+
+/// As much work as it takes to measure them.
+pub fn to_check() -> [(&'static str, Tree); 4] {
+    [
+        ("256 leaves of 50 µs", balanced(8, 50 * MICROS)),
+        ("4,096 leaves of 2 µs", balanced(12, 2 * MICROS)),
+        ("fibonacci(15), 10 µs", fibonacci(15)),
+        ("merge sort of 262,144", merge_sort(1 << 18)),
+    ]
+}
+
+/// Halves of halves, `depth` times.
+pub fn balanced(depth: u32, leaf: u64) -> Tree {
+    Tree::grow(depth, &|depth| match depth {
+        0 => Piece::Leaf(leaf),
+        _ => Piece::Join { before: 0, halves: [depth - 1; 2], after: 0 },
+    })
+}
+
+/// A first half that is larger than the second.
+fn fibonacci(n: u64) -> Tree {
+    Tree::grow(n, &|n| match n {
+        0 | 1 => Piece::Leaf(10 * MICROS),
+        _ => Piece::Join { before: 0, halves: [n - 1, n - 2], after: 0 },
+    })
+}
+
+/// After the join of the largest halves, one worker merges everything.
+fn merge_sort(elements: u64) -> Tree {
+    Tree::grow(elements, &|elements| match elements {
+        ..=1_024 => Piece::Leaf(20 * elements),
+        _ => Piece::Join { before: 0, halves: [elements / 2; 2], after: 2 * elements },
+    })
+}
+
+/// A range whose pieces take between one and four times as long as the shortest: for the pictures.
+pub fn uneven() -> Tree {
+    Tree::grow(1..9_u64, &|range| match range.end - range.start {
+        1 => Piece::Leaf((4 + range.start * 5 % 13) * MICROS),
+        length => {
+            let middle = range.start + length / 2;
+            Piece::Join {
+                before: 0,
+                halves: [range.start..middle, middle..range.end],
+                after: length * MICROS / 2,
+            }
+        }
+    })
+}
