@@ -1,4 +1,4 @@
-//! Work that borrows from the stack of whoever waits for it.
+//! Work that borrows from the stack of the thread that waits for it.
 //!
 //! A task that an executor keeps for as long as it likes can own data, and cannot borrow any. Half of a sort borrows half of
 //! a slice. That is sound as long as the frame with the slice does not go away before the half has been run, or dropped.
@@ -22,9 +22,9 @@
 //!
 //! 1. A frame with something in it that was lent leaves only when that was dropped, or has run to its end. [`lend`] and
 //!    [`Loans::keep`] see to it with a guard, so it holds if they unwind, too. A `Borrowed` or a `Lent` that is leaked keeps
-//!    its lender waiting for ever, and nothing else.
-//! 2. A closure and its result are accessed by whoever has the `Borrowed` until `done` is set, with Release, and by the
-//!    lender after it has seen that, with Acquire. Whoever sets it touches nothing of the frame afterwards.
+//!    its lender waiting without end, and nothing else.
+//! 2. A closure and its result are accessed by the owner of the `Borrowed` until `done` is set, with Release, and by the
+//!    lender after it has seen that, with Acquire. The thread that sets it touches nothing of the frame afterwards.
 //! 3. The closure and its result are `Send`, because both may cross over to another thread.
 #![allow(unsafe_code, reason = "the lifetime of what is borrowed is erased")]
 
@@ -72,7 +72,7 @@ where
     }
 }
 
-/// What publishes a job is this crate's own and does not panic. If it does, nobody knows whether the frame may go.
+/// What publishes a job is this crate's own and does not panic. If it does, it is not known whether the frame may go.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -112,7 +112,7 @@ enum Body<F, R> {
     Gone,
 }
 
-/// A closure in somebody's frame, without its type. Running or dropping it is what its lender waits for.
+/// A closure in a lender's frame, without its type. Running or dropping it is what its lender waits for.
 pub(crate) struct Borrowed {
     frame: NonNull<()>,
     /// Consumes the closure: runs it, or drops it.
@@ -188,22 +188,22 @@ struct BookState {
     lender: Option<Waker>,
 }
 
-/// Where a closure is until somebody takes it.
+/// Where a closure is until a thread takes it.
 struct Slot {
     closure: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     book: Arc<Book>,
 }
 
-/// A closure that was lent, or what is left when somebody else has taken it. Dropping it drops the closure.
+/// A closure that was lent, or what is left when another thread has taken it. Dropping it drops the closure.
 pub(crate) struct Lent(Arc<Slot>);
 
 /// What its lender can take a closure back with.
 pub(crate) struct Claim(Arc<Slot>);
 
 impl Claim {
-    /// Drops the closure. False if somebody else has taken it.
+    /// Drops the closure. False if another thread has taken it.
     pub(crate) fn revoke(self) -> bool {
-        self.0.end(false)
+        Slot::end(&self.0, false)
     }
 }
 
@@ -301,7 +301,7 @@ impl<W: Fn(Unwinding)> Drop for UntilSettled<'_, W> {
     }
 }
 
-/// A closure that somebody has taken counts as lent until this is dropped, after the closure.
+/// A closure that was taken counts as lent until this is dropped, after the closure.
 struct Taken<'a>(&'a Book, ThreadKey);
 
 impl Drop for Taken<'_> {
@@ -319,10 +319,10 @@ impl Drop for Taken<'_> {
 }
 
 impl Slot {
-    fn end(self: &Arc<Self>, run: bool) -> bool {
-        let taken = self.closure.lock().take();
+    fn end(this: &Arc<Self>, run: bool) -> bool {
+        let taken = this.closure.lock().take();
         let Some(closure) = taken else { return false };
-        let _taken = self.book.begin(self);
+        let _taken = this.book.begin(this);
         if run {
             discard(contain(closure));
         } else {
@@ -333,14 +333,14 @@ impl Slot {
 }
 
 impl Lent {
-    /// Runs the closure. False if somebody else has taken it.
+    /// Runs the closure. False if another thread has taken it.
     pub(crate) fn run(self) -> bool {
-        self.0.end(true)
+        Slot::end(&self.0, true)
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        self.0.end(false);
+        Slot::end(&self.0, false);
     }
 }

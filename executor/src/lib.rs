@@ -33,7 +33,7 @@
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
 //! | `outcome` | [`Outcome`] | The life of a task | how a task ended |
 //! | `companion` | | The handle | what goes along with a task |
-//! | `job` | | – | work that borrows from the stack of whoever waits for it |
+//! | `job` | | – | work that borrows from the stack of the thread that waits for it |
 //! | `task` ★ | [`Task`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `watcher` | | Tasks that wait for tasks | what can be asked of the owner of a queue |
 //! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |

@@ -1,4 +1,4 @@
-//! The first look of each join: whether anybody could want its second half.
+//! The first look of each join: whether a thief could want its second half.
 //!
 //! Almost every join of a computation is far down in it, and has some larger half above it that waits to be stolen. Such a
 //! join is two calls, one after the other. To find that out must cost next to nothing: one load of a thread-local, and one of
@@ -16,7 +16,7 @@ pub(super) struct Gate(AtomicBool);
 impl Gate {
     /// Shuts or opens it. Called under the lock of the seat that it belongs to, so that the last call is right.
     pub(super) fn set_shut(&self, shut: bool) {
-        // Relaxed: who finds it shut too late calls its second half itself, and who finds it open too late looks under the lock.
+        // Relaxed: a join that finds it shut too late calls its second half itself; one that finds it open too late looks under the lock.
         self.0.store(shut, Ordering::Relaxed);
     }
 }

@@ -26,6 +26,7 @@ impl Shared {
 impl Workforce for Shared {
     fn waits_for_threads(&self, waiting: usize) -> bool {
         self.relied_on.store(true, Ordering::SeqCst);
+        let _ = self.is_anything_queued(); // so that the publisher of a job that comes later sees the flag
         self.has_only(waiting)
     }
 

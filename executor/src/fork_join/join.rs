@@ -9,7 +9,7 @@ use crate::job;
 
 /// Calls both closures, perhaps at the same time on two threads, and returns both results.
 ///
-/// `a` is called on this thread. `b` is offered to other workers while it runs, and called on this thread if nobody has taken
+/// `a` is called on this thread. `b` is offered to other workers while it runs, and called on this thread if no other has taken
 /// it. Both may borrow, from each other's surroundings, too: two halves of a slice, for instance.
 ///
 /// ```
@@ -25,7 +25,7 @@ use crate::job;
 /// small pieces; but not to single elements, where the calls themselves are the cost.
 ///
 /// # Panics
-/// If one of them does, with its payload. If it is `a`, then `b` is not called any more, if nobody has begun it; otherwise
+/// If one of them does, with its payload. If it is `a`, then `b` is not called any more, if no thread has begun it; otherwise
 /// this waits for its end. If both panic, it is `a`'s payload, and `b`'s goes to the [panic handler](crate::panics).
 ///
 /// # Blocking
@@ -49,7 +49,7 @@ where
     join_openly(a, b)
 }
 
-/// The same where somebody may want the second half.
+/// The same where a thief may want the second half.
 #[cold]
 #[inline(never)]
 fn join_openly<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

@@ -1,7 +1,7 @@
 //! Fork/join: work that splits itself, on threads that take pieces from each other.
 //!
 //! A computation over a large input is often the same computation over its two halves, and something that puts the results
-//! together. The halves do not depend on each other, so two threads can do them; and each half has halves. Nobody has to say
+//! together. The halves do not depend on each other, so two threads can do them; and each half has halves. The program does not say
 //! how many threads there are, or which does what: a worker that has nothing to do *steals* a piece from another.
 //!
 //! ```
@@ -28,6 +28,7 @@
 //! | [`scope`](crate::ExecutorExt::scope) | any number of pieces, which may borrow |
 //! | [`fork`], and [`TaskHandle::join`](crate::TaskHandle::join) | a piece whose result is wanted later, or elsewhere. It owns its data |
 //! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, or a range |
+//! | [`par_sort_unstable`] | a slice in order |
 //!
 //! All of them may be called anywhere. On a worker of a [`ForkJoinPool`] they work there; on any other thread, in the
 //! [common pool](ForkJoinPool::common).
@@ -36,7 +37,7 @@
 //!
 //! Each worker has a queue of its own. `join(a, b)` puts `b` there, runs `a`, and takes `b` back; so without thieves it is two
 //! calls. A thief takes the *oldest* piece of another's queue, which is the largest: of a sort, one half of all. So steals are
-//! rare, and whoever has stolen has work for long.
+//! rare, and a thief has work for long.
 //!
 //! ```text
 //!   worker 1                         queue of worker 1      worker 2
@@ -58,7 +59,7 @@
 //! # What is not promised
 //!
 //! That the halves of a join run at the same time. A half that waits for something which only the other half brings about
-//! may wait for ever: with one worker, or with others that are busy, or because the halves are so small that they are not
+//! may wait without end: with one worker, or with others that are busy, or because the halves are so small that they are not
 //! offered. The same holds for the pieces of a scope.
 
 mod gate; // the first look of each join
@@ -73,6 +74,7 @@ mod join; // two halves
 mod fork; // tasks with handles
 mod blocking; // a worker that waits for something else than its own work
 mod par; // loops
+mod sort; // quicksort
 
 pub use blocking::blocking;
 pub use builder::{ForkJoinBuilder, ForkJoinConfigError};
@@ -80,3 +82,4 @@ pub use fork::{RecursiveAction, RecursiveTask, fork, try_unfork};
 pub use join::join;
 pub use par::{Pieces, par_for_each, par_map, par_map_reduce};
 pub use pool::{ForkJoinPool, ForkJoinStats, InvokeError, in_pool, worker_index};
+pub use sort::par_sort_unstable;

@@ -162,7 +162,7 @@ impl Splits {
 }
 
 /// How many workers may take part. More than one for each processor are of no use to a loop.
-fn threads() -> usize {
+pub(super) fn threads() -> usize {
     super::worker::here()
         .map_or_else(|| ForkJoinPool::common().threads(), |here| here.shared.settings.threads)
 }

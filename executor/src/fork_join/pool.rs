@@ -6,8 +6,8 @@ use std::fmt;
 use super::gate;
 use super::seat::Seat;
 use super::shared::Shared;
-use super::worker::{Here, here};
-use crate::cancel::{CancelToken, Context, enter_task, masked};
+use super::worker::{Here, here, run_as_guest};
+use crate::cancel::{CancelToken, Context, check_current, enter_task, masked};
 use crate::error::{RejectReason, WaitError};
 use crate::executor::{Executor, ExecutorService, RejectedExecution, wait_for_loans};
 use crate::job::Loans;
@@ -63,12 +63,16 @@ impl ForkJoinPool {
         self.shared.settings.threads
     }
 
-    /// Runs `f` on a worker and waits for its result. `f` may borrow. On a worker of this pool it is called as it is.
+    /// Runs `f` as a part of this pool and returns its result. `f` may borrow. For the first call of a computation: the joins
+    /// in it work in this pool.
     ///
-    /// For the first call of a computation: what `f` calls finds itself in this pool.
+    /// The calling thread is a worker of the pool for that time, if fewer than [`threads`](Self::threads) of them are awake. So
+    /// a small computation wakes no thread. Otherwise a worker runs `f`, and the caller waits: if all are busy; if the pool was
+    /// given a [stack size](super::ForkJoinBuilder::stack_size), which the caller may not have; or if the caller runs a task of
+    /// another executor. On a worker of this pool `f` is called as it is.
     ///
     /// # Errors
-    /// [`InvokeError`]: the pool is shut down, or the computation was called off before it had begun.
+    /// [`InvokeError`]: the pool is shut down, or the computation was called off before it had begun. `f` was not called then.
     ///
     /// # Panics
     /// If `f` does, with its payload.
@@ -102,13 +106,22 @@ impl ForkJoinPool {
     }
 
     fn run_borrowed<R: Send>(&self, f: impl Fn() -> R + Sync) -> Result<R, InvokeError> {
-        let result: Mutex<Option<Result<R, Panic>>> = Mutex::new(None);
         let token = CancelToken::current();
-        let run = || {
-            let ended = token.also_above_tasks(|| {
+        let ended = || {
+            token.also_above_tasks(|| {
                 let _frame = enter_task(None);
                 contain(&f)
-            });
+            })
+        };
+        if check_current().is_err() {
+            return Err(InvokeError::Cancelled);
+        }
+        if let Some(ended) = run_as_guest(&self.shared, ended) {
+            return Ok(ended.unwrap_or_else(|panic| panic.resume()));
+        }
+        let result: Mutex<Option<Result<R, Panic>>> = Mutex::new(None);
+        let run = || {
+            let ended = ended();
             *result.lock() = Some(ended);
         };
         let gave_up = Mutex::new(None);

@@ -26,7 +26,7 @@
 //! 1. A stamp is never given twice: it is the number of the seat, and how many pieces came there before. So places in a queue
 //!    rise from front to back, whatever is taken from the middle.
 //! 2. A job is in one queue, or in the `taken` of the seat from which it was stolen until it has ended.
-//! 3. Who finds nothing to take leaves its waker under the lock under which it found nothing. All followers are woken when a
+//! 3. A follower that finds nothing to take leaves its waker under the same lock. All followers are woken when a
 //!    piece comes, when a stolen job begins or ends here, and when the owner begins to wait.
 //! 4. No user's code runs under the lock.
 
@@ -185,11 +185,19 @@ impl Seat {
 
     /// How long the queue is, or was a moment ago.
     pub(super) fn length(&self) -> usize {
-        self.length.load(Ordering::SeqCst)
+        self.length.load(Ordering::Relaxed)
     }
 
+    /// Whether there is a job in the queue; asked under the lock, so that a job which comes later is announced by a thread that
+    /// sees what this one did before.
+    pub(super) fn has_jobs(&self) -> bool {
+        !self.state.lock().queue.is_empty()
+    }
+
+    /// Brings what is looked at without the lock up to date.
     fn changed(&self, state: &SeatState) {
-        self.length.store(state.queue.len(), Ordering::SeqCst);
+        // Relaxed: it is a hint. A worker that must not miss a job asks for it under the lock: see `has_jobs`.
+        self.length.store(state.queue.len(), Ordering::Relaxed);
         self.gate.set_shut(state.offers_enough());
     }
 
@@ -209,11 +217,15 @@ impl Seat {
         stamp
     }
 
-    /// Takes the owner's own job back, if nobody has it.
+    /// Takes the owner's own job back, if no thief has it.
     pub(super) fn take_back(&self, stamp: Stamp) -> Option<Entry> {
         let mut state = self.state.lock();
-        let place = state.queue.iter().rposition(|entry| entry.stamp == stamp)?;
-        let entry = state.queue.remove(place);
+        let entry = if state.queue.back()?.stamp == stamp {
+            state.queue.pop_back() // nearly always: what was pushed later was taken back before
+        } else {
+            let place = state.queue.iter().rposition(|entry| entry.stamp == stamp)?;
+            state.queue.remove(place)
+        };
         self.changed(&state);
         entry
     }
@@ -286,7 +298,7 @@ impl Seat {
         }
     }
 
-    /// Who has stolen a job from here that has not ended.
+    /// Which seat's owner has stolen a job from here that has not ended.
     pub(super) fn thief_of(&self, stamp: Stamp) -> Option<usize> {
         let state = self.state.lock();
         state.taken.iter().find(|taken| taken.stamp == stamp).map(|taken| taken.thief)
@@ -444,7 +456,7 @@ impl SeatState {
         let from = self.running[depth].from;
         let foreign = self.running[depth + 1..].iter().find(|running| running.is_foreign);
         let below = foreign.map_or(u64::MAX, |running| running.from);
-        // A half has to end before the job does. Nobody knows that of a task, and it may want a lock that the follower holds.
+        // A half has to end before the job does. That is not known of a task, and it may want a lock that the follower holds.
         let is_half = |entry: &Entry| matches!(entry.job, Job::Half(_));
         let is_piece = |entry: &Entry| (from..below).contains(&entry.stamp.place) && is_half(entry);
         if let Some(place) = self.queue.iter().position(is_piece) {

@@ -10,23 +10,24 @@
 //!                        sleeps ──keep-alive over, or the pool is──▶ (none)
 //! ```
 //!
-//! Threads are started like sleepers are woken: one at a time, when a job has come and nobody searches. Whoever finds a job,
-//! and was the last that searched, has the next one woken if there is more. So a burst of jobs costs its publisher one wake-up.
+//! Threads are started like sleepers are woken: one at a time, when a job has come and no worker searches. A worker that
+//! finds a job, and was the last that searched, has the next one woken if there is more. So a burst of jobs costs its publisher one wake-up.
 //!
 //! # No wake-up is lost
 //!
-//! A publisher puts its job into a queue, and then looks whether somebody searches. A worker that goes to sleep counts itself
-//! out of those that search, and then looks at all queues once more. Between the two steps of each is a fence, so either the
-//! publisher sees that nobody searches, or the worker sees the job.
+//! A publisher puts its job into a queue, under that queue's lock, and then looks whether a worker searches. A worker that goes
+//! to sleep counts itself out of those that search, and then looks into each queue once more, under its lock. If it has the lock
+//! first, the publisher sees all that the worker did before, and wakes one. Otherwise the worker sees the job. The same
+//! holds for a worker that makes room for another one, in whichever way: it says so, and then looks.
 //!
 //! # Invariants
 //!
-//! 1. `searching` counts the workers that look for a job and have not found one. Whoever wakes or starts a worker counts it.
+//! 1. `searching` counts the workers that look for a job and have not found one. The thread that wakes or starts a worker counts it.
 //! 2. `unfinished` counts the tasks that were accepted and have not ended or been dropped. Second halves are parts of them.
-//! 3. No more workers are awake than `threads`, and one for each that [blocks](super::blocking), up to `spares`. One that
+//! 3. No more workers are awake than `threads`, guests included, and one for each that [blocks](super::blocking), up to `spares`. One that
 //!    is too many goes to sleep after its job.
-//! 4. The pool is over when it was shut down, no task is unfinished and no worker is left. Whoever makes that true under the
-//!    lock says so.
+//! 4. The pool is over when it was shut down, no task is unfinished and no worker is left. The thread that makes that true under
+//!    the lock says so.
 
 use std::collections::VecDeque;
 use std::io;
@@ -39,7 +40,7 @@ use crate::ids::{TaskId, WatcherId};
 use crate::latch::Latch;
 use crate::panics::{PanicHandler, discard};
 use crate::reason::{CancelKind, CancelReason};
-use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak};
 use crate::task::Task;
 use crate::thread_pool::PoolState;
@@ -200,9 +201,8 @@ impl Shared {
         self.state.lock().phase
     }
 
-    /// A job has come. If nobody searches, somebody is woken.
+    /// A job has come. If no worker searches, one is woken.
     pub(super) fn announce(&self) {
-        fence(Ordering::SeqCst); // with that in `sleep`
         if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
             let mut state = self.state.lock();
             if !self.is_searched() {
@@ -273,8 +273,9 @@ impl Shared {
         task
     }
 
-    fn is_anything_queued(&self) -> bool {
-        self.has_submissions() || self.seats.iter().any(|seat| seat.length() > 0)
+    /// Whether there is a job. One that comes later is announced by a thread that sees what this one did before.
+    pub(super) fn is_anything_queued(&self) -> bool {
+        self.has_submissions() || self.seats.iter().any(Seat::has_jobs)
     }
 
     // ----- workers sleep and leave -----
@@ -297,7 +298,6 @@ impl Shared {
         }
         self.changed(&state);
         drop(state);
-        fence(Ordering::SeqCst); // with that in `announce`
         let is_wanted = self.is_anything_queued();
         let mut state = self.state.lock();
         if is_wanted && state.is_asleep(seat) && state.awake() < state.allowed(&self.settings) {
@@ -331,6 +331,33 @@ impl Shared {
         self.changed(&state);
         self.terminate_if_over(state);
         wait_graph::look_again(self.watch.id());
+    }
+
+    // ----- guests -----
+
+    /// Has the calling thread be a worker for one computation, if there may be another. It has the seat until it
+    /// [leaves](Self::guest_leaves).
+    pub(super) fn admit_guest(&self) -> Option<usize> {
+        let mut state = self.state.lock();
+        let is_wanted = state.phase == PoolState::Running && state.awake() < state.allowed(&self.settings);
+        // A pool that was given a size for its stacks is for computations that need it.
+        if !is_wanted || self.settings.stack_size.is_some() {
+            return None;
+        }
+        let seat = state.vacant.pop()?;
+        state.live += 1;
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+        self.changed(&state);
+        Some(seat)
+    }
+
+    /// What the guest has forked and not joined is left to the workers.
+    pub(super) fn guest_leaves(&self, seat: usize) {
+        self.leave(self.state.lock(), seat);
+        if self.is_anything_queued() {
+            self.announce();
+        }
+        self.task_ended();
     }
 
     /// The calling worker may block for long: another one may take its place until it [goes on](Self::goes_on).

@@ -5,12 +5,17 @@
 //! | | taken from | run |
 //! |---|---|---|
 //! | by a worker with nothing to do | its own queue, another's, the submissions | at the bottom of its stack |
-//! | a second half that nobody has stolen | its own queue | where the join is |
+//! | a second half that was not stolen | its own queue | where the join is |
 //! | a task that it waits for and that has not begun | wherever it is | on top of the wait |
 //! | a piece of a job that it waits for | the queue of the thief of that job | on top of the wait |
 //!
 //! Nothing else is run on top of a wait, because nothing else has to do with it. What lies below may hold a lock; the pieces of
 //! the awaited job may be run by another thread at any time, so they cannot count on that lock being free.
+//!
+//! # Guests
+//!
+//! A thread that begins a computation in a pool with a free place takes that place itself until the computation has ended. To
+//! wake a worker for it, and to be woken by that one, would take longer than many computations do.
 //!
 //! # Invariants
 //!
@@ -34,7 +39,7 @@ use crate::sync::{Arc, PATIENCE, Weak, thread, thread_local};
 use crate::task::{Task, TaskLabel};
 use crate::thread_pool::PoolState;
 use crate::wait::{Deadline, Look, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Employment, Source, Worker, work_for};
+use crate::wait_graph::{Awaited, ComesFrom, Employment, Source, Worker, concerns_this_thread, work_for};
 
 /// So many jobs lie on top of a thread's waits at most.
 pub(super) const DEPTH: usize = 32;
@@ -341,6 +346,24 @@ fn run_counted(shared: &Shared, task: Task, context: &Context) {
     });
 }
 
+/// Has the calling thread run a computation as a worker. None, and `f` is not called, if the pool has workers enough awake, or
+/// other threads may count on this one: what it waits for as a worker has to be found in one place.
+pub(super) fn run_as_guest<R>(shared: &Arc<Shared>, f: impl FnOnce() -> R) -> Option<R> {
+    if concerns_this_thread() {
+        return None;
+    }
+    let seat = shared.admit_guest()?;
+    let here = Here::sit_down(shared, seat);
+    here.tasks.set(1);
+    here.seat().begin(None, false);
+    let result = shared.root.above_tasks(f);
+    here.seat().end();
+    shared.completed.fetch_add(1, Ordering::Relaxed);
+    drop(here);
+    shared.guest_leaves(seat);
+    Some(result)
+}
+
 /// Runs a task of the pool, which was taken out of its queue, on a thread that waits for it.
 pub(super) fn run_for(shared: &Shared, task: Task) {
     shared.task_is_back();
@@ -351,7 +374,7 @@ pub(super) fn run_for(shared: &Shared, task: Task) {
     shared.task_ended();
 }
 
-/// A look whether the second half of a join is done that somebody has stolen. It helps the thief as long as there is a piece.
+/// A look whether the stolen second half of a join is done. It helps the thief as long as there is a piece.
 struct Stolen<'a> {
     here: &'a Here,
     stamp: Stamp,

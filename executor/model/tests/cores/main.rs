@@ -15,6 +15,7 @@ use loom::model; // tries every schedule there is
 mod arrivals;
 mod deadline;
 mod handle;
+mod job;
 mod latch;
 mod linked;
 mod pool;
@@ -31,7 +32,7 @@ mod sync {
     pub(crate) use loom::sync::Arc; // unlike std's, it shows loom who still has a part in what
 
     pub(crate) mod atomic {
-        pub(crate) use loom::sync::atomic::{AtomicU64, Ordering};
+        pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
         pub(crate) use crate::seq_cst::AtomicUsize;
     }
@@ -42,6 +43,10 @@ mod sync {
     pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
     impl<T> Mutex<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(loom::sync::Mutex::new(value))
+        }
+
         pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
             self.0.lock().unwrap()
         }
@@ -73,7 +78,40 @@ mod task {
     }
 }
 
+mod panics {
+    use std::any::Any;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    /// Stands for a panic that a handler would hear of.
+    pub(crate) struct Panic(Box<dyn Any + Send>);
+
+    impl Panic {
+        #[allow(dead_code, reason = "a join does that")]
+        pub(crate) fn resume(self) -> ! {
+            resume_unwind(self.0)
+        }
+    }
+
+    pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
+        catch_unwind(AssertUnwindSafe(f)).map_err(Panic)
+    }
+
+    pub(crate) fn discard<T>(value: T) {
+        drop(value);
+    }
+}
+
 mod ids {
+    use std::thread::ThreadId;
+
+    /// Each of loom's threads runs on a stack of its own, and all of them on one thread of the system: a model looks at none.
+    #[derive(Clone, Copy, PartialEq)]
+    pub(crate) struct ThreadKey(ThreadId);
+
+    pub(crate) fn this_thread() -> ThreadKey {
+        ThreadKey(std::thread::current().id())
+    }
+
     #[derive(Clone, Copy, PartialEq)]
     pub(crate) struct TaskId(u64);
 

@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use executor_model::fork_join::{ForkJoinPool, InvokeError, fork, join};
-use executor_model::{JoinError, TaskState, ThreadPoolExecutor, prelude::*};
+use executor_model::fork_join::{ForkJoinPool, InvokeError, blocking, fork, join, try_unfork};
+use executor_model::{CancelToken, JoinError, Latch, TaskState, ThreadPoolExecutor, prelude::*};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
 
@@ -164,5 +164,129 @@ fn a_scope_ends_when_its_tasks_have_or_were_dropped_whenever_its_pool_is_stopped
         let dropped = result.err().map_or(0, |error| error.dropped);
         assert_eq!(ran.load(Ordering::SeqCst) + dropped, accepted);
         ends.join().unwrap();
+    });
+}
+
+#[test]
+fn two_guests_and_a_worker_share_two_places_and_what_is_left_is_run() {
+    check(|| {
+        let pool = Arc::new(pool(2));
+        let other = Arc::clone(&pool);
+        let guest = thread::spawn(move || other.invoke(|| leaves(2)).unwrap());
+        let forked = pool.invoke(|| fork(|| leaves(1))).unwrap();
+        assert_eq!(forked.join().unwrap(), 2);
+        assert_eq!(guest.join().unwrap(), 4);
+        assert!(pool.await_quiescence(std::time::Duration::MAX));
+    });
+}
+
+/// The last worker that searches has another one woken, if there is more than it has found.
+#[test]
+fn two_submissions_that_wait_for_each_other_are_run_by_two_workers() {
+    check(|| {
+        let pool = pool(2);
+        let both = Arc::new(Latch::new(2));
+        for _ in 0..2 {
+            let both = Arc::clone(&both);
+            let meets = move || {
+                both.count_down();
+                both.wait().unwrap();
+            };
+            pool.execute(meets).unwrap();
+        }
+        pool.close();
+        assert_eq!(both.count(), 0);
+    });
+}
+
+#[test]
+fn a_worker_that_blocks_is_stood_in_for_whenever_the_task_comes_that_ends_its_wait() {
+    check(|| {
+        let pool = ForkJoinPool::builder().threads(1).spare_threads(1).build().unwrap();
+        let latch = Arc::new(Latch::new(1));
+        let awaited = Arc::clone(&latch);
+        pool.execute(move || blocking(|| awaited.wait().unwrap())).unwrap();
+        pool.execute(move || latch.count_down()).unwrap();
+        pool.close();
+        assert_eq!(pool.stats().completed, 2);
+    });
+}
+
+#[test]
+fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
+    check(|| {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&runs);
+        let pool = pool(2);
+        let taken_back = pool.invoke(|| {
+            let forked = fork(move || counts.fetch_add(1, Ordering::SeqCst));
+            match try_unfork(&forked) {
+                Some(task) => {
+                    drop(task);
+                    assert!(matches!(forked.join(), Err(JoinError::Cancelled)));
+                    true
+                }
+                None => {
+                    assert_eq!(forked.join().unwrap(), 0);
+                    false
+                }
+            }
+        });
+        assert_eq!(runs.load(Ordering::SeqCst), usize::from(!taken_back.unwrap()));
+    });
+}
+
+/// A worker that has nothing to take follows the thief of its half, and that one's thief: each has to wake it.
+#[test]
+fn a_chain_of_thieves_ends_with_every_half_called_once() {
+    check(|| {
+        let calls = AtomicUsize::new(0);
+        let counts = || _ = calls.fetch_add(1, Ordering::SeqCst);
+        pool(3).invoke(|| join(counts, || join(counts, || join(counts, || join(counts, counts))))).unwrap();
+        assert_eq!(calls.load(Ordering::SeqCst), 5);
+    });
+}
+
+#[test]
+fn a_scope_whose_body_panics_ends_when_nothing_of_it_runs() {
+    check(|| {
+        let pool = ThreadPoolExecutor::fixed(2);
+        let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            pool.scope(|scope| {
+                for _ in 0..2 {
+                    let task = || {
+                        begun.fetch_add(1, Ordering::SeqCst);
+                        thread::yield_now();
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    };
+                    scope.spawn(task).unwrap();
+                }
+                resume_unwind(Box::new("body"))
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(begun.load(Ordering::SeqCst), ended.load(Ordering::SeqCst));
+    });
+}
+
+#[test]
+fn a_scope_that_is_cancelled_has_run_or_dropped_each_task_and_counts_right() {
+    check(|| {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let token = CancelToken::new();
+        let canceller = token.clone();
+        let cancels = thread::spawn(move || canceller.cancel());
+        let ran = AtomicUsize::new(0);
+        let result = token.attach(|| {
+            pool.scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| _ = ran.fetch_add(1, Ordering::SeqCst)).unwrap();
+                }
+            })
+        });
+        let dropped = result.err().map_or(0, |error| error.dropped);
+        assert_eq!(ran.load(Ordering::SeqCst) + dropped, 2);
+        cancels.join().unwrap();
     });
 }

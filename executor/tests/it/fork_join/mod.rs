@@ -1,10 +1,12 @@
 //! Fork/join: work that splits itself.
 
+mod guests; // threads from outside
 mod helping; // what a worker does while it waits, and what it never does
 mod joins; // two halves: results, panics, borrowed data, tokens
 mod lifecycle; // workers come and go, and the pool ends
 mod loops; // all elements of a slice or a range
 mod mixed; // all of them inside each other
+mod sort; // a slice in order
 mod tasks; // forked and submitted tasks
 
 use executor::fork_join::{ForkJoinPool, join};

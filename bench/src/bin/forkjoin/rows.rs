@@ -1,0 +1,428 @@
+//! What is measured: workload E, and what else tells two fork/join pools apart.
+
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use bench::java::Java;
+use cpu_time::ProcessTime;
+use executor::fork_join;
+use rayon::slice::ParallelSliceMut;
+
+use crate::sides::{Chili, Ours, Rayon, Sequential, Side, chili_pool, our_pool, rayon_pool};
+use crate::sorts::{better_merge_sort, merge_sort};
+use crate::work::{Node, coarse, fibonacci, joins_of_fibonacci, numbers, shallow};
+
+pub(crate) const NAMES: [&str; 10] = [
+    "E1-overhead",
+    "E1",
+    "E1-coarse",
+    "E2",
+    "E2-by-hand",
+    "E2-better-merge",
+    "E3",
+    "shallow",
+    "wake-up",
+    "idle",
+];
+
+/// Time and processor time of one run, in the unit of its row. Java's processor time is that of its compiler, too, and is left
+/// out.
+pub(crate) type Cost = (f64, Option<f64>);
+
+pub(crate) type Measure = Box<dyn FnMut() -> anyhow::Result<Cost>>;
+
+pub(crate) struct Peer {
+    pub(crate) name: &'static str,
+    /// What ours may take at most, of its time.
+    pub(crate) goal: Option<f64>,
+    pub(crate) start: Box<dyn FnOnce() -> anyhow::Result<Measure>>,
+}
+
+pub(crate) struct Row {
+    pub(crate) what: String,
+    pub(crate) unit: &'static str,
+    pub(crate) ours: Measure,
+    pub(crate) peers: Vec<Peer>,
+}
+
+pub(crate) fn row(name: &str, workers: usize) -> Row {
+    match name {
+        "E1-overhead" => overhead(),
+        "E1" => in_pools("fib(32), a join for each call", "ns per join", workers, Fibonacci, [None; 2]),
+        "E1-coarse" => in_pools("64 pieces of about 80 µs", "ms", workers, Coarse, [Some(1.0), None]),
+        "E2" => library_sorts(workers),
+        "E2-by-hand" => in_pools("merge sort of 10 M numbers", "ms", workers, sort(false), [Some(1.0), None]),
+        "E2-better-merge" => better_merge(workers),
+        "E3" => tree(workers),
+        "shallow" => {
+            in_pools("a million joins in a loop, not nested", "ns per join", workers, Shallow, [None; 2])
+        }
+        "wake-up" => wake_up(workers),
+        _ => idle(),
+    }
+}
+
+/// A computation, and how its time is told.
+trait Work: Copy + Sync + 'static {
+    /// What one run needs, made before its time begins.
+    type Input: Send;
+    fn input(self) -> Self::Input;
+    fn run<S: Side>(self, context: &mut S::Context<'_>, input: &mut Self::Input) -> u64;
+    /// Nanoseconds of the unit.
+    fn per(self) -> f64;
+    /// The mode of the Java peer that does the same.
+    fn java(self) -> Option<&'static str> {
+        None
+    }
+}
+
+fn timed(per: f64, run: impl FnOnce() -> u64, expected: Option<u64>) -> anyhow::Result<(Cost, u64)> {
+    let (wall, cpu) = (Instant::now(), ProcessTime::now());
+    let result = run();
+    let (wall, cpu) = (wall.elapsed(), cpu.elapsed());
+    ensure!(expected.is_none_or(|expected| expected == result), "{result} is the wrong result");
+    Ok(((wall.as_nanos() as f64 / per, Some(cpu.as_nanos() as f64 / per)), result))
+}
+
+/// What one thread makes of it is what everyone has to.
+fn reference<W: Work>(work: W) -> u64 {
+    work.run::<Sequential>(&mut (), &mut work.input())
+}
+
+fn sequential<W: Work>(work: W) -> Measure {
+    Box::new(move || {
+        let mut input = work.input();
+        Ok(timed(work.per(), || work.run::<Sequential>(&mut (), &mut input), None)?.0)
+    })
+}
+
+fn ours<W: Work>(work: W, workers: usize, expected: u64) -> Measure {
+    let pool = our_pool(workers);
+    Box::new(move || {
+        let mut input = work.input();
+        let run = || pool.invoke(|| work.run::<Ours>(&mut (), &mut input)).expect("it is not shut down");
+        Ok(timed(work.per(), run, Some(expected))?.0)
+    })
+}
+
+fn rayon<W: Work>(work: W, workers: usize, expected: u64) -> Measure {
+    let pool = rayon_pool(workers);
+    Box::new(move || {
+        let mut input = work.input();
+        let run = || pool.install(|| work.run::<Rayon>(&mut (), &mut input));
+        Ok(timed(work.per(), run, Some(expected))?.0)
+    })
+}
+
+fn chili<W: Work>(work: W, workers: usize, expected: u64) -> Measure {
+    let pool = chili_pool(workers);
+    Box::new(move || {
+        let mut input = work.input();
+        let run = || work.run::<Chili>(&mut pool.scope(), &mut input);
+        Ok(timed(work.per(), run, Some(expected))?.0)
+    })
+}
+
+/// How often a Java peer runs before it counts.
+const JAVA_WARM_UPS: u32 = 10;
+
+fn java(mode: &'static str, per: f64, workers: usize) -> anyhow::Result<Measure> {
+    let mut java = Java::start("src/bin/forkjoin/Forks.java", mode)?;
+    let mut run = move || {
+        let (numbers, _) = java.run(&workers.to_string())?;
+        let wall = numbers.first().context("Java answers a number")?;
+        Ok((*wall as f64 / per, None))
+    };
+    for _ in 0..JAVA_WARM_UPS {
+        run()?;
+    }
+    Ok(Box::new(run))
+}
+
+fn peer(
+    name: &'static str,
+    goal: Option<f64>,
+    start: impl FnOnce() -> anyhow::Result<Measure> + 'static,
+) -> Peer {
+    Peer { name, goal, start: Box::new(start) }
+}
+
+/// One computation in each pool. The goals are against rayon and against chili.
+fn in_pools<W: Work>(
+    what: &str,
+    unit: &'static str,
+    workers: usize,
+    work: W,
+    [rayon_goal, chili_goal]: [Option<f64>; 2],
+) -> Row {
+    let expected = reference(work);
+    let mut peers = vec![
+        peer("rayon", rayon_goal, move || Ok(rayon(work, workers, expected))),
+        peer("chili", chili_goal, move || Ok(chili(work, workers, expected))),
+        peer("one thread, plain calls", None, move || Ok(sequential(work))),
+    ];
+    if let Some(mode) = work.java() {
+        peers.push(peer("Java ForkJoinPool", None, move || java(mode, work.per(), workers)));
+    }
+    Row { what: format!("{what}, {workers} workers"), unit, ours: ours(work, workers, expected), peers }
+}
+
+// ----- E1 -----
+
+#[derive(Clone, Copy)]
+struct Fibonacci;
+
+const N: u32 = 32;
+
+impl Work for Fibonacci {
+    type Input = ();
+    fn input(self) {}
+    fn run<S: Side>(self, context: &mut S::Context<'_>, (): &mut ()) -> u64 {
+        fibonacci::<S>(context, N)
+    }
+    fn per(self) -> f64 {
+        joins_of_fibonacci(N) as f64
+    }
+    fn java(self) -> Option<&'static str> {
+        Some("fibonacci")
+    }
+}
+
+/// What a join costs more than two calls: with one worker, less the same recursion without joins, measured right before.
+fn overhead() -> Row {
+    fn less_plain_calls(mut measure: Measure) -> Measure {
+        let mut plain = sequential(Fibonacci);
+        Box::new(move || {
+            let (plain, plain_cpu) = plain()?;
+            let (wall, cpu) = measure()?;
+            Ok((wall - plain, cpu.zip(plain_cpu).map(|(cpu, plain)| cpu - plain)))
+        })
+    }
+    let expected = reference(Fibonacci);
+    let peers = vec![
+        peer("chili", Some(0.85), move || Ok(less_plain_calls(chili(Fibonacci, 1, expected)))),
+        peer("rayon", None, move || Ok(less_plain_calls(rayon(Fibonacci, 1, expected)))),
+        peer("Java ForkJoinPool", None, || Ok(less_plain_calls(java("fibonacci", Fibonacci.per(), 1)?))),
+    ];
+    let what = "fib(32), a join for each call, one worker, less plain calls".to_owned();
+    Row { what, unit: "ns per join", ours: less_plain_calls(ours(Fibonacci, 1, expected)), peers }
+}
+
+#[derive(Clone, Copy)]
+struct Coarse;
+
+impl Work for Coarse {
+    type Input = ();
+    fn input(self) {}
+    fn run<S: Side>(self, context: &mut S::Context<'_>, (): &mut ()) -> u64 {
+        coarse::<S>(context, 64, 60_000)
+    }
+    fn per(self) -> f64 {
+        1e6
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Shallow;
+
+impl Work for Shallow {
+    type Input = ();
+    fn input(self) {}
+    fn run<S: Side>(self, context: &mut S::Context<'_>, (): &mut ()) -> u64 {
+        shallow::<S>(context, 1_000_000)
+    }
+    fn per(self) -> f64 {
+        1e6
+    }
+}
+
+// ----- E2 -----
+
+const NUMBERS: usize = 10_000_000;
+
+#[derive(Clone, Copy)]
+struct Sort {
+    unsorted: &'static [u32],
+    is_better: bool,
+}
+
+fn sort(is_better: bool) -> Sort {
+    Sort { unsorted: numbers(NUMBERS).leak(), is_better }
+}
+
+impl Work for Sort {
+    /// The numbers, and room for as many.
+    type Input = (Vec<u32>, Vec<u32>);
+
+    fn input(self) -> Self::Input {
+        (self.unsorted.to_vec(), self.unsorted.to_vec())
+    }
+
+    fn run<S: Side>(self, context: &mut S::Context<'_>, (all, scratch): &mut Self::Input) -> u64 {
+        let sort = if self.is_better { better_merge_sort::<S> } else { merge_sort::<S> };
+        sort(context, all, scratch);
+        u64::from(all.is_sorted())
+    }
+
+    fn per(self) -> f64 {
+        1e6
+    }
+
+    fn java(self) -> Option<&'static str> {
+        (!self.is_better).then_some("merge-sort")
+    }
+}
+
+fn better_merge(workers: usize) -> Row {
+    let (better, listing) = (sort(true), sort(false));
+    let peers = vec![
+        peer("rayon, the plain listing", Some(0.6), move || Ok(rayon(listing, workers, 1))),
+        peer("rayon, the same listing", None, move || Ok(rayon(better, workers, 1))),
+        peer("chili, the same listing", None, move || Ok(chili(better, workers, 1))),
+    ];
+    let what = format!("merge sort of 10 M numbers with a better merge, {workers} workers");
+    Row { what, unit: "ms", ours: ours(better, workers, 1), peers }
+}
+
+fn library_sorts(workers: usize) -> Row {
+    fn sorts(mut sort: impl FnMut(&mut [u32]) + 'static) -> Measure {
+        let unsorted = numbers(NUMBERS);
+        Box::new(move || {
+            let mut all = unsorted.clone();
+            let run = || {
+                sort(&mut all);
+                1
+            };
+            let (cost, _) = timed(1e6, run, None)?;
+            ensure!(all.is_sorted(), "it is not sorted");
+            Ok(cost)
+        })
+    }
+    let pool = our_pool(workers);
+    let ours = sorts(move |all| {
+        pool.invoke(|| fork_join::par_sort_unstable(all)).expect("it is not shut down");
+    });
+    let peers = vec![
+        peer("rayon par_sort_unstable", Some(0.65), move || {
+            let pool = rayon_pool(workers);
+            Ok(sorts(move |all| pool.install(|| all.par_sort_unstable())))
+        }),
+        peer("std sort_unstable, one thread", None, || Ok(sorts(<[u32]>::sort_unstable))),
+        peer("Java Arrays.parallelSort", None, move || java("parallel-sort", 1e6, workers)),
+    ];
+    Row { what: format!("10 M random u32, {workers} workers"), unit: "ms", ours, peers }
+}
+
+// ----- E3 -----
+
+const LEVELS: u32 = 24;
+
+#[derive(Clone, Copy)]
+struct Tree(&'static Node);
+
+impl Work for Tree {
+    type Input = ();
+    fn input(self) {}
+    fn run<S: Side>(self, context: &mut S::Context<'_>, (): &mut ()) -> u64 {
+        self.0.sum::<S>(context)
+    }
+    fn per(self) -> f64 {
+        f64::from(1_u32 << LEVELS)
+    }
+    fn java(self) -> Option<&'static str> {
+        Some("tree")
+    }
+}
+
+fn tree(workers: usize) -> Row {
+    let work = Tree(Box::leak(Box::new(Node::tree(LEVELS))));
+    let expected = reference(work);
+    let mut row =
+        in_pools("the sum of a tree of 2^24 nodes", "ns per node", workers, work, [None, Some(0.65)]);
+    let floor = move || -> anyhow::Result<Measure> {
+        Ok(Box::new(move || Ok(timed(work.per(), || work.0.sum_by_two_threads(), Some(expected))?.0)))
+    };
+    row.peers.push(peer("two threads, a half each, no pool", None, floor));
+    row
+}
+
+// ----- asleep -----
+
+/// How long it takes until a second thread runs anything, if all workers were asleep.
+fn wake_up(workers: usize) -> Row {
+    let pool = our_pool(workers.max(2));
+    let ours = until_a_second_thread(move |first, second| {
+        pool.invoke(|| fork_join::join(first, second)).expect("it is not shut down");
+    });
+    // Not chili: it offers a half only at a later join, so a single one is never offered.
+    let peers = vec![peer("rayon", None, move || {
+        let pool = rayon_pool(workers.max(2));
+        Ok(until_a_second_thread(move |first, second| _ = pool.install(|| rayon::join(first, second))))
+    })];
+    Row { what: "until a second thread runs anything, pool asleep".into(), unit: "µs", ours, peers }
+}
+
+type Half<'a> = &'a (dyn Fn() + Sync);
+
+fn until_a_second_thread(join: impl Fn(Half<'_>, Half<'_>) + 'static) -> Measure {
+    Box::new(move || {
+        thread::sleep(Duration::from_millis(20)); // so that nobody spins any more
+        let start = Instant::now();
+        let begun = Mutex::new(None);
+        let is_there = || begun.lock().is_ok_and(|begun| begun.is_some());
+        let waits = || {
+            while !is_there() && start.elapsed() < Duration::from_secs(1) {
+                std::hint::spin_loop();
+            }
+        };
+        join(&waits, &|| *begun.lock().expect("it does not panic") = Some(start.elapsed()));
+        let begun = begun.lock().expect("it does not panic").context("the second half was not called")?;
+        Ok((begun.as_nanos() as f64 / 1e3, None))
+    })
+}
+
+// ----- idle -----
+
+/// What eight workers use that have nothing to do, after they had something.
+fn idle() -> Row {
+    let ours = idles(|| {
+        let pool = our_pool(8);
+        pool.invoke(begin::<Ours>).expect("it is not shut down");
+        pool
+    });
+    let peers = vec![
+        peer("rayon", None, || {
+            Ok(idles(|| {
+                let pool = rayon_pool(8);
+                pool.install(begin::<Rayon>);
+                pool
+            }))
+        }),
+        peer("chili", None, || {
+            Ok(idles(|| {
+                let pool = chili_pool(8);
+                coarse::<Chili>(&mut pool.scope(), 64, 10_000);
+                pool
+            }))
+        }),
+    ];
+    Row { what: "eight idle workers".into(), unit: "µs of processor time per second", ours, peers }
+}
+
+fn begin<S: for<'a> Side<Context<'a> = ()>>() -> u64 {
+    coarse::<S>(&mut (), 64, 10_000)
+}
+
+fn idles<P>(make: impl Fn() -> P + 'static) -> Measure {
+    Box::new(move || {
+        let pool = make();
+        thread::sleep(Duration::from_millis(100));
+        let used = ProcessTime::now();
+        thread::sleep(Duration::from_secs(1));
+        let used = used.elapsed();
+        drop(pool);
+        Ok((used.as_nanos() as f64 / 1e3, None))
+    })
+}

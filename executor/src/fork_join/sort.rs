@@ -1,0 +1,115 @@
+//! Sorting: quicksort whose partitions and halves are done by several workers.
+//!
+//! The two sides of a partition are independent, so they are the halves of a [`join`]. That alone leaves the first partition,
+//! of all elements, to one worker, and half of the workers idle during the second. So a long partition is done in parallel,
+//! too: each half of the slice is partitioned by the same pivot, and then what is in the wrong half changes places.
+//!
+//! ```text
+//!   left half            right half
+//!   ├ less ┤├ not less ┤├ less ┤├ not less ┤
+//!            └──── change places ────┘
+//! ```
+//!
+//! Short pieces are sorted by the standard library, whose sort on one thread is hard to beat. So is a piece whose pivots keep
+//! being bad, so the whole never takes longer than that order of magnitude.
+//!
+//! Quicksort is by Hoare (1961). The partition is Lomuto's, in the form without a branch that depends on the elements: a wrong
+//! guess of the processor costs more than an exchange that was not necessary.
+
+use super::join::join;
+use super::par::threads;
+
+/// Shorter pieces are sorted on one thread.
+const LEAF: usize = 1 << 14;
+/// So many pieces for each worker are enough to keep all of them busy until the end.
+const PIECES: usize = 32;
+/// Shorter pieces are partitioned on one thread.
+const PARTITION: usize = 1 << 17;
+/// Of so many elements the median is the pivot.
+const SAMPLE: usize = 255;
+
+/// Sorts a slice, on the workers of this pool, or of the common one. Equal elements may change places.
+///
+/// ```
+/// use executor::fork_join::par_sort_unstable;
+///
+/// let mut words = ["quick", "sort", "by", "halves"];
+/// par_sort_unstable(&mut words);
+/// assert_eq!(words, ["by", "halves", "quick", "sort"]);
+/// ```
+///
+/// # Panics
+/// If a comparison does, or if the order is none (`a < b` and `b < a`, say) and that was noticed. Then the elements are in an order that is not specified, and all of them are there.
+///
+/// # Blocking
+/// Blocks until all is done. A cancellation does not end it.
+#[doc(alias = "parallelSort")]
+pub fn par_sort_unstable<T: Ord + Send + Sync>(slice: &mut [T]) {
+    // A random order has a depth of about twice the logarithm; twice that is a bad one.
+    let depth = 4 * slice.len().max(1).ilog2();
+    let leaf = LEAF.max(slice.len() / (PIECES * threads()));
+    sort(slice, leaf, depth);
+}
+
+fn sort<T: Ord + Send + Sync>(slice: &mut [T], leaf: usize, depth: u32) {
+    if slice.len() <= leaf || depth == 0 {
+        return slice.sort_unstable();
+    }
+    let pivot = median_of_sample(slice);
+    slice.swap(0, pivot);
+    let (pivot, rest) = slice.split_first_mut().expect("it is longer than a leaf");
+    let less = partition(rest, &|element| *element < *pivot);
+    let is_lopsided = less < rest.len() / 8;
+    if is_lopsided {
+        // Many elements may equal the pivot. They are in their places as soon as they stand beside it.
+        let equal = partition(&mut rest[less..], &|element| *element <= *pivot);
+        let (below, above) = (less, less + equal);
+        slice.swap(0, below);
+        let (left, right) = slice.split_at_mut(above + 1);
+        join(|| sort(&mut left[..below], leaf, depth - 1), || sort(right, leaf, depth - 1));
+    } else {
+        slice.swap(0, less);
+        let (left, right) = slice.split_at_mut(less);
+        join(|| sort(left, leaf, depth - 1), || sort(&mut right[1..], leaf, depth - 1));
+    }
+}
+
+/// The place of the median of elements at equal distances.
+fn median_of_sample<T: Ord>(slice: &[T]) -> usize {
+    let step = slice.len() / SAMPLE;
+    let mut places: [usize; SAMPLE] = std::array::from_fn(|n| n * step);
+    *places.select_nth_unstable_by(SAMPLE / 2, |&a, &b| slice[a].cmp(&slice[b])).1
+}
+
+/// Has those elements first that `is_first` is true of, and says how many they are.
+fn partition<T: Send>(slice: &mut [T], is_first: &(impl Fn(&T) -> bool + Sync)) -> usize {
+    if slice.len() <= PARTITION {
+        return partition_here(slice, is_first);
+    }
+    let middle = slice.len() / 2;
+    let (left, right) = slice.split_at_mut(middle);
+    let (of_left, of_right) = join(|| partition(left, is_first), || partition(right, is_first));
+    let (late, early) = (&mut left[of_left..], &mut right[..of_right]);
+    let wrong = late.len().min(early.len());
+    exchange(&mut late[..wrong], &mut early[of_right - wrong..]);
+    of_left + of_right
+}
+
+fn exchange<T: Send>(left: &mut [T], right: &mut [T]) {
+    if left.len() <= PARTITION {
+        return left.swap_with_slice(right);
+    }
+    let middle = left.len() / 2;
+    let ((left, later_left), (right, later_right)) = (left.split_at_mut(middle), right.split_at_mut(middle));
+    join(|| exchange(left, right), || exchange(later_left, later_right));
+}
+
+fn partition_here<T>(slice: &mut [T], is_first: &impl Fn(&T) -> bool) -> usize {
+    let mut first = 0;
+    for place in 0..slice.len() {
+        let is_one = is_first(&slice[place]); // before the exchange, which the processor need not wait for then
+        slice.swap(first, place);
+        first += usize::from(is_one);
+    }
+    first
+}
