@@ -19,10 +19,10 @@ fn leaves(levels: u32, begun: &Latch) -> Option<u64> {
     if levels == 0 {
         return Some(1);
     }
-    if levels == 10 {
+    if levels >= 10 {
         begun.count_down();
         if CancelToken::current().is_cancelled() {
-            return None; // one look for a thousand leaves
+            return None; // two looks for a thousand leaves
         }
     }
     let (left, right) = join(|| leaves(levels - 1, begun), || leaves(levels - 1, begun));

@@ -1,21 +1,14 @@
-//! The easy way: pieces that are sorted by a loop, and the standard library's `sort`, which merges sorted pieces.
+//! The easy way: a library that does all of it.
 
 use super::input::{input, verdict};
-use super::merge::THRESHOLD;
-use executor::fork_join::par_for_each;
+use executor::fork_join::par_sort_unstable;
 use std::error::Error;
 
-// ANCHOR: sort
-pub fn sort(numbers: &mut [u32]) {
-    let mut pieces: Vec<_> = numbers.chunks_mut(THRESHOLD).collect();
-    par_for_each(&mut pieces[..], |piece| piece.sort_unstable());
-    numbers.sort();
-}
-// ANCHOR_END: sort
-
+// ANCHOR: show
 pub fn show() -> Result<(), Box<dyn Error>> {
     let mut numbers = input();
-    sort(&mut numbers);
+    par_sort_unstable(&mut numbers);
     println!("{}", verdict(&numbers));
     Ok(())
 }
+// ANCHOR_END: show
