@@ -39,7 +39,8 @@ use crate::sync::{Arc, Mutex};
 /// What becomes of a wait that can never end because every thread that could end it waits, too.
 ///
 /// Set by [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation), and obeyed by the threads of that
-/// pool. Before any of it, a pool that has fewer threads than its maximum starts another one.
+/// pool. Before any of it, a pool that has fewer threads than its maximum starts another one. A task can also help by itself,
+/// before it waits: see [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnStarvation {

@@ -94,6 +94,7 @@ examples! {
     core_zero,
     crawl_on_tomorrow,
     discard_oldest,
+    divide_and_conquer,
     drop_is_no_finaliser,
     earlier_deadline,
     forgotten_cancel,
@@ -230,6 +231,36 @@ fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/puzzle_stop.txt");
     let book = fs::read_to_string(book).unwrap();
     measured_until("puzzle", "stop", |printed| printed.replace("\r\n", "\n") == book);
+}
+
+/// Three ways to wait for two halves that go wrong, and three that do not.
+#[test]
+fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
+    let ways = ["plain", "swallow", "help", "fork_join", "library"];
+    each_ends_with("merge_sort", &ways.map(|way| (way, 0)));
+    assert!(!run("merge_sort", "such a way").status.success());
+}
+
+/// After a second, each of its eight threads should have begun. A machine that stands still for so long disturbs that.
+#[test]
+fn merge_sort_spins_until_it_is_cancelled() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/merge_sort_spin.txt");
+    let book = fs::read_to_string(book).unwrap();
+    measured_until("merge_sort", "spin", |printed| printed.replace("\r\n", "\n") == book);
+}
+
+#[test]
+fn merge_sort_mistakes_goes_wrong_in_four_ways() {
+    let ways = ["right_bound", "whole_array", "lost", "missing_brace"];
+    each_ends_with("merge_sort_mistakes", &ways.map(|way| (way, 0)));
+    assert!(!run("merge_sort_mistakes", "such a way").status.success());
+}
+
+/// Its computation would take hours.
+#[test]
+fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
+    each_ends_with("end_of_a_computation", &[("cancel", 0), ("main_returns", 0)]);
+    assert!(!run("end_of_a_computation", "such an end").status.success());
 }
 
 /// The trials of `pool_steps` one by one, as the book runs them.

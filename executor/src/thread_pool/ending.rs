@@ -230,6 +230,11 @@ pub(super) fn is_starting_a_worker(shared: &Shared) -> bool {
     has_duty(shared, |duty| duty == Duty::Start)
 }
 
+/// Whether the calling thread is a worker of this pool.
+pub(super) fn is_worker(shared: &Shared) -> bool {
+    has_duty(shared, |duty| duty == Duty::Work)
+}
+
 fn has_duty(shared: &Shared, wanted: impl Fn(Duty) -> bool) -> bool {
     let address = std::ptr::from_ref(shared).addr();
     let is_there = |pools: &RefCell<Vec<(usize, Duty)>>| {

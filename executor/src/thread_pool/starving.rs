@@ -9,7 +9,7 @@
 //! | whether only waiting workers are left | a thread that is about to sleep | notes that the answer was relied on, and closes the inbox |
 //! | for another worker | a thread that would starve | starts one if there are fewer than the maximum |
 //! | for a spare one | the same | starts one beyond the maximum, if allowed |
-//! | to run a task | the same | runs it on the calling thread, with hooks and counts, below the pool's root token |
+//! | to run a task | the same, or a task that calls `help` | runs it on the calling thread, with hooks and counts, below the pool's root token |
 //!
 //! # Invariants
 //!
@@ -18,6 +18,8 @@
 //! 2. There are `spares` more workers than the maximum at most. When a spare one is dismissed, a worker leaves as one that is
 //!    one too many.
 
+use super::ThreadPoolExecutor;
+use super::ending::is_worker;
 use super::rejection::Refuser;
 use super::shared::Shared;
 use super::state::{PoolState, State};
@@ -26,8 +28,75 @@ use crate::panics::PanicHandler;
 use crate::starvation::OnStarvation;
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
-use crate::wait_graph;
+use crate::wait_graph::{self, OnTop};
 use crate::watcher::Workforce;
+
+/// How many tasks may lie on top of the first by calls of `help`. A stack of 2 MiB has room for a few hundred.
+const MOST_ON_TOP: usize = 100;
+
+impl ThreadPoolExecutor {
+    /// Runs the next task of the queue on the calling thread, which is to be a worker of this pool. False if there is none.
+    ///
+    /// A task that waits for other tasks of its own pool keeps a thread that could run them. With this it can use its thread
+    /// meanwhile, whatever the pool's [`OnStarvation`] is:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use executor::{LifoQueue, ThreadPoolExecutor, prelude::*};
+    ///
+    /// fn sum(pool: &Arc<ThreadPoolExecutor>, numbers: std::ops::Range<u64>) -> u64 {
+    ///     let length = numbers.end - numbers.start;
+    ///     if length <= 100 {
+    ///         return numbers.sum();
+    ///     }
+    ///     let (middle, own) = (numbers.start + length / 2, Arc::clone(pool));
+    ///     let left = pool.submit(move || sum(&own, numbers.start..middle)).expect("the pool accepts tasks");
+    ///     let right = sum(pool, middle..numbers.end);
+    ///     while !left.is_finished() && pool.help() {}
+    ///     right + left.join().expect("it neither panics nor is cancelled")
+    /// }
+    ///
+    /// let pool = Arc::new(ThreadPoolExecutor::builder().queue(LifoQueue::unbounded()).build()?); // one thread
+    /// let own = Arc::clone(&pool);
+    /// assert_eq!(pool.submit(move || sum(&own, 0..1000))?.join()?, 499_500);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Ask before each call whether what you wait for has ended, and join when the answer is false: what is left then runs on
+    /// other threads, or waits for one.
+    ///
+    /// Which task is the next is decided by the queue. A [`LifoQueue`](crate::LifoQueue) gives the one that was submitted
+    /// last, often a part of the caller. A [`FifoQueue`](crate::FifoQueue) gives the oldest. If tasks submit tasks, most of
+    /// them come to lie on top of each other then. At most 100 do; beyond that, this returns false.
+    ///
+    /// # What may go wrong
+    /// The task may be a stranger's, and it runs on top of the calling task:
+    ///
+    /// * It must not need what the caller holds. If it locks a mutex that the caller has locked, the thread waits for itself.
+    /// * If it waits for the caller, neither of them can go on. That wait is reported as starvation.
+    /// * The caller goes on when it has ended, however long it takes, even if what the caller waits for is done long before.
+    ///
+    /// # Elsewhere
+    /// On any other thread this does nothing and returns false: a thread that waits outside keeps none of the pool's, and
+    /// the pool's end could not wait for a task that runs there.
+    ///
+    /// # Blocking
+    /// Returns when the task has ended. The task is counted as `helped` in [`PoolStats`](super::PoolStats), with the pool's
+    /// hooks around it, and a panic in it goes where it goes on any worker.
+    ///
+    /// # Cancellation
+    /// No cancellation point. The task does not hang below the caller's token, but below the pool's, as on any worker.
+    #[doc(alias = "helpQuiesce")]
+    pub fn help(&self) -> bool {
+        if !is_worker(&self.shared) {
+            return false;
+        }
+        let Some(_on_top) = OnTop::begin(MOST_ON_TOP) else { return false };
+        let Some(task) = Workforce::take_next(&*self.shared) else { return false };
+        Workforce::help(&*self.shared, task);
+        true
+    }
+}
 
 impl Workforce for Shared {
     fn waits_for_threads(&self, waiting: usize) -> bool {

@@ -49,7 +49,7 @@ mod report; // what is said if nothing can
 mod relief; // and what can be done about it
 
 pub(crate) use lines::{enter as enter_line, leave as leave_line};
-pub(crate) use relief::Relief;
+pub(crate) use relief::{OnTop, Relief};
 pub(crate) use threads::{Employment, Worker, concerns_this_thread, helper, see_to, work_for};
 
 use self::waiting::{Wait, Waiting};

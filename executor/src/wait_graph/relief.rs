@@ -99,15 +99,16 @@ fn collected(wait: &Wait) -> Option<(usize, usize)> {
 }
 
 thread_local! {
-    /// How many tasks the thread runs on top of those that wait for them.
+    /// How many tasks the thread runs on top of those that wait.
     static HELPING: Cell<usize> = Cell::new(0);
 }
 
 /// The thread runs a task on top of one that waits, until this is dropped.
-struct OnTop;
+pub(crate) struct OnTop;
 
 impl OnTop {
-    fn begin(most: usize) -> Option<Self> {
+    /// None if there are `most` already.
+    pub(crate) fn begin(most: usize) -> Option<Self> {
         HELPING.with(|helping| {
             let is_allowed = helping.get() < most;
             is_allowed.then(|| {

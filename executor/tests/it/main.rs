@@ -16,6 +16,7 @@ mod auto_traits; // what can be sent to and shared with other threads, and survi
 
 mod scope; // tasks that borrow from the stack
 mod fork_join; // work that splits itself
+mod divide_and_conquer; // the examples that split a problem: the results of one thread, for every kind of input
 
 // Handles
 mod handle; // joining, looking without waiting, callbacks, and what the outcomes look like

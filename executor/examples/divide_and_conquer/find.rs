@@ -1,0 +1,30 @@
+//! A search in a slice that is not sorted. When one piece has found it, the others stop.
+
+use executor::fork_join::join;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// A piece of so many elements is searched without a look at the flag.
+pub const PIECE: usize = 1000;
+
+// ANCHOR: find
+/// A place of `wanted`, if it is there. If it is there more than once, any of them.
+pub fn find<T: PartialEq + Sync>(items: &[T], wanted: &T) -> Option<usize> {
+    find_in(items, wanted, 0, &AtomicBool::new(false))
+}
+
+fn find_in<T: PartialEq + Sync>(items: &[T], wanted: &T, start: usize, found: &AtomicBool) -> Option<usize> {
+    if found.load(Relaxed) {
+        return None; // another piece has it
+    }
+    if items.len() <= PIECE {
+        let place = items.iter().position(|item| item == wanted)?;
+        found.store(true, Relaxed); // says nothing but that; the place is in the result
+        return Some(start + place);
+    }
+    let middle = items.len() / 2;
+    let (left, right) = items.split_at(middle);
+    let (left, right) =
+        join(|| find_in(left, wanted, start, found), || find_in(right, wanted, start + middle, found));
+    left.or(right)
+}
+// ANCHOR_END: find

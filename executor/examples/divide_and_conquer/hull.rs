@@ -1,0 +1,37 @@
+//! The convex hull of points: quickhull.
+
+use executor::fork_join::join;
+
+pub type Point = (i64, i64);
+
+/// Two numbers to a point.
+pub fn points(numbers: &[u32]) -> Vec<Point> {
+    numbers.chunks_exact(2).map(|pair| (pair[0].into(), pair[1].into())).collect()
+}
+
+/// More than zero if `point` lies to the left of the way from `from` to `to`, and the farther away the more.
+pub fn left_of(from: Point, to: Point, point: Point) -> i64 {
+    (to.0 - from.0) * (point.1 - from.1) - (to.1 - from.1) * (point.0 - from.0)
+}
+
+// ANCHOR: hull
+/// The corners, clockwise from the leftmost. None lies between two others on one line.
+pub fn hull(points: &[Point]) -> Vec<Point> {
+    let (Some(&first), Some(&last)) = (points.iter().min(), points.iter().max()) else { return Vec::new() };
+    if first == last {
+        return vec![first];
+    }
+    let (above, below) = join(|| side(points, first, last), || side(points, last, first));
+    [vec![first], above, vec![last], below].concat()
+}
+
+/// The corners to the left of the way from one corner to another.
+fn side(points: &[Point], from: Point, to: Point) -> Vec<Point> {
+    let outside: Vec<_> = points.iter().copied().filter(|&point| left_of(from, to, point) > 0).collect();
+    let Some(&farthest) = outside.iter().max_by_key(|&&point| (left_of(from, to, point), point)) else {
+        return Vec::new();
+    };
+    let (before, after) = join(|| side(&outside, from, farthest), || side(&outside, farthest, to));
+    [before, vec![farthest], after].concat()
+}
+// ANCHOR_END: hull

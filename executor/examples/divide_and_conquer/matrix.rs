@@ -1,0 +1,35 @@
+//! The product of two matrices, which lie row by row in slices. Halves of its rows are computed at the same time.
+
+use executor::fork_join::join;
+
+/// So many rows are computed by one thread.
+const ROWS: usize = 16;
+
+// ANCHOR: multiply
+/// `a` has rows of length `inner`, and `b` so many rows of length `width`.
+pub fn multiply(a: &[u32], b: &[u32], inner: usize, width: usize) -> Vec<u64> {
+    let mut product = vec![0; a.len() / inner * width];
+    multiply_into(&mut product, a, b, inner, width);
+    product
+}
+
+fn multiply_into(product: &mut [u64], a: &[u32], b: &[u32], inner: usize, width: usize) {
+    let rows = a.len() / inner;
+    if rows > ROWS {
+        let (top, bottom) = a.split_at(rows / 2 * inner);
+        let (into_top, into_bottom) = product.split_at_mut(rows / 2 * width);
+        join(
+            || multiply_into(into_top, top, b, inner, width),
+            || multiply_into(into_bottom, bottom, b, inner, width),
+        );
+        return;
+    }
+    for (row, of_a) in product.chunks_mut(width).zip(a.chunks(inner)) {
+        for (&factor, of_b) in of_a.iter().zip(b.chunks(width)) {
+            for (sum, &other) in row.iter_mut().zip(of_b) {
+                *sum += u64::from(factor) * u64::from(other);
+            }
+        }
+    }
+}
+// ANCHOR_END: multiply

@@ -1,0 +1,40 @@
+//! Quicksort: what is smaller than the pivot to the left, what is larger to the right, and then both sides.
+
+use executor::fork_join::join;
+
+/// Not worth a second thread.
+const THRESHOLD: usize = 1000;
+
+// ANCHOR: sort
+pub fn sort(numbers: &mut [u32]) {
+    if numbers.len() <= THRESHOLD {
+        return numbers.sort_unstable();
+    }
+    let (smaller, larger) = partition(numbers);
+    join(|| sort(smaller), || sort(larger));
+}
+
+/// Moves what is smaller than the pivot to the front and what is larger to the back. What is equal is in its place then.
+fn partition(numbers: &mut [u32]) -> (&mut [u32], &mut [u32]) {
+    let pivot = middle_of([numbers[0], numbers[numbers.len() / 2], numbers[numbers.len() - 1]]);
+    let (mut smaller, mut next, mut larger) = (0, 0, numbers.len());
+    while next < larger {
+        if numbers[next] < pivot {
+            numbers.swap(smaller, next);
+            (smaller, next) = (smaller + 1, next + 1);
+        } else if numbers[next] > pivot {
+            larger -= 1;
+            numbers.swap(next, larger);
+        } else {
+            next += 1;
+        }
+    }
+    let (front, back) = numbers.split_at_mut(larger);
+    (&mut front[..smaller], back)
+}
+// ANCHOR_END: sort
+
+fn middle_of(mut three: [u32; 3]) -> u32 {
+    three.sort_unstable();
+    three[1]
+}

@@ -1,0 +1,63 @@
+//! A computation that would take hours is cancelled, or its process ends.
+//!
+//! ```sh
+//! cargo run -p executor --example end_of_a_computation -- cancel
+//! ```
+//!
+//! The other argument: `main_returns`.
+//!
+//! The book's chapter: Divide and conquer.
+
+use executor::fork_join::{ForkJoinPool, join};
+use executor::{CancelToken, Latch, prelude::*};
+use std::sync::Arc;
+use std::{error::Error, time::Duration};
+
+// ANCHOR: leaves
+/// How many leaves a tree of so many levels has; none if it was not counted to the end.
+fn leaves(levels: u32, begun: &Latch) -> Option<u64> {
+    if levels == 0 {
+        return Some(1);
+    }
+    if levels >= 10 {
+        begun.count_down();
+        if CancelToken::current().is_cancelled() {
+            return None; // two looks for a thousand leaves
+        }
+    }
+    let (left, right) = join(|| leaves(levels - 1, begun), || leaves(levels - 1, begun));
+    Some(left? + right?)
+}
+// ANCHOR_END: leaves
+
+// ANCHOR: cancel
+fn cancel() -> Result<(), Box<dyn Error>> {
+    let (pool, begun) = (ForkJoinPool::new(2)?, Arc::new(Latch::new(1)));
+    let tell = Arc::clone(&begun);
+    let handle = pool.submit(move || leaves(45, &tell))?;
+    begun.wait()?;
+    handle.cancel();
+    println!("join: {}", handle.join().expect_err("it was cancelled"));
+    println!("all pieces have ended: {}", pool.await_quiescence(Duration::from_secs(30)));
+    Ok(())
+}
+// ANCHOR_END: cancel
+
+// ANCHOR: main_returns
+fn main_returns() -> Result<(), Box<dyn Error>> {
+    let begun = Arc::new(Latch::new(1));
+    let tell = Arc::clone(&begun);
+    let _handle = ForkJoinPool::common().submit(move || println!("leaves: {:?}", leaves(45, &tell)))?;
+    begun.wait()?;
+    println!("main: returns");
+    Ok(())
+}
+// ANCHOR_END: main_returns
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("cancel") => cancel(),
+        Some("main_returns") => main_returns(),
+        _ => Err("say which: cancel, main_returns".into()),
+    }
+}

@@ -1,0 +1,37 @@
+//! Merge sort with tasks, in six ways: three that go wrong, and three that do not.
+//!
+//! ```sh
+//! cargo run -p executor --example merge_sort -- plain
+//! ```
+//!
+//! Other arguments: `swallow`, `spin`, `help`, `fork_join`, `library`.
+//!
+//! The book's chapter: Divide and conquer.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod input; // what is sorted
+mod merge; // two sorted halves become one
+mod halves; // each half a task of its own
+mod on_top; // tasks on top of tasks
+
+mod plain; // joins its halves
+mod swallow; // joins them, and merges whatever came of it
+mod spin; // asks until they are done
+mod help; // runs other tasks meanwhile
+mod fork_join; // has a pool that does
+mod library; // has a library that does all of it
+
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("plain") => plain::show(),
+        Some("swallow") => swallow::show(),
+        Some("spin") => spin::show(),
+        Some("help") => help::show(),
+        Some("fork_join") => fork_join::show(),
+        Some("library") => library::show(),
+        _ => Err("say which: plain, swallow, spin, help, fork_join, library".into()),
+    }
+}

@@ -1,0 +1,31 @@
+//! How many tasks lie on top of each other on one stack.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+thread_local! {
+    static NOW: Cell<usize> = const { Cell::new(0) };
+}
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+/// A task has begun on this thread, and ends when this is dropped.
+pub struct OnTop;
+
+impl OnTop {
+    pub fn begin() -> Self {
+        NOW.set(NOW.get() + 1);
+        MOST.fetch_max(NOW.get(), Relaxed);
+        Self
+    }
+}
+
+impl Drop for OnTop {
+    fn drop(&mut self) {
+        NOW.set(NOW.get() - 1);
+    }
+}
+
+/// The most there were since the last call.
+pub fn most() -> usize {
+    MOST.swap(0, Relaxed)
+}

@@ -1,0 +1,29 @@
+//! Mistakes that merge sorts in print are known for, each run on purpose.
+//!
+//! ```sh
+//! cargo run -p executor --example merge_sort_mistakes -- right_bound
+//! ```
+//!
+//! Other arguments: `whole_array`, `lost`, `missing_brace`.
+//!
+//! The book's chapter: Divide and conquer.
+
+#![allow(unreachable_pub)] // the modules read like those of a library
+
+mod right_bound; // which is part of the array for one function, and not for another
+mod whole_array; // the base case sorts all of it
+mod lost; // what that does while another task merges
+mod missing_brace; // so that the function always returns
+
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("right_bound") => right_bound::show(),
+        Some("whole_array") => whole_array::show(),
+        Some("lost") => lost::show()?,
+        Some("missing_brace") => missing_brace::show(),
+        _ => return Err("say which: right_bound, whole_array, lost, missing_brace".into()),
+    }
+    Ok(())
+}
