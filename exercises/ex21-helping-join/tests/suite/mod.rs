@@ -24,7 +24,8 @@ const OFFER: &str =
     "offer one half to the other workers before you run the other one: put it into the queue and wake them";
 const ONCE: &str = "each half runs once: whoever takes it, takes it out, in one step under one lock";
 const WAITS: &str = "the half runs on another worker: join() sleeps until it has ended, and has its result then. What ends has to wake \
-                     who waits, and nothing may come between the look and the wait";
+                     the one that waits for it: a notification that wakes one may wake one that waits for something else. And nothing may come \
+                     between the look and the wait";
 const DOES_NOT_SLEEP: &str = "a half runs elsewhere, and the worker that waits for it does not sleep";
 const SPINS: &str = "a worker with nothing to do must not look again and again: wait on a Condvar";
 const HELPS: &str = "a worker that waits for a half can run what that half has offered, and what that has offered, and so on: look in the queue for a \
@@ -43,17 +44,10 @@ const WAKE: &str = "workers without work and those that wait in a join() sleep, 
 const ENDS: &str = "shutdown() has begun, and a job still joins halves: they are offered, taken back and helped with as before, until the \
                     last job has ended";
 
-pub fn both_results_come_back() {
-    let pool = Pool::new(1);
-    let a = joins(&pool, RESULTS, brings(1), brings(2));
-    run(&pool, 123, RESULTS, joins(&pool, RESULTS, a, brings(3)));
-    shut_down(&pool);
-}
-
 pub fn one_thread_is_enough() {
     let pool = Pool::new(1);
-    run_unless_stuck(&pool, 4, TAKE_BACK, tree(&pool, TAKE_BACK, 2, &Leaves::default()));
-    run(&pool, 7, TAKE_BACK, brings(7));
+    let half = |a, b| joins(&pool, TAKE_BACK, brings(a), brings(b));
+    run_unless_stuck(&pool, 154, TAKE_BACK, joins(&pool, TAKE_BACK, half(1, 2), half(3, 4)));
     shut_down(&pool);
 }
 
@@ -104,18 +98,14 @@ fn apart(gate: &Arc<Gate>) -> (Half, Half) {
     (Box::new(a), Box::new(b))
 }
 
-/// Has the pool run a job that joins those, until one of its workers is at the gate and the other one sleeps in join().
-fn held_at(gate: &Arc<Gate>, pool: &Pool, cause: &'static str) -> Job {
-    let (a, b) = apart(gate);
-    let job = Job::submit(pool, 12, cause, joins(pool, cause, a, b));
+pub fn a_half_that_runs_elsewhere_is_waited_for() {
+    let (pool, gate) = (Pool::new(3), Gate::new());
+    // Two workers can come to wait in join(): one for the half at the gate, and one for the half that waits.
+    let (a, b) = apart(&gate);
+    let half = joins(&pool, WAITS, a, b);
+    let job = Job::submit(&pool, 22, WAITS, with_a_half_elsewhere(&pool, WAITS, half));
     gate.until_reached(OFFER);
     until_others_wait(DOES_NOT_SLEEP, SPINS);
-    job
-}
-
-pub fn a_half_that_runs_elsewhere_is_waited_for() {
-    let (pool, gate) = (Pool::new(2), Gate::new());
-    let job = held_at(&gate, &pool, WAITS);
     if job.has_ended() {
         fail("join() has returned, and one of its halves still runs", WAITS);
     }
@@ -181,10 +171,15 @@ pub fn it_takes_its_own_half_and_no_job() {
 pub fn it_helps_with_nothing_else() {
     let pool = Pool::new(3);
     let (joining, gate, at_gate) = (Arc::<Joining>::default(), Gate::new(), Gate::new());
-    // One half of the job waits for a half of its own, which is at a gate on another worker.
-    let (x, y) = apart(&gate);
+    // One half of the job waits for a half of its own, which submits a job and is at a gate on another worker.
+    let (x, stays) = apart(&gate);
+    let (jobs, another) = (pool.clone(), joining.other("another job", NO_OTHER));
+    let y = move || {
+        submit(&jobs, Box::new(move || drop(another())));
+        stays()
+    };
     let (jobs, mine) = (pool.clone(), Arc::clone(&joining));
-    let waits = move || mine.join(&jobs, NO_OTHER, x, y);
+    let waits = move || mine.join(&jobs, NO_OTHER, x, Box::new(y));
     // Meanwhile the other half of the job offers halves, on two levels, and is at a gate, too.
     let (begun, stays, elsewhere) = (Arc::clone(&gate), Arc::clone(&at_gate), Arc::clone(&joining));
     let first = move || {
@@ -200,8 +195,6 @@ pub fn it_helps_with_nothing_else() {
     };
     let job = Job::submit(&pool, 120, RESULTS, joins(&pool, NO_OTHER, Box::new(waits), Box::new(other)));
     at_gate.until_reached(OFFER);
-    let another = joining.other("another job", NO_OTHER);
-    submit(&pool, Box::new(move || drop(another())));
     until_others_wait(DOES_NOT_SLEEP, SPINS);
     at_gate.open();
     gate.open();
@@ -211,7 +204,10 @@ pub fn it_helps_with_nothing_else() {
 
 pub fn a_wake_up_reaches_who_needs_it() {
     let (pool, gate) = (Pool::new(3), Gate::new());
-    let job = held_at(&gate, &pool, WAKE);
+    let (a, b) = apart(&gate);
+    let job = Job::submit(&pool, 12, WAKE, joins(&pool, WAKE, a, b));
+    gate.until_reached(OFFER);
+    until_others_wait(DOES_NOT_SLEEP, SPINS);
     // One worker waits in join(), one has nothing to do, and one is at the gate.
     run(&pool, 7, WAKE, brings(7));
     gate.open();
@@ -293,9 +289,7 @@ pub fn a_panic_leaves_no_half_behind() {
     }
     gate.open();
     job.ends(NONE_LEFT);
-    shut_down(&pool);
-    // One that has not begun.
-    let pool = Pool::new(1);
+    // One that has not begun, unless the other worker is quick.
     let over = Arc::<Shared<bool>>::default();
     let late = Arc::clone(&over);
     let b = move || {
@@ -321,12 +315,13 @@ fn then_seven(pool: &Pool, a: Half, b: Half, over: Arc<Shared<bool>>) -> Half {
 pub fn shutdown_lets_a_computation_end() {
     let (pool, gate) = (Pool::new(2), Gate::new());
     let (at_gate, halves) = (Arc::clone(&gate), joins(&pool, ENDS, brings(1), brings(2)));
-    let work = move || {
+    let half = move || {
         at_gate.pass();
         halves()
     };
-    let job = Job::submit(&pool, 12, ENDS, Box::new(work));
+    let job = Job::submit(&pool, 22, ENDS, with_a_half_elsewhere(&pool, ENDS, Box::new(half)));
     gate.until_reached(OFFER);
+    until_others_wait(DOES_NOT_SLEEP, SPINS);
     let closing = pool.clone();
     let closer = on_a_thread("closer", Box::new(move || expect("shutdown()", ENDS, || closing.shutdown())));
     until_others_wait("a worker does not sleep while shutdown() waits for a job", SPINS);

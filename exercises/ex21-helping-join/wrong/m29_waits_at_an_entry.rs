@@ -1,5 +1,5 @@
-//! Wrong: a half is noted as ended by the one who takes it out.
-//! The learner sees: there is no result yet.
+//! Wrong: join() runs its half where it is, with its lock held, and leaves its entry in the queue; a worker that comes to the entry waits for the lock.
+//! The learner sees: the other worker waits for a half that is not its affair.
 #![allow(unused)]
 
 use std::any::Any;
@@ -22,7 +22,7 @@ struct Task {
 }
 
 /// What is in the queue: whoever takes it out has the work.
-type Entry = (Arc<Task>, Work);
+type Entry = (Arc<Task>, Arc<Mutex<Option<Work>>>);
 
 thread_local! {
     /// The task that this thread runs; of several on its stack the one on top.
@@ -84,7 +84,7 @@ impl Pool {
     }
 
     fn push(&self, task: Arc<Task>, work: Work) {
-        self.shared.state.lock().unwrap().queue.push_back((task, work));
+        self.shared.state.lock().unwrap().queue.push_back((task, Arc::new(Mutex::new(Some(work)))));
         self.shared.changed.notify_all(); // not one: it may be of use to only one of those who sleep here
     }
 
@@ -148,7 +148,7 @@ impl Pool {
                 return None;
             }
             if let Some(place) = state.queue.iter().position(|(task, _)| task.is_part_of(half)) {
-                return state.queue.remove(place);
+                return state.queue.get(place).cloned();
             }
             state = self.shared.changed.wait(state).unwrap();
         }
@@ -156,13 +156,15 @@ impl Pool {
 
     /// Runs what was taken out of the queue on the calling worker, whatever this one is in the middle of.
     fn run(&self, (task, work): Entry) {
-        if task.parent.is_some() {
-            self.shared.state.lock().unwrap().ended.push(Arc::clone(&task));
-            self.shared.changed.notify_all();
+        if let Some(work) = work.lock().unwrap().take() {
+            let before = RUNS.with(|runs| runs.replace(Some(Arc::clone(&task))));
+            drop(catch_unwind(AssertUnwindSafe(work)));
+            RUNS.with(|runs| *runs.borrow_mut() = before);
+            if task.parent.is_some() {
+                self.shared.state.lock().unwrap().ended.push(task);
+                self.shared.changed.notify_all();
+            }
         }
-        let before = RUNS.with(|runs| runs.replace(Some(Arc::clone(&task))));
-        drop(catch_unwind(AssertUnwindSafe(work))); // no lock is held
-        RUNS.with(|runs| *runs.borrow_mut() = before);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Wrong: both halves are offered, and join() sleeps until others have run them.
-//! The learner sees: a pool of one thread stands still.
+//! Wrong: a worker that waits in join() waits no longer when shutdown() has begun.
+//! The learner sees: there is no result yet.
 #![allow(unused)]
 
 use std::any::Any;
@@ -128,18 +128,7 @@ impl Pool {
         };
         let half = Task::under(RUNS.with(|runs| runs.borrow().clone()));
         self.push(Arc::clone(&half), Box::new(work));
-        let outcome = Arc::new(Mutex::new(None));
-        let place = Arc::clone(&outcome);
-        let work = move || {
-            let outcome = catch_unwind(AssertUnwindSafe(a));
-            *place.lock().unwrap() = Some(outcome);
-        };
-        let other = Task::under(RUNS.with(|runs| runs.borrow().clone()));
-        self.push(Arc::clone(&other), Box::new(work));
-        while let Some(entry) = self.next_towards(&other) {
-            self.run(entry);
-        }
-        let first = outcome.lock().unwrap().take().expect("the half has ended");
+        let first = catch_unwind(AssertUnwindSafe(a));
         while let Some(entry) = self.next_towards(&half) {
             self.run(entry);
         }
@@ -156,6 +145,12 @@ impl Pool {
         loop {
             if let Some(place) = state.ended.iter().position(|ended| Arc::ptr_eq(ended, half)) {
                 state.ended.swap_remove(place);
+                return None;
+            }
+            if let Some(place) = state.queue.iter().position(|(task, _)| task.is_part_of(half)) {
+                return state.queue.remove(place);
+            }
+            if state.shutting_down {
                 return None;
             }
             state = self.shared.changed.wait(state).unwrap();
