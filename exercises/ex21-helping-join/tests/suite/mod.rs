@@ -1,6 +1,6 @@
 //! The properties of a join that helps, each a function. `exercise.toml` lists them and says what each promises.
 
-use exercises_harness::{expect, fail, live_threads, panic_on_purpose};
+use exercises_harness::{expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::Pool;
 use crate::below::{Gate, on_a_thread};
@@ -26,7 +26,6 @@ const ONCE: &str = "each half runs once: whoever takes it, takes it out, in one 
 const WAITS: &str = "the half runs on another worker: join() sleeps until it has ended, and has its result then. What ends has to wake \
                      the one that waits for it: a notification that wakes one may wake one that waits for something else. And nothing may come \
                      between the look and the wait";
-const DOES_NOT_SLEEP: &str = "a half runs elsewhere, and the worker that waits for it does not sleep";
 const SPINS: &str = "a worker with nothing to do must not look again and again: wait on a Condvar";
 const HELPS: &str = "a worker that waits for a half can run what that half has offered, and what that has offered, and so on: look in the queue for a \
                      part of what you wait for, also when it comes while you sleep. Each part has to know by whom it was offered, whoever \
@@ -105,7 +104,7 @@ pub fn a_half_that_runs_elsewhere_is_waited_for() {
     let half = joins(&pool, WAITS, a, b);
     let job = Job::submit(&pool, 22, WAITS, with_a_half_elsewhere(&pool, WAITS, half));
     gate.until_reached(OFFER);
-    until_others_wait(DOES_NOT_SLEEP, SPINS);
+    until_others_wait("a half runs elsewhere, and a worker that waits for it does not sleep", SPINS);
     if job.has_ended() {
         fail("join() has returned, and one of its halves still runs", WAITS);
     }
@@ -151,15 +150,22 @@ pub fn it_helps_with_parts_of_parts() {
     shut_down(&pool);
 }
 
+/// What is submitted brings nothing.
+fn as_job(half: Half) -> Box<dyn FnOnce() + Send> {
+    Box::new(move || {
+        half();
+    })
+}
+
 pub fn it_takes_its_own_half_and_no_job() {
     let pool = Pool::new(1);
     let (jobs, joining) = (pool.clone(), Arc::<Joining>::default());
     let work = move || {
         let older = joining.other("a job that came before the halves", NO_OTHER);
-        submit(&jobs, Box::new(move || drop(older())));
+        submit(&jobs, as_job(older));
         let (newer, inner) = (joining.other("a job that came after the halves", NO_OTHER), jobs.clone());
         let a = move || {
-            submit(&inner, Box::new(move || drop(newer())));
+            submit(&inner, as_job(newer));
             1
         };
         joining.join(&jobs, NO_OTHER, Box::new(a), brings(2))
@@ -175,7 +181,7 @@ pub fn it_helps_with_nothing_else() {
     let (x, stays) = apart(&gate);
     let (jobs, another) = (pool.clone(), joining.other("another job", NO_OTHER));
     let y = move || {
-        submit(&jobs, Box::new(move || drop(another())));
+        submit(&jobs, as_job(another));
         stays()
     };
     let (jobs, mine) = (pool.clone(), Arc::clone(&joining));
@@ -195,7 +201,6 @@ pub fn it_helps_with_nothing_else() {
     };
     let job = Job::submit(&pool, 120, RESULTS, joins(&pool, NO_OTHER, Box::new(waits), Box::new(other)));
     at_gate.until_reached(OFFER);
-    until_others_wait(DOES_NOT_SLEEP, SPINS);
     at_gate.open();
     gate.open();
     job.ends(WAKE);
@@ -207,7 +212,6 @@ pub fn a_wake_up_reaches_who_needs_it() {
     let (a, b) = apart(&gate);
     let job = Job::submit(&pool, 12, WAKE, joins(&pool, WAKE, a, b));
     gate.until_reached(OFFER);
-    until_others_wait(DOES_NOT_SLEEP, SPINS);
     // One worker waits in join(), one has nothing to do, and one is at the gate.
     run(&pool, 7, WAKE, brings(7));
     gate.open();
@@ -274,27 +278,16 @@ pub fn a_panic_is_not_that_of_the_one_who_helps() {
 }
 
 pub fn a_panic_leaves_no_half_behind() {
-    // One that runs elsewhere.
-    let (pool, gate) = (Pool::new(2), Gate::new());
-    let (a, b) = apart(&gate);
-    let then_panics = move || {
-        a();
-        panic_on_purpose()
-    };
-    let job = Job::submit(&pool, 7, NONE_LEFT, then_seven(&pool, Box::new(then_panics), b, Arc::default()));
-    gate.until_reached(OFFER);
-    until_others_wait(DOES_NOT_SLEEP, SPINS);
-    if job.has_ended() {
-        fail("a has panicked, and join() too, while b still runs on another worker", NONE_LEFT);
-    }
-    gate.open();
-    job.ends(NONE_LEFT);
-    // One that has not begun, unless the other worker is quick.
+    let pool = Pool::new(2);
     let over = Arc::<Shared<bool>>::default();
     let late = Arc::clone(&over);
     let b = move || {
         if late.with(|over| *over) {
             fail("a has panicked, and join() too, and then b began", NONE_LEFT);
+        }
+        step("b runs");
+        if late.with(|over| *over) {
+            fail("a has panicked, and join() too, while b still runs on another worker", NONE_LEFT);
         }
         2
     };
@@ -321,10 +314,8 @@ pub fn shutdown_lets_a_computation_end() {
     };
     let job = Job::submit(&pool, 22, ENDS, with_a_half_elsewhere(&pool, ENDS, Box::new(half)));
     gate.until_reached(OFFER);
-    until_others_wait(DOES_NOT_SLEEP, SPINS);
     let closing = pool.clone();
     let closer = on_a_thread("closer", Box::new(move || expect("shutdown()", ENDS, || closing.shutdown())));
-    until_others_wait("a worker does not sleep while shutdown() waits for a job", SPINS);
     gate.open();
     job.ends(ENDS);
     if expect("shutdown()", ENDS, || closer.join()).is_err() {

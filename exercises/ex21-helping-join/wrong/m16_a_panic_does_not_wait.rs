@@ -1,4 +1,5 @@
-//! Right: each task has a list of what it has offered; a worker that waits goes down from its half, and all others from the jobs.
+//! Wrong: if a has panicked, b is taken out of the queue, and join() is over at once, also if b is not there because it runs elsewhere.
+//! The learner sees: join() has panicked, and b still runs.
 #![allow(unused)]
 
 use std::any::Any;
@@ -18,10 +19,10 @@ type Work = Box<dyn FnOnce() + Send>;
 struct Task {
     /// What has offered it: this one waits for it. None for a job.
     parent: Option<Arc<Task>>,
-    work: Mutex<Option<Work>>,
-    /// What it has offered and not yet seen the end of. Changed under the lock of the pool.
-    offered: Mutex<Vec<Arc<Task>>>,
 }
+
+/// What is in the queue: whoever takes it out has the work.
+type Entry = (Arc<Task>, Work);
 
 thread_local! {
     /// The task that this thread runs; of several on its stack the one on top.
@@ -41,8 +42,7 @@ struct Shared {
 }
 
 struct State {
-    /// The jobs that have not ended.
-    queue: VecDeque<Arc<Task>>,
+    queue: VecDeque<Entry>,
     /// The halves that have ended, each until its join() has seen it.
     ended: Vec<Arc<Task>>,
     shutting_down: bool,
@@ -66,7 +66,7 @@ impl Pool {
 
     /// Has a worker run the job some time later. A panic ends the job and nothing else.
     pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
-        self.push(Task::new(None, Box::new(job)));
+        self.push(Task::under(None), Box::new(job));
     }
 
     /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns when they are gone. It is
@@ -83,26 +83,26 @@ impl Pool {
         }
     }
 
-    fn push(&self, task: Arc<Task>) {
-        self.shared.state.lock().unwrap().queue.push_back(task);
+    fn push(&self, task: Arc<Task>, work: Work) {
+        self.shared.state.lock().unwrap().queue.push_back((task, work));
         self.shared.changed.notify_all(); // not one: it may be of use to only one of those who sleep here
     }
 
     /// What a worker does.
     fn work(&self) {
-        while let Some(task) = self.next() {
-            self.run(&task);
+        while let Some(entry) = self.next() {
+            self.run(entry);
         }
     }
 
     /// Waits for what is oldest in the queue. `None`: the queue is empty, and the pool is shutting down.
-    fn next(&self) -> Option<Arc<Task>> {
+    fn next(&self) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
-            if let Some(task) = state.queue.iter().find_map(Task::open) {
-                return Some(task);
+            if let Some(entry) = state.queue.pop_front() {
+                return Some(entry);
             }
-            if state.shutting_down && state.queue.is_empty() {
+            if state.shutting_down {
                 return None;
             }
             state = self.shared.changed.wait(state).unwrap();
@@ -126,15 +126,18 @@ impl Pool {
             let outcome = catch_unwind(AssertUnwindSafe(b));
             *place.lock().unwrap() = Some(outcome);
         };
-        let half = Task::new(RUNS.with(|runs| runs.borrow().clone()), Box::new(work));
-        let offerer = half.parent.clone().expect("a job calls join()");
-        let state = self.shared.state.lock().unwrap();
-        offerer.offered.lock().unwrap().push(Arc::clone(&half));
-        drop(state);
-        self.shared.changed.notify_all();
+        let half = Task::under(RUNS.with(|runs| runs.borrow().clone()));
+        self.push(Arc::clone(&half), Box::new(work));
         let first = catch_unwind(AssertUnwindSafe(a));
-        while let Some(task) = self.next_towards(&half) {
-            self.run(&task);
+        let first = match first {
+            Ok(first) => Ok(first),
+            Err(panic) => {
+                self.shared.state.lock().unwrap().queue.retain(|(task, _)| !Arc::ptr_eq(task, &half));
+                resume_unwind(panic)
+            }
+        };
+        while let Some(entry) = self.next_towards(&half) {
+            self.run(entry);
         }
         let second = result.lock().unwrap().take().expect("the half has ended");
         match (first, second) {
@@ -144,48 +147,46 @@ impl Pool {
     }
 
     /// Waits for something that brings the end of this half nearer: itself, or a part of it. `None`: it has ended.
-    fn next_towards(&self, half: &Arc<Task>) -> Option<Arc<Task>> {
+    fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
             if let Some(place) = state.ended.iter().position(|ended| Arc::ptr_eq(ended, half)) {
                 state.ended.swap_remove(place);
                 return None;
             }
-            if let Some(task) = Task::open(half) {
-                return Some(task);
+            if let Some(place) = state.queue.iter().position(|(task, _)| task.is_part_of(half)) {
+                return state.queue.remove(place);
             }
             state = self.shared.changed.wait(state).unwrap();
         }
     }
 
-    /// Runs a task on the calling worker, whatever this one is in the middle of.
-    fn run(&self, task: &Arc<Task>) {
-        let Some(work) = task.work.lock().unwrap().take() else { return };
-        let before = RUNS.with(|runs| runs.replace(Some(Arc::clone(task))));
+    /// Runs what was taken out of the queue on the calling worker, whatever this one is in the middle of.
+    fn run(&self, (task, work): Entry) {
+        let before = RUNS.with(|runs| runs.replace(Some(Arc::clone(&task))));
         drop(catch_unwind(AssertUnwindSafe(work))); // no lock is held
         RUNS.with(|runs| *runs.borrow_mut() = before);
-        let mut state = self.shared.state.lock().unwrap();
-        if let Some(offerer) = &task.parent {
-            offerer.offered.lock().unwrap().retain(|half| !Arc::ptr_eq(half, task));
-            state.ended.push(Arc::clone(task));
-        } else {
-            state.queue.retain(|job| !Arc::ptr_eq(job, task));
+        if task.parent.is_some() {
+            self.shared.state.lock().unwrap().ended.push(task);
+            self.shared.changed.notify_all();
         }
-        drop(state);
-        self.shared.changed.notify_all();
     }
 }
 
 impl Task {
-    fn new(parent: Option<Arc<Task>>, work: Work) -> Arc<Self> {
-        Arc::new(Self { parent, work: Mutex::new(Some(work)), offered: Mutex::default() })
+    fn under(parent: Option<Arc<Task>>) -> Arc<Self> {
+        Arc::new(Self { parent })
     }
 
-    /// This one, if it has not begun, or else something in it that has not.
-    fn open(self: &Arc<Self>) -> Option<Arc<Self>> {
-        if self.work.lock().unwrap().is_some() {
-            return Some(Arc::clone(self));
+    /// Whether it is this half, or was offered by a part of it.
+    fn is_part_of(self: &Arc<Self>, half: &Arc<Task>) -> bool {
+        let mut task = Some(self);
+        while let Some(part) = task {
+            if Arc::ptr_eq(part, half) {
+                return true;
+            }
+            task = part.parent.as_ref();
         }
-        self.offered.lock().unwrap().iter().find_map(Self::open)
+        false
     }
 }
