@@ -1,6 +1,6 @@
 //! The properties under the model: `src/exercise.rs`, compiled against locks and threads whose schedule the test decides.
 
-use exercises_harness::model::{below, check, probe, sync};
+use exercises_harness::model::{check, probe, sync};
 
 mod suite;
 

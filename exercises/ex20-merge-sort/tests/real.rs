@@ -1,6 +1,6 @@
 //! The same properties on real threads.
 
-use exercises_harness::real::{below, check, probe, sync};
+use exercises_harness::real::{check, probe, sync};
 
 mod suite;
 
