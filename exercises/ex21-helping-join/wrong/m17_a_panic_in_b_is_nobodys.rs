@@ -1,5 +1,5 @@
 //! Wrong: b is called as it is: if it panics, nothing is noted, and it never ends.
-//! The learner sees: join() waits for ever.
+//! The learner sees: join() never returns.
 #![allow(unused)]
 
 use std::any::Any;

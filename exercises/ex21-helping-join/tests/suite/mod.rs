@@ -31,7 +31,7 @@ const HELPS: &str = "a worker that waits for a half can run what that half has o
                      part of what you wait for, also when it comes while you sleep. Each part has to know by whom it was offered, whoever \
                      runs it and whatever that one ran before";
 const NO_OTHER: &str = "a worker that waits in join() may run the half that it waits for, and parts of it. Anything else can need a lock that \
-                        the waiting job holds, or take for ever, and it is on top of it on the same stack: leave it in the queue";
+                        the waiting job holds, or never end, and it is on top of it on the same stack: leave it in the queue";
 const THREADS: &str = "a pool has as many threads as it was given: who waits can run the half itself";
 const PANIC: &str = "catch the panic of each half where you call it, keep it as the result of this half, and let it go on in the join() of that half \
                      (std::panic::resume_unwind), and nowhere else";
