@@ -1,0 +1,53 @@
+//! Right: short parts are sorted by insertion, and the left half is taken from a queue.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::{Arc, Mutex, thread};
+
+// ----- Given. -----
+
+/// A part was not sorted: it panicked, or a part of it did, or it was never called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failed;
+
+/// What sorts one half.
+pub type Half<'a> = Box<dyn FnOnce() -> Result<(), Failed> + Send + 'a>;
+
+/// Calls two halves: at once if it has a thread for each, otherwise one after the other.
+pub trait Joiner: Sync {
+    /// Calls both halves, on any threads and in any order, and returns when both have ended. It gives an error if one of
+    /// them has given an error or has panicked, or if it could not call it.
+    fn join<'a>(&self, one: Half<'a>, other: Half<'a>) -> Result<(), Failed>;
+}
+
+// ----- Yours. -----
+
+/// Sorts the items; equal items keep their order. A part of more than `threshold` items, and of more than one, is split in the
+/// middle, and `joiner` calls what sorts its halves. An error says that a part was not sorted: then the items are all
+/// there, in some order.
+pub fn sort<T: Ord + Clone + Send + Sync>(
+    items: &mut [T],
+    threshold: usize,
+    joiner: &dyn Joiner,
+) -> Result<(), Failed> {
+    if items.len() <= threshold.max(1) {
+        for sorted in 1..items.len() {
+            let place = items[..sorted].partition_point(|item| *item <= items[sorted]);
+            items[place..=sorted].rotate_right(1);
+        }
+        return Ok(());
+    }
+    let (left, right) = items.split_at_mut(items.len() / 2);
+    joiner.join(Box::new(|| sort(left, threshold, joiner)), Box::new(|| sort(right, threshold, joiner)))?;
+    let (mut left, mut right) = (VecDeque::from(left.to_vec()), VecDeque::from(right.to_vec()));
+    let mut next = || match (left.front(), right.front()) {
+        (Some(one), Some(other)) if other < one => right.pop_front(),
+        (Some(_), _) => left.pop_front(),
+        (None, _) => right.pop_front(),
+    };
+    let merged: Vec<T> = std::iter::from_fn(|| next()).collect();
+    items.clone_from_slice(&merged);
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! Items that write down what they are compared with, and a joiner that writes down what it is asked to join.
+
+use std::cmp::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use exercises_harness::{expect, fail, panic_on_purpose};
+
+use super::super::exercise::{Failed, Half, Joiner, sort};
+use super::{AT_ONCE, NO_END};
+use crate::probe::{Counter, Shared};
+use crate::sync::{Arc, thread};
+
+/// How halves are called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum How {
+    /// First the one, then the other, on the thread that asks.
+    InTurn,
+    /// First the other.
+    OtherFirst,
+    /// Each on a thread of its own.
+    AtOnce,
+}
+
+/// What becomes of the halves of a join that gives an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Calls {
+    Both,
+    One,
+    None,
+}
+
+/// An item; those with equal keys are equal.
+#[derive(Clone)]
+pub(super) struct Item {
+    pub(super) key: u32,
+    /// Where it was at first.
+    pub(super) number: usize,
+    bench: Arc<Bench>,
+}
+
+impl Ord for Item {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bench.compares(self.number, other.number);
+        self.key.cmp(&other.key)
+    }
+}
+
+impl PartialOrd for Item {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Item {}
+
+/// The joiner, and what it has seen.
+pub(super) struct Bench {
+    how: How,
+    /// How many it sorts.
+    items: Shared<usize>,
+    pub(super) seen: Shared<Seen>,
+    /// The join with this number gives an error.
+    fails: Option<(usize, Calls)>,
+    /// The comparison with this number panics.
+    panics: Option<usize>,
+    /// Each thread waits here, at its first comparison in a join, until two have come.
+    pub(super) meet: Option<Counter>,
+}
+
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) joins: usize,
+    pub(super) comparisons: usize,
+    /// How many joins have not returned.
+    open: usize,
+    /// The parts that are being sorted, each in the one before; the first is the whole. Only if halves are called in turn.
+    parts: Vec<Part>,
+    /// How many items the two halves of each join have compared; the last join to end is that of the whole.
+    pub(super) splits: Vec<(usize, usize)>,
+    /// What both halves of a part have compared.
+    pub(super) shared: Vec<usize>,
+    /// A part failed, and after that it compared items, or said that all was well.
+    pub(super) went_on: bool,
+    pub(super) hidden: bool,
+    pub(super) threads: Vec<thread::ThreadId>,
+}
+
+#[derive(Default)]
+struct Part {
+    /// The items that it has compared.
+    compared: Vec<usize>,
+    failed: bool,
+}
+
+impl Seen {
+    fn part(&mut self) -> Option<&mut Part> {
+        self.parts.last_mut()
+    }
+
+    fn note_failure(&mut self, failed: bool) {
+        if let Some(part) = self.part() {
+            part.failed |= failed;
+        }
+    }
+}
+
+/// What is left of a sort.
+pub(super) struct Outcome {
+    /// None if it panicked.
+    pub(super) result: Option<Result<(), Failed>>,
+    pub(super) items: Vec<Item>,
+}
+
+impl Bench {
+    pub(super) fn new(how: How) -> Self {
+        Self { how, items: Shared::default(), seen: Shared::default(), fails: None, panics: None, meet: None }
+    }
+
+    /// Of each two threads that compare items in a join, the first waits for the second.
+    pub(super) fn where_they_meet() -> Self {
+        Self {
+            meet: Some(Counter::new("the other half to compare its first items")),
+            ..Self::new(How::AtOnce)
+        }
+    }
+
+    /// The first join is number 1.
+    pub(super) fn that_fails(join: usize, calls: Calls) -> Self {
+        Self { fails: Some((join, calls)), ..Self::new(How::InTurn) }
+    }
+
+    /// The first comparison is number 1.
+    pub(super) fn that_panics(comparison: usize) -> Self {
+        Self { panics: Some(comparison), ..Self::new(How::InTurn) }
+    }
+
+    /// Sorts items with these keys. `cause` is the likely cause if that never ends.
+    pub(super) fn sort(self, keys: &[u32], threshold: usize, cause: &str) -> (Outcome, Arc<Self>) {
+        let bench = Arc::new(self);
+        let item = |(number, key): (usize, &u32)| Item { key: *key, number, bench: Arc::clone(&bench) };
+        let mut items: Vec<Item> = keys.iter().enumerate().map(item).collect();
+        bench.items.with(|items| *items = keys.len());
+        bench.seen.with(|seen| seen.parts.push(Part::default()));
+        let call = || sort(&mut items, threshold, &*bench);
+        let result = expect("sort()", cause, || catch_unwind(AssertUnwindSafe(call))).ok();
+        bench.seen.with(|seen| {
+            let part = seen.parts.pop().unwrap_or_default();
+            seen.hidden |= part.failed && result == Some(Ok(()));
+        });
+        (Outcome { result, items }, bench)
+    }
+
+    fn compares(&self, one: usize, other: usize) {
+        let me = thread::current().id();
+        let (number, meets) = self.seen.with(|seen| {
+            seen.comparisons += 1;
+            if let Some(part) = seen.part() {
+                let failed = part.failed;
+                part.compared.extend([one, other]);
+                seen.went_on |= failed;
+            }
+            let is_new = (seen.open > 0 || self.meet.is_none()) && !seen.threads.contains(&me);
+            if is_new {
+                seen.threads.push(me);
+            }
+            (seen.comparisons, is_new)
+        });
+        if self.panics == Some(number) {
+            panic_on_purpose();
+        }
+        if let Some(meet) = self.meet.as_ref().filter(|_| meets) {
+            meet.add();
+            expect("waiting for the other half to begin", AT_ONCE, || meet.wait_for(2));
+        }
+    }
+
+    /// Notes that a join begins; says what it is to do if it is to fail.
+    fn begins(&self) -> Option<Calls> {
+        let (joins, open) = self.seen.with(|seen| {
+            seen.joins += 1;
+            seen.open += 1;
+            (seen.joins, seen.open)
+        });
+        let items = self.items.with(|items| *items);
+        if open > items {
+            fail(&format!("{items} items, and {open} calls of join(), each inside the one before"), NO_END);
+        }
+        self.fails.filter(|(number, _)| *number == joins).map(|(_, calls)| calls)
+    }
+
+    /// Calls a half on this thread. Gives what it has compared, and whether it has failed.
+    fn call(&self, half: Half<'_>) -> (Vec<usize>, bool) {
+        self.seen.with(|seen| seen.parts.push(Part::default()));
+        let is_ok = is_ok(half);
+        self.seen.with(|seen| {
+            let mut part = seen.parts.pop().unwrap_or_default();
+            seen.hidden |= part.failed && is_ok;
+            part.compared.sort_unstable();
+            part.compared.dedup();
+            if let Some(outer) = seen.part() {
+                outer.compared.extend(&part.compared);
+            }
+            (part.compared, part.failed || !is_ok)
+        })
+    }
+
+    fn in_turn(&self, first: Half<'_>, second: Half<'_>) -> bool {
+        let (one, one_failed) = self.call(first);
+        let (other, other_failed) = self.call(second);
+        let failed = one_failed || other_failed;
+        self.seen.with(|seen| {
+            seen.shared.extend(one.iter().filter(|number| other.contains(number)));
+            seen.splits.push((one.len().max(1), other.len().max(1))); // one alone is not compared
+            seen.note_failure(failed);
+        });
+        failed
+    }
+}
+
+fn is_ok(half: Half<'_>) -> bool {
+    matches!(catch_unwind(AssertUnwindSafe(half)), Ok(Ok(())))
+}
+
+fn ended_well(thread: thread::ScopedJoinHandle<'_, bool>) -> bool {
+    thread.join().unwrap_or(false)
+}
+
+impl Joiner for Bench {
+    fn join<'a>(&self, one: Half<'a>, other: Half<'a>) -> Result<(), Failed> {
+        let fails = self.begins();
+        let failed = match (fails, self.how) {
+            (Some(Calls::None), _) => true,
+            (Some(Calls::One), _) => {
+                self.call(one);
+                true
+            }
+            (Some(Calls::Both), _) => {
+                self.in_turn(one, other);
+                true
+            }
+            (None, How::InTurn) => self.in_turn(one, other),
+            (None, How::OtherFirst) => self.in_turn(other, one),
+            (None, How::AtOnce) => thread::scope(|threads| {
+                let other = threads.spawn(move || is_ok(other));
+                let one = threads.spawn(move || is_ok(one));
+                !(ended_well(one) & ended_well(other))
+            }),
+        };
+        self.seen.with(|seen| {
+            seen.open -= 1;
+            seen.note_failure(failed);
+        });
+        if failed { Err(Failed) } else { Ok(()) }
+    }
+}

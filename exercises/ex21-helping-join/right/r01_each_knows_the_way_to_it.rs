@@ -1,0 +1,185 @@
+//! Right: each task has a number, and the numbers of all above it; there is no reference from one to another.
+#![allow(unused)]
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
+
+// ----- Given, and right as it is for jobs that do not wait. What else the queue and a worker have to know is yours to add. -----
+
+/// What a worker calls.
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A job, or a half that was offered.
+struct Task {
+    /// The numbers of those above it, from the job down, and its own.
+    way: Vec<u64>,
+    work: Mutex<Option<Work>>,
+}
+
+thread_local! {
+    /// The way to the task that this thread runs; of several on its stack the one on top.
+    static RUNS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs jobs on a fixed number of threads of its own. Clones are the same pool: a job that calls `join` has one.
+#[derive(Clone)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// There is work in the queue, a half has ended, or the end has come.
+    changed: Condvar,
+}
+
+struct State {
+    queue: VecDeque<Arc<Task>>,
+    numbers: u64,
+    /// The halves that have ended, each until its join() has seen it.
+    ended: Vec<u64>,
+    shutting_down: bool,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Pool {
+    /// Starts `threads` threads, which wait for work.
+    pub fn new(threads: usize) -> Self {
+        let state = State {
+            queue: VecDeque::new(),
+            numbers: 0,
+            ended: Vec::new(),
+            shutting_down: false,
+            threads: Vec::new(),
+        };
+        let pool = Self { shared: Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }) };
+        let start = |_| {
+            let pool = pool.clone();
+            thread::spawn(move || pool.work())
+        };
+        let threads = (0..threads).map(start).collect();
+        pool.shared.state.lock().unwrap().threads = threads;
+        pool
+    }
+
+    /// Has a worker run the job some time later. A panic ends the job and nothing else.
+    pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
+        let task = self.task(Vec::new(), Box::new(job));
+        self.push(task);
+    }
+
+    /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns when they are gone. It is
+    /// called once, and not by a job.
+    pub fn shutdown(&self) {
+        let threads = {
+            let mut state = self.shared.state.lock().unwrap();
+            state.shutting_down = true;
+            mem::take(&mut state.threads)
+        };
+        self.shared.changed.notify_all();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+
+    fn task(&self, mut way: Vec<u64>, work: Work) -> Arc<Task> {
+        let mut state = self.shared.state.lock().unwrap();
+        state.numbers += 1;
+        way.push(state.numbers);
+        Arc::new(Task { way, work: Mutex::new(Some(work)) })
+    }
+
+    fn push(&self, task: Arc<Task>) {
+        self.shared.state.lock().unwrap().queue.push_back(task);
+        self.shared.changed.notify_all(); // not one: it may be of use to only one of those who sleep here
+    }
+
+    /// What a worker does.
+    fn work(&self) {
+        while let Some(task) = self.next() {
+            self.run(&task);
+        }
+    }
+
+    /// Waits for what is oldest in the queue. `None`: the queue is empty, and the pool is shutting down.
+    fn next(&self) -> Option<Arc<Task>> {
+        let mut state = self.shared.state.lock().unwrap();
+        loop {
+            if let Some(task) = state.queue.pop_front() {
+                return Some(task);
+            }
+            if state.shutting_down {
+                return None;
+            }
+            state = self.shared.changed.wait(state).unwrap();
+        }
+    }
+}
+
+// ----- Yours. -----
+
+impl Pool {
+    /// Runs both halves, at once if another worker is free, and returns both results. A job of this pool calls it, or a half that such a
+    /// job has joined. If a half panics, it panics in the same way when neither of them can run any more.
+    pub fn join<A: Send + 'static, B: Send + 'static>(
+        &self,
+        a: impl FnOnce() -> A + Send + 'static,
+        b: impl FnOnce() -> B + Send + 'static,
+    ) -> (A, B) {
+        let result = Arc::new(Mutex::new(None));
+        let place = Arc::clone(&result);
+        let work = move || {
+            let outcome = catch_unwind(AssertUnwindSafe(b));
+            *place.lock().unwrap() = Some(outcome);
+        };
+        let half = self.task(RUNS.with(|runs| runs.borrow().clone()), Box::new(work));
+        self.push(Arc::clone(&half));
+        let first = catch_unwind(AssertUnwindSafe(a));
+        while let Some(task) = self.next_towards(&half) {
+            self.run(&task);
+        }
+        let second = result.lock().unwrap().take().expect("the half has ended");
+        match (first, second) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(panic), _) | (_, Err(panic)) => resume_unwind(panic),
+        }
+    }
+
+    /// Waits for something that brings the end of this half nearer: itself, or a part of it. `None`: it has ended.
+    fn next_towards(&self, half: &Arc<Task>) -> Option<Arc<Task>> {
+        let mut state = self.shared.state.lock().unwrap();
+        loop {
+            if let Some(place) = state.ended.iter().position(|ended| *ended == half.number()) {
+                state.ended.swap_remove(place);
+                return None;
+            }
+            if let Some(place) = state.queue.iter().rposition(|task| task.way.contains(&half.number())) {
+                return state.queue.remove(place);
+            }
+            state = self.shared.changed.wait(state).unwrap();
+        }
+    }
+
+    /// Runs a task on the calling worker, whatever this one is in the middle of.
+    fn run(&self, task: &Arc<Task>) {
+        let Some(work) = task.work.lock().unwrap().take() else { return };
+        let before = RUNS.with(|runs| runs.replace(task.way.clone()));
+        drop(catch_unwind(AssertUnwindSafe(work))); // no lock is held
+        RUNS.with(|runs| *runs.borrow_mut() = before);
+        if task.way.len() > 1 {
+            self.shared.state.lock().unwrap().ended.push(task.number());
+            self.shared.changed.notify_all();
+        }
+    }
+}
+
+impl Task {
+    fn number(&self) -> u64 {
+        self.way[self.way.len() - 1]
+    }
+}

@@ -1,0 +1,328 @@
+//! The properties of a join that helps, each a function. `exercise.toml` lists them and says what each promises.
+
+use exercises_harness::{expect, fail, live_threads, panic_on_purpose, step};
+
+use super::exercise::Pool;
+use crate::below::{Gate, on_a_thread};
+use crate::probe::{Counter, Shared, until_others_wait};
+use crate::sync::Arc;
+
+mod computation;
+
+use computation::{
+    Half, Job, Joining, Leaves, brings, join_that_panics, joins, meet, run, run_unless_stuck, shut_down,
+    submit, tree,
+};
+
+const HAND_OVER: &str =
+    "submit() puts the job into the queue and returns. No lock that it needs may be held while a half runs";
+const RESULTS: &str =
+    "join() gives what a has returned and what b has returned, in this order, whoever has run them";
+const TAKE_BACK: &str = "the half that was offered is still in the queue, and no worker comes for it: whoever waits for it has to take it out \
+                         and run it. And what was taken out must leave nothing behind that stops a worker";
+const OFFER: &str =
+    "offer one half to the other workers before you run the other one: put it into the queue and wake them";
+const ONCE: &str = "each half runs once: whoever takes it, takes it out, in one step under one lock";
+const WAITS: &str = "the half runs on another worker: join() sleeps until it has ended, and has its result then. What ends has to wake \
+                     the one that waits for it: a notification that wakes one may wake one that waits for something else. And nothing may come \
+                     between the look and the wait";
+const SPINS: &str = "a worker with nothing to do must not look again and again: wait on a Condvar";
+const HELPS: &str = "a worker that waits for a half can run what that half has offered, and what that has offered, and so on: look in the queue for a \
+                     part of what you wait for, also when it comes while you sleep. Each part has to know by whom it was offered, whoever \
+                     runs it and whatever that one ran before";
+const NO_OTHER: &str = "a worker that waits in join() may run the half that it waits for, and parts of it. Anything else can need a lock that \
+                        the waiting job holds, or never end, and it is on top of it on the same stack: leave it in the queue";
+const THREADS: &str = "a pool has as many threads as it was given: who waits can run the half itself";
+const PANIC: &str = "catch the panic of each half where you call it, keep it as the result of this half, and let it go on in the join() of that half \
+                     (std::panic::resume_unwind), and nowhere else";
+const NONE_LEFT: &str = "when join() ends, in whichever way, neither half runs any more, nor will: wait for the one that runs elsewhere, and run \
+                         or take out the one that has not begun, also if a has panicked";
+const NO_LOCK: &str = "hold no lock while a half runs that anybody else needs, and let no worker wait for a half that is not its own affair";
+const WAKE: &str = "workers without work and those that wait in a join() sleep, and a notification that wakes one of them may wake one for whom \
+                    there is nothing: then nobody comes for what is there. So wake all, or let them wait on different Condvars";
+const ENDS: &str = "shutdown() has begun, and a job still joins halves: they are offered, taken back and helped with as before, until the \
+                    last job has ended";
+
+pub fn one_thread_is_enough() {
+    let pool = Pool::new(1);
+    let half = |a, b| joins(&pool, TAKE_BACK, brings(a), brings(b));
+    run_unless_stuck(&pool, 154, TAKE_BACK, joins(&pool, TAKE_BACK, half(1, 2), half(3, 4)));
+    shut_down(&pool);
+}
+
+pub fn both_halves_can_run_at_once() {
+    let pool = Pool::new(2);
+    let both = Arc::new(Counter::new("both halves to begin"));
+    run(&pool, 12, OFFER, joins(&pool, OFFER, meet(&both, 1), meet(&both, 2)));
+    shut_down(&pool);
+}
+
+pub fn every_half_runs_once() {
+    let pool = Pool::new(2);
+    let leaves = Leaves::default();
+    run(&pool, 2, ONCE, tree(&pool, ONCE, 1, &leaves));
+    shut_down(&pool);
+    let ran = leaves.with(|leaves| leaves.len());
+    if ran != 2 {
+        fail(&format!("two halves were joined, and so many have run: {ran}"), ONCE);
+    }
+}
+
+pub fn no_more_threads_run_than_the_pool_has() {
+    let pool = Pool::new(1);
+    let leaves = Leaves::default();
+    run(&pool, 2, THREADS, tree(&pool, THREADS, 1, &leaves));
+    let others = leaves.with(|leaves| leaves.iter().filter(|leaf| **leaf != leaves[0]).count());
+    let alive = live_threads();
+    if others > 0 || alive > 1 {
+        let seen = format!(
+            "a pool of 1, and a join of two halves: halves that ran on another thread than the first: {others}; threads: {alive}"
+        );
+        fail(&seen, THREADS);
+    }
+    shut_down(&pool);
+}
+
+/// Two halves, of which one waits until the other has begun, on another worker, and that one waits at the gate.
+fn apart(gate: &Arc<Gate>) -> (Half, Half) {
+    let (one, other) = (Arc::clone(gate), Arc::clone(gate));
+    let a = move || {
+        one.until_reached(OFFER);
+        1
+    };
+    let b = move || {
+        other.pass();
+        2
+    };
+    (Box::new(a), Box::new(b))
+}
+
+pub fn a_half_that_runs_elsewhere_is_waited_for() {
+    let (pool, gate) = (Pool::new(3), Gate::new());
+    // Two workers can come to wait in join(): one for the half at the gate, and one for the half that waits.
+    let (a, b) = apart(&gate);
+    let half = joins(&pool, WAITS, a, b);
+    let job = Job::submit(&pool, 22, WAITS, with_a_half_elsewhere(&pool, WAITS, half));
+    gate.until_reached(OFFER);
+    until_others_wait("a half runs elsewhere, and a worker that waits for it does not sleep", SPINS);
+    if job.has_ended() {
+        fail("join() has returned, and one of its halves still runs", WAITS);
+    }
+    gate.open();
+    job.ends(WAITS);
+    shut_down(&pool);
+}
+
+/// A job whose half runs on another worker.
+fn with_a_half_elsewhere(pool: &Pool, cause: &'static str, half: Half) -> Half {
+    let begun = Arc::new(Counter::new("the other half to begin"));
+    let seen = Arc::clone(&begun);
+    let a = move || {
+        expect("waiting for the other half to begin", OFFER, || seen.wait_for(1));
+        1
+    };
+    let b = move || {
+        begun.add();
+        half()
+    };
+    joins(pool, cause, Box::new(a), Box::new(b))
+}
+
+/// Two halves that need two workers.
+fn two_that_meet(pool: &Pool) -> Half {
+    let both = Arc::new(Counter::new("two halves to begin, on two workers"));
+    joins(pool, HELPS, meet(&both, 1), meet(&both, 2))
+}
+
+pub fn it_helps_with_what_it_waits_for() {
+    let pool = Pool::new(2);
+    let (first, then) = (joins(&pool, HELPS, brings(0), brings(0)), two_that_meet(&pool));
+    let half = move || first() + then();
+    run_unless_stuck(&pool, 22, HELPS, with_a_half_elsewhere(&pool, HELPS, Box::new(half)));
+    shut_down(&pool);
+}
+
+pub fn it_helps_with_parts_of_parts() {
+    let pool = Pool::new(2);
+    // Either worker may run the part. Then the other one has to find the halves of the part.
+    let half = joins(&pool, HELPS, brings(0), two_that_meet(&pool));
+    run_unless_stuck(&pool, 22, HELPS, with_a_half_elsewhere(&pool, HELPS, half));
+    shut_down(&pool);
+}
+
+/// What is submitted brings nothing.
+fn as_job(half: Half) -> Box<dyn FnOnce() + Send> {
+    Box::new(move || {
+        half();
+    })
+}
+
+pub fn it_takes_its_own_half_and_no_job() {
+    let pool = Pool::new(1);
+    let (jobs, joining) = (pool.clone(), Arc::<Joining>::default());
+    let work = move || {
+        let older = joining.other("a job that came before the halves", NO_OTHER);
+        submit(&jobs, as_job(older));
+        let (newer, inner) = (joining.other("a job that came after the halves", NO_OTHER), jobs.clone());
+        let a = move || {
+            submit(&inner, as_job(newer));
+            1
+        };
+        joining.join(&jobs, NO_OTHER, Box::new(a), brings(2))
+    };
+    run(&pool, 12, RESULTS, Box::new(work));
+    shut_down(&pool);
+}
+
+pub fn it_helps_with_nothing_else() {
+    let pool = Pool::new(3);
+    let (joining, gate, at_gate) = (Arc::<Joining>::default(), Gate::new(), Gate::new());
+    // One half of the job waits for a half of its own, which submits a job and is at a gate on another worker.
+    let (x, stays) = apart(&gate);
+    let (jobs, another) = (pool.clone(), joining.other("another job", NO_OTHER));
+    let y = move || {
+        submit(&jobs, as_job(another));
+        stays()
+    };
+    let (jobs, mine) = (pool.clone(), Arc::clone(&joining));
+    let waits = move || mine.join(&jobs, NO_OTHER, x, Box::new(y));
+    // Meanwhile the other half of the job offers halves, on two levels, and is at a gate, too.
+    let (begun, stays, elsewhere) = (Arc::clone(&gate), Arc::clone(&at_gate), Arc::clone(&joining));
+    let first = move || {
+        elsewhere.is_elsewhere("another half of the job", NO_OTHER);
+        stays.pass();
+        0
+    };
+    let part = || joining.other("a part of another half of the job", NO_OTHER);
+    let offers = joins(&pool, NO_OTHER, joins(&pool, NO_OTHER, Box::new(first), part()), part());
+    let other = move || {
+        begun.until_reached(OFFER);
+        offers()
+    };
+    let job = Job::submit(&pool, 120, RESULTS, joins(&pool, NO_OTHER, Box::new(waits), Box::new(other)));
+    at_gate.until_reached(OFFER);
+    at_gate.open();
+    gate.open();
+    job.ends(WAKE);
+    shut_down(&pool);
+}
+
+pub fn a_wake_up_reaches_who_needs_it() {
+    let (pool, gate) = (Pool::new(3), Gate::new());
+    let (a, b) = apart(&gate);
+    let job = Job::submit(&pool, 12, WAKE, joins(&pool, WAKE, a, b));
+    gate.until_reached(OFFER);
+    // One worker waits in join(), one has nothing to do, and one is at the gate.
+    run(&pool, 7, WAKE, brings(7));
+    gate.open();
+    job.ends(WAKE);
+    shut_down(&pool);
+}
+
+pub fn a_running_half_locks_nothing() {
+    let (pool, busy, gate) = (Pool::new(2), Gate::new(), Gate::new());
+    submit(&pool, busy.passes());
+    busy.until_reached(OFFER);
+    let at_gate = Arc::clone(&gate);
+    let b = move || {
+        at_gate.pass();
+        2
+    };
+    let job = Job::submit(&pool, 12, RESULTS, joins(&pool, TAKE_BACK, brings(1), Box::new(b)));
+    gate.until_reached(TAKE_BACK);
+    busy.open();
+    // Its own worker runs a half. The other one is free.
+    run(&pool, 7, NO_LOCK, brings(7));
+    gate.open();
+    job.ends(RESULTS);
+    shut_down(&pool);
+}
+
+fn panics() -> Half {
+    Box::new(|| panic_on_purpose())
+}
+
+pub fn a_panic_of_a_half_comes_out_of_its_join() {
+    let pool = Pool::new(1);
+    let jobs = pool.clone();
+    let work = move || {
+        for [a, b] in [[panics(), brings(1)], [brings(1), panics()], [panics(), panics()]] {
+            let panic = join_that_panics(&jobs, PANIC, a, b);
+            if panic != Some("a panic on purpose") {
+                fail(
+                    &format!("a half panicked with \"a panic on purpose\", and join() with {panic:?}"),
+                    PANIC,
+                );
+            }
+        }
+        joins(&jobs, PANIC, brings(1), brings(2))()
+    };
+    run(&pool, 12, PANIC, Box::new(work));
+    shut_down(&pool);
+}
+
+pub fn a_panic_is_not_that_of_the_one_who_helps() {
+    let pool = Pool::new(2);
+    let both = Arc::new(Counter::new("the halves of the half to begin, on two workers"));
+    let (met, jobs) = (meet(&both, 0), pool.clone());
+    let then_panics = move || {
+        met();
+        panic_on_purpose()
+    };
+    let half = move || {
+        join_that_panics(&jobs, PANIC, meet(&both, 1), Box::new(then_panics));
+        3
+    };
+    run(&pool, 13, PANIC, with_a_half_elsewhere(&pool, PANIC, Box::new(half)));
+    shut_down(&pool);
+}
+
+pub fn a_panic_leaves_no_half_behind() {
+    let pool = Pool::new(2);
+    let over = Arc::<Shared<bool>>::default();
+    let late = Arc::clone(&over);
+    let b = move || {
+        if late.with(|over| *over) {
+            fail("a has panicked, and join() too, and then b began", NONE_LEFT);
+        }
+        step("b runs");
+        if late.with(|over| *over) {
+            fail("a has panicked, and join() too, while b still runs on another worker", NONE_LEFT);
+        }
+        2
+    };
+    run(&pool, 7, NONE_LEFT, then_seven(&pool, panics(), Box::new(b), over));
+    shut_down(&pool);
+}
+
+/// Joins two halves, one of which panics; notes that it is over, and brings 7.
+fn then_seven(pool: &Pool, a: Half, b: Half, over: Arc<Shared<bool>>) -> Half {
+    let pool = pool.clone();
+    Box::new(move || {
+        join_that_panics(&pool, NONE_LEFT, a, b);
+        over.with(|over| *over = true);
+        7
+    })
+}
+
+pub fn shutdown_lets_a_computation_end() {
+    let (pool, gate) = (Pool::new(2), Gate::new());
+    let (at_gate, halves) = (Arc::clone(&gate), joins(&pool, ENDS, brings(1), brings(2)));
+    let half = move || {
+        at_gate.pass();
+        halves()
+    };
+    let job = Job::submit(&pool, 22, ENDS, with_a_half_elsewhere(&pool, ENDS, Box::new(half)));
+    gate.until_reached(OFFER);
+    let closing = pool.clone();
+    let closer = on_a_thread("closer", Box::new(move || expect("shutdown()", ENDS, || closing.shutdown())));
+    gate.open();
+    job.ends(ENDS);
+    if expect("shutdown()", ENDS, || closer.join()).is_err() {
+        fail("shutdown() panicked", ENDS);
+    }
+    let left = live_threads();
+    if left > 0 {
+        fail(&format!("shutdown() has returned; threads that are still alive: {left}"), ENDS);
+    }
+}

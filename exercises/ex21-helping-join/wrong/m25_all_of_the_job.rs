@@ -1,0 +1,182 @@
+//! Wrong: join() helps with every half of its own job, as if all of them were parts of what it waits for.
+//! The learner sees: a part of another half runs inside join().
+#![allow(unused)]
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
+
+// ----- Given, and right as it is for jobs that do not wait. What else the queue and a worker have to know is yours to add. -----
+
+/// What a worker calls.
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A job, or a half that was offered.
+struct Task {
+    /// What has offered it: this one waits for it. None for a job.
+    parent: Option<Arc<Task>>,
+}
+
+/// What is in the queue: whoever takes it out has the work.
+type Entry = (Arc<Task>, Work);
+
+thread_local! {
+    /// The task that this thread runs; of several on its stack the one on top.
+    static RUNS: RefCell<Option<Arc<Task>>> = const { RefCell::new(None) };
+}
+
+/// Runs jobs on a fixed number of threads of its own. Clones are the same pool: a job that calls `join` has one.
+#[derive(Clone)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// There is work in the queue, a half has ended, or the end has come.
+    changed: Condvar,
+}
+
+struct State {
+    queue: VecDeque<Entry>,
+    /// The halves that have ended, each until its join() has seen it.
+    ended: Vec<Arc<Task>>,
+    shutting_down: bool,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Pool {
+    /// Starts `threads` threads, which wait for work.
+    pub fn new(threads: usize) -> Self {
+        let state =
+            State { queue: VecDeque::new(), ended: Vec::new(), shutting_down: false, threads: Vec::new() };
+        let pool = Self { shared: Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }) };
+        let start = |_| {
+            let pool = pool.clone();
+            thread::spawn(move || pool.work())
+        };
+        let threads = (0..threads).map(start).collect();
+        pool.shared.state.lock().unwrap().threads = threads;
+        pool
+    }
+
+    /// Has a worker run the job some time later. A panic ends the job and nothing else.
+    pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
+        self.push(Task::under(None), Box::new(job));
+    }
+
+    /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns when they are gone. It is
+    /// called once, and not by a job.
+    pub fn shutdown(&self) {
+        let threads = {
+            let mut state = self.shared.state.lock().unwrap();
+            state.shutting_down = true;
+            mem::take(&mut state.threads)
+        };
+        self.shared.changed.notify_all();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+
+    fn push(&self, task: Arc<Task>, work: Work) {
+        self.shared.state.lock().unwrap().queue.push_back((task, work));
+        self.shared.changed.notify_all(); // not one: it may be of use to only one of those who sleep here
+    }
+
+    /// What a worker does.
+    fn work(&self) {
+        while let Some(entry) = self.next() {
+            self.run(entry);
+        }
+    }
+
+    /// Waits for what is oldest in the queue. `None`: the queue is empty, and the pool is shutting down.
+    fn next(&self) -> Option<Entry> {
+        let mut state = self.shared.state.lock().unwrap();
+        loop {
+            if let Some(entry) = state.queue.pop_front() {
+                return Some(entry);
+            }
+            if state.shutting_down {
+                return None;
+            }
+            state = self.shared.changed.wait(state).unwrap();
+        }
+    }
+}
+
+// ----- Yours. -----
+
+impl Pool {
+    /// Runs both halves, at once if another worker is free, and returns both results. A job of this pool calls it, or a half that such a
+    /// job has joined. If a half panics, it panics in the same way when neither of them can run any more.
+    pub fn join<A: Send + 'static, B: Send + 'static>(
+        &self,
+        a: impl FnOnce() -> A + Send + 'static,
+        b: impl FnOnce() -> B + Send + 'static,
+    ) -> (A, B) {
+        let result = Arc::new(Mutex::new(None));
+        let place = Arc::clone(&result);
+        let work = move || {
+            let outcome = catch_unwind(AssertUnwindSafe(b));
+            *place.lock().unwrap() = Some(outcome);
+        };
+        let half = Task::under(RUNS.with(|runs| runs.borrow().clone()));
+        self.push(Arc::clone(&half), Box::new(work));
+        let first = catch_unwind(AssertUnwindSafe(a));
+        while let Some(entry) = self.next_towards(&half) {
+            self.run(entry);
+        }
+        let second = result.lock().unwrap().take().expect("the half has ended");
+        match (first, second) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(panic), _) | (_, Err(panic)) => resume_unwind(panic),
+        }
+    }
+
+    /// Waits for something that brings the end of this half nearer: itself, or a part of it. `None`: it has ended.
+    fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
+        let mut state = self.shared.state.lock().unwrap();
+        loop {
+            if let Some(place) = state.ended.iter().position(|ended| Arc::ptr_eq(ended, half)) {
+                state.ended.swap_remove(place);
+                return None;
+            }
+            if let Some(place) = state.queue.iter().position(|(task, _)| task.is_part_of(half)) {
+                return state.queue.remove(place);
+            }
+            state = self.shared.changed.wait(state).unwrap();
+        }
+    }
+
+    /// Runs what was taken out of the queue on the calling worker, whatever this one is in the middle of.
+    fn run(&self, (task, work): Entry) {
+        let before = RUNS.with(|runs| runs.replace(Some(Arc::clone(&task))));
+        drop(catch_unwind(AssertUnwindSafe(work))); // no lock is held
+        RUNS.with(|runs| *runs.borrow_mut() = before);
+        if task.parent.is_some() {
+            self.shared.state.lock().unwrap().ended.push(task);
+            self.shared.changed.notify_all();
+        }
+    }
+}
+
+impl Task {
+    fn under(parent: Option<Arc<Task>>) -> Arc<Self> {
+        Arc::new(Self { parent })
+    }
+
+    fn job(self: &Arc<Self>) -> &Arc<Task> {
+        self.parent.as_ref().map_or(self, |parent| parent.job())
+    }
+
+    /// Whether it is this half, or of the same job.
+    fn is_part_of(self: &Arc<Self>, half: &Arc<Task>) -> bool {
+        Arc::ptr_eq(self.job(), half.job())
+    }
+}
