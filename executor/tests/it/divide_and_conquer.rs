@@ -14,9 +14,6 @@ mod fork_join;
 #[path = "../../examples/merge_sort/input.rs"]
 #[allow(unreachable_pub, dead_code)]
 mod input;
-#[path = "../../examples/merge_sort/library.rs"]
-#[allow(unreachable_pub, dead_code)]
-mod library;
 #[path = "../../examples/merge_sort/merge.rs"]
 #[allow(unreachable_pub)]
 mod merge;
@@ -70,7 +67,7 @@ fn every_sort_sorts_every_kind_of_list() {
         for list in lists() {
             let mut sorted = list.clone();
             sorted.sort_unstable();
-            for sort in [quicksort::sort, fork_join::sort, library::sort] {
+            for sort in [quicksort::sort, fork_join::sort] {
                 let mut ours = list.clone();
                 sort(&mut ours);
                 assert!(ours == sorted, "{} numbers, beginning {:?}", list.len(), list.first());
