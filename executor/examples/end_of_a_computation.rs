@@ -3,15 +3,11 @@
 //! ```sh
 //! cargo run -p executor --example end_of_a_computation -- cancel
 //! ```
-//!
-//! The other argument: `main_returns`.
-//!
-//! The book's chapter: Divide and conquer.
+//! The other argument: `main_returns`. The book's chapter: Divide and conquer.
 
 use executor::fork_join::{ForkJoinPool, join};
 use executor::{CancelToken, Latch, prelude::*};
-use std::sync::Arc;
-use std::{error::Error, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 // ANCHOR: leaves
 /// How many leaves a tree of so many levels has; none if it was not counted to the end.

@@ -30,7 +30,6 @@ fn sort(shared: &Shared, part: Range<usize>) {
 }
 // ANCHOR_END: sort
 
-// ANCHOR: show
 pub fn show() -> Result<(), Box<dyn Error>> {
     for threads in [1, 32] {
         let pool = Arc::new(ThreadPoolExecutor::builder().name("sorter").threads(threads).build()?);
@@ -46,4 +45,3 @@ pub fn show() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
-// ANCHOR_END: show
