@@ -81,5 +81,5 @@ pub use builder::{ForkJoinBuilder, ForkJoinConfigError};
 pub use fork::{RecursiveAction, RecursiveTask, fork, try_unfork};
 pub use join::join;
 pub use par::{Pieces, par_for_each, par_map, par_map_reduce};
-pub use pool::{ForkJoinPool, ForkJoinStats, InvokeError, in_pool, worker_index};
+pub use pool::{ForkJoinPool, ForkJoinStats, InvokeError, in_pool, surplus, worker_index};
 pub use sort::par_sort_unstable;

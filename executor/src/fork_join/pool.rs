@@ -208,6 +208,13 @@ impl ForkJoinPool {
         }
     }
 
+    /// Whether the calling thread is a worker of this pool, for now or for good. A pool that was called from a worker of another
+    /// is the current one until that call has ended.
+    #[doc(alias = "getPool")]
+    pub fn is_current(&self) -> bool {
+        self.has_this_thread().is_some()
+    }
+
     /// The calling thread as a worker of this pool.
     fn has_this_thread(&self) -> Option<std::rc::Rc<Here>> {
         here().filter(|here| Arc::ptr_eq(&here.shared, &self.shared))
@@ -225,6 +232,17 @@ pub fn in_pool() -> bool {
 #[doc(alias = "getPoolIndex")]
 pub fn worker_index() -> Option<usize> {
     here().map(|here| here.number())
+}
+
+/// How many more forks and second halves the calling worker has queued than there are idle workers to steal them: an estimate,
+/// because both change meanwhile. It is negative if there is not one for each of them, and 0 outside any pool.
+///
+/// A computation that forks with [`fork`](super::fork()) can stop forking, and call, while it is above two or three: more pieces
+/// would find no thief. [`join`](super::join) does that by itself.
+#[doc(alias = "getSurplusQueuedTaskCount")]
+pub fn surplus() -> isize {
+    here()
+        .map_or(0, |here| here.seat().length().cast_signed().saturating_sub(here.shared.idle().cast_signed()))
 }
 
 impl Executor for ForkJoinPool {

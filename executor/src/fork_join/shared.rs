@@ -508,6 +508,11 @@ impl Shared {
         (state.live, state.awake(), state.submissions.len())
     }
 
+    /// How many workers look for a job, or could be woken or started for one.
+    pub(super) fn idle(&self) -> usize {
+        self.available.load(Ordering::SeqCst) + self.searching.load(Ordering::SeqCst)
+    }
+
     pub(super) fn unfinished(&self) -> usize {
         self.unfinished.load(Ordering::SeqCst)
     }

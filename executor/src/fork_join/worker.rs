@@ -349,9 +349,10 @@ fn run_counted(shared: &Shared, task: Task, context: &Context) {
 }
 
 /// Has the calling thread run a computation as a worker. None, and `f` is not called, if the pool has workers enough awake, or
-/// other threads may count on this one: what it waits for as a worker has to be found in one place.
+/// other threads may count on this one: what it waits for as a worker has to be found in one place. The same if the thread ends
+/// and has no place any more to keep what it is.
 pub(super) fn run_as_guest<R>(shared: &Arc<Shared>, f: impl FnOnce() -> R) -> Option<R> {
-    if concerns_this_thread() {
+    if HERE.try_with(|_| ()).is_err() || concerns_this_thread() {
         return None;
     }
     let seat = shared.admit_guest()?;

@@ -47,6 +47,7 @@ fn a_worker_without_work_leaves_after_its_time_and_another_comes_when_there_is_s
     });
 }
 
+/// END-18
 #[test]
 fn after_a_shutdown_nothing_new_is_accepted_and_what_was_runs_with_its_forks() {
     within_deadline(|| {
@@ -64,6 +65,7 @@ fn after_a_shutdown_nothing_new_is_accepted_and_what_was_runs_with_its_forks() {
         pool.shutdown();
         assert!(pool.is_shutdown() && !pool.is_terminated());
         assert!(matches!(pool.execute(|| ()).unwrap_err().reason, RejectReason::Shutdown));
+        assert!(matches!(pool.execute_externally(|| ()).unwrap_err().reason, RejectReason::Shutdown));
         assert!(matches!(pool.invoke(|| 1), Err(InvokeError::Rejected(RejectReason::Shutdown))));
         assert!(!pool.await_termination(SHORT));
         go.set();
@@ -150,6 +152,29 @@ fn a_task_that_closes_its_own_pool_does_not_wait_for_itself() {
         pool.submit(move || own.close()).unwrap().join().unwrap();
         assert!(pool.await_termination(LONG));
     });
+}
+
+/// FJ-59
+#[test]
+fn the_common_pool_has_as_many_threads_as_the_environment_says_if_that_is_a_number_of_threads() {
+    const EXPECTED: &str = "TEST_EXPECTED_THREADS";
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        return assert_eq!(ForkJoinPool::common().threads().to_string(), expected); // in the process of its own
+    }
+    let default = std::thread::available_parallelism().unwrap().get().to_string();
+    let default = default.as_str();
+    let cases = [("1", "1"), ("7", "7"), ("16383", "16383"), ("0", default), ("16384", default)];
+    let no_numbers = ["", "two", "-1", " 3", "99999999999999999999"].map(|value| (value, default));
+    for (value, expected) in cases.into_iter().chain(no_numbers) {
+        let this_test = std::thread::current().name().unwrap().to_owned();
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", &this_test])
+            .envs([("EXECUTOR_COMMON_THREADS", value), (EXPECTED, expected)])
+            .output()
+            .unwrap();
+        let printed = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success() && printed.contains("1 passed"), "{value:?}: {printed}");
+    }
 }
 
 #[test]

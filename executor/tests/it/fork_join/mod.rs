@@ -1,7 +1,9 @@
 //! Fork/join: work that splits itself.
 
+mod batches; // several tasks at once, and forks as long as there are thieves
 mod guests; // threads from outside
 mod helping; // what a worker does while it waits, and what it never does
+mod hostile; // panics, deep recursion and ends at the worst of times
 mod joins; // two halves: results, panics, borrowed data, tokens
 mod lifecycle; // workers come and go, and the pool ends
 mod loops; // all elements of a slice or a range

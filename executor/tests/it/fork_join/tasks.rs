@@ -1,10 +1,11 @@
 //! Forked and submitted tasks.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use executor::fork_join::{ForkJoinPool, RecursiveAction, RecursiveTask, fork, try_unfork};
-use executor::{CancelToken, JoinError, TaskState, prelude::*};
+use executor::{CancelToken, JoinError, JoinTimeoutError, Promise, TaskState, masked, prelude::*};
 
 use super::pool;
 use crate::support::{LONG, Record, Signal, eventually, within_deadline};
@@ -66,7 +67,7 @@ fn a_cancel_of_a_computation_is_seen_in_a_fork_that_is_stolen() {
                 }
             });
             begun.wait(); // so it was stolen
-            executor::masked(|| forked.join())
+            masked(|| forked.join())
         });
         let computation = computation.unwrap();
         eventually("it is stolen", || pool.stats().steals > 0);
@@ -201,5 +202,74 @@ fn a_worker_that_waits_for_a_submission_that_has_not_begun_runs_it() {
         *slot.lock().unwrap() = Some(pool.submit(|| 42).unwrap());
         go.set();
         assert_eq!(waits.unwrap().join().unwrap(), 42);
+    });
+}
+
+/// FJ-29, FJ-46, FJ-48, FJ-49, FJ-56, FJ-58
+#[test]
+fn what_is_decided_by_hand_a_worker_that_joins_it_finds_decided() {
+    within_deadline(|| {
+        let pool = pool(1);
+        let (done, failed) = pool
+            .invoke(|| {
+                let (promise, done) = Promise::new();
+                promise.complete(5).unwrap();
+                let (promise, failed) = Promise::<u32>::new();
+                promise.panic_with(Box::new("by hand")).unwrap();
+                (done.join(), failed.join())
+            })
+            .unwrap();
+        assert_eq!(done.unwrap(), 5);
+        assert!(matches!(failed, Err(JoinError::Panicked(panic)) if panic.message() == "by hand"));
+    });
+}
+
+/// FJ-50, FJ-66, FJ-67, FJ-69, FJ-70, FJ-71, FJ-72
+#[test]
+fn a_pending_request_leaves_a_masked_join_alone_and_a_plain_one_can_be_repeated() {
+    within_deadline(|| {
+        let (pool, token) = (pool(2), CancelToken::new());
+        let go = Signal::new();
+        let (well, ill) = (go.clone(), go.clone());
+        let well = pool.submit(move || (well.wait(), 7).1).unwrap();
+        let fails = move || {
+            ill.wait();
+            resume_unwind(Box::new("it fails"))
+        };
+        let ill = pool.submit::<()>(fails).unwrap();
+        let cancelled = pool.submit(|| 0).unwrap();
+        assert!(cancelled.cancel());
+        token.cancel();
+        let (well, ill) = token.attach(|| {
+            let Err(JoinTimeoutError::Interrupted(well)) = well.join_timeout(LONG) else {
+                panic!("it waits")
+            };
+            let Err(JoinError::Interrupted(ill)) = ill.join() else { panic!("it waits") };
+            (well, ill)
+        });
+        go.set();
+        let ends = token.attach(|| masked(|| (well.join_timeout(LONG), ill.join(), cancelled.join())));
+        assert_eq!(ends.0.unwrap(), 7);
+        assert!(matches!(ends.1, Err(JoinError::Panicked(panic)) if panic.message() == "it fails"));
+        assert!(matches!(ends.2, Err(JoinError::Cancelled)));
+    });
+}
+
+/// REM-5, REM-6
+#[test]
+fn submissions_that_have_not_begun_can_be_taken_out_one_by_one_or_all_at_once() {
+    within_deadline(|| {
+        let pool = pool(1);
+        let _held = crate::support::occupy(&pool);
+        let handles = [1, 2, 3].map(|n| pool.submit(move || n).unwrap());
+        let one = handles[1].remove().expect("it has not begun");
+        assert!(!handles[1].is_finished());
+        let rest = pool.shutdown_now();
+        assert_eq!(rest.len(), 2);
+        assert!(handles.iter().all(|handle| !handle.is_finished()));
+        for task in rest.into_iter().chain([one]) {
+            task.run();
+        }
+        assert_eq!(handles.map(|handle| handle.join().unwrap()), [1, 2, 3]);
     });
 }
