@@ -158,6 +158,23 @@ fn a_thief_that_waits_for_the_task_whose_join_waits_for_it_is_told_so() {
 }
 
 #[test]
+fn a_worker_that_sleeps_takes_a_piece_that_its_thief_offers_later() {
+    within_deadline(|| {
+        let (stolen, helped, spot) = (Signal::new(), Signal::new(), Spot::default());
+        let first = || {
+            stolen.wait();
+            spot.arrive();
+        };
+        let second = || {
+            stolen.set();
+            spot.wait_until_blocked();
+            join(|| helped.wait(), || helped.set());
+        };
+        pool(2).invoke(|| join(first, second)).unwrap();
+    });
+}
+
+#[test]
 fn the_only_worker_runs_what_it_waits_for_also_if_that_is_submitted_later() {
     within_deadline(|| {
         let (pool, spot) = (pool(1), Spot::default());
