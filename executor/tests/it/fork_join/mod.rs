@@ -1,7 +1,7 @@
 //! Fork/join: work that splits itself.
 
 mod helping; // what a worker does while it waits, and what it never does
-mod hostile; // what no reasonable program does
+mod deep; // recursions deeper than help goes, scopes that spawn late, and other attacks
 mod joins; // two halves: results, panics, borrowed data, tokens
 mod lifecycle; // workers come and go, and the pool ends
 mod loops; // all elements of a slice or a range
