@@ -237,6 +237,11 @@ impl<'scope> Loans<'scope> {
         assert!(state.is_open, "the scope is over");
         state.lent += 1;
         state.unbegun.push_back(Arc::clone(&slot));
+        let lender = state.lender.take(); // it may want to run this one
+        drop(state);
+        if let Some(lender) = lender {
+            lender.wake();
+        }
         (Lent(Arc::clone(&slot)), Claim(slot))
     }
 
@@ -244,6 +249,10 @@ impl<'scope> Loans<'scope> {
     pub(crate) fn take_back(&self) -> Option<Lent> {
         let slot = self.book.state.lock().unbegun.pop_front();
         slot.map(Lent)
+    }
+
+    pub(crate) fn has_unbegun(&self) -> bool {
+        !self.book.state.lock().unbegun.is_empty()
     }
 
     pub(crate) fn book(&self) -> &Arc<Book> {

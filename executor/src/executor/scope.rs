@@ -14,8 +14,8 @@
 //! # Invariants
 //!
 //! 1. `scope` returns when nothing that was spawned runs or is there. See `job` for how that is made sure of.
-//! 2. A scope that waits on a worker, or in the middle of a task, first runs what has not begun. So it waits only for what
-//!    runs on other threads, and its own executor need not have another one.
+//! 2. A scope that waits on a worker, or in the middle of a task, runs what has not begun, also what is spawned while it
+//!    waits. So it waits only for what runs on other threads, and its own executor need not have another one.
 
 use std::error::Error;
 use std::fmt;
@@ -122,12 +122,16 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Runs what has not begun, or waits for what has.
     fn settle(&self, Unwinding(unwinding): Unwinding) {
-        if concerns_this_thread() && !unwinding && !self.token.is_cancelled() {
-            while let Some(unbegun) = self.loans.take_back() {
-                unbegun.run();
-            }
+        if self.token.is_cancelled() {
+            self.cancel(); // also what is masked ends then, and runs nothing more
         }
-        if let Err(WaitError::Interrupted) = wait_for_loans(&self.loans, None) {
+        let helps = concerns_this_thread() && !unwinding;
+        while helps && let Some(unbegun) = self.loans.take_back() {
+            unbegun.run(); // or drops it, if the scope was cancelled
+        }
+        if let Err(WaitError::Interrupted) =
+            wait_for(Deadline::NEVER, Settled { loans: &self.loans, queue: None, helps })
+        {
             self.cancel();
             let _ = masked(|| wait_for_loans(&self.loans, None));
         }
@@ -153,19 +157,22 @@ impl Drop for Unrun<'_> {
 
 /// Waits until all that was lent was run or dropped. What has not begun is in this queue, if that is known.
 pub(crate) fn wait_for_loans(loans: &Loans<'_>, queue: Option<WatcherId>) -> Result<(), WaitError> {
-    wait_for(Deadline::NEVER, Settled { loans, queue })
+    wait_for(Deadline::NEVER, Settled { loans, queue, helps: false })
 }
 
 struct Settled<'a, 'scope> {
     loans: &'a Loans<'scope>,
     queue: Option<WatcherId>,
+    /// The wait ends, too, when there is something that has not begun.
+    helps: bool,
 }
 
 impl Look for Settled<'_, '_> {
     type Found = ();
 
     fn look(&mut self, waker: &Waker) -> Option<()> {
-        self.loans.are_settled(waker).then_some(())
+        let are_settled = self.loans.are_settled(waker);
+        (are_settled || self.helps && self.loans.has_unbegun()).then_some(())
     }
 
     fn what(&self) -> Option<Awaited> {

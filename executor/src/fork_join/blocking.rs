@@ -20,12 +20,18 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     struct GoesOn(std::rc::Rc<super::worker::Here>);
     impl Drop for GoesOn {
         fn drop(&mut self) {
-            self.0.shared.goes_on();
+            self.0.blocks.set(self.0.blocks.get() - 1);
+            if self.0.blocks.get() == 0 {
+                self.0.shared.goes_on();
+            }
         }
     }
 
     let _goes_on = here().map(|here| {
-        here.shared.blocks();
+        here.blocks.set(here.blocks.get() + 1);
+        if here.blocks.get() == 1 {
+            here.shared.blocks(); // one stand-in, however many calls lie inside each other
+        }
         GoesOn(here)
     });
     f()

@@ -15,7 +15,8 @@ impl Shared {
     /// Starts the thread that is to sit at this seat.
     pub(super) fn start(&self, seat: usize) -> io::Result<()> {
         let shared = self.me.upgrade().expect("it is borrowed here");
-        let mut builder = thread::Builder::new().name(format!("{}-worker-{seat}", self.settings.name));
+        let pool = self.settings.name.replace('\0', ""); // the system ends names there, and std panics
+        let mut builder = thread::Builder::new().name(format!("{pool}-worker-{seat}"));
         if let Some(bytes) = self.settings.stack_size {
             builder = builder.stack_size(bytes);
         }

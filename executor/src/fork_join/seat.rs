@@ -233,7 +233,10 @@ impl Seat {
     /// Takes a task out. For a `thief`, who says when it has ended; or else for good.
     pub(super) fn take_task(&self, id: TaskId, thief: Option<usize>) -> Option<Entry> {
         let mut state = self.state.lock();
-        let place = state.queue.iter().rposition(|entry| entry.task() == Some(id))?;
+        let is_it = |entry: &Entry| entry.task() == Some(id);
+        // Forks are joined in the order of forking, or in the opposite one.
+        let is_oldest = state.queue.front().is_some_and(is_it);
+        let place = if is_oldest { 0 } else { state.queue.iter().rposition(is_it)? };
         let entry = match thief {
             Some(thief) => Some(state.steal(place, thief)),
             None => state.queue.remove(place),

@@ -20,7 +20,8 @@
 //! # Invariants
 //!
 //! 1. A worker that has stolen a job says so to the seat that it comes from when it has ended, in whichever way.
-//! 2. No more than [`DEPTH`] jobs lie on top of waits of one thread. Beyond that it only waits.
+//! 2. With [`DEPTH`] jobs on top of waits, a thread takes no more pieces: it only waits. The task itself that it waits for
+//!    runs at any depth, which is the recursion's own. No other thread need be there to run it.
 //! 3. What is current for a job (its token, whether it is masked) is what was current where it was published.
 
 use std::cell::{Cell, RefCell};
@@ -58,6 +59,8 @@ pub(super) struct Here {
     depth: Cell<usize>,
     /// How many tasks it is in the middle of.
     pub(super) tasks: Cell<usize>,
+    /// How many calls of [`blocking`](super::blocking) it is inside of.
+    pub(super) blocks: Cell<usize>,
     random: Cell<u64>,
 }
 
@@ -124,6 +127,7 @@ impl Here {
             number,
             depth: Cell::new(0),
             tasks: Cell::new(0),
+            blocks: Cell::new(0),
             random: Cell::new(number as u64 + 1),
         });
         HERE.with(|place| *place.borrow_mut() = Some(Rc::clone(&here)));
@@ -273,9 +277,6 @@ impl Here {
     /// Does something for a task that the thread waits for: runs it, or a piece of it.
     fn help(&self, what: &Awaited, waker: &Waker) -> bool {
         let Awaited::Task(cell, _) = what else { return false };
-        if !self.may_help() {
-            return false;
-        }
         let queue = cell.queue().filter(|queue| queue.of_all_lanes() == self.shared.watch.id());
         if let Some(queue) = queue
             && let Some(taken) = self.shared.take_task(queue, cell.id(), Some(self.number))
@@ -288,6 +289,9 @@ impl Here {
                 Taken::Submission(task) => self.on_top(|| self.run_foreign(task)),
             }
             return true;
+        }
+        if !self.may_help() {
+            return false;
         }
         let Some((stamp, thief)) = self.seat().thief_of_task(cell.id()) else { return false };
         self.follow(stamp, thief, waker)

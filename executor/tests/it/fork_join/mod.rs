@@ -1,6 +1,7 @@
 //! Fork/join: work that splits itself.
 
 mod batches; // several tasks at once, and forks as long as there are thieves
+mod deep; // recursions deeper than help goes, scopes that spawn late, and other attacks
 mod guests; // threads from outside
 mod helping; // what a worker does while it waits, and what it never does
 mod hostile; // panics, deep recursion and ends at the worst of times
