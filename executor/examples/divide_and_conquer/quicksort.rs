@@ -1,6 +1,7 @@
 //! Quicksort: what is smaller than the pivot to the left, what is larger to the right, and then both sides.
 
 use executor::fork_join::join;
+use std::cmp::Ordering;
 
 /// Not worth a second thread.
 const THRESHOLD: usize = 1000;
@@ -19,14 +20,16 @@ fn partition(numbers: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     let pivot = middle_of([numbers[0], numbers[numbers.len() / 2], numbers[numbers.len() - 1]]);
     let (mut smaller, mut next, mut larger) = (0, 0, numbers.len());
     while next < larger {
-        if numbers[next] < pivot {
-            numbers.swap(smaller, next);
-            (smaller, next) = (smaller + 1, next + 1);
-        } else if numbers[next] > pivot {
-            larger -= 1;
-            numbers.swap(next, larger);
-        } else {
-            next += 1;
+        match numbers[next].cmp(&pivot) {
+            Ordering::Less => {
+                numbers.swap(smaller, next);
+                (smaller, next) = (smaller + 1, next + 1);
+            }
+            Ordering::Equal => next += 1,
+            Ordering::Greater => {
+                larger -= 1;
+                numbers.swap(next, larger);
+            }
         }
     }
     let (front, back) = numbers.split_at_mut(larger);

@@ -9,7 +9,8 @@ pub fn numbers(seed: u64, count: usize, most: u32) -> Vec<u32> {
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ mixed >> 31
     };
-    (0..count).map(|_| (next() % u64::from(most)) as u32).collect()
+    let below = |number: u64| u32::try_from(number % u64::from(most)).expect("`most` is one");
+    (0..count).map(|_| below(next())).collect()
 }
 
 pub fn input() -> Vec<u32> {

@@ -2,13 +2,11 @@
 
 use super::input::{input, verdict};
 use executor::fork_join::par_sort_unstable;
-use std::error::Error;
 
 // ANCHOR: show
-pub fn show() -> Result<(), Box<dyn Error>> {
+pub fn show() {
     let mut numbers = input();
     par_sort_unstable(&mut numbers);
     println!("{}", verdict(&numbers));
-    Ok(())
 }
 // ANCHOR_END: show

@@ -31,7 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("spin") => spin::show(),
         Some("help") => help::show(),
         Some("fork_join") => fork_join::show(),
-        Some("library") => library::show(),
+        Some("library") => {
+            library::show();
+            Ok(())
+        }
         _ => Err("say which: plain, swallow, spin, help, fork_join, library".into()),
     }
 }

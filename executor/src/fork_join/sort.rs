@@ -22,7 +22,7 @@ use super::par::threads;
 /// Shorter pieces are sorted on one thread.
 const LEAF: usize = 1 << 14;
 /// So many pieces for each worker are enough to keep all of them busy until the end.
-const PIECES: usize = 32;
+const PIECES: usize = 8;
 /// Shorter pieces are partitioned on one thread.
 const PARTITION: usize = 1 << 17;
 /// Of so many elements the median is the pivot.

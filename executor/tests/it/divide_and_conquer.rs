@@ -104,7 +104,7 @@ impl PartialEq for Counted<'_> {
 fn the_other_halves_learn_that_it_was_found() {
     within_deadline(|| {
         let looked_at = AtomicUsize::new(0);
-        let items: Vec<_> = (0..20 * find::PIECE as u32).map(|n| Counted(n, &looked_at)).collect();
+        let items: Vec<_> = (0..20_000).map(|n| Counted(n, &looked_at)).collect();
         let pool = ForkJoinPool::new(1).unwrap();
         assert_eq!(pool.invoke(|| find::find(&items, &Counted(2, &looked_at))).unwrap(), Some(2));
         assert_eq!(looked_at.load(Relaxed), 3);
@@ -172,8 +172,8 @@ fn the_hull_of_points_on_one_line_has_two_corners_at_most() {
 #[test]
 fn hulls_are_as_by_one_thread() {
     on_pools(|| {
-        for (seed, most) in (0..40).flat_map(|seed| [(seed, 3), (seed, 9), (seed, 1000)]) {
-            let points = hull::points(&input::numbers(seed, 2 * (seed as usize + 1), most));
+        for (seed, most) in (0..40_u8).flat_map(|seed| [(seed, 3), (seed, 9), (seed, 1000)]) {
+            let points = hull::points(&input::numbers(seed.into(), 2 * (usize::from(seed) + 1), most));
             assert_eq!(hull::hull(&points), one_thread::hull(&points), "seed {seed}, up to {most}");
         }
         let parabola: Vec<Point> = (-200..200).map(|x| (x, x * x)).collect();

@@ -18,6 +18,11 @@ pub(crate) fn merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut [u32],
         |c| merge_sort::<S>(c, left, left_scratch),
         |c| merge_sort::<S>(c, right, right_scratch),
     );
+    merge_back(all, scratch, middle);
+}
+
+#[inline(never)] // or it is compiled differently for each side
+fn merge_back(all: &mut [u32], scratch: &mut [u32], middle: usize) {
     scratch.copy_from_slice(all);
     let (left, right) = scratch.split_at(middle);
     let (mut l, mut r) = (0, 0);
@@ -92,6 +97,7 @@ fn from_left(left: &[u32], right: &[u32], rank: usize) -> usize {
 }
 
 /// A step takes the lesser number by arithmetic: a wrong guess of the processor would cost more than the step.
+#[inline(never)]
 fn merge_here(left: &[u32], right: &[u32], to: &mut [u32]) {
     let (mut l, mut r) = (0, 0);
     let mut places = to.iter_mut();

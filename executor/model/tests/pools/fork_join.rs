@@ -220,17 +220,13 @@ fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
         let pool = pool(2);
         let taken_back = pool.invoke(|| {
             let forked = fork(move || counts.fetch_add(1, Ordering::SeqCst));
-            match try_unfork(&forked) {
-                Some(task) => {
-                    drop(task);
-                    assert!(matches!(forked.join(), Err(JoinError::Cancelled)));
-                    true
-                }
-                None => {
-                    assert_eq!(forked.join().unwrap(), 0);
-                    false
-                }
-            }
+            let Some(task) = try_unfork(&forked) else {
+                assert_eq!(forked.join().unwrap(), 0);
+                return false;
+            };
+            drop(task);
+            assert!(matches!(forked.join(), Err(JoinError::Cancelled)));
+            true
         });
         assert_eq!(runs.load(Ordering::SeqCst), usize::from(!taken_back.unwrap()));
     });

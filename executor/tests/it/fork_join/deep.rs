@@ -177,9 +177,9 @@ fn shutdowns_while_joins_run_leave_every_result_whole() {
                 });
                 begun.wait();
                 if round % 2 == 0 {
-                    pool.shutdown()
+                    pool.shutdown();
                 } else {
-                    assert!(pool.shutdown_now().is_empty())
+                    assert!(pool.shutdown_now().is_empty());
                 }
                 assert_eq!(computation.join().unwrap().unwrap(), 987);
             });
@@ -188,11 +188,12 @@ fn shutdowns_while_joins_run_leave_every_result_whole() {
     });
 }
 
+type Last = std::cell::RefCell<Option<OnDrop<Box<dyn FnMut()>>>>;
+
 #[test]
 fn a_thread_local_of_a_worker_may_join_when_the_worker_leaves() {
     thread_local! {
-        static LAST: std::cell::RefCell<Option<OnDrop<Box<dyn FnMut()>>>> =
-            const { std::cell::RefCell::new(None) };
+        static LAST: Last = const { std::cell::RefCell::new(None) };
     }
     within_deadline(|| {
         let pool = ForkJoinPool::builder().threads(1).keep_alive(Duration::ZERO).build().unwrap();

@@ -180,9 +180,9 @@ fn joins_that_run_while_their_pool_is_stopped_have_both_results() {
             });
             begun.wait();
             if round % 2 == 0 {
-                pool.shutdown()
+                pool.shutdown();
             } else {
-                drop(pool.shutdown_now())
+                drop(pool.shutdown_now());
             }
             assert_eq!(caller.join().unwrap().unwrap(), 610);
             assert!(pool.await_termination(LONG));
@@ -191,8 +191,10 @@ fn joins_that_run_while_their_pool_is_stopped_have_both_results() {
     });
 }
 
+type Last = RefCell<Option<OnDrop<Box<dyn FnMut()>>>>;
+
 thread_local! {
-    static LAST: RefCell<Option<OnDrop<Box<dyn FnMut()>>>> = const { RefCell::new(None) };
+    static LAST: Last = const { RefCell::new(None) };
 }
 
 #[test]
@@ -239,20 +241,20 @@ fn a_scope_in_a_join_in_a_scope_ends_on_one_worker_and_on_several() {
 fn a_loop_that_panics_drops_each_result_that_it_has_made() {
     within_deadline(|| {
         for threads in [1, 3] {
-            let (pool, made, gone) = (pool(threads), AtomicUsize::new(0), AtomicUsize::new(0));
+            let (pool, born, gone) = (pool(threads), AtomicUsize::new(0), AtomicUsize::new(0));
             let make = |n: usize| {
                 if n == 700 {
                     resume_unwind(Box::new("seven hundred"));
                 }
-                made.fetch_add(1, Ordering::SeqCst);
+                born.fetch_add(1, Ordering::SeqCst);
                 OnDrop(|| _ = gone.fetch_add(1, Ordering::SeqCst))
             };
             for _ in 0..20 {
                 let ended = catch_unwind(AssertUnwindSafe(|| pool.invoke(|| drop(par_map(0..1000, make)))));
                 assert!(ended.is_err());
-                assert_eq!(made.load(Ordering::SeqCst), gone.load(Ordering::SeqCst));
+                assert_eq!(born.load(Ordering::SeqCst), gone.load(Ordering::SeqCst));
             }
-            assert!(made.load(Ordering::SeqCst) > 0);
+            assert!(born.load(Ordering::SeqCst) > 0);
             is_usable(&pool);
         }
     });
