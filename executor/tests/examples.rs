@@ -263,6 +263,27 @@ fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
     assert!(!run("end_of_a_computation", "such an end").status.success());
 }
 
+/// A simulation has no clock but its own.
+#[test]
+fn steal_simulation_has_the_speed_ups_that_the_book_shows() {
+    each_ends_with("steal_simulation", &[("scale", 0)]);
+    assert!(!run("steal_simulation", "such a command").status.success());
+}
+
+#[test]
+fn granularity_cuts_into_as_many_pieces_as_the_book_says() {
+    each_ends_with("granularity", &[("counts", 0)]);
+    assert!(!run("granularity", "such a command").status.success());
+}
+
+/// A second without progress counts as a hang. A machine that stands still for so long disturbs that.
+#[test]
+fn no_free_thief_hangs_where_partners_lie_in_lanes() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/no_free_thief.txt");
+    let book = fs::read_to_string(book).unwrap();
+    measured_until("no_free_thief", "", |printed| printed.replace("\r\n", "\n") == book);
+}
+
 /// The trials of `pool_steps` one by one, as the book runs them.
 #[test]
 fn pool_steps_shows_what_goes_wrong_without_each_step() {
