@@ -137,7 +137,9 @@ fn a_scope_sleeps_until_its_last_closure_has_ended_and_sees_what_all_did() {
         };
         let threads = loans.keep(lend_both, |_| sleep_until_settled(&loans));
         assert!(runs.iter().all(|runs| runs.load(Relaxed) == 1));
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
     });
 }
 
