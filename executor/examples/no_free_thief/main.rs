@@ -1,4 +1,4 @@
-//! "Others can steal it" is no promise: somebody has to be free to steal. Pairs of jobs that wait for each other, in pools
+//! "Others can steal it" is no promise: a thief has to be free. Pairs of jobs that wait for each other, in pools
 //! of two workers, under a watchdog.
 //!
 //! ```sh

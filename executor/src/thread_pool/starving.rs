@@ -35,7 +35,7 @@ use crate::watcher::Workforce;
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
-    /// Runs the next task of the queue on the calling thread, which is to be a worker of this pool. False if there is none.
+    /// Runs the next task of the queue on the calling thread, which must be a worker of this pool. False if there is none.
     ///
     /// A task that waits for other tasks of its own pool keeps a thread that could run them. With this it can use its thread
     /// meanwhile, whatever the pool's [`OnStarvation`] is:
