@@ -5,6 +5,8 @@ use executor::{CancelToken, Registration};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,10 +15,10 @@ use std::time::{Duration, Instant};
 const BACKLOG: i32 = 1024;
 
 /// How long no client has to have come before a listener that is closing is closed: some are half connected.
-const LAST_MOMENT: Duration = Duration::from_millis(50);
+pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
 
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A listening socket, and the accept loop as an iterator.
 ///
@@ -79,6 +81,12 @@ impl Listener {
         let local_addr = self.local_addr;
         let wake = stop.on_cancel(move || wake_one_accept(local_addr));
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
+    }
+
+    /// For an event loop: accepting does not wait.
+    pub(crate) fn into_nonblocking(self) -> io::Result<TcpListener> {
+        self.socket.set_nonblocking(true)?;
+        Ok(self.socket)
     }
 
     /// Ends listening. Clients that the system has connected and that no thread has accepted are told 503. Just closed
@@ -171,13 +179,13 @@ impl Incoming<'_> {
 }
 
 /// Whether a client gave up before it was accepted, or a signal came. Neither says anything about the next `accept`.
-fn is_the_clients(error: &io::Error) -> bool {
+pub(crate) fn is_the_clients(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted)
 }
 
 /// Lets the system drop what would begin a new connection. Connections that have begun are completed.
 #[cfg(target_os = "linux")]
-fn stop_connecting(socket: &TcpListener) {
+pub(crate) fn stop_connecting(socket: &impl AsFd) {
     use socket2::{SockFilter, SockRef};
     // A program for the system's packet filter: load the byte of TCP's flags; is SYN among them? Then drop the segment.
     const NO_SYN: [SockFilter; 4] = [
@@ -191,7 +199,7 @@ fn stop_connecting(socket: &TcpListener) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn stop_connecting(_: &TcpListener) {}
+pub(crate) fn stop_connecting<S>(_: &S) {}
 
 /// Brings a thread that waits in `accept` back from it. Nothing portable does but a connection, so we make one.
 fn wake_one_accept(local_addr: SocketAddr) {
