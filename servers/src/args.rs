@@ -5,7 +5,7 @@ use crate::diagnostics::show_diagnostics;
 use crate::files::Files;
 use crate::hosts::HostArgs;
 use crate::limits::Limits;
-use crate::listener::Listener;
+use crate::listener::{BACKLOG, Listener};
 use crate::site::Site;
 use anyhow::anyhow;
 use std::io::ErrorKind;
@@ -56,7 +56,16 @@ impl ServerArgs {
     ///
     /// A sentence that says what to do, for instance when the port is taken.
     pub fn bind(&self) -> anyhow::Result<Listener> {
-        Listener::bind(self.addr).map_err(|error| match error.kind() {
+        self.bind_with_backlog(BACKLOG)
+    }
+
+    /// Starts to listen with [room for `backlog` connections](Listener::bind_with_backlog), but does not yet say so.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](ServerArgs::bind).
+    pub fn bind_with_backlog(&self, backlog: u16) -> anyhow::Result<Listener> {
+        Listener::bind_with_backlog(self.addr, backlog).map_err(|error| match error.kind() {
             ErrorKind::AddrInUse => anyhow!(
                 "{} is taken by another program; choose another address with --addr, or port 0 for any free port",
                 self.addr

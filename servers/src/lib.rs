@@ -49,3 +49,5 @@ pub use diagnostics::{report, show_diagnostics};
 mod stderr;
 
 pub mod signals;
+
+pub mod ending;

@@ -10,9 +10,9 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many connections the system keeps ready that no thread has accepted yet. (Linux cuts this to
-/// `net.core.somaxconn`.) A burst that finds no room there is dropped and retried after a second by its clients.
-const BACKLOG: i32 = 1024;
+/// How many connections the system keeps ready that no thread has accepted yet, unless it is told otherwise. (Linux cuts
+/// this to `net.core.somaxconn`.) A burst that finds no room there is dropped and retried after a second by its clients.
+pub(crate) const BACKLOG: u16 = 1024;
 
 /// How long no client has to have come before a listener that is closing is closed: some are half connected.
 pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
@@ -37,6 +37,15 @@ impl Listener {
     ///
     /// [`ErrorKind::AddrInUse`] when somebody listens there already, and whatever else the system says.
     pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
+        Listener::bind_with_backlog(addr, BACKLOG)
+    }
+
+    /// Listens on `addr`, and has the system keep about `backlog` connections that no thread has accepted yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Listener::bind).
+    pub fn bind_with_backlog(addr: SocketAddr, backlog: u16) -> io::Result<Listener> {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
         // Without this a restarted server waits until the old one's connections are forgotten. On Windows the
         // option means something else: to take a port from whoever has it.
@@ -46,7 +55,7 @@ impl Listener {
         // accepted socket has this from here, which saves a system call for each.
         socket.set_tcp_nodelay(true)?;
         socket.bind(&addr.into())?;
-        socket.listen(BACKLOG)?;
+        socket.listen(backlog.into())?;
         let socket = TcpListener::from(socket);
         let local_addr = socket.local_addr()?;
         Ok(Listener { socket, local_addr, leaving: Leaving::default() })
@@ -79,6 +88,7 @@ impl Listener {
     /// Threads that share the listener and have to be stopped have to share the token, too.
     pub fn incoming_until(&self, stop: &CancelToken) -> Incoming<'_> {
         let local_addr = self.local_addr;
+        self.leaving.count_from(stop);
         let wake = stop.on_cancel(move || wake_one_accept(local_addr));
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
     }
@@ -102,6 +112,7 @@ impl Listener {
     /// a client that comes between the last look and the end is reset.
     pub fn close(self) -> Leaving {
         let Listener { socket, leaving, .. } = self;
+        leaving.count_from_now();
         stop_connecting(&socket);
         if socket.set_nonblocking(true).is_ok() {
             let mut late = Vec::new();
