@@ -5,6 +5,7 @@ use executor::{CancelToken, Registration};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::num::NonZeroUsize;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsFd;
 use std::thread;
@@ -46,6 +47,51 @@ impl Listener {
     ///
     /// As [`bind`](Listener::bind).
     pub fn bind_with_backlog(addr: SocketAddr, backlog: u16) -> io::Result<Listener> {
+        Listener::listen(Listener::socket(addr)?, addr, backlog)
+    }
+
+    /// Listens on `addr` with as many listeners. On Linux each has a queue of its own, and the system deals new
+    /// connections out among them; elsewhere they share one queue.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Listener::bind).
+    pub fn bind_each(addr: SocketAddr, count: NonZeroUsize) -> io::Result<Vec<Listener>> {
+        if count.get() == 1 {
+            return Ok(vec![Listener::bind(addr)?]);
+        }
+        Listener::several(addr, count.get())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn several(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
+        // Several sockets may have an address if all of them allow it. That would let in another server of the same user,
+        // too, so it is asked for by one that does not allow it first.
+        let alone = Listener::socket(addr)?;
+        alone.bind(&addr.into())?;
+        let addr = alone.local_addr()?.as_socket().unwrap_or(addr);
+        drop(alone);
+        let one_of_them = |_| {
+            let socket = Listener::socket(addr)?;
+            socket.set_reuse_port(true)?;
+            Listener::listen(socket, addr, BACKLOG)
+        };
+        (0..count).map(one_of_them).collect()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn several(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
+        let first = Listener::bind(addr)?;
+        let others: Vec<_> = (1..count)
+            .map(|_| {
+                let socket = first.socket.try_clone()?;
+                Ok(Listener { socket, local_addr: first.local_addr, leaving: Leaving::default() })
+            })
+            .collect::<io::Result<_>>()?;
+        Ok(std::iter::once(first).chain(others).collect())
+    }
+
+    fn socket(addr: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
         // Without this a restarted server waits until the old one's connections are forgotten. On Windows the
         // option means something else: to take a port from whoever has it.
@@ -54,6 +100,10 @@ impl Listener {
         // Answers leave in as few writes as they can, so waiting to merge small ones would only delay them. On Linux each
         // accepted socket has this from here, which saves a system call for each.
         socket.set_tcp_nodelay(true)?;
+        Ok(socket)
+    }
+
+    fn listen(socket: Socket, addr: SocketAddr, backlog: u16) -> io::Result<Listener> {
         socket.bind(&addr.into())?;
         socket.listen(backlog.into())?;
         let socket = TcpListener::from(socket);
