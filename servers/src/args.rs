@@ -73,7 +73,7 @@ impl ServerArgs {
     /// # Errors
     ///
     /// As [`bind`](ServerArgs::bind).
-    pub fn bind_each(&self, count: NonZeroUsize) -> anyhow::Result<Vec<Listener>> {
+    pub fn bind_each(&self, count: usize) -> anyhow::Result<Vec<Listener>> {
         Listener::bind_each(self.addr, count).map_err(|error| self.cannot_listen(&error))
     }
 

@@ -5,7 +5,7 @@ pub mod args;
 pub use args::ServerArgs;
 
 mod listener;
-pub use listener::{Incoming, Listener};
+pub use listener::{Incoming, Listener, announce};
 
 mod connection;
 pub use connection::Connection;

@@ -5,7 +5,6 @@ use executor::{CancelToken, Registration};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
-use std::num::NonZeroUsize;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsFd;
 use std::thread;
@@ -56,11 +55,13 @@ impl Listener {
     /// # Errors
     ///
     /// As [`bind`](Listener::bind).
-    pub fn bind_each(addr: SocketAddr, count: NonZeroUsize) -> io::Result<Vec<Listener>> {
-        if count.get() == 1 {
-            return Ok(vec![Listener::bind(addr)?]);
-        }
-        Listener::several(addr, count.get())
+    ///
+    /// # Panics
+    ///
+    /// If `count` is zero.
+    pub fn bind_each(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
+        assert!(count > 0, "somebody has to listen");
+        if count == 1 { Ok(vec![Listener::bind(addr)?]) } else { Listener::several(addr, count) }
     }
 
     #[cfg(target_os = "linux")]
@@ -118,9 +119,7 @@ impl Listener {
 
     /// Prints the address as the first line of output, where a script (and the course's tests) can read it.
     pub fn announce(&self) {
-        let mut stdout = io::stdout();
-        // A server whose output nobody reads still serves.
-        let _ = writeln!(stdout, "listening on http://{}/", self.local_addr).and_then(|()| stdout.flush());
+        announce(self.local_addr);
     }
 
     /// The connections that come in, for ever.
@@ -190,6 +189,13 @@ impl Listener {
         }
         leaving
     }
+}
+
+/// Prints the address of a listener as [`Listener::announce`] does, for a stage whose listener belongs to an event loop.
+pub fn announce(addr: SocketAddr) {
+    let mut stdout = io::stdout();
+    // A server whose output nobody reads still serves.
+    let _ = writeln!(stdout, "listening on http://{addr}/").and_then(|()| stdout.flush());
 }
 
 /// The connections of a [`Listener`], in the order they came.

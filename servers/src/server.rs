@@ -225,6 +225,11 @@ impl Server {
         Ok(())
     }
 
+    /// Whether a request is for a [slow](Site::is_slow) handler.
+    pub fn is_slow(&self, request: &Request<'_>) -> bool {
+        self.site.is_slow(request)
+    }
+
     /// The answer, and whether the handler was sound: one that panics is answered for, and its connection must not go on.
     pub(crate) fn respond(&self, request: &Request<'_>) -> (Response, bool) {
         match catch_unwind(AssertUnwindSafe(|| self.site.respond(request))) {

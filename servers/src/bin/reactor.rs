@@ -20,10 +20,12 @@
 //! The book's chapter: The event loop.
 
 use clap::Parser;
-use executor::{CancelToken, ExecutorService, StripedExecutor, ThreadPoolExecutor};
+use executor::{CancelToken, StripedExecutor, ThreadPoolExecutor};
 use servers::control::ShutdownArgs;
-use servers::ending::{CUT_OFF, Grace, LAST_WORDS, SERVED};
-use servers::{Reactor, Server, ServerArgs, limits, pool_stats, report, signals};
+use servers::http::Request;
+use servers::reactor::Loops;
+use servers::ending::{CUT_OFF, LAST_WORDS};
+use servers::{Reactor, Server, ServerArgs, announce, limits, pool_stats, signals};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -49,7 +51,6 @@ fn main() -> anyhow::Result<ExitCode> {
     let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads.map_or(8, NonZeroUsize::get)));
     let stop = CancelToken::new();
     let (_shutdown, outcome) = signals::stop_on_signal(&stop, grace + LAST_WORDS, CUT_OFF)?;
-    let grace = Grace::after(&stop, grace);
 
     let observed = Arc::clone(&pool);
     let site = args.site()?.with_stats(move || pool_stats(&observed.stats()));
@@ -58,24 +59,20 @@ fn main() -> anyhow::Result<ExitCode> {
     let server = Arc::new(Server::new(site, args.limits.clone(), args.log()).until(&stop));
 
     let listener = args.bind()?;
-    listener.announce();
-    control.announce();
+    let addr = listener.local_addr();
     // ANCHOR: hand_over
     let stripes = StripedExecutor::over(Arc::clone(&pool));
-    let reactor = Reactor::new(listener, &server)?.handing_over(move |job| {
+    let every_request = |_: &Request<'_>| true;
+    let reactor = Reactor::new(listener, &server)?.handing_over(every_request, move |job| {
         // One that is refused is dropped, and answers 503.
         let _ = stripes.execute_in(job.connection(), move || job.run());
     });
     // ANCHOR_END: hand_over
-    // ANCHOR: run
-    // What runs on the pool when the time is over is cancelled, and says so to its client.
-    let _cancel_handlers = grace.over().on_cancel(move || drop(pool.shutdown_now()));
-    let cut_off = grace.over().attach(|| reactor.run());
-    // ANCHOR_END: run
-    if cut_off > 0 {
-        report(format_args!("out of time: cut off {cut_off} connections"));
-    }
-    let status = if grace.over().is_cancelled() { CUT_OFF } else { SERVED };
+    let mut loops = Loops::new(1);
+    loops.start(reactor)?;
+    announce(addr);
+    control.announce();
+    let status = loops.finish(&pool, &stop, grace);
     let _ = outcome.complete(status);
     Ok(ExitCode::from(status))
 }

@@ -178,19 +178,8 @@ impl Connection {
 
     fn go_on(&mut self, turn: &mut Turn) -> io::Result<Next> {
         for _ in 0..STEPS {
-            if !turn.output.is_empty() {
-                turn.now = Instant::now(); // a handler may have taken long
-                self.conversation.is_idle_since(turn.now);
-            }
-            match self.outgoing.send(
-                &mut turn.output,
-                &mut self.socket,
-                &turn.desk.server.limits,
-                turn.now,
-            )? {
-                Sent::All => {}
-                Sent::Blocked => return Ok(Next::Wait),
-                Sent::Enough => return Ok(Next::Again),
+            if let Some(next) = self.send(turn)? {
+                return Ok(next);
             }
             let need = match self.state {
                 State::Open => self.answer_what_is_here(turn),
@@ -200,13 +189,28 @@ impl Connection {
                 State::Lingering(_) => Need::Bytes,
             };
             match need {
+                _ if !turn.output.is_empty() => {} // whatever it needs: first that is sent
                 Need::Room => {}
                 Need::Bytes if self.is_readable => self.read(turn)?,
                 Need::Bytes | Need::Answer => return Ok(Next::Wait),
                 Need::Nothing => return Ok(Next::Close),
             }
         }
-        Ok(Next::Again)
+        Ok(self.send(turn)?.unwrap_or(Next::Again))
+    }
+
+    /// Sends what there is to send. Says what to do next if that cannot go on now.
+    fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
+        if !turn.output.is_empty() {
+            turn.now = Instant::now(); // a handler may have taken long
+            self.conversation.is_idle_since(turn.now);
+        }
+        let limits = &turn.desk.server.limits;
+        Ok(match self.outgoing.send(&mut turn.output, &mut self.socket, limits, turn.now)? {
+            Sent::All => None,
+            Sent::Blocked => Some(Next::Wait),
+            Sent::Enough => Some(Next::Again),
+        })
     }
     // ANCHOR_END: turn
 
@@ -218,9 +222,8 @@ impl Connection {
         }
         while turn.output.len() < ENOUGH && !self.outgoing.has_tail() {
             match self.conversation.step() {
-                Ok(Step::Read) if turn.output.is_empty() => return Need::Bytes,
-                Ok(Step::Read) => return Need::Room,
-                Ok(Step::Request) if turn.hands_over() => match self.under_way.has_room() {
+                Ok(Step::Read) => return Need::Bytes,
+                Ok(Step::Request) if turn.hands_over(&self.conversation.request()) => match self.under_way.has_room() {
                     true => self.hand_over(turn),
                     false => return Need::Answer,
                 },

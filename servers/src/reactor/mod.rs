@@ -30,13 +30,16 @@ mod connection;
 mod deadlines;
 mod exchange;
 mod io;
+mod loops;
 mod outgoing;
 mod stats;
 
 pub use exchange::Job;
+pub use loops::Loops;
 pub use stats::ReactorStats;
 
 use crate::client::LAST_WORDS;
+use crate::http::Request;
 use crate::listener::Listener;
 use crate::server::Server;
 use acceptor::Acceptor;
@@ -51,7 +54,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// How many connections the event loops of the process have accepted: each has a number that no other has.
+static OPENED: AtomicU64 = AtomicU64::new(0);
 
 const LISTENER: Token = Token(usize::MAX);
 const MAILBOX: Token = Token(usize::MAX - 1);
@@ -73,8 +80,6 @@ pub struct Reactor {
     poll: Poll,
     acceptor: Acceptor,
     connections: Slab<Connection>,
-    /// How many there were so far.
-    opened: u64,
     /// Those that have another turn without an event.
     again: VecDeque<usize>,
     deadlines: Deadlines,
@@ -88,7 +93,7 @@ pub struct Reactor {
 /// What the turn of each connection uses.
 struct Turn {
     desk: Arc<Desk>,
-    hand_over: Option<Box<dyn Fn(Job) + Send>>,
+    hand_over: Option<HandOver>,
     /// When the turn began, or later.
     now: Instant,
     stop: Stop,
@@ -97,6 +102,12 @@ struct Turn {
     /// Answers that are not sent yet, of the connection whose turn it is.
     output: Vec<u8>,
     spare: Vec<Box<Exchange>>,
+}
+
+/// Which requests are answered elsewhere, and who has them answered.
+struct HandOver {
+    is_wanted: Box<dyn Fn(&Request<'_>) -> bool + Send>,
+    give: Box<dyn Fn(Job) + Send>,
 }
 
 /// Whether the end has begun.
@@ -114,13 +125,13 @@ impl Turn {
         &self.desk.server
     }
 
-    fn hands_over(&self) -> bool {
-        self.hand_over.is_some()
+    fn hands_over(&self, request: &Request<'_>) -> bool {
+        self.hand_over.as_ref().is_some_and(|hand_over| (hand_over.is_wanted)(request))
     }
 
     fn hand_over(&self, exchange: Box<Exchange>) {
         let hand_over = self.hand_over.as_ref().expect("it hands over");
-        hand_over(Job::new(exchange, &self.desk));
+        (hand_over.give)(Job::new(exchange, &self.desk));
     }
 }
 
@@ -138,7 +149,6 @@ impl Reactor {
             poll,
             acceptor,
             connections: Slab::new(),
-            opened: 0,
             again: VecDeque::new(),
             deadlines: Deadlines::default(),
             posted: Vec::new(),
@@ -155,13 +165,17 @@ impl Reactor {
         })
     }
 
-    /// Has requests answered by whoever `hand_over` gives them to: jobs of one connection one after the other, in the
-    /// order in which they come. One that is dropped answers 503.
+    /// Has the requests that `is_wanted` picks answered by whoever `give` gives them to. The jobs of one connection have
+    /// to be run one after the other, in the order in which they come. One that is dropped answers 503.
     ///
-    /// It is called on the loop, so it must not wait.
+    /// Both are called on the loop, so they must not wait.
     #[must_use]
-    pub fn handing_over(mut self, hand_over: impl Fn(Job) + Send + 'static) -> Reactor {
-        self.turn.hand_over = Some(Box::new(hand_over));
+    pub fn handing_over(
+        mut self,
+        is_wanted: impl Fn(&Request<'_>) -> bool + Send + 'static,
+        give: impl Fn(Job) + Send + 'static,
+    ) -> Reactor {
+        self.turn.hand_over = Some(HandOver { is_wanted: Box::new(is_wanted), give: Box::new(give) });
         self
     }
 
@@ -240,6 +254,7 @@ impl Reactor {
     }
 
     fn after_turn(&mut self, place: usize, next: Next) {
+        debug_assert!(next == Next::Close || self.turn.output.is_empty(), "an answer would be lost");
         self.turn.output.clear(); // of a connection that has failed
         let connection = &mut self.connections[place];
         match next {
@@ -261,15 +276,15 @@ impl Reactor {
 
     fn close(&mut self, place: usize) {
         self.connections.remove(place);
-        self.turn.desk.stats.set(self.connections.len(), self.opened);
+        self.turn.desk.stats.set_connections(self.connections.len());
     }
 
     /// Accepts those that wait, and gives each its first turn: often its request is here already.
     fn accept(&mut self) {
         for _ in 0..ACCEPTS {
             let Some((socket, peer)) = self.acceptor.accept(self.turn.now) else { break };
-            self.opened += 1;
-            let connection = Connection::new(socket, peer, self.opened, &self.turn);
+            let number = OPENED.fetch_add(1, Ordering::Relaxed);
+            let connection = Connection::new(socket, peer, number, &self.turn);
             let place = self.connections.insert(connection);
             let connection = &mut self.connections[place];
             connection.place = place;
@@ -278,7 +293,7 @@ impl Reactor {
                 self.connections.remove(place);
                 continue;
             }
-            self.turn.desk.stats.set(self.connections.len(), self.opened);
+            self.turn.desk.stats.has_accepted(self.connections.len());
             self.give_turn(place);
         }
         self.acceptor.close_if_quiet(self.turn.now);

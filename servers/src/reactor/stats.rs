@@ -19,9 +19,13 @@ impl ReactorStats {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set(&self, connections: usize, accepted: u64) {
+    pub(super) fn has_accepted(&self, connections: usize) {
+        self.set_connections(connections);
+        self.accepted.store(self.accepted() + 1, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_connections(&self, connections: usize) {
         self.connections.store(connections, Ordering::Relaxed);
-        self.accepted.store(accepted, Ordering::Relaxed);
     }
 
     /// As `/stats` answers them.
