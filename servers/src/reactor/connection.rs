@@ -202,7 +202,7 @@ impl Connection {
     /// Sends what there is to send. Says what to do next if that cannot go on now.
     fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
         if !turn.output.is_empty() {
-            turn.now = Instant::now(); // a handler may have taken long
+            turn.look_at_the_clock(); // a handler may have taken long
             self.conversation.is_idle_since(turn.now);
         }
         let limits = &turn.desk.server.limits;
@@ -223,13 +223,10 @@ impl Connection {
         while turn.output.len() < ENOUGH && !self.outgoing.has_tail() {
             match self.conversation.step() {
                 Ok(Step::Read) => return Need::Bytes,
-                Ok(Step::Request) if turn.hands_over(&self.conversation.request()) => match self.under_way.has_room() {
-                    true => self.hand_over(turn),
-                    false => return Need::Answer,
-                },
+                Ok(Step::Request) if !self.answer(turn) => return Need::Answer,
+                Ok(Step::Request) => {}
                 // What is not a request for a handler has to wait for its turn, too.
                 _ if self.under_way.count > 0 => return Need::Answer,
-                Ok(Step::Request) => self.answer(turn),
                 Ok(Step::Expectation) => self.go_ahead(turn),
                 Ok(Step::Over) => self.state = State::Ending(Manner::AtOnce),
                 Err(refusal) => self.refuse(refusal, turn),
@@ -242,15 +239,26 @@ impl Connection {
     }
     // ANCHOR_END: requests
 
-    fn answer(&mut self, turn: &mut Turn) {
-        let began = turn.server().log.is_on().then(Instant::now);
+    /// Answers a request, or hands it over. False if answers that are under way have to come first.
+    fn answer(&mut self, turn: &mut Turn) -> bool {
         let mut request = self.conversation.request();
+        if turn.hands_over(&request) {
+            if self.under_way.has_room() {
+                self.hand_over(turn);
+                return true;
+            }
+            return false;
+        }
+        if self.under_way.count > 0 {
+            return false;
+        }
+        let began = turn.server().log.is_on().then(Instant::now);
         request.peer = Some(self.peer);
         let client = Local(&self.socket);
         request.client = Some(&client);
         let (response, is_sound) = turn.desk.server.respond(&request);
         let stays = is_sound && self.may_go_on(turn);
-        let end = self.manner_of_end(turn);
+        let end = (!stays).then(|| self.manner_of_end(turn));
         let line = turn.desk.server.log.begin(self.peer, Some(&request), response.status.code());
         let (before, length) = (turn.output.len(), response.body.length());
         let body = self.conversation.answer(response, stays, &mut turn.output);
@@ -265,9 +273,10 @@ impl Connection {
             // The head has promised a body. Only the end of the connection can tell the client that it does not come.
             Err(_) => self.state = State::Ending(Manner::AtOnce),
         }
-        if !stays {
+        if let Some(end) = end {
             self.state = State::Ending(end);
         }
+        true
     }
 
     fn hand_over(&mut self, turn: &mut Turn) {

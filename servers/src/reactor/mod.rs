@@ -39,7 +39,7 @@ pub use loops::Loops;
 pub use stats::ReactorStats;
 
 use crate::client::LAST_WORDS;
-use crate::http::Request;
+use crate::http::{Request, date};
 use crate::listener::Listener;
 use crate::server::Server;
 use acceptor::Acceptor;
@@ -55,6 +55,7 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How many connections the event loops of the process have accepted: each has a number that no other has.
@@ -123,6 +124,11 @@ enum Stop {
 impl Turn {
     fn server(&self) -> &Server {
         &self.desk.server
+    }
+
+    fn look_at_the_clock(&mut self) {
+        self.now = Instant::now();
+        date::hold();
     }
 
     fn hands_over(&self, request: &Request<'_>) -> bool {
@@ -205,6 +211,7 @@ impl Reactor {
         loop {
             self.notice_a_stop(&stop, &task);
             if let Some(cut_off) = self.is_over() {
+                date::release();
                 return cut_off;
             }
             self.wait(&mut events);
@@ -218,6 +225,7 @@ impl Reactor {
             self.accept();
             self.give_turns_again();
             self.look_at_the_late();
+            thread::yield_now(); // the clients that were answered may be on this processor, and about to ask again
         }
         // ANCHOR_END: event_loop
     }
@@ -237,7 +245,7 @@ impl Reactor {
         if self.poll.poll(events, patience).is_err() {
             events.clear();
         }
-        self.turn.now = Instant::now();
+        self.turn.look_at_the_clock();
     }
 
     fn has_changed(&mut self, place: usize, event: &Event) {

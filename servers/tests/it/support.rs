@@ -21,16 +21,8 @@ pub(crate) const REACTOR: &str = env!("CARGO_BIN_EXE_reactor");
 pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
 
 /// In the order of the course.
-pub(crate) const STAGES: [&str; 8] = [
-    SINGLE_THREADED,
-    THREAD_PER_TASK,
-    SHARED_ACCEPT,
-    POOLED,
-    LIFECYCLE,
-    BOUNDED,
-    REACTOR,
-    MULTI_REACTOR,
-];
+pub(crate) const STAGES: [&str; 8] =
+    [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
 /// Those whose connections stay open between requests.
 pub(crate) const KEEPING_STAGES: [&str; 6] =
