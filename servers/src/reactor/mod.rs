@@ -28,11 +28,19 @@
 mod acceptor;
 mod connection;
 mod deadlines;
+mod end;
 mod exchange;
 mod io;
 mod loops;
+mod mailbox;
 mod outgoing;
 mod stats;
+mod under_way;
+
+/// The one door to what a model has stand-ins for.
+mod door {
+    pub(super) use std::sync;
+}
 
 pub use exchange::Job;
 pub use loops::Loops;
@@ -45,7 +53,7 @@ use crate::server::Server;
 use acceptor::Acceptor;
 use connection::{Connection, Next};
 use deadlines::Deadlines;
-use exchange::{Desk, Exchange, Mailbox};
+use exchange::{Answers, Exchange};
 use executor::CancelToken;
 use mio::event::Event;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -88,12 +96,14 @@ pub struct Reactor {
     posted: Vec<Box<Exchange>>,
     /// When there was no more time.
     cancelled: Option<Instant>,
+    stats: Arc<ReactorStats>,
     turn: Turn,
 }
 
 /// What the turn of each connection uses.
 struct Turn {
-    desk: Arc<Desk>,
+    server: Arc<Server>,
+    answers: Arc<Answers>,
     hand_over: Option<HandOver>,
     /// When the turn began, or later.
     now: Instant,
@@ -122,10 +132,6 @@ enum Stop {
 }
 
 impl Turn {
-    fn server(&self) -> &Server {
-        &self.desk.server
-    }
-
     fn look_at_the_clock(&mut self) {
         self.now = Instant::now();
         date::hold();
@@ -137,7 +143,7 @@ impl Turn {
 
     fn hand_over(&self, exchange: Box<Exchange>) {
         let hand_over = self.hand_over.as_ref().expect("it hands over");
-        (hand_over.give)(Job::new(exchange, &self.desk));
+        (hand_over.give)(Job::new(exchange, &self.answers));
     }
 }
 
@@ -150,7 +156,7 @@ impl Reactor {
     pub fn new(listener: Listener, server: &Arc<Server>) -> std::io::Result<Reactor> {
         let poll = Poll::new()?;
         let acceptor = Acceptor::new(listener, poll.registry(), LISTENER)?;
-        let mailbox = Mailbox::new(Waker::new(poll.registry(), MAILBOX)?);
+        let answers = Answers::new(Waker::new(poll.registry(), MAILBOX)?);
         Ok(Reactor {
             poll,
             acceptor,
@@ -159,8 +165,10 @@ impl Reactor {
             deadlines: Deadlines::default(),
             posted: Vec::new(),
             cancelled: None,
+            stats: Arc::default(),
             turn: Turn {
-                desk: Arc::new(Desk { server: Arc::clone(server), mailbox, stats: Arc::default() }),
+                server: Arc::clone(server),
+                answers: Arc::new(answers),
                 hand_over: None,
                 now: Instant::now(),
                 stop: Stop::No,
@@ -187,7 +195,7 @@ impl Reactor {
 
     /// What it has to do, to be looked at from other threads.
     pub fn stats(&self) -> Arc<ReactorStats> {
-        Arc::clone(&self.turn.desk.stats)
+        Arc::clone(&self.stats)
     }
 
     /// Looks after connections until the server is [stopped](Server::until) and none is left. Says how many were cut off.
@@ -201,10 +209,10 @@ impl Reactor {
     /// Until then. A cancelled task comes back within a second, unless a handler runs on the loop and waits for something
     /// else.
     pub fn run(mut self) -> usize {
-        let (stop, task) = (self.turn.server().stop.clone(), CancelToken::current());
+        let (stop, task) = (self.turn.server.stop.clone(), CancelToken::current());
         let _woken = [&stop, &task].map(|token| {
-            let desk = Arc::clone(&self.turn.desk);
-            token.on_cancel(move || desk.mailbox.wake())
+            let answers = Arc::clone(&self.turn.answers);
+            token.on_cancel(move || answers.ring())
         });
         let mut events = Events::with_capacity(EVENTS);
         // ANCHOR: event_loop
@@ -284,7 +292,7 @@ impl Reactor {
 
     fn close(&mut self, place: usize) {
         self.connections.remove(place);
-        self.turn.desk.stats.set_connections(self.connections.len());
+        self.stats.set_connections(self.connections.len());
     }
 
     /// Accepts those that wait, and gives each its first turn: often its request is here already.
@@ -301,7 +309,7 @@ impl Reactor {
                 self.connections.remove(place);
                 continue;
             }
-            self.turn.desk.stats.has_accepted(self.connections.len());
+            self.stats.has_accepted(self.connections.len());
             self.give_turn(place);
         }
         self.acceptor.close_if_quiet(self.turn.now);
@@ -310,7 +318,7 @@ impl Reactor {
     /// Answers that other threads have posted go to their connections, unless these are gone.
     fn take_answers(&mut self) {
         let mut posted = mem::take(&mut self.posted);
-        self.turn.desk.mailbox.take_all(&mut posted);
+        self.turn.answers.take_all(&mut posted);
         for exchange in posted.drain(..) {
             let place = exchange.place;
             match self.connections.get_mut(place) {

@@ -20,6 +20,9 @@ pub(crate) const BOUNDED: &str = env!("CARGO_BIN_EXE_bounded");
 pub(crate) const REACTOR: &str = env!("CARGO_BIN_EXE_reactor");
 pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
 
+/// Those with event loops.
+pub(crate) const EVENT_LOOPS: [&str; 2] = [REACTOR, MULTI_REACTOR];
+
 /// In the order of the course.
 pub(crate) const STAGES: [&str; 8] =
     [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
