@@ -408,3 +408,83 @@ impl fmt::Debug for Reactor {
         f.debug_struct("Reactor").field("connections", &self.connections.len()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access_log::AccessLog;
+    use crate::limits::Limits;
+    use crate::site::Site;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    fn reactor() -> (Reactor, TcpStream) {
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let client = TcpStream::connect(listener.local_addr()).unwrap();
+        let server = Server::new(Site::new(None), Limits::default(), AccessLog::Quiet);
+        let mut reactor = Reactor::new(listener, &Arc::new(server)).unwrap();
+        while reactor.connections.is_empty() {
+            reactor.accept();
+        }
+        (reactor, client)
+    }
+
+    /// Sends a request that takes so many reads; when it has arrived, the connection has one turn.
+    fn a_turn_for(reads: usize) -> (Reactor, TcpStream) {
+        let (mut reactor, mut client) = reactor();
+        reactor.turn.arrived = vec![0; 1024].into(); // so that no buffer of the system is too small
+        let bytes = reads * 1024;
+        let head =
+            |length: usize| format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {length:8}\r\n\r\n");
+        let length = bytes - head(0).len();
+        client.write_all((head(length) + &"a".repeat(length)).as_bytes()).unwrap();
+        let mut events = Events::with_capacity(16);
+        while !events.iter().any(|event| event.token() == Token(0)) {
+            reactor.wait(&mut events);
+        }
+        let event = events.iter().find(|event| event.token() == Token(0)).unwrap();
+        reactor.has_changed(0, event);
+        (reactor, client)
+    }
+
+    /// What is here is more than one turn reads.
+    #[test]
+    fn a_turn_has_an_end() {
+        let (reactor, _client) = a_turn_for(10);
+        assert_eq!(reactor.again, [0]);
+    }
+
+    /// The last thing that there was time for in this turn was to answer.
+    #[test]
+    fn no_answer_is_left_when_a_turn_ends() {
+        let (_reactor, mut client) = a_turn_for(7);
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut answer = [0; 12];
+        client.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+
+    /// The system may say that something has changed where nothing has.
+    #[test]
+    fn a_turn_for_nothing_changes_nothing() {
+        let (mut reactor, mut client) = reactor();
+        let mut events = Events::with_capacity(16);
+        for bytes in ["GET /hello", " HTTP/1.1\r\n", "Host: h\r\n", "\r\n"] {
+            for _ in 0..3 {
+                reactor.give_turn(0);
+            }
+            client.write_all(bytes.as_bytes()).unwrap();
+            reactor.wait(&mut events);
+            events
+                .iter()
+                .filter(|event| event.token() == Token(0))
+                .for_each(|event| reactor.has_changed(0, event));
+        }
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut answer = [0; 12];
+        while client.set_nonblocking(true).is_ok() && client.peek(&mut answer).is_err() {
+            reactor.give_turn(0);
+        }
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+}

@@ -85,6 +85,58 @@ fn a_client_that_ends_its_side_gets_the_answers_to_what_it_has_asked() {
     });
 }
 
+/// Bytes and the end of a side come in one event, since the loop is held up when they come. A read that brings the bytes has
+/// not seen the end, and the system tells of it no second time.
+#[test]
+fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
+    let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
+    let mut client = stage.connect();
+    assert_eq!(client.get("/hello").status, 200);
+    let mut holds_it_up = stage.connect();
+    holds_it_up.send(get("/block?ms=300"));
+    thread::sleep(Duration::from_millis(100)); // if it has not begun by then, the test says less, and still holds
+    client.send(get("/hello"));
+    client.stream.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(client.reply().status, 200);
+    client.assert_closed();
+}
+
+/// A look at the connection was due in ten minutes, and now there is less time.
+#[test]
+fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
+    each(&["--quiet", "--idle-timeout", "10m", "--header-timeout", "200ms"], |stage| {
+        let mut client = stage.connect();
+        assert_eq!(client.get("/hello").status, 200);
+        client.send("GET /hello HTTP/1.1\r\n");
+        assert_eq!(client.reply().status, 408);
+        client.assert_closed();
+    });
+}
+
+/// The time for which it may be idle begins with the answer, and not with the request.
+#[test]
+fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
+    each(&["--quiet", "--idle-timeout", "500ms"], |stage| {
+        let mut client = stage.connect();
+        assert_eq!(client.get("/block?ms=1000").status, 200);
+        assert_eq!(client.get("/hello").status, 200);
+    });
+}
+
+/// More wait than are accepted in one go, and the system tells of them once.
+#[test]
+fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
+    let flags = ["--quiet", "--loops", "1", "--trusting", "--header-timeout", "10m"];
+    let stage = Stage::start(MULTI_REACTOR, &flags);
+    let mut holds_it_up = stage.connect();
+    holds_it_up.send(get("/block?ms=500"));
+    let mut silent: Vec<_> = (0..200).map(|_| stage.connect()).collect();
+    holds_it_up.reply();
+    drop(holds_it_up);
+    thread::sleep(Duration::from_millis(200)); // in this time it is idle, if it has overlooked some
+    assert_eq!(silent.last_mut().unwrap().get("/hello").status, 200);
+}
+
 #[test]
 fn behind_the_last_answer_nothing_follows() {
     each(&["--quiet", "--threads", "4"], |stage| {
