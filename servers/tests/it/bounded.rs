@@ -50,7 +50,6 @@ fn assert_refused(client: &mut Client) {
     client.assert_closed();
 }
 
-// ANCHOR: abort
 #[test]
 fn abort_tells_the_next_client_503_and_when_to_come_again() {
     let stage = start("abort", &["--quiet"]);
@@ -61,9 +60,7 @@ fn abort_tells_the_next_client_503_and_when_to_come_again() {
     assert_served(upload, vec![waiting]);
     assert_eq!((stat(&stage, "queue_capacity"), stat(&stage, "rejected")), (1, 3));
 }
-// ANCHOR_END: abort
 
-// ANCHOR: discard
 #[test]
 fn discard_closes_the_next_client_without_a_word_and_without_a_reset() {
     let stage = start("discard", &["--quiet"]);
@@ -78,9 +75,7 @@ fn discard_closes_the_next_client_without_a_word_and_without_a_reset() {
     assert_served(upload, vec![waiting]);
     assert_eq!(stat(&stage, "rejected"), 3);
 }
-// ANCHOR_END: discard
 
-// ANCHOR: discard_oldest
 #[test]
 fn discard_oldest_closes_the_one_that_has_waited_longest() {
     let stage = start("discard-oldest", &["--quiet"]);
@@ -93,7 +88,6 @@ fn discard_oldest_closes_the_one_that_has_waited_longest() {
     assert_served(upload, vec![oldest]);
     assert_eq!(stat(&stage, "rejected"), 3);
 }
-// ANCHOR_END: discard_oldest
 
 #[cfg(target_os = "linux")] // which tells how many are in the backlog
 // ANCHOR: caller_runs
@@ -205,6 +199,7 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
         let (upload, mut oldest) = saturate(&stage);
         let mut next = ask(&stage);
         oldest.assert_closed();
+        drop(oldest); // or the end waits for it to hang up
         stop_by("TERM", &stage);
         let line = stopping(&stage);
         assert_eq!(upload.end().status, 200);

@@ -12,6 +12,9 @@ const PANEL: f64 = 260.0;
 /// Within a panel, for the labels of its axis.
 const LABELS: f64 = 58.0;
 
+/// From the middle of one label below a panel to that of the next.
+const LEAST_BETWEEN_LABELS: f64 = 22.0;
+
 /// Colours there are, in [`STYLE`](super::STYLE). Whoever comes after the last gets the first again, dashed.
 const COLOURS: usize = 5;
 
@@ -103,8 +106,13 @@ fn write_panel(
         writeln!(to, r#"<text class="small" x="{x}" y="{y:.1}" text-anchor="end">{label}</text>"#)?;
     }
     let x_of = |number| left + (right - left) * below.place(number);
+    let mut labelled = f64::NEG_INFINITY;
     for &number in &below.numbers {
         let x = x_of(number);
+        if x - labelled < LEAST_BETWEEN_LABELS {
+            continue;
+        }
+        labelled = x;
         writeln!(
             to,
             r#"<text class="small" x="{x:.1}" y="{}" text-anchor="middle">{number}</text>"#,
