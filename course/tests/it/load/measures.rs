@@ -92,6 +92,17 @@ fn without_a_rate_a_stall_is_seen_by_those_only_who_were_waiting() {
 }
 
 #[test]
+fn each_of_several_rates_has_a_run_of_its_own() {
+    let serving = Serving::start();
+    let output = load(&serving.url(), &with(&["-c", "2", "--rate", "1000,40", "-n", "5", "--json"]));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["runs"][0]["rate"], &report["runs"][1]["rate"]), (&json!(1000.0), &json!(40.0)));
+    // The fifth is due after 100 ms.
+    assert!(report["runs"][1]["elapsed_s"].as_f64().unwrap() >= 0.099, "{report}");
+    assert_eq!(serving.count(), 10);
+}
+
+#[test]
 fn requests_that_were_due_and_never_sent_are_told() {
     // Three can be answered at most, and fewer if the machine is slow.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(200)));
