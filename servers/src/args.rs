@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::listener::{BACKLOG, Listener};
 use crate::site::Site;
 use anyhow::anyhow;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -65,16 +65,32 @@ impl ServerArgs {
     ///
     /// As [`bind`](ServerArgs::bind).
     pub fn bind_with_backlog(&self, backlog: u16) -> anyhow::Result<Listener> {
-        Listener::bind_with_backlog(self.addr, backlog).map_err(|error| match error.kind() {
+        Listener::bind_with_backlog(self.addr, backlog).map_err(|error| self.cannot_listen(&error))
+    }
+
+    /// Starts to listen with [several listeners](Listener::bind_each), but does not yet say so.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](ServerArgs::bind).
+    pub fn bind_each(&self, count: usize) -> anyhow::Result<Vec<Listener>> {
+        Listener::bind_each(self.addr, count).map_err(|error| self.cannot_listen(&error))
+    }
+
+    fn cannot_listen(&self, error: &io::Error) -> anyhow::Error {
+        match error.kind() {
             ErrorKind::AddrInUse => anyhow!(
                 "{} is taken by another program; choose another address with --addr, or port 0 for any free port",
                 self.addr
             ),
             ErrorKind::PermissionDenied => {
-                anyhow!("{} may not be used without privileges; choose a port above 1023 with --addr", self.addr)
+                anyhow!(
+                    "{} may not be used without privileges; choose a port above 1023 with --addr",
+                    self.addr
+                )
             }
             _ => anyhow!("cannot listen on {}; choose another address with --addr ({error})", self.addr),
-        })
+        }
     }
 
     /// The endpoints and the files of `--root`.

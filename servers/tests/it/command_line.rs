@@ -1,5 +1,6 @@
 use crate::support::{
-    BOUNDED, LIFECYCLE, POOLED, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, every_stage, output_of,
+    BOUNDED, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage,
+    every_stage, output_of,
 };
 use std::process::Command;
 
@@ -72,6 +73,8 @@ fn every_stage_has_the_same_flags() {
         let own: &[&str] = match binary {
             LIFECYCLE => &["--grace", "--shutdown-token", "--no-shutdown"],
             BOUNDED => &["--policy", "--queue", "--backlog", "--grace", "--shutdown-token", "--no-shutdown"],
+            REACTOR => &["--grace", "--shutdown-token", "--no-shutdown"],
+            MULTI_REACTOR => &["--loops", "--trusting", "--grace", "--shutdown-token", "--no-shutdown"],
             _ => &[],
         };
         flags.retain(|flag| !own.iter().any(|own| flag.starts_with(own)));

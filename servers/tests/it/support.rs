@@ -17,16 +17,22 @@ pub(crate) const THREAD_PER_TASK: &str = env!("CARGO_BIN_EXE_thread_per_task");
 pub(crate) const SHARED_ACCEPT: &str = env!("CARGO_BIN_EXE_shared_accept");
 pub(crate) const LIFECYCLE: &str = env!("CARGO_BIN_EXE_lifecycle");
 pub(crate) const BOUNDED: &str = env!("CARGO_BIN_EXE_bounded");
+pub(crate) const REACTOR: &str = env!("CARGO_BIN_EXE_reactor");
+pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
+
+/// Those with event loops.
+pub(crate) const EVENT_LOOPS: [&str; 2] = [REACTOR, MULTI_REACTOR];
 
 /// In the order of the course.
-pub(crate) const STAGES: [&str; 6] =
-    [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE, BOUNDED];
+pub(crate) const STAGES: [&str; 8] =
+    [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
 /// Those whose connections stay open between requests.
-pub(crate) const KEEPING_STAGES: [&str; 4] = [THREAD_PER_TASK, POOLED, LIFECYCLE, BOUNDED];
+pub(crate) const KEEPING_STAGES: [&str; 6] =
+    [THREAD_PER_TASK, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
 /// Those that can be stopped in order.
-pub(crate) const STOPPING_STAGES: [&str; 2] = [LIFECYCLE, BOUNDED];
+pub(crate) const STOPPING_STAGES: [&str; 4] = [LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
 /// Added to each command. The tests call the server by many names; those of `hosts.rs` start one that minds.
 const USUAL: [&str; 4] = ["--addr", "127.0.0.1:0", "--host", "*"];

@@ -1,0 +1,158 @@
+use super::mailbox::{Bell, Errand, Load, Mailbox};
+use super::outgoing::Tail;
+use crate::access_log::Line;
+use crate::http::{Body, CHUNK, OwnedRequest, Presence, Refusal, append_chunk};
+use crate::server::Server;
+use mio::Waker;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// One request that was handed over, and its answer. The memory is used again for others.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    server: Arc<Server>,
+    /// Where the connection is, and which one it is: another may have its place by now.
+    pub(super) place: usize,
+    pub(super) connection: u64,
+    pub(super) request: OwnedRequest,
+    /// Whether the connection goes on after it.
+    pub(super) stays: bool,
+    pub(super) peer: SocketAddr,
+    pub(super) client: Arc<Remote>,
+    /// The head of the answer, and the body as far as it is in memory.
+    pub(super) output: Vec<u8>,
+    pub(super) tail: Option<Tail>,
+    pub(super) line: Option<AnswerLine>,
+}
+
+/// The line of the answer in the access log.
+#[derive(Debug)]
+pub(super) struct AnswerLine {
+    pub(super) line: Line,
+    pub(super) began: Instant,
+    /// How many bytes of the answer are its head, and how many follow.
+    pub(super) head: usize,
+    pub(super) body: u64,
+}
+
+/// What a handler on another thread can know of its client.
+#[derive(Debug, Default)]
+pub(super) struct Remote(AtomicBool);
+
+impl Remote {
+    pub(super) fn leaves(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Presence for Remote {
+    fn has_left(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Exchange {
+    pub(super) fn new(server: Arc<Server>, peer: SocketAddr, client: Arc<Remote>) -> Exchange {
+        Exchange {
+            server,
+            place: 0,
+            connection: 0,
+            request: OwnedRequest::default(),
+            stays: false,
+            peer,
+            client,
+            output: Vec::new(),
+            tail: None,
+            line: None,
+        }
+    }
+
+    fn answer(&mut self) {
+        let began = Instant::now();
+        let mut request = self.request.request();
+        request.peer = Some(self.peer);
+        request.client = Some(&*self.client);
+        let (response, is_sound) = self.server.respond(&request);
+        self.stays &= is_sound;
+        let line = self.server.log.begin(self.peer, Some(&request), response.status.code());
+        let length = response.body.length();
+        let body = self.request.answer(response, self.stays, &mut self.output);
+        let head = self.output.len();
+        match into_bytes(body, &mut self.output) {
+            Ok(tail) => self.tail = tail,
+            // The head has promised a body. Only the end of the connection can tell the client that it does not come.
+            Err(_) => self.stays = false,
+        }
+        self.line = line.map(|line| AnswerLine { line, began, head, body: length });
+    }
+}
+
+impl Load for Box<Exchange> {
+    /// The answer of a server that has no room for the request.
+    fn is_undone(&mut self) {
+        self.stays = false;
+        self.output.clear();
+        let response = Refusal::Overloaded.response();
+        if let Body::Bytes(bytes) = self.request.answer(response, false, &mut self.output) {
+            self.output.extend_from_slice(&bytes);
+        }
+    }
+}
+
+impl Bell for Waker {
+    fn ring(&self) {
+        // It fails only where the system is out of memory; the loop looks at its next event then.
+        let _ = self.wake();
+    }
+}
+
+/// The mailbox of an event loop.
+pub(super) type Answers = Mailbox<Box<Exchange>, Waker>;
+
+/// One request that waits for its answer. Dropped without having [run](Job::run), it answers 503.
+#[derive(Debug)]
+pub struct Job(Errand<Box<Exchange>, Waker>);
+
+impl Job {
+    pub(super) fn new(exchange: Box<Exchange>, answers: &Arc<Answers>) -> Job {
+        Job(Errand::new(exchange, answers))
+    }
+
+    /// The number of the connection that the request came over; no other has it. Jobs of one connection have to be run one
+    /// after the other, in the order in which they were handed over: their answers are sent as they come.
+    pub fn connection(&self) -> u64 {
+        self.0.load().connection
+    }
+
+    /// Answers the request.
+    ///
+    /// # Blocking
+    ///
+    /// As long as the handler does. It never waits for the client.
+    pub fn run(self) {
+        self.0.done(|exchange| exchange.answer());
+    }
+}
+
+/// Appends a body to `out`. Gives back what is not in memory: of a file all but the first chunk.
+///
+/// # Errors
+///
+/// When the file cannot be read, or is shorter than it was.
+pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tail>> {
+    match body {
+        Body::None => Ok(None),
+        Body::Bytes(bytes) => {
+            out.extend_from_slice(&bytes);
+            Ok(None)
+        }
+        Body::File { file, start, length } => {
+            let end = start + length;
+            append_chunk(&file, start, end, out)?;
+            Ok((length > CHUNK).then(|| Tail { file, at: start + CHUNK, end }))
+        }
+    }
+}
