@@ -4,7 +4,9 @@
 //! order in which they have connected, so the one that connects next finds what those before it have left.
 
 use crate::lifecycle::{Upload, stop_by, stopping};
-use crate::support::{BOUNDED, Client, Stage, eventually, once_of_five};
+#[cfg(target_os = "linux")]
+use crate::support::eventually;
+use crate::support::{BOUNDED, Client, Stage, once_of_five};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
