@@ -2,10 +2,11 @@
 //!
 //! 1. Nothing panics.
 //! 2. It does not matter where what arrives is split: the requests, their bodies and the refusal at the end are the same.
-//! 3. A refusal is one with a status that tells the client what it did, and never more is held than the limits allow.
+//! 3. It does not matter whether a request is answered where it is or taken away first.
+//! 4. A refusal is one with a status that tells the client what it did, and never more is held than the limits allow.
 
 use servers::Limits;
-use servers::http::{Body, Conversation, Refusal, Response, Status, Step};
+use servers::http::{Body, Conversation, OwnedRequest, Refusal, Request, Response, Status, Step};
 use std::time::Instant;
 
 /// What a server makes of the bytes on a connection.
@@ -36,6 +37,8 @@ pub(crate) fn all_limits() -> [Limits; 2] {
 /// Panics unless the properties hold for `bytes`.
 pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     let whole = converse([bytes], limits);
+    let taken = converse_by(taken, [bytes], limits);
+    assert_eq!(whole, taken, "taken away: {:?}", bytes.escape_ascii().to_string());
     let byte_by_byte = converse(bytes.chunks(1), limits);
     assert_eq!(whole, byte_by_byte, "byte by byte: {:?}", bytes.escape_ascii().to_string());
     // Two cuts that depend on nothing but the input, so that a failure can be repeated.
@@ -68,18 +71,25 @@ pub(crate) fn check_cuts(bytes: &[u8], cuts: impl IntoIterator<Item = usize>, li
 
 /// Reads requests and their bodies from pieces as they arrive, and answers them, the way a server does.
 fn converse<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {
+    converse_by(answered, pieces, limits)
+}
+
+/// What is made of a request that is whole, and how its conversation goes on.
+type Way = fn(&mut Conversation, Instant) -> Exchange;
+
+fn converse_by<'b>(way: Way, pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {
     let (mut heard, now) = (Heard::default(), Instant::now());
     let mut conversation = Conversation::new(limits, now);
     for piece in pieces {
         conversation.arrived(piece, now);
-        if let Err(refusal) = advance(&mut conversation, &mut heard.requests, now) {
+        if let Err(refusal) = advance(&mut conversation, &mut heard.requests, now, way) {
             heard.refusal = Some(refusal);
             return heard;
         }
     }
     // What was too little to be looked at is looked at now. Half a request is none.
     conversation.ended();
-    heard.refusal = advance(&mut conversation, &mut heard.requests, now).err();
+    heard.refusal = advance(&mut conversation, &mut heard.requests, now, way).err();
     heard
 }
 
@@ -88,24 +98,37 @@ fn advance(
     conversation: &mut Conversation,
     requests: &mut Vec<Exchange>,
     now: Instant,
+    way: Way,
 ) -> Result<(), Refusal> {
     loop {
         match conversation.step()? {
             Step::Read | Step::Over => return Ok(()),
             Step::Expectation => drop(conversation.go_ahead()),
-            Step::Request => {
-                requests.push(exchange(conversation));
-                conversation.answered(now);
-            }
+            Step::Request => requests.push(way(conversation, now)),
         }
     }
 }
 
-fn exchange(conversation: &Conversation) -> Exchange {
+fn answered(conversation: &mut Conversation, now: Instant) -> Exchange {
     let request = conversation.request();
     let mut answer = Vec::new();
     let body = conversation.answer(Response::text(Status::Ok, "a"), true, &mut answer);
     assert_eq!(matches!(body, Body::None), request.method == "HEAD");
+    let exchange = exchange(&request);
+    conversation.answered(now);
+    exchange
+}
+
+fn taken(conversation: &mut Conversation, now: Instant) -> Exchange {
+    let mut owned = OwnedRequest::default();
+    conversation.take(&mut owned, now);
+    let mut answer = Vec::new();
+    let body = owned.answer(Response::text(Status::Ok, "a"), true, &mut answer);
+    assert_eq!(matches!(body, Body::None), owned.request().method == "HEAD");
+    exchange(&owned.request())
+}
+
+fn exchange(request: &Request<'_>) -> Exchange {
     Exchange {
         method: request.method.to_owned(),
         target: request.target.to_owned(),

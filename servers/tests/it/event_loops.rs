@@ -113,6 +113,25 @@ fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
     });
 }
 
+/// What the loop answers by itself has its place in the row, too.
+#[test]
+fn an_expectation_waits_for_the_answers_before_it() {
+    each(&["--quiet"], |stage| {
+        let mut client = stage.connect();
+        let head = |path| {
+            format!("POST {path} HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+        };
+        client.send(get("/block?ms=50") + &head("/echo"));
+        assert_eq!(client.reply().text(), "50 ms\n");
+        assert_eq!(client.reply().status, 100);
+        client.send("abc".to_owned() + &get("/block?ms=50") + &head("/hello"));
+        assert_eq!(client.reply().text(), "abc");
+        assert_eq!(client.reply().text(), "50 ms\n");
+        assert_eq!(client.reply().status, 405);
+        client.assert_closed();
+    });
+}
+
 /// The time for which it may be idle begins with the answer, and not with the request.
 #[test]
 fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {

@@ -1,6 +1,6 @@
 //! How many system calls a request takes, as `strace` counts them; where there is none, nothing is counted.
 
-use crate::support::{POOLED, SINGLE_THREADED, Stage, eventually};
+use crate::support::{MULTI_REACTOR, POOLED, SINGLE_THREADED, Stage, eventually};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -100,4 +100,57 @@ fn a_small_file_takes_few_system_calls() {
     let (file, hello) = (alone("/small.bin"), alone("/hello"));
     assert!(total(&file) <= 8, "{file:?}");
     assert!(total(&hello) <= 4, "{hello:?}");
+}
+
+/// All but those in which a loop waits, which depend on how many clients it finds to have something to say.
+fn but_for_waits(calls: &Calls) -> u64 {
+    let waits =
+        ["epoll_wait", "epoll_pwait", "sched_yield"].iter().filter_map(|name| calls.get(*name)).sum::<u64>();
+    total(calls) - waits
+}
+
+#[test]
+fn an_event_loop_reads_once_and_writes_once() {
+    if !can_trace() {
+        return;
+    }
+    let outer = tempfile::tempdir().unwrap();
+    let root = outer.path().join("root");
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("small.bin"), vec![7; 16 * 1024]).unwrap();
+    let hello = per_request(MULTI_REACTOR, &root, |stage, count| {
+        let mut client = stage.connect();
+        for _ in 0..count {
+            assert_eq!(client.get("/hello").status, 200);
+        }
+    });
+    assert_eq!(but_for_waits(&hello), 2, "{hello:?}");
+    let pipeline = per_request(MULTI_REACTOR, &root, |stage, count| {
+        let mut client = stage.connect();
+        for _ in 0..count {
+            client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(16));
+            for _ in 0..16 {
+                assert_eq!(client.reply().status, 200);
+            }
+        }
+    });
+    assert_eq!(but_for_waits(&pipeline), 2, "for sixteen: {pipeline:?}");
+    let file = per_request(MULTI_REACTOR, &root, |stage, count| {
+        let mut client = stage.connect();
+        for _ in 0..count {
+            assert_eq!(client.get("/small.bin").body.len(), 16 * 1024);
+        }
+    });
+    // Opened, looked at, read and closed.
+    assert_eq!(but_for_waits(&file), 6, "{file:?}");
+    let connection = per_request(MULTI_REACTOR, &root, |stage, count| {
+        for _ in 0..count {
+            let mut client = stage.connect();
+            client.send("GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+            assert_eq!(client.reply().status, 200);
+            client.assert_closed();
+        }
+    });
+    // Accepted, watched, read, written, closed; and a look for another connection.
+    assert!(but_for_waits(&connection) <= 6, "{connection:?}");
 }

@@ -97,4 +97,49 @@ pub(super) const PIPELINED: &[(&str, &str, &[u16])] = &[
         "GET /hello HTTP/1.1\r\nHost: h\r\n\r\nPOST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
         &[200, 400],
     ),
+    (
+        "slow-first",
+        "GET /block?ms=3 HTTP/1.1\r\nHost: h\r\n\r\nGET /nothing HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
+        &[200, 404, 200],
+    ),
+    (
+        "slow-between",
+        "GET /nothing HTTP/1.1\r\nHost: h\r\n\r\nGET /cpu?ms=2 HTTP/1.1\r\nHost: h\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
+        &[404, 200, 204, 200],
+    ),
+    (
+        "slower-first",
+        "GET /block?ms=4 HTTP/1.1\r\nHost: h\r\n\r\nGET /block?ms=2 HTTP/1.1\r\nHost: h\r\n\r\nGET /block?ms=x HTTP/1.1\r\nHost: h\r\n\r\n",
+        &[200, 200, 400],
+    ),
+    (
+        "bad-behind-slow",
+        "GET /block?ms=3 HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\nHost : h\r\n\r\n",
+        &[200, 400],
+    ),
+    (
+        "body-behind-slow",
+        "GET /block?ms=3 HTTP/1.1\r\nHost: h\r\n\r\nPOST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /nothing HTTP/1.1\r\nHost: h\r\n\r\n",
+        &[200, 200, 404],
+    ),
+    (
+        "close-behind-slow",
+        "GET /block?ms=3 HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
+        &[200, 200],
+    ),
+    (
+        "slow-that-closes-between",
+        "GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /block?ms=3 HTTP/1.0\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
+        &[200, 200],
+    ),
+    (
+        "panic-behind-slow",
+        "GET /block?ms=3 HTTP/1.1\r\nHost: h\r\n\r\nGET /panic HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
+        &[200, 500],
+    ),
+    (
+        "more-than-may-be-under-way",
+        "GET /block?ms=3 HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\nGET /block?ms=1 HTTP/1.1\r\nHost: h\r\n\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\n",
+        &[200, 200, 404, 200, 404, 200, 404, 200, 404, 200, 200, 404],
+    ),
 ];

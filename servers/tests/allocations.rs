@@ -1,0 +1,117 @@
+//! What a request costs the allocator, once everything is warm. In a process of its own, because the allocator is the
+//! process's.
+#![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use executor::{CancelToken, StripedExecutor, ThreadPoolExecutor};
+use servers::{AccessLog, Limits, Listener, Reactor, Server, Site};
+
+/// Counts the allocations of all threads but the client's and the test harness's. Growing counts, too.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static IS_OUTSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+fn count() {
+    if !IS_OUTSIDE.try_with(Cell::get).unwrap_or(true) {
+        ALLOCATIONS.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+// SAFETY: everything is left to `System`, with the arguments that came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+const REQUESTS: usize = 1_000;
+
+/// Asks so often, and reads as many answers as there were to the first.
+fn ask(client: &mut TcpStream, request: &[u8], times: usize) {
+    let mut answer = [0; 64 * 1024];
+    client.write_all(request).unwrap();
+    let length = client.read(&mut answer).unwrap();
+    for _ in 1..times {
+        client.write_all(request).unwrap();
+        client.read_exact(&mut answer[..length]).unwrap();
+    }
+}
+
+/// How many allocations the server makes for a thousand requests on one connection, after as many that do not count.
+fn allocations(addr: SocketAddr, request: &str) -> usize {
+    let mut client = TcpStream::connect(addr).unwrap();
+    client.set_nodelay(true).unwrap();
+    ask(&mut client, request.as_bytes(), REQUESTS);
+    let before = ALLOCATIONS.load(Ordering::SeqCst);
+    ask(&mut client, request.as_bytes(), REQUESTS);
+    ALLOCATIONS.load(Ordering::SeqCst) - before
+}
+
+fn server(stop: &CancelToken) -> (Arc<Server>, Listener, SocketAddr) {
+    let server = Server::new(Site::new(None), Limits::default(), AccessLog::Quiet).until(stop);
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let addr = listener.local_addr();
+    (Arc::new(server), listener, addr)
+}
+
+const SMALL: &str = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const BROWSERS: &str = "GET /hello?a=b HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\n\
+    Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\nAccept-Language: en-US,en;q=0.5\r\n\
+    Accept-Encoding: gzip, deflate, br\r\nConnection: keep-alive\r\nUpgrade-Insecure-Requests: 1\r\n\r\n";
+
+/// The date in an answer changes each second, and is formatted then.
+const DATES: usize = 20;
+
+// One test: what another one allocates would be counted, too.
+#[test]
+fn once_warm_nothing_is_allocated_for_a_request() {
+    IS_OUTSIDE.set(true);
+    let stop = CancelToken::new();
+    let (server_, listener, on_the_loop) = server(&stop);
+    let reactor = Reactor::new(listener, &server_).unwrap();
+    let alone = thread::spawn(move || reactor.run());
+
+    let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+    let stripes = StripedExecutor::over(Arc::clone(&pool));
+    let (server_, listener, on_a_pool) = server(&stop);
+    let reactor = Reactor::new(listener, &server_).unwrap();
+    let reactor = reactor
+        .handing_over(|_| true, move |job| _ = stripes.execute_in(job.connection(), move || job.run()));
+    let handing_over = thread::spawn(move || reactor.run());
+
+    for (addr, most) in [(on_the_loop, 0), (on_a_pool, 0)] {
+        for request in [SMALL, BROWSERS, &SMALL.repeat(16)] {
+            let counted = allocations(addr, request);
+            assert!(counted <= most * REQUESTS + DATES, "{counted} for {REQUESTS} times {request}");
+        }
+    }
+    stop.cancel();
+    assert_eq!((alone.join().unwrap(), handing_over.join().unwrap()), (0, 0));
+}
