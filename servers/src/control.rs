@@ -100,6 +100,7 @@ impl Control {
     /// # Errors
     ///
     /// The answer to give instead: 401 or 403, and the reason.
+    #[expect(clippy::result_large_err, reason = "an answer, and asked for once in the life of a server")]
     pub fn check(&self, request: &Request<'_>) -> Result<(), Response> {
         match self {
             Control::Nobody => Err(forbidden("no request may do that")),
@@ -117,6 +118,7 @@ fn forbidden(why: &str) -> Response {
     Response::error(Status::Forbidden, why)
 }
 
+#[expect(clippy::result_large_err, reason = "an answer, and asked for once in the life of a server")]
 fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     // An IPv4 client of an IPv6 socket has its address wrapped into one of those.
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 pub(crate) const CHUNK: u64 = 64 * 1024;
 
 /// How many fields most answers have at most; only an answer with more of them allocates for their list.
-const USUAL_FIELDS: usize = 5;
+const USUAL_FIELDS: usize = 2;
 
 /// The statuses this server answers with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,8 +228,9 @@ fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut i
 
 /// Appends to `out` the bytes of a file from `at` to `end`, but a chunk of them at most.
 pub(crate) fn append_chunk(file: &File, at: u64, end: u64, out: &mut Vec<u8>) -> io::Result<()> {
-    let (before, chunk) = (out.len(), (end - at).min(CHUNK));
-    out.resize(before + chunk as usize, 0);
+    let before = out.len();
+    let chunk = usize::try_from((end - at).min(CHUNK)).expect("a chunk is small");
+    out.resize(before + chunk, 0);
     read_exact_at(file, &mut out[before..], at)
 }
 

@@ -93,6 +93,7 @@ pub struct Reactor {
     again: VecDeque<usize>,
     deadlines: Deadlines,
     /// Answers that are being looked at.
+    #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     posted: Vec<Box<Exchange>>,
     /// When there was no more time.
     cancelled: Option<Instant>,
@@ -112,6 +113,7 @@ struct Turn {
     arrived: Box<[u8]>,
     /// Answers that are not sent yet, of the connection whose turn it is.
     output: Vec<u8>,
+    #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     spare: Vec<Box<Exchange>>,
 }
 
