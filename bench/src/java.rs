@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
+use crate::processor_time;
+
 /// A Java process for one mode of a source file. It ends when this is dropped.
 pub struct Java {
     child: Child,
@@ -46,12 +48,14 @@ impl Java {
     /// # Errors
     /// If it has ended, or says that something is wrong.
     pub fn run(&mut self, load: &str) -> anyhow::Result<(Vec<u64>, Option<Duration>)> {
-        let before = cpu_time(&self.child);
+        let before = processor_time::of(self.child.id());
         let input = self.input.as_mut().context("it was asked to be a pipe")?;
         writeln!(input, "{load}").and_then(|()| input.flush()).context("Java is gone")?;
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        let cpu = before.zip(cpu_time(&self.child)).map(|(before, after)| after.saturating_sub(before));
+        let cpu = before
+            .zip(processor_time::of(self.child.id()))
+            .map(|(before, after)| after.saturating_sub(before));
         ensure!(!line.is_empty(), "Java is gone: {}", self.first_complaint());
         let numbers = line.strip_prefix("ok ").with_context(|| format!("Java says: {}", line.trim_end()))?;
         let numbers: Result<Vec<_>, _> = numbers.split_whitespace().map(str::parse).collect();
@@ -82,17 +86,4 @@ fn java() -> OsString {
         Some(home) => PathBuf::from(home).join("bin/java").into_os_string(),
         None => "java".into(),
     }
-}
-
-/// All processor time that the process has used, in nanoseconds. (`/proc` tells hundredths of a second, and of threads that
-/// have ended nothing else; Java itself tells no more.)
-#[cfg(target_os = "linux")]
-fn cpu_time(child: &Child) -> Option<Duration> {
-    let process = nix::unistd::Pid::from_raw(child.id().try_into().ok()?);
-    nix::time::clock_getcpuclockid(process).and_then(nix::time::ClockId::now).ok().map(Duration::from)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn cpu_time(_: &Child) -> Option<Duration> {
-    None
 }
