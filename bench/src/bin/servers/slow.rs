@@ -11,7 +11,7 @@ use bench::figures::{median, median_ratio};
 
 use crate::contest::{Order, progress};
 use crate::process::Server;
-use crate::report::{json_time, met};
+use crate::report::{json_time, met, number};
 use crate::rude::Rude;
 use crate::sides::{Setup, Side};
 use crate::visitor;
@@ -44,14 +44,14 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     let mut entrants = sides.iter().map(start).collect::<anyhow::Result<Vec<_>>>()?;
     for round in 1..=*rounds {
         progress(&format!("{}: round {round} of {rounds}", row.name));
-        for entrant in &mut entrants {
+        for entrant in entrants.iter_mut().filter(|entrant| !entrant.is_stuck()) {
             entrant.measure(*duration).with_context(|| entrant.setup.to_string())?;
         }
     }
     progress("");
     order.headline();
     if !is_json {
-        println!("  {:<26}{:>9}{:>10}{:>10}{:>7}", "p99 in ms", "visitors", "alone", "beside", "ratio");
+        println!("  {:<26}{:>9}{:>10}{:>11}{:>8}", "p99 in ms", "visitors", "alone", "beside", "ratio");
         entrants.iter().for_each(Entrant::print);
     }
     let (ours, peers) = entrants.split_first().context("ours is one of them")?;
@@ -64,6 +64,11 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 impl Entrant {
+    /// A visitor had no answer. The next would have none either, each after a long time.
+    fn is_stuck(&self) -> bool {
+        self.turns.last().is_some_and(|&(_, beside)| beside >= visitor::PATIENCE.as_secs_f64() * 1e3)
+    }
+
     fn measure(&mut self, duration: Duration) -> anyhow::Result<()> {
         let addr = self.server.addr;
         visit(addr, PAUSE)?;
@@ -85,15 +90,19 @@ impl Entrant {
     fn print(&self) {
         let (alone, beside): (Vec<_>, Vec<_>) = self.turns.iter().copied().unzip();
         let ratio = self.ratio();
+        let beside = match median(&beside) {
+            _ if self.is_stuck() => "no answer".to_owned(),
+            beside => format!("{beside:.2}"),
+        };
         let has_goal = matches!(self.setup.side, Side::MultiReactor | Side::Reactor);
         let goal = format!("≤ {GOAL}: {}", met(ratio.map(|ratio| ratio <= GOAL)));
         println!(
-            "  {:<26}{:>9}{:>10.2}{:>10.2}{:>7.2}  {}",
+            "  {:<26}{:>9}{:>10.2}{:>11}{:>8}  {}",
             self.setup.to_string(),
             self.visitors,
             median(&alone),
-            median(&beside),
-            ratio.unwrap_or(f64::NAN),
+            beside,
+            number(ratio.filter(|_| !self.is_stuck()), 2),
             if has_goal { &goal } else { "" }
         );
     }
