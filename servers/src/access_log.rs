@@ -1,7 +1,7 @@
 use crate::http::{Request, date};
 use crate::stderr::write_line;
-use std::fmt;
 use std::net::SocketAddr;
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// A line on stderr for each answer: who, when, what, status, bytes of body that were sent, time, thread; and `cut off`
@@ -17,47 +17,45 @@ pub enum AccessLog {
     Quiet,
 }
 
-/// What there is to say about one answer.
-pub(crate) struct Entry<'a> {
-    pub(crate) peer: SocketAddr,
-    /// None if it could not be read.
-    pub(crate) request: Option<&'a Request<'a>>,
-    pub(crate) status: u16,
-    /// Of the body. The system took them; whether the client did is not known here.
-    pub(crate) bytes: u64,
-    /// There was more to send.
-    pub(crate) is_cut: bool,
-    pub(crate) took: Duration,
+/// The line of an answer that is on its way.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// Who, when, what, status.
+    start: String,
+    /// The one that answers.
+    thread: Thread,
 }
 
 impl AccessLog {
-    pub(crate) fn write(self, entry: &Entry<'_>) {
-        if self == AccessLog::Stderr {
-            write_line(&format!("{entry}\n"));
+    pub(crate) fn is_on(self) -> bool {
+        self != AccessLog::Quiet
+    }
+
+    /// Begins the line of an answer with this status; there is none in a quiet log. No request: it could not be read.
+    pub(crate) fn begin(self, peer: SocketAddr, request: Option<&Request<'_>>, status: u16) -> Option<Line> {
+        if self == AccessLog::Quiet {
+            return None;
         }
+        let what = request.map_or_else(
+            || "-".to_owned(),
+            |request| {
+                // A quotation mark in the target would look like its end.
+                let target = request.target.replace('"', "%22");
+                format!("{} {target} {}", request.method, request.version)
+            },
+        );
+        let start = date::with_now(|now| format!("{} [{now}] \"{what}\" {status}", peer.ip()));
+        Some(Line { start, thread: thread::current() })
     }
 }
 
-impl fmt::Display for Entry<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        date::with_now(|now| write!(f, "{} [{now}] ", self.peer.ip()))?;
-        match self.request {
-            Some(request) => {
-                // A quotation mark in the target would look like its end.
-                let target = request.target.replace('"', "%22");
-                write!(f, r#""{} {target} {}""#, request.method, request.version)?;
-            }
-            None => f.write_str(r#""-""#)?,
-        }
-        let thread = std::thread::current();
-        write!(
-            f,
-            " {} {} {:.1}ms {}",
-            self.status,
-            self.bytes,
-            self.took.as_secs_f64() * 1000.0,
-            thread.name().unwrap_or("-")
-        )?;
-        f.write_str(if self.is_cut { " cut off" } else { "" })
+impl Line {
+    /// Writes the line: of the body so many `bytes` were taken by the system (whether the client did is not known here),
+    /// and if it `is_cut`, there was more to send.
+    pub(crate) fn end(self, bytes: u64, is_cut: bool, took: Duration) {
+        let Line { start, thread } = self;
+        let (ms, thread) = (took.as_secs_f64() * 1000.0, thread.name().unwrap_or("-"));
+        let cut_off = if is_cut { " cut off" } else { "" };
+        write_line(&format!("{start} {bytes} {ms:.1}ms {thread}{cut_off}\n"));
     }
 }

@@ -5,10 +5,10 @@ use crate::diagnostics::show_diagnostics;
 use crate::files::Files;
 use crate::hosts::HostArgs;
 use crate::limits::Limits;
-use crate::listener::Listener;
+use crate::listener::{BACKLOG, Listener};
 use crate::site::Site;
 use anyhow::anyhow;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -56,7 +56,29 @@ impl ServerArgs {
     ///
     /// A sentence that says what to do, for instance when the port is taken.
     pub fn bind(&self) -> anyhow::Result<Listener> {
-        Listener::bind(self.addr).map_err(|error| match error.kind() {
+        self.bind_with_backlog(BACKLOG)
+    }
+
+    /// Starts to listen with [room for `backlog` connections](Listener::bind_with_backlog), but does not yet say so.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](ServerArgs::bind).
+    pub fn bind_with_backlog(&self, backlog: u16) -> anyhow::Result<Listener> {
+        Listener::bind_with_backlog(self.addr, backlog).map_err(|error| self.cannot_listen(&error))
+    }
+
+    /// Starts to listen with [several listeners](Listener::bind_each), but does not yet say so.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](ServerArgs::bind).
+    pub fn bind_each(&self, count: usize) -> anyhow::Result<Vec<Listener>> {
+        Listener::bind_each(self.addr, count).map_err(|error| self.cannot_listen(&error))
+    }
+
+    fn cannot_listen(&self, error: &io::Error) -> anyhow::Error {
+        match error.kind() {
             ErrorKind::AddrInUse => anyhow!(
                 "{} is taken by another program; choose another address with --addr, or port 0 for any free port",
                 self.addr
@@ -65,7 +87,7 @@ impl ServerArgs {
                 anyhow!("{} may not be used without privileges; choose a port above 1023 with --addr", self.addr)
             }
             _ => anyhow!("cannot listen on {}; choose another address with --addr ({error})", self.addr),
-        })
+        }
     }
 
     /// The endpoints and the files of `--root`.

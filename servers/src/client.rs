@@ -3,7 +3,7 @@
 //! # Waiting
 //!
 //! No wait for a client is without an end: reads come back every [50 ms](SLICE), so a caller that loops over them checks its
-//! own deadline, and writes keep a [pace](crate::writer). The token of the task that serves the client reaches its
+//! own deadline, and writes keep a [pace](crate::pace). The token of the task that serves the client reaches its
 //! waits, too. A read whose task is cancelled comes back within a slice, and its reader asks
 //! [`is_cancelled`](Client::is_cancelled); a write ends soon after.
 //!
@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 
 /// How long a read or a write waits before it looks up: whether its deadline has passed, whether its task was
 /// cancelled, and whether the server would rather have its thread back.
-const SLICE: Duration = Duration::from_millis(50);
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// How long a client that was refused may be silent before it is taken to have sent everything; and how long it may
 /// pause if it has sent something since.
@@ -41,7 +41,7 @@ pub(crate) const QUIET: Duration = Duration::from_millis(500);
 pub(crate) const PAUSE: Duration = Duration::from_secs(2);
 
 /// How long a client that has its answer, and nothing more to expect, may go on sending.
-const LAST_BYTES: Duration = Duration::from_millis(500);
+pub(crate) const LAST_BYTES: Duration = Duration::from_millis(500);
 
 /// How long a client may take for what is left of its answer once the task that serves it is cancelled.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);

@@ -1,5 +1,6 @@
 use crate::client::{PAUSE, QUIET};
 use crate::http::Refusal;
+use executor::CancelToken;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Read};
 use std::mem;
@@ -16,18 +17,26 @@ const MOST: usize = 2000;
 /// How much of what one client still sends is thrown away before the next one's turn.
 const TURN: usize = 1024 * 1024;
 
-/// The clients that were told 503 and have not hung up.
+/// The clients that were turned away and have not hung up: told 503, or closed without an answer.
 ///
 /// Just closed, a connection whose client is still sending is reset, and the client may never see the answer. To
 /// wait for one client after the other would make the last of some hundreds wait for seconds. So each is answered at
 /// once, and then all are waited for together, without a thread of their own: the accept loop does it while it waits
 /// for the next connection.
 #[derive(Debug, Clone, Default)]
-pub struct Leaving(Arc<Mutex<Vec<Leaver>>>);
+pub struct Leaving(Arc<Mutex<Leavers>>);
+
+#[derive(Debug, Default)]
+struct Leavers {
+    list: Vec<Leaver>,
+    /// Who is turned away once it is cancelled came too late.
+    stop: CancelToken,
+}
 
 #[derive(Debug)]
 struct Leaver {
     stream: TcpStream,
+    is_late: bool,
     told: Instant,
     heard: Instant,
     has_spoken: bool,
@@ -53,28 +62,64 @@ enum Fate {
 }
 
 impl Leaving {
+    /// From when `stop` is cancelled, clients that are turned away count as too late.
+    pub(crate) fn count_from(&self, stop: &CancelToken) {
+        self.lock().stop = stop.clone();
+    }
+
+    /// From now on, clients that are turned away count as too late.
+    pub(crate) fn count_from_now(&self) {
+        let now = CancelToken::new();
+        now.cancel();
+        self.count_from(&now);
+    }
+
     /// Answers 503. Waits for nothing.
     pub(crate) fn turn_away(&self, stream: TcpStream) {
+        let is_late = self.is_late(); // before the client knows
         // A client that is gone already needs no answer.
         if tell(&stream).is_ok() {
-            let now = Instant::now();
-            let mut leavers = self.lock();
-            if leavers.len() >= MOST {
-                leavers.remove(0);
-            }
-            leavers.push(Leaver { stream, told: now, heard: now, has_spoken: false, is_ready: false });
+            self.push(stream, is_late);
         }
     }
 
+    /// Answers nothing. Waits for nothing.
+    pub(crate) fn let_go(&self, stream: TcpStream) {
+        let is_late = self.is_late();
+        if stream.set_nonblocking(true).and_then(|()| stream.shutdown(Shutdown::Write)).is_ok() {
+            self.push(stream, is_late);
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.lock().stop.is_cancelled()
+    }
+
+    fn push(&self, stream: TcpStream, is_late: bool) {
+        let now = Instant::now();
+        let mut leavers = self.lock();
+        if leavers.list.len() >= MOST {
+            leavers.list.remove(0);
+        }
+        leavers.list.push(Leaver {
+            stream,
+            is_late,
+            told: now,
+            heard: now,
+            has_spoken: false,
+            is_ready: false,
+        });
+    }
+
     /// Waits until the clients that were turned away have hung up, or are silent, and at most until `deadline`. Says how
-    /// many there were.
+    /// many of them came too late, when the stage had begun to stop.
     pub fn see_off(&self, deadline: Instant) -> usize {
         let mut seen_off = 0;
         loop {
-            let mut leavers = mem::take(&mut *self.lock());
+            let mut leavers = self.take();
             let is_over = Instant::now() >= deadline;
             if leavers.is_empty() || is_over {
-                return seen_off + leavers.len();
+                return seen_off + leavers.iter().filter(|leaver| leaver.is_late).count();
             }
             look_after(&mut leavers, None, deadline);
             seen_off += sweep(&mut leavers);
@@ -85,7 +130,7 @@ impl Leaving {
     /// Looks after the clients that were turned away until `listener` has a connection, or no such client is left.
     pub(crate) fn look_after_until(&self, listener: &TcpListener) {
         loop {
-            let mut leavers = mem::take(&mut *self.lock());
+            let mut leavers = self.take();
             if leavers.is_empty() {
                 return;
             }
@@ -100,16 +145,20 @@ impl Leaving {
 
     /// Waits for none of them any longer. Says whether there was one.
     pub(crate) fn hang_up(&self) -> bool {
-        !mem::take(&mut *self.lock()).is_empty()
+        !self.take().is_empty()
+    }
+
+    fn take(&self) -> Vec<Leaver> {
+        mem::take(&mut self.lock().list)
     }
 
     fn put_back(&self, mut leavers: Vec<Leaver>) {
-        let mut newer = self.lock();
-        leavers.append(&mut newer);
+        let newer = &mut self.lock().list;
+        leavers.append(newer);
         *newer = leavers;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Leaver>> {
+    fn lock(&self) -> MutexGuard<'_, Leavers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -152,14 +201,14 @@ fn wait(watched: &mut [PollFd<'_>], longest: Duration) {
     let _ = poll(watched, Some(&longest));
 }
 
-/// Lets go of those that have hung up or were waited for long enough. Says how many; but not of those that wanted
-/// nothing, as the connection with which a stop wakes the accept loop.
+/// Lets go of those that have hung up or were waited for long enough. Says how many of them came too late; but not of
+/// those that wanted nothing, as the connection with which a stop wakes the accept loop.
 fn sweep(leavers: &mut Vec<Leaver>) -> usize {
     let now = Instant::now();
     let mut gone = 0;
     leavers.retain_mut(|leaver| {
         let fate = leaver.look(now);
-        gone += usize::from(fate == Fate::Closed);
+        gone += usize::from(fate == Fate::Closed && leaver.is_late);
         fate == Fate::Stays
     });
     gone

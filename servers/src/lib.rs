@@ -5,7 +5,7 @@ pub mod args;
 pub use args::ServerArgs;
 
 mod listener;
-pub use listener::{Incoming, Listener};
+pub use listener::{Incoming, Listener, announce};
 
 mod connection;
 pub use connection::Connection;
@@ -13,11 +13,16 @@ pub use connection::Connection;
 mod leaving;
 pub use leaving::Leaving;
 
+mod pace;
+
 mod client;
 mod writer;
 
 pub mod server;
 pub use server::Server;
+
+pub mod reactor;
+pub use reactor::Reactor;
 
 pub mod http;
 
@@ -44,3 +49,5 @@ pub use diagnostics::{report, show_diagnostics};
 mod stderr;
 
 pub mod signals;
+
+pub mod ending;

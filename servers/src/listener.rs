@@ -5,18 +5,20 @@ use executor::{CancelToken, Registration};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many connections the system keeps ready that no thread has accepted yet. (Linux cuts this to
-/// `net.core.somaxconn`.) A burst that finds no room there is dropped and retried after a second by its clients.
-const BACKLOG: i32 = 1024;
+/// How many connections the system keeps ready that no thread has accepted yet, unless it is told otherwise. (Linux cuts
+/// this to `net.core.somaxconn`.) A burst that finds no room there is dropped and retried after a second by its clients.
+pub(crate) const BACKLOG: u16 = 1024;
 
 /// How long no client has to have come before a listener that is closing is closed: some are half connected.
-const LAST_MOMENT: Duration = Duration::from_millis(50);
+pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
 
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A listening socket, and the accept loop as an iterator.
 ///
@@ -35,6 +37,62 @@ impl Listener {
     ///
     /// [`ErrorKind::AddrInUse`] when somebody listens there already, and whatever else the system says.
     pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
+        Listener::bind_with_backlog(addr, BACKLOG)
+    }
+
+    /// Listens on `addr`, and has the system keep about `backlog` connections that no thread has accepted yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Listener::bind).
+    pub fn bind_with_backlog(addr: SocketAddr, backlog: u16) -> io::Result<Listener> {
+        Listener::listen(Listener::socket(addr)?, addr, backlog)
+    }
+
+    /// Listens on `addr` with as many listeners. On Linux each has a queue of its own, and the system deals new
+    /// connections out among them; elsewhere they share one queue.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Listener::bind).
+    ///
+    /// # Panics
+    ///
+    /// If `count` is zero.
+    pub fn bind_each(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
+        assert!(count > 0, "somebody has to listen");
+        if count == 1 { Ok(vec![Listener::bind(addr)?]) } else { Listener::several(addr, count) }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn several(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
+        // Several sockets may have an address if all of them allow it. That would let in another server of the same user,
+        // too, so it is asked for by one that does not allow it first.
+        let alone = Listener::socket(addr)?;
+        alone.bind(&addr.into())?;
+        let addr = alone.local_addr()?.as_socket().unwrap_or(addr);
+        drop(alone);
+        let one_of_them = |_| {
+            let socket = Listener::socket(addr)?;
+            socket.set_reuse_port(true)?;
+            Listener::listen(socket, addr, BACKLOG)
+        };
+        (0..count).map(one_of_them).collect()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn several(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
+        let first = Listener::bind(addr)?;
+        let others: Vec<_> = (1..count)
+            .map(|_| {
+                let socket = first.socket.try_clone()?;
+                Ok(Listener { socket, local_addr: first.local_addr, leaving: Leaving::default() })
+            })
+            .collect::<io::Result<_>>()?;
+        Ok(std::iter::once(first).chain(others).collect())
+    }
+
+    fn socket(addr: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
         // Without this a restarted server waits until the old one's connections are forgotten. On Windows the
         // option means something else: to take a port from whoever has it.
@@ -43,8 +101,12 @@ impl Listener {
         // Answers leave in as few writes as they can, so waiting to merge small ones would only delay them. On Linux each
         // accepted socket has this from here, which saves a system call for each.
         socket.set_tcp_nodelay(true)?;
+        Ok(socket)
+    }
+
+    fn listen(socket: Socket, addr: SocketAddr, backlog: u16) -> io::Result<Listener> {
         socket.bind(&addr.into())?;
-        socket.listen(BACKLOG)?;
+        socket.listen(backlog.into())?;
         let socket = TcpListener::from(socket);
         let local_addr = socket.local_addr()?;
         Ok(Listener { socket, local_addr, leaving: Leaving::default() })
@@ -57,9 +119,7 @@ impl Listener {
 
     /// Prints the address as the first line of output, where a script (and the course's tests) can read it.
     pub fn announce(&self) {
-        let mut stdout = io::stdout();
-        // A server whose output nobody reads still serves.
-        let _ = writeln!(stdout, "listening on http://{}/", self.local_addr).and_then(|()| stdout.flush());
+        announce(self.local_addr);
     }
 
     /// The connections that come in, for ever.
@@ -77,8 +137,15 @@ impl Listener {
     /// Threads that share the listener and have to be stopped have to share the token, too.
     pub fn incoming_until(&self, stop: &CancelToken) -> Incoming<'_> {
         let local_addr = self.local_addr;
+        self.leaving.count_from(stop);
         let wake = stop.on_cancel(move || wake_one_accept(local_addr));
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
+    }
+
+    /// For an event loop: accepting does not wait.
+    pub(crate) fn into_nonblocking(self) -> io::Result<TcpListener> {
+        self.socket.set_nonblocking(true)?;
+        Ok(self.socket)
     }
 
     /// Ends listening. Clients that the system has connected and that no thread has accepted are told 503. Just closed
@@ -94,6 +161,7 @@ impl Listener {
     /// a client that comes between the last look and the end is reset.
     pub fn close(self) -> Leaving {
         let Listener { socket, leaving, .. } = self;
+        leaving.count_from_now();
         stop_connecting(&socket);
         if socket.set_nonblocking(true).is_ok() {
             let mut late = Vec::new();
@@ -121,6 +189,13 @@ impl Listener {
         }
         leaving
     }
+}
+
+/// Prints the address of a listener as [`Listener::announce`] does, for a stage whose listener belongs to an event loop.
+pub fn announce(addr: SocketAddr) {
+    let mut stdout = io::stdout();
+    // A server whose output nobody reads still serves.
+    let _ = writeln!(stdout, "listening on http://{addr}/").and_then(|()| stdout.flush());
 }
 
 /// The connections of a [`Listener`], in the order they came.
@@ -171,13 +246,13 @@ impl Incoming<'_> {
 }
 
 /// Whether a client gave up before it was accepted, or a signal came. Neither says anything about the next `accept`.
-fn is_the_clients(error: &io::Error) -> bool {
+pub(crate) fn is_the_clients(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted)
 }
 
 /// Lets the system drop what would begin a new connection. Connections that have begun are completed.
 #[cfg(target_os = "linux")]
-fn stop_connecting(socket: &TcpListener) {
+pub(crate) fn stop_connecting(socket: &impl AsFd) {
     use socket2::{SockFilter, SockRef};
     // A program for the system's packet filter: load the byte of TCP's flags; is SYN among them? Then drop the segment.
     const NO_SYN: [SockFilter; 4] = [
@@ -191,7 +266,7 @@ fn stop_connecting(socket: &TcpListener) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn stop_connecting(_: &TcpListener) {}
+pub(crate) fn stop_connecting<S>(_: &S) {}
 
 /// Brings a thread that waits in `accept` back from it. Nothing portable does but a connection, so we make one.
 fn wake_one_accept(local_addr: SocketAddr) {

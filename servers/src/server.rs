@@ -19,7 +19,7 @@
 //!
 //! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
 
-use crate::access_log::{AccessLog, Entry};
+use crate::access_log::AccessLog;
 use crate::client::{Client, Received, StillSending};
 use crate::connection::Connection;
 use crate::http::{Body, Conversation, Phase, Refusal, Request, Response, Status, Step};
@@ -37,18 +37,18 @@ use std::time::{Duration, Instant};
 /// How long a new connection may be silent before it counts as idle; and how long a request head may take that has
 /// begun to arrive when the stage stops. Browsers open connections in advance and leave them silent, but the bytes of
 /// a client that means it need their time on the way.
-const ON_THE_WAY: Duration = Duration::from_secs(1);
+pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
 /// How many bytes one read can bring. A client whose thread is wanted gets answers to the requests among them.
 const READ: usize = 16 * 1024;
 
 /// All that serving a connection needs. One is shared by every connection of a stage.
 pub struct Server {
-    site: Site,
-    limits: Limits,
-    log: AccessLog,
+    pub(crate) site: Site,
+    pub(crate) limits: Limits,
+    pub(crate) log: AccessLog,
     may_stay: Box<dyn Fn() -> bool + Send + Sync>,
-    stop: CancelToken,
+    pub(crate) stop: CancelToken,
 }
 
 /// Why a conversation is over.
@@ -172,7 +172,7 @@ impl Server {
         }
     }
 
-    fn may_stay(&self) -> bool {
+    pub(crate) fn may_stay(&self) -> bool {
         !self.stop.is_cancelled() && (self.may_stay)()
     }
 
@@ -205,13 +205,10 @@ impl Server {
         request.peer = Some(client.peer());
         request.client = Some(client);
         let began = Instant::now();
-        let responded = catch_unwind(AssertUnwindSafe(|| self.site.respond(&request))).map_err(forget);
+        let (response, is_sound) = self.respond(&request);
         // A whole request that is here already is answered even if the thread is wanted: closing would throw it away.
         // To read on would be without an end, because a client can send as fast as it is answered.
-        let stays =
-            responded.is_ok() && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
-        let sorry = || Response::error(Status::InternalServerError, "the server made a mistake");
-        let response = responded.unwrap_or_else(|()| sorry());
+        let stays = is_sound && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
         // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
         // system than to fall asleep and be woken. Behind a file it is not yet: the client has that to take first.
         let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
@@ -219,13 +216,29 @@ impl Server {
         let body = conversation.answer(response, stays, output);
         self.send(client, Some(&request), status, body, output, began)?;
         if !stays {
-            return Err(End::Finished(still_sending(conversation, &request)));
+            return Err(End::Finished(still_sending(conversation)));
         }
         conversation.answered(Instant::now());
         if gives_way {
             thread::yield_now();
         }
         Ok(())
+    }
+
+    /// Whether a request is for a [slow](Site::is_slow) handler.
+    pub fn is_slow(&self, request: &Request<'_>) -> bool {
+        self.site.is_slow(request)
+    }
+
+    /// The answer, and whether the handler was sound: one that panics is answered for, and its connection must not go on.
+    pub(crate) fn respond(&self, request: &Request<'_>) -> (Response, bool) {
+        match catch_unwind(AssertUnwindSafe(|| self.site.respond(request))) {
+            Ok(response) => (response, true),
+            Err(payload) => {
+                forget(payload);
+                (Response::error(Status::InternalServerError, "the server made a mistake"), false)
+            }
+        }
     }
 
     /// Sends a head that has been put into `output`, then the body.
@@ -241,14 +254,9 @@ impl Server {
         let head = output.len() as u64;
         let mut writer = client.writer(&self.limits);
         let sent = body.send(output, &mut writer);
-        self.log.write(&Entry {
-            peer: client.peer(),
-            request,
-            status: status.code(),
-            bytes: writer.taken().saturating_sub(head),
-            is_cut: sent.is_err(),
-            took: began.elapsed(),
-        });
+        if let Some(line) = self.log.begin(client.peer(), request, status.code()) {
+            line.end(writer.taken().saturating_sub(head), sent.is_err(), began.elapsed());
+        }
         output.clear();
         sent
     }
@@ -267,7 +275,8 @@ impl Server {
 }
 
 /// Whether a client may still be sending whose last request has been answered.
-fn still_sending(conversation: &Conversation, request: &Request<'_>) -> StillSending {
+pub(crate) fn still_sending(conversation: &Conversation) -> StillSending {
+    let request = conversation.request();
     match conversation.has_unread() {
         true => StillSending::Yes,
         // The client has asked for the end itself, and must not send more then (RFC 9112, 9.6). Behind a body some send

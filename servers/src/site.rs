@@ -32,6 +32,8 @@ struct Route {
     path: &'static str,
     methods: &'static [&'static str],
     about: &'static str,
+    /// Its handler computes or waits.
+    is_slow: bool,
     handler: Handler,
 }
 
@@ -46,9 +48,11 @@ impl Site {
             .route("/cpu", &["GET"], "/cpu?ms=100 computes for 100 milliseconds", |request| {
                 work(request, spin)
             })
+            .slow()
             .route("/block", &["GET"], "/block?ms=100 waits for 100 milliseconds", |request| {
                 work(request, block)
             })
+            .slow()
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
     }
 
@@ -85,8 +89,24 @@ impl Site {
         about: &'static str,
         handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static,
     ) -> Site {
-        self.routes.push(Route { path, methods, about, handler: Box::new(handler) });
+        self.routes.push(Route { path, methods, about, is_slow: false, handler: Box::new(handler) });
         self
+    }
+
+    /// The last route's handler computes or waits: it [is slow](Site::is_slow).
+    #[must_use]
+    pub fn slow(mut self) -> Site {
+        if let Some(route) = self.routes.last_mut() {
+            route.is_slow = true;
+        }
+        self
+    }
+
+    /// Whether a request is for a handler that computes or waits, as far as the site was told.
+    ///
+    /// An event loop that answers by itself has others do that.
+    pub fn is_slow(&self, request: &Request<'_>) -> bool {
+        self.at(request.path).is_some_and(|route| route.is_slow)
     }
 
     /// The refusal of a request whose head alone decides that: it is for another host, or by a method that is not answered.

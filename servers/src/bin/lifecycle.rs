@@ -23,26 +23,12 @@
 use clap::Parser;
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
 use servers::control::ShutdownArgs;
-use servers::{Leaving, Server, ServerArgs, limits, pool_stats, report, signals};
+use servers::ending::{CUT_OFF, LAST_WORDS, finish};
+use servers::{Server, ServerArgs, limits, pool_stats, signals};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// How often the operator is told what the end waits for.
-const REPORT_EVERY: Duration = Duration::from_secs(1);
-
-/// How long clients that came too late have to take their answer.
-const LATE: Duration = Duration::from_secs(1);
-
-/// How long requests that were cancelled may take to say so to their clients.
-const LAST_WORDS: Duration = Duration::from_secs(2);
-
-/// The exit status when everybody was answered.
-const SERVED: u8 = 0;
-
-/// The exit status when something was cut off.
-const CUT_OFF: u8 = 3;
 
 /// A web server that can be stopped in order.
 #[derive(Parser)]
@@ -101,36 +87,3 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(status))
     // ANCHOR_END: outcome
 }
-
-// ANCHOR: finish
-/// Waits for the connections that were accepted; cuts off what is not done by the `deadline`.
-fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> u8 {
-    let late = leaving.see_off(deadline.min(Instant::now() + LATE));
-    if late > 0 {
-        report(format_args!("stopping: refused {late} that came too late"));
-    }
-    while !pool.is_terminated() {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            cut_off(pool, leaving, deadline + LAST_WORDS);
-            return CUT_OFF;
-        }
-        let (stats, left_s) = (pool.stats(), left.as_secs_f64());
-        report(format_args!(
-            "stopping: {} in progress, {} waiting, at most {left_s:.1} s more; another signal ends it now",
-            stats.active, stats.queued
-        ));
-        pool.await_termination(left.min(REPORT_EVERY));
-    }
-    SERVED
-}
-
-/// Cancels what runs and refuses what was not begun: dropped, such a connection answers 503.
-fn cut_off(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) {
-    let never_begun = pool.shutdown_now();
-    report(format_args!("out of time: cancelled what ran, refused {} that waited", never_begun.len()));
-    drop(never_begun);
-    leaving.see_off(deadline);
-    pool.await_termination(deadline.saturating_duration_since(Instant::now()));
-}
-// ANCHOR_END: finish

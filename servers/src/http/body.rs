@@ -110,6 +110,11 @@ impl BodyDecoder {
         &self.body
     }
 
+    /// The data by itself.
+    pub(super) fn into_body(self) -> Vec<u8> {
+        self.body
+    }
+
     /// Takes data as one piece, and anything else byte by byte.
     fn take_some(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
         let (State::Last(left) | State::Data(left)) = self.state else {

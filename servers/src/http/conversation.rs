@@ -23,7 +23,7 @@
 //! - Where and in how many pieces the bytes arrive changes no request and no refusal.
 
 use super::head::Head;
-use super::{Body, BodyDecoder, Refusal, Request, Response, Version};
+use super::{Body, BodyDecoder, OwnedRequest, Refusal, Request, Response};
 use crate::limits::Limits;
 use std::time::Instant;
 
@@ -75,6 +75,9 @@ pub enum Phase {
     /// The answer.
     Request,
 }
+
+/// How many bytes the memory for the input keeps room for.
+const KEPT: usize = 4 * 1024;
 
 const CUT_SHORT: Refusal = Refusal::Malformed("the request ends in the middle");
 
@@ -186,22 +189,51 @@ impl Conversation {
     /// Appends the head of the answer to the current request to `out`, and gives the body that follows it. The head tells
     /// the client whether the connection `stays` open.
     pub fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
-        let connection = match (stays, self.head.version()) {
-            (false, _) => Some("close"),
-            (true, Version::Http10) => Some("keep-alive"),
-            (true, Version::Http11) => None,
-        };
-        response.append_head(connection, out);
-        if self.head.is_for_head() { Body::None } else { response.body }
+        self.head.answer(response, stays, out)
     }
 
     /// The current request has its answer: the next one is looked for. It is `now`.
     pub fn answered(&mut self, now: Instant) {
-        self.start += self.head.length();
+        self.go_past(self.head.length(), now);
+    }
+
+    /// Moves the current request, which is whole, into `owned`, and goes on to the next one. It is `now`.
+    ///
+    /// So several requests of one connection can be under way. Their answers have to be sent in the order in which the
+    /// requests were taken.
+    ///
+    /// # Panics
+    ///
+    /// If the last step did not say [`Step::Request`].
+    pub fn take(&mut self, owned: &mut OwnedRequest, now: Instant) {
+        let body =
+            self.body.take().filter(BodyDecoder::is_complete).expect("a step has found a whole request");
+        owned.body = body.into_body();
+        owned.bytes.clear();
+        owned.bytes.extend_from_slice(&self.input[self.start..self.start + self.head.length()]);
+        std::mem::swap(&mut owned.head, &mut self.head);
+        self.go_past(owned.bytes.len(), now);
+    }
+
+    /// Goes on to what is behind the current request, whose head has `length` bytes.
+    fn go_past(&mut self, length: usize, now: Instant) {
+        self.start += length;
         self.head.clear();
         self.body = None;
         self.answered += 1;
         (self.since, self.now) = (now, now);
+        if !self.has_unread() {
+            self.input.clear();
+            self.start = 0;
+            self.input.shrink_to(KEPT); // a long request's memory is given back
+        }
+    }
+
+    /// The client's turn begins `now`: it has the answers to all requests that were taken.
+    pub fn is_idle_since(&mut self, now: Instant) {
+        if self.phase() == Phase::Idle {
+            self.since = now;
+        }
     }
 
     /// What is waited for.

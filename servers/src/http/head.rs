@@ -14,7 +14,7 @@
 
 mod meaning;
 
-use super::{Authority, Framing, Refusal, Request, Version};
+use super::{Authority, Body, Framing, Refusal, Request, Response, Version};
 use crate::limits::Limits;
 use httparse::Header;
 use std::mem::MaybeUninit;
@@ -85,6 +85,7 @@ struct Parts {
     framing: Framing,
     expects_continue: bool,
     keep_alive: bool,
+    /// The method is `HEAD`, to which the answer is a head alone.
     is_for_head: bool,
 }
 
@@ -120,7 +121,7 @@ impl Head {
         self.parts.expects_continue
     }
 
-    pub(super) fn version(&self) -> Version {
+    fn version(&self) -> Version {
         self.parts.version
     }
 
@@ -128,9 +129,16 @@ impl Head {
         self.parts.keep_alive
     }
 
-    /// Whether the method is `HEAD`, to which the answer is a head alone.
-    pub(super) fn is_for_head(&self) -> bool {
-        self.parts.is_for_head
+    /// Appends the head of the answer to `out`, and gives the body that follows it. It tells the client whether the
+    /// connection `stays` open.
+    pub(super) fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
+        let connection = match (stays, self.version()) {
+            (false, _) => Some("close"),
+            (true, Version::Http10) => Some("keep-alive"),
+            (true, Version::Http11) => None,
+        };
+        response.append_head(connection, out);
+        if self.parts.is_for_head { Body::None } else { response.body }
     }
 
     /// Makes ready for the next head.

@@ -28,6 +28,9 @@ pub use request::{Request, Version};
 
 mod head;
 
+mod owned;
+pub use owned::OwnedRequest;
+
 mod conversation;
 pub use conversation::{Conversation, Phase, Step};
 
@@ -35,6 +38,7 @@ pub(crate) mod date;
 
 mod response;
 pub use response::{Body, Response, Status};
+pub(crate) use response::{CHUNK, append_chunk};
 
 mod validators;
 pub use validators::{Precondition, Validators};

@@ -1,10 +1,14 @@
 use super::date;
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 /// How much of a file is in memory at a time.
-const CHUNK: u64 = 64 * 1024;
+pub(crate) const CHUNK: u64 = 64 * 1024;
+
+/// How many fields most answers have at most; only an answer with more of them allocates for their list.
+const USUAL_FIELDS: usize = 5;
 
 /// The statuses this server answers with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,17 +83,20 @@ pub enum Body {
     None,
     /// Bytes in memory.
     Bytes(Cow<'static, [u8]>),
-    /// The next `length` bytes of a file, read as they are sent.
+    /// Bytes of a file, read as they are sent.
     File {
         /// Where the bytes come from.
         file: File,
+        /// How many bytes of the file come before them.
+        start: u64,
         /// How many of them.
         length: u64,
     },
 }
 
 impl Body {
-    fn length(&self) -> u64 {
+    /// How many bytes it has.
+    pub(crate) fn length(&self) -> u64 {
         match self {
             Body::None => 0,
             Body::Bytes(bytes) => bytes.len() as u64,
@@ -114,7 +121,7 @@ impl Body {
                 out.extend_from_slice(&bytes);
                 to.write_all(out)
             }
-            Body::File { mut file, length } => send_file(&mut file, length, out, to),
+            Body::File { file, start, length } => send_file(&file, start, length, out, to),
         }
     }
 }
@@ -127,13 +134,13 @@ pub struct Response {
     pub status: Status,
     /// The body.
     pub body: Body,
-    headers: Vec<(&'static str, Cow<'static, str>)>,
+    headers: SmallVec<[(&'static str, Cow<'static, str>); USUAL_FIELDS]>,
 }
 
 impl Response {
     /// A response with a body of the given type.
     pub fn new(status: Status, content_type: impl Into<Cow<'static, str>>, body: Body) -> Response {
-        Response { status, body, headers: vec![("Content-Type", content_type.into())] }
+        Response { status, body, headers: smallvec![("Content-Type", content_type.into())] }
     }
 
     /// Plain text.
@@ -168,12 +175,12 @@ impl Response {
 
     /// Done, and nothing to say about it but the fields.
     pub fn no_content() -> Response {
-        Response { status: Status::NoContent, body: Body::None, headers: Vec::new() }
+        Response { status: Status::NoContent, body: Body::None, headers: SmallVec::new() }
     }
 
     /// What the client has is still current.
     pub fn not_modified() -> Response {
-        Response { status: Status::NotModified, body: Body::None, headers: Vec::new() }
+        Response { status: Status::NotModified, body: Body::None, headers: SmallVec::new() }
     }
 
     /// Adds a field. The value must not hold line breaks.
@@ -206,19 +213,40 @@ impl Response {
 }
 
 /// Reads each chunk into room that is made for it, in one system call, and writes the first one together with the head.
-fn send_file(file: &mut File, length: u64, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
-    let (mut left, mut start) = (length, out.len());
+fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
+    let (mut at, end) = (start, start + length);
     loop {
-        let chunk = left.min(CHUNK);
-        out.resize(start + chunk as usize, 0);
-        file.read_exact(&mut out[start..])?;
+        append_chunk(file, at, end, out)?;
         to.write_all(out)?;
-        left -= chunk;
-        if left == 0 {
+        at += (end - at).min(CHUNK);
+        if at == end {
             return Ok(());
         }
-        start = 0;
+        out.clear();
     }
+}
+
+/// Appends to `out` the bytes of a file from `at` to `end`, but a chunk of them at most.
+pub(crate) fn append_chunk(file: &File, at: u64, end: u64, out: &mut Vec<u8>) -> io::Result<()> {
+    let (before, chunk) = (out.len(), (end - at).min(CHUNK));
+    out.resize(before + chunk as usize, 0);
+    read_exact_at(file, &mut out[before..], at)
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => (bytes, at) = (&mut bytes[count..], at + count as u64),
+        }
+    }
+    Ok(())
 }
 
 fn append_field(name: &str, value: &str, out: &mut Vec<u8>) {
@@ -251,10 +279,8 @@ mod tests {
     }
 
     fn file_of(bytes: &[u8]) -> File {
-        use std::io::Seek;
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        file.rewind().unwrap();
         file
     }
 
@@ -265,7 +291,7 @@ mod tests {
     }
 
     fn file_response(file: File, length: u64) -> Response {
-        Response::new(Status::Ok, "text/plain", Body::File { file, length })
+        Response::new(Status::Ok, "text/plain", Body::File { file, start: 0, length })
     }
 
     #[test]
@@ -287,6 +313,15 @@ mod tests {
         sent.unwrap();
         assert!(writes.0.iter().all(|chunk| chunk.len() < 70_000), "a chunk holds more than its share");
         assert!(writes.0.concat().ends_with(&bytes));
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_that_part() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(200_000).collect();
+        let body = Body::File { file: file_of(&bytes), start: 70_000, length: 100_000 };
+        let (sent, writes) = send(Response::new(Status::PartialContent, "text/plain", body));
+        sent.unwrap();
+        assert!(writes.0.concat().ends_with(&bytes[70_000..170_000]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What one client can take of a thread is bounded, also for a client that is never idle.
 
-use crate::support::{Client, KEEPING_STAGES, LIFECYCLE, POOLED, STAGES, Stage, every_stage};
+use crate::support::{Client, KEEPING_STAGES, POOLED, STAGES, STOPPING_STAGES, Stage, every_stage};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc;
@@ -42,11 +42,13 @@ fn a_client_that_pipelines_without_end_makes_way() {
 #[cfg(unix)]
 #[test]
 fn a_client_that_pipelines_without_end_does_not_delay_the_end() {
-    let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--grace", "5s"]);
-    pipeline_endlessly(&stage).recv().unwrap();
-    stage.signal("TERM");
-    // With what is in the buffer answered, and nothing cut off.
-    assert_eq!(stage.exit_status(), Some(0));
+    for binary in STOPPING_STAGES {
+        let mut stage = Stage::start(binary, &["--quiet", "--grace", "5s"]);
+        pipeline_endlessly(&stage).recv().unwrap();
+        stage.signal("TERM");
+        // With what is in the buffer answered, and nothing cut off.
+        assert_eq!(stage.exit_status(), Some(0));
+    }
 }
 
 /// The stages that never keep an idle connection answer a row of requests that has arrived together.

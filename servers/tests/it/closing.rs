@@ -91,7 +91,7 @@ fn a_client_that_is_still_sending_sees_that_it_was_turned_away() {
 #[test]
 fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
     for binary in STAGES {
-        let stage = Stage::start(binary, &["--quiet", "--threads", "1"]);
+        let stage = Stage::start_with_room(binary, &["--quiet", "--threads", "1"]);
         once_of_five(Duration::from_secs(3), || {
             let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
             for client in &mut clients {

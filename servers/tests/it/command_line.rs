@@ -1,4 +1,6 @@
-use crate::support::{LIFECYCLE, POOLED, SINGLE_THREADED, STAGES, Stage, every_stage, output_of};
+use crate::support::{
+    BOUNDED, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, every_stage, output_of,
+};
 use std::process::Command;
 
 /// Runs a stage that cannot start; it fails and says so in one line about `expected`.
@@ -41,8 +43,16 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
 
 #[test]
 fn a_token_that_can_be_guessed_or_is_not_wanted_is_refused() {
-    assert_fails(LIFECYCLE, &["--shutdown-token=short"], "16 or more");
-    assert_fails(LIFECYCLE, &["--shutdown-token", "--no-shutdown"], "cannot be used with");
+    for binary in STOPPING_STAGES {
+        assert_fails(binary, &["--shutdown-token=short"], "16 or more");
+        assert_fails(binary, &["--shutdown-token", "--no-shutdown"], "cannot be used with");
+    }
+}
+
+#[test]
+fn a_policy_that_does_not_exist_or_a_queue_without_room_is_refused() {
+    assert_fails(BOUNDED, &["--policy", "hope"], "invalid value 'hope'");
+    assert_fails(BOUNDED, &["--queue", "0"], "number would be zero");
 }
 
 #[test]
@@ -50,17 +60,23 @@ fn every_stage_has_the_same_flags() {
     let flags = |binary: &str| {
         let help = output_of(Command::new(binary).arg("--help")).stdout;
         let help = String::from_utf8(help).unwrap();
-        let flags = help.lines().map(str::trim).filter(|line| line.starts_with('-'));
-        flags.map(str::to_owned).collect::<Vec<_>>()
+        let flags =
+            help.lines().map(str::trim).filter(|line| line.starts_with('-') && !line.starts_with("- "));
+        // What it is for stands behind it, or below if one of them has much to say.
+        flags.filter_map(|line| line.split("  ").next()).map(str::to_owned).collect::<Vec<_>>()
     };
     let everywhere = flags(SINGLE_THREADED);
     assert!(everywhere.len() > 10, "{everywhere:?}");
     for binary in STAGES {
         let mut flags = flags(binary);
-        if binary == LIFECYCLE {
-            let own = ["--grace", "--shutdown-token", "--no-shutdown"];
-            flags.retain(|flag| !own.iter().any(|own| flag.starts_with(own)));
-        }
+        let own: &[&str] = match binary {
+            LIFECYCLE => &["--grace", "--shutdown-token", "--no-shutdown"],
+            BOUNDED => &["--policy", "--queue", "--backlog", "--grace", "--shutdown-token", "--no-shutdown"],
+            REACTOR => &["--grace", "--shutdown-token", "--no-shutdown"],
+            MULTI_REACTOR => &["--loops", "--trusting", "--grace", "--shutdown-token", "--no-shutdown"],
+            _ => &[],
+        };
+        flags.retain(|flag| !own.iter().any(|own| flag.starts_with(own)));
         assert_eq!(flags, everywhere, "{binary}");
     }
 }
@@ -105,7 +121,7 @@ fn answers_are_logged() {
 
 #[test]
 fn the_threads_of_a_pool_are_told_of_when_asked_for() {
-    for binary in [POOLED, LIFECYCLE] {
+    for binary in [POOLED, LIFECYCLE, BOUNDED] {
         let mut command = Command::new(binary);
         let stage = Stage::start_command(binary, command.arg("--quiet").env("RUST_LOG", "executor=debug"));
         stage.assert_alive();

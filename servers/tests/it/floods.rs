@@ -33,7 +33,7 @@ fn start(binary: &'static str) -> Stage {
         "--body-timeout",
         &timeout,
     ];
-    Stage::start(binary, &flags)
+    Stage::start_with_room(binary, &flags)
 }
 
 // ANCHOR: bound

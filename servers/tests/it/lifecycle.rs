@@ -1,4 +1,4 @@
-//! The one stage that can be stopped, and how.
+//! A stage that can be stopped, and how.
 
 use crate::support::{Client, DEADLINE, LIFECYCLE, Reply, Stage, eventually};
 use std::io::{Read, Write};
@@ -24,22 +24,27 @@ fn begin(stage: &Stage, request: &str) -> Client {
 }
 
 /// A request that is in progress, as the stage has said, until the test sends its body.
-struct Upload(Client);
+pub(crate) struct Upload(Client);
 
 impl Upload {
-    fn begin(stage: &Stage) -> Upload {
+    pub(crate) fn begin(stage: &Stage) -> Upload {
         let mut client = stage.connect();
         client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
         assert_eq!(client.reply().status, 100);
         Upload(client)
     }
 
-    fn end(mut self) -> Reply {
+    pub(crate) fn end(mut self) -> Reply {
         self.0.send("body").reply()
+    }
+
+    /// The client, which has sent nothing of its body.
+    pub(crate) fn into_client(self) -> Client {
+        self.0
     }
 }
 
-fn stop_by(how: &str, stage: &Stage) {
+pub(crate) fn stop_by(how: &str, stage: &Stage) {
     match how {
         "POST" => assert_eq!(stage.connect().send(SHUTDOWN).reply().status, 202),
         signal => stage.signal(signal),
@@ -47,7 +52,7 @@ fn stop_by(how: &str, stage: &Stage) {
 }
 
 /// What the stage says it waits for.
-fn stopping(stage: &Stage) -> String {
+pub(crate) fn stopping(stage: &Stage) -> String {
     let line = stage.log_line();
     assert!(line.starts_with("stopping: "), "{line}");
     line

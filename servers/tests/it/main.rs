@@ -3,6 +3,8 @@
 mod support;
 
 mod acceptance;
+#[cfg(unix)]
+mod bounded;
 mod bounds;
 mod closing;
 mod command_line;

@@ -1,7 +1,7 @@
 //! Where the stages differ.
 
 use crate::support::{
-    Client, LIFECYCLE, POOLED, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK, eventually,
+    BOUNDED, Client, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK, eventually,
 };
 use std::thread;
 
@@ -61,7 +61,7 @@ fn an_idle_connection_makes_way_for_a_waiting_one() {
 /// the others: their clients would connect again and wait in the queue, and so on, at a quarter of the speed.
 #[test]
 fn nobody_makes_way_for_a_connection_that_an_idle_thread_is_about_to_take() {
-    for binary in [POOLED, LIFECYCLE] {
+    for binary in [POOLED, LIFECYCLE, BOUNDED] {
         let stage = Stage::start(binary, &["--threads", "32", "--quiet"]);
         let mut clients: Vec<_> = (0..32).map(|_| stage.connect()).collect();
         for client in &mut clients {
@@ -89,8 +89,8 @@ fn nobody_makes_way_for_a_connection_that_an_idle_thread_is_about_to_take() {
 #[test]
 fn a_silent_connection_makes_way_for_a_waiting_one() {
     for binary in STAGES {
-        // With a thread for each nobody is in the way.
-        if binary == THREAD_PER_TASK {
+        // With a thread for each, or one for all, nobody is in the way.
+        if [THREAD_PER_TASK, REACTOR, MULTI_REACTOR].contains(&binary) {
             continue;
         }
         let stage = Stage::start(binary, &["--threads", "1", "--header-timeout", "10m"]);

@@ -1,4 +1,4 @@
-use crate::support::every_stage;
+use crate::support::{MULTI_REACTOR, every_stage};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -100,7 +100,10 @@ fn statistics_are_json() {
         match stats["pool"].as_object() {
             Some(pool) => {
                 assert_eq!(pool["core_threads"], 3);
-                assert!(pool["active"].as_u64().unwrap() >= 1, "the one that answers");
+                // There, only what is slow runs on the pool.
+                if stage.binary != MULTI_REACTOR {
+                    assert!(pool["active"].as_u64().unwrap() >= 1, "the one that answers");
+                }
                 assert_eq!(pool["state"], "running");
             }
             // True of each of these stages, however many connections it serves at a time.

@@ -16,12 +16,28 @@ pub(crate) const POOLED: &str = env!("CARGO_BIN_EXE_pooled");
 pub(crate) const THREAD_PER_TASK: &str = env!("CARGO_BIN_EXE_thread_per_task");
 pub(crate) const SHARED_ACCEPT: &str = env!("CARGO_BIN_EXE_shared_accept");
 pub(crate) const LIFECYCLE: &str = env!("CARGO_BIN_EXE_lifecycle");
+pub(crate) const BOUNDED: &str = env!("CARGO_BIN_EXE_bounded");
+pub(crate) const REACTOR: &str = env!("CARGO_BIN_EXE_reactor");
+pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
 
 /// In the order of the course.
-pub(crate) const STAGES: [&str; 5] = [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE];
+pub(crate) const STAGES: [&str; 8] = [
+    SINGLE_THREADED,
+    THREAD_PER_TASK,
+    SHARED_ACCEPT,
+    POOLED,
+    LIFECYCLE,
+    BOUNDED,
+    REACTOR,
+    MULTI_REACTOR,
+];
 
 /// Those whose connections stay open between requests.
-pub(crate) const KEEPING_STAGES: [&str; 3] = [THREAD_PER_TASK, POOLED, LIFECYCLE];
+pub(crate) const KEEPING_STAGES: [&str; 6] =
+    [THREAD_PER_TASK, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
+
+/// Those that can be stopped in order.
+pub(crate) const STOPPING_STAGES: [&str; 4] = [LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
 /// Added to each command. The tests call the server by many names; those of `hosts.rs` start one that minds.
 const USUAL: [&str; 4] = ["--addr", "127.0.0.1:0", "--host", "*"];
@@ -56,6 +72,12 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn start(binary: &'static str, flags: &[&str]) -> Stage {
         Stage::start_command(binary, Command::new(binary).args(flags).env_remove("RUST_LOG"))
+    }
+
+    /// Starts a stage that refuses nobody for want of room, however large the crowd is that the test sends.
+    pub(crate) fn start_with_room(binary: &'static str, flags: &[&str]) -> Stage {
+        let room: &[&str] = if binary == BOUNDED { &["--queue", "10000"] } else { &[] };
+        Stage::start(binary, &[flags, room].concat())
     }
 
     /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell alone.

@@ -1,0 +1,37 @@
+use super::head::Head;
+use super::{Body, Request, Response};
+
+/// A whole request by itself, apart from the connection that it came over: it can wait in a queue, and be answered on
+/// another thread.
+///
+/// Its memory can be used again: [`Conversation::take`](super::Conversation::take) fills one that there is already.
+#[derive(Debug, Default)]
+pub struct OwnedRequest {
+    pub(super) head: Head,
+    /// The bytes of the head.
+    pub(super) bytes: Vec<u8>,
+    pub(super) body: Vec<u8>,
+}
+
+impl OwnedRequest {
+    /// The request.
+    ///
+    /// # Panics
+    ///
+    /// If none was ever taken into this.
+    pub fn request(&self) -> Request<'_> {
+        assert!(self.head.is_whole(), "no request was taken into this");
+        self.head.request(&self.bytes, &self.body)
+    }
+
+    /// How many bytes it holds.
+    pub fn size(&self) -> usize {
+        self.bytes.len() + self.body.len()
+    }
+
+    /// Appends the head of the answer to `out`, and gives the body that follows it. The head tells the client whether the
+    /// connection `stays` open.
+    pub fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
+        self.head.answer(response, stays, out)
+    }
+}

@@ -1,0 +1,85 @@
+//! How long a client may take for an answer.
+//!
+//! A time-out for each write would start again whenever the client takes a byte, and a client that takes one now and
+//! then would hold a thread for hours. So an answer has a budget of time. It begins with the write time-out; each byte
+//! that the client takes adds to it what a byte may take at the least rate; it never grows beyond the write time-out.
+//! Hence two bounds:
+//!
+//! - a client that takes nothing is given up after the write time-out, and
+//! - an answer of N bytes is over after the write time-out and N / rate seconds.
+
+use crate::limits::Limits;
+use std::time::{Duration, Instant};
+
+/// The budget of one answer.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    timeout: Duration,
+    /// How many bytes the client has to take in a second.
+    rate: usize,
+    /// When the budget is used up.
+    deadline: Instant,
+    /// There is no more to earn.
+    is_ending: bool,
+}
+
+impl Pace {
+    /// An answer that begins `now`.
+    pub(crate) fn new(limits: &Limits, now: Instant) -> Pace {
+        let (timeout, rate) = (limits.write_timeout, limits.min_write_rate);
+        Pace { timeout, rate, deadline: now + timeout, is_ending: false }
+    }
+
+    /// The client has taken `count` bytes; it is `now`.
+    pub(crate) fn earn(&mut self, count: usize, now: Instant) {
+        if !self.is_ending {
+            let earned = Duration::from_secs_f64(count as f64 / self.rate as f64);
+            self.deadline = (self.deadline + earned).min(now + self.timeout);
+        }
+    }
+
+    /// The client has until `deadline` at most, whatever it takes.
+    pub(crate) fn end_by(&mut self, deadline: Instant) {
+        if !self.is_ending {
+            self.is_ending = true;
+            self.deadline = self.deadline.min(deadline);
+        }
+    }
+
+    /// Until when the client has to take the next bytes.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(now: Instant) -> Pace {
+        let limits =
+            Limits { write_timeout: Duration::from_secs(10), min_write_rate: 100, ..Limits::default() };
+        Pace::new(&limits, now)
+    }
+
+    #[test]
+    fn bytes_earn_time_but_never_more_than_the_time_out() {
+        let start = Instant::now();
+        let mut pace = pace(start);
+        let later = start + Duration::from_secs(5);
+        pace.earn(200, later);
+        assert_eq!(pace.deadline(), start + Duration::from_secs(12));
+        pace.earn(1_000_000, later);
+        assert_eq!(pace.deadline(), later + Duration::from_secs(10));
+    }
+
+    #[test]
+    fn after_the_end_was_announced_nothing_is_earned() {
+        let start = Instant::now();
+        let mut pace = pace(start);
+        pace.end_by(start + Duration::from_secs(1));
+        pace.end_by(start + Duration::from_secs(5));
+        pace.earn(1_000, start);
+        assert_eq!(pace.deadline(), start + Duration::from_secs(1));
+    }
+}

@@ -1,0 +1,100 @@
+use crate::diagnostics::report;
+use crate::listener::{FIRST_PAUSE, LAST_MOMENT, LONGEST_PAUSE, Listener, is_the_clients, stop_connecting};
+use mio::net::{TcpListener, TcpStream};
+use mio::{Interest, Registry, Token};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// The listener of an event loop, until it is closed.
+///
+/// The system tells of a connection that comes while there were none. So the loop accepts until there are none left; and
+/// if accepting fails because descriptors have run out, nothing will tell of those that wait: it looks again by itself.
+pub(super) struct Acceptor {
+    socket: Option<TcpListener>,
+    is_ready: bool,
+    /// When to look again without being told.
+    retry: Option<Instant>,
+    /// How long to wait after another failure.
+    pause: Duration,
+    closing: Option<Closing>,
+}
+
+struct Closing {
+    began: Instant,
+    /// Since when nobody has come.
+    quiet: Instant,
+}
+
+impl Acceptor {
+    pub(super) fn new(listener: Listener, registry: &Registry, token: Token) -> io::Result<Acceptor> {
+        let mut socket = TcpListener::from_std(listener.into_nonblocking()?);
+        registry.register(&mut socket, token, Interest::READABLE)?;
+        Ok(Acceptor { socket: Some(socket), is_ready: true, retry: None, pause: FIRST_PAUSE, closing: None })
+    }
+
+    pub(super) fn is_ready(&mut self) {
+        self.is_ready = true;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.socket.is_none()
+    }
+
+    /// Accepts a connection, if one waits.
+    pub(super) fn accept(&mut self, now: Instant) -> Option<(TcpStream, SocketAddr)> {
+        self.is_ready |= self.retry.is_some_and(|retry| retry <= now);
+        while self.is_ready {
+            match self.socket.as_ref()?.accept() {
+                Ok(accepted) => {
+                    (self.retry, self.pause) = (None, FIRST_PAUSE);
+                    if let Some(closing) = &mut self.closing {
+                        closing.quiet = now;
+                    }
+                    return Some(accepted);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.is_ready = false,
+                Err(error) if is_the_clients(&error) => {}
+                Err(error) => {
+                    report(format_args!("cannot accept a connection, trying again: {error}"));
+                    self.is_ready = false;
+                    self.retry = Some(now + self.pause);
+                    self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+                }
+            }
+        }
+        None
+    }
+
+    /// Lets nobody come any more. Those that have are accepted, until none has come for a moment.
+    pub(super) fn begin_to_close(&mut self, now: Instant) {
+        if let Some(socket) = &self.socket {
+            stop_connecting(socket);
+            self.closing = Some(Closing { began: now, quiet: now });
+            self.is_ready = true;
+        }
+    }
+
+    /// When it has something to do that nothing tells of.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let end = self.closing.as_ref().filter(|_| self.socket.is_some()).map(Closing::end);
+        self.retry.into_iter().chain(end).min()
+    }
+
+    /// Whether there may be more to accept at once.
+    pub(super) fn has_more(&self) -> bool {
+        self.is_ready && self.socket.is_some()
+    }
+
+    pub(super) fn close_if_quiet(&mut self, now: Instant) {
+        if !self.is_ready && self.closing.as_ref().is_some_and(|closing| now >= closing.end()) {
+            (self.socket, self.retry) = (None, None);
+        }
+    }
+}
+
+impl Closing {
+    fn end(&self) -> Instant {
+        (self.quiet + LAST_MOMENT).min(self.began + LONGEST_PAUSE)
+    }
+}

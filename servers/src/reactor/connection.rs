@@ -1,0 +1,501 @@
+//! One connection of an event loop: how far it can go without waiting.
+//!
+//! ```text
+//!            last answer is under way       it is sent           the client sends on
+//!   Open ──────────────────────────▶ Ending ────────────▶ gone  ◀──────────────────── Lingering
+//!                                       └──────────────────────────────────────────────▶
+//! ```
+//!
+//! A thread that serves a client is at one place of its program: it reads, or it writes. Here the place is kept as
+//! values: what has arrived (a [`Conversation`]), what is under way (jobs), what is not sent yet ([`Outgoing`]). A *turn*
+//! goes on from there, until nothing can be done without waiting.
+//!
+//! # Invariants
+//!
+//! 1. What is to be sent comes first: while the client has not taken it, nothing is read and no request is looked at.
+//!    So the memory that one client costs has a bound, and TCP tells the client to wait.
+//! 2. `is_readable` is false only if a read has found nothing more. The system tells of *changes*, once, so whoever
+//!    stops reading earlier has to remember that there is more.
+//! 3. A turn reads and sends a bounded amount. A connection that could go on says so and waits for its next turn.
+
+use super::exchange::{Exchange, Remote, into_bytes};
+use super::io::is_nothing_yet;
+use super::outgoing::{Outgoing, Sent};
+use super::{Stop, Turn};
+use crate::access_log::Line;
+use crate::client::{LAST_BYTES, LAST_WORDS, PAUSE, QUIET, SLICE, StillSending};
+use crate::http::{Body, Conversation, Phase, Presence, Refusal, Response, Step};
+use crate::server::{ON_THE_WAY, still_sending};
+use mio::net::TcpStream;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read};
+use std::net::{Shutdown, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often one turn reads or sends.
+const STEPS: usize = 8;
+
+/// How many bytes of answers are collected before they are sent.
+const ENOUGH: usize = 64 * 1024;
+
+/// How many requests of one connection may be under way.
+const MOST_UNDER_WAY: usize = 8;
+
+/// How many bytes they may have together, but for one that is larger by itself.
+const MOST_BYTES_UNDER_WAY: usize = 64 * 1024;
+
+/// A read that brings less than it could has found everything there is.
+const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
+pub(super) struct Connection {
+    pub(super) socket: TcpStream,
+    peer: SocketAddr,
+    /// Which one it is.
+    pub(super) number: u64,
+    /// Where it is.
+    pub(super) place: usize,
+    conversation: Conversation,
+    under_way: UnderWay,
+    outgoing: Outgoing,
+    state: State,
+    is_readable: bool,
+    /// The system has said that the client has ended its side: even a short read may not have found that.
+    end_is_near: bool,
+    /// It is among those that are to have another turn.
+    pub(super) is_scheduled: bool,
+    /// The entry among the [deadlines](super::deadlines) that counts.
+    pub(super) looked_at: Option<Instant>,
+}
+
+/// Requests that were handed over.
+#[derive(Default)]
+struct UnderWay {
+    count: usize,
+    bytes: usize,
+    /// Those that are answered, and not sent.
+    answered: VecDeque<Box<Exchange>>,
+    /// The last answer was put into the output. Those that come all the same are dropped.
+    is_over: bool,
+    client: Option<Arc<Remote>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum State {
+    Open,
+    /// No more requests are looked at. When the answers are sent, it ends in this way.
+    Ending(Manner),
+    Lingering(Lingering),
+}
+
+/// How a connection ends.
+#[derive(Debug, Clone, Copy)]
+enum Manner {
+    /// Nothing more can come, or nobody is there.
+    AtOnce,
+    /// At once, unless something has arrived.
+    Unless(Lingering),
+    Linger(Lingering),
+}
+
+/// The sending side is ended; what comes is thrown away, until the client has been silent for long enough.
+#[derive(Debug, Clone, Copy)]
+struct Lingering {
+    quiet: Duration,
+    /// The same, once something has come.
+    pause: Duration,
+    longest: Duration,
+    began: Instant,
+    heard: Instant,
+}
+
+/// What a turn leaves to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// To wait, for the system, for an answer, or for a deadline.
+    Wait,
+    /// Another turn, after the others had theirs.
+    Again,
+    /// To close it.
+    Close,
+}
+
+/// What a connection needs to get further.
+enum Need {
+    /// To send.
+    Room,
+    /// To read.
+    Bytes,
+    /// An answer that is under way.
+    Answer,
+    /// Nothing: this was the end.
+    Nothing,
+}
+
+impl Connection {
+    pub(super) fn new(socket: TcpStream, peer: SocketAddr, number: u64, turn: &Turn) -> Connection {
+        Connection {
+            socket,
+            peer,
+            number,
+            place: usize::MAX,
+            conversation: Conversation::new(&turn.server().limits, turn.now),
+            under_way: UnderWay::default(),
+            outgoing: Outgoing::default(),
+            state: State::Open,
+            is_readable: true,
+            end_is_near: false,
+            is_scheduled: false,
+            looked_at: None,
+        }
+    }
+
+    /// The system has told of a change.
+    pub(super) fn has_changed(&mut self, event: &mio::event::Event) {
+        self.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
+        self.end_is_near |= event.is_read_closed() || event.is_error();
+        if let Some(client) = self.under_way.client.as_ref().filter(|_| self.end_is_near)
+            && has_left(&self.socket)
+        {
+            client.leaves();
+        }
+    }
+
+    /// The answer to a request that was handed over.
+    pub(super) fn has_answer(&mut self, exchange: Box<Exchange>) {
+        self.under_way.count -= 1;
+        self.under_way.bytes -= exchange.request.size();
+        if !self.under_way.is_over {
+            self.under_way.answered.push_back(exchange);
+        }
+    }
+
+    // ANCHOR: turn
+    /// Goes on as far as it can without waiting, but not for too long.
+    pub(super) fn turn(&mut self, turn: &mut Turn) -> Next {
+        self.go_on(turn).unwrap_or(Next::Close)
+    }
+
+    fn go_on(&mut self, turn: &mut Turn) -> io::Result<Next> {
+        for _ in 0..STEPS {
+            if let Some(next) = self.send(turn)? {
+                return Ok(next);
+            }
+            let need = match self.state {
+                State::Open => self.answer_what_is_here(turn),
+                State::Ending(_) if self.under_way.has_to_come() => Need::Answer,
+                State::Ending(manner) if self.under_way.answered.is_empty() => self.end(manner, turn.now),
+                State::Ending(_) => self.send_answers(turn),
+                State::Lingering(_) => Need::Bytes,
+            };
+            match need {
+                _ if !turn.output.is_empty() => {} // whatever it needs: first that is sent
+                Need::Room => {}
+                Need::Bytes if self.is_readable => self.read(turn)?,
+                Need::Bytes | Need::Answer => return Ok(Next::Wait),
+                Need::Nothing => return Ok(Next::Close),
+            }
+        }
+        Ok(self.send(turn)?.unwrap_or(Next::Again))
+    }
+
+    /// Sends what there is to send. Says what to do next if that cannot go on now.
+    fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
+        if !turn.output.is_empty() {
+            turn.now = Instant::now(); // a handler may have taken long
+            self.conversation.is_idle_since(turn.now);
+        }
+        let limits = &turn.desk.server.limits;
+        Ok(match self.outgoing.send(&mut turn.output, &mut self.socket, limits, turn.now)? {
+            Sent::All => None,
+            Sent::Blocked => Some(Next::Wait),
+            Sent::Enough => Some(Next::Again),
+        })
+    }
+    // ANCHOR_END: turn
+
+    // ANCHOR: requests
+    /// Answers the requests that have arrived, or hands them over.
+    fn answer_what_is_here(&mut self, turn: &mut Turn) -> Need {
+        if !self.under_way.answered.is_empty() {
+            return self.send_answers(turn);
+        }
+        while turn.output.len() < ENOUGH && !self.outgoing.has_tail() {
+            match self.conversation.step() {
+                Ok(Step::Read) => return Need::Bytes,
+                Ok(Step::Request) if turn.hands_over(&self.conversation.request()) => match self.under_way.has_room() {
+                    true => self.hand_over(turn),
+                    false => return Need::Answer,
+                },
+                // What is not a request for a handler has to wait for its turn, too.
+                _ if self.under_way.count > 0 => return Need::Answer,
+                Ok(Step::Request) => self.answer(turn),
+                Ok(Step::Expectation) => self.go_ahead(turn),
+                Ok(Step::Over) => self.state = State::Ending(Manner::AtOnce),
+                Err(refusal) => self.refuse(refusal, turn),
+            }
+            if !matches!(self.state, State::Open) {
+                break;
+            }
+        }
+        Need::Room
+    }
+    // ANCHOR_END: requests
+
+    fn answer(&mut self, turn: &mut Turn) {
+        let began = turn.server().log.is_on().then(Instant::now);
+        let mut request = self.conversation.request();
+        request.peer = Some(self.peer);
+        let client = Local(&self.socket);
+        request.client = Some(&client);
+        let (response, is_sound) = turn.desk.server.respond(&request);
+        let stays = is_sound && self.may_go_on(turn);
+        let end = self.manner_of_end(turn);
+        let line = turn.desk.server.log.begin(self.peer, Some(&request), response.status.code());
+        let (before, length) = (turn.output.len(), response.body.length());
+        let body = self.conversation.answer(response, stays, &mut turn.output);
+        let head = turn.output.len() - before;
+        let tail = into_bytes(body, &mut turn.output);
+        if let Some((line, began)) = line.zip(began) {
+            self.outgoing.put_line(line, began, before, head, length);
+        }
+        self.conversation.answered(turn.now);
+        match tail {
+            Ok(tail) => tail.into_iter().for_each(|tail| self.outgoing.put_tail(tail)),
+            // The head has promised a body. Only the end of the connection can tell the client that it does not come.
+            Err(_) => self.state = State::Ending(Manner::AtOnce),
+        }
+        if !stays {
+            self.state = State::Ending(end);
+        }
+    }
+
+    fn hand_over(&mut self, turn: &mut Turn) {
+        let stays = self.may_go_on(turn);
+        if !stays {
+            self.state = State::Ending(self.manner_of_end(turn));
+        }
+        let client = self.under_way.client.get_or_insert_default();
+        let mut exchange = match turn.spare.pop() {
+            Some(exchange) => exchange.reused(self.peer, Arc::clone(client)),
+            None => Box::new(Exchange::new(self.peer, Arc::clone(client))),
+        };
+        self.conversation.take(&mut exchange.request, turn.now);
+        (exchange.place, exchange.connection, exchange.stays) = (self.place, self.number, stays);
+        self.under_way.count += 1;
+        self.under_way.bytes += exchange.request.size();
+        turn.hand_over(exchange);
+    }
+
+    /// Puts the answers that have come back into the output, in order.
+    fn send_answers(&mut self, turn: &mut Turn) -> Need {
+        while turn.output.len() < ENOUGH
+            && !self.outgoing.has_tail()
+            && let Some(mut exchange) = self.under_way.answered.pop_front()
+        {
+            if let Some((line, began, head, length)) = exchange.line.take() {
+                self.outgoing.put_line(line, began, turn.output.len(), head, length);
+            }
+            turn.output.extend_from_slice(&exchange.output);
+            exchange.tail.take().into_iter().for_each(|tail| self.outgoing.put_tail(tail));
+            if !exchange.stays {
+                self.under_way.answered.clear();
+                self.under_way.is_over = true;
+                // It may be the last though it was not meant to be: its handler has panicked, or nobody has run it.
+                if matches!(self.state, State::Open) {
+                    let briefly = Lingering::briefly(turn.now);
+                    let goes_on = self.conversation.has_unread();
+                    self.state = State::Ending(if goes_on {
+                        Manner::Linger(briefly)
+                    } else {
+                        Manner::Unless(briefly)
+                    });
+                }
+            }
+            turn.spare.push(exchange);
+        }
+        Need::Room
+    }
+
+    /// Tells a client that waits for it to send its body; or that it need not.
+    fn go_ahead(&mut self, turn: &mut Turn) {
+        let request = self.conversation.request();
+        let Some(response) = turn.desk.server.site.refusal(&request) else {
+            turn.output.extend_from_slice(self.conversation.go_ahead());
+            return;
+        };
+        let line = turn.desk.server.log.begin(self.peer, Some(&request), response.status.code());
+        self.answer_last(response, line, turn);
+        // It may send its body all the same.
+        self.state = State::Ending(Manner::Linger(self.lingering(QUIET, turn)));
+    }
+
+    fn refuse(&mut self, refusal: Refusal, turn: &mut Turn) {
+        let response = refusal.response();
+        let line = turn.desk.server.log.begin(self.peer, None, response.status.code());
+        self.answer_last(response, line, turn);
+        self.state = State::Ending(Manner::Linger(match refusal {
+            // It has been waited for long enough.
+            Refusal::HeadTimeout | Refusal::BodyTimeout => Lingering::briefly(turn.now),
+            Refusal::BodyTooLarge => self.lingering(PAUSE, turn),
+            _ => self.lingering(QUIET, turn),
+        }));
+    }
+
+    /// Puts an answer from memory into the output, the last one of the connection.
+    fn answer_last(&mut self, response: Response, line: Option<Line>, turn: &mut Turn) {
+        let before = turn.output.len();
+        response.append_head(Some("close"), &mut turn.output);
+        let head = turn.output.len() - before;
+        if let Body::Bytes(bytes) = response.body {
+            turn.output.extend_from_slice(&bytes);
+        }
+        if let Some(line) = line {
+            let length = turn.output.len() - before - head;
+            self.outgoing.put_line(line, turn.now, before, head, length as u64);
+        }
+    }
+
+    fn may_go_on(&self, turn: &Turn) -> bool {
+        self.conversation.may_go_on() && (turn.server().may_stay() || self.conversation.next_is_here())
+    }
+
+    /// How the connection ends if the current request is its last.
+    fn manner_of_end(&self, turn: &Turn) -> Manner {
+        let briefly = Lingering::briefly(turn.now);
+        match still_sending(&self.conversation) {
+            StillSending::No => Manner::AtOnce,
+            StillSending::Perhaps => Manner::Unless(briefly),
+            StillSending::Yes => Manner::Linger(briefly),
+        }
+    }
+
+    fn lingering(&self, quiet: Duration, turn: &Turn) -> Lingering {
+        let (longest, now) = (turn.server().limits.linger_timeout, turn.now);
+        Lingering { quiet, pause: PAUSE, longest, began: now, heard: now }
+    }
+
+    /// Every answer is sent.
+    fn end(&mut self, manner: Manner, now: Instant) -> Need {
+        let lingering = match manner {
+            Manner::Unless(lingering) if matches!(self.socket.peek(&mut [0]), Ok(1..)) => lingering,
+            Manner::Linger(lingering) => lingering,
+            Manner::AtOnce | Manner::Unless(_) => return Need::Nothing,
+        };
+        if self.socket.shutdown(Shutdown::Write).is_err() {
+            return Need::Nothing;
+        }
+        self.state = State::Lingering(Lingering { began: now, heard: now, ..lingering });
+        Need::Bytes
+    }
+
+    fn read(&mut self, turn: &mut Turn) -> io::Result<()> {
+        let count = match self.socket.read(&mut turn.arrived) {
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            Err(error) if is_nothing_yet(&error) => {
+                self.is_readable = false;
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let is_all = SHORT_IS_ALL && count < turn.arrived.len() && !self.end_is_near;
+        self.is_readable = count > 0 && !is_all;
+        match &mut self.state {
+            State::Lingering(_) if count == 0 => return Err(ErrorKind::UnexpectedEof.into()),
+            State::Lingering(lingering) => {
+                (lingering.heard, lingering.quiet) = (turn.now, lingering.pause);
+            }
+            _ if count == 0 => self.conversation.ended(),
+            _ => self.conversation.arrived(&turn.arrived[..count], turn.now),
+        }
+        Ok(())
+    }
+
+    // ANCHOR: deadline
+    /// Until when the client may take its time; none if it is not the client's turn.
+    pub(super) fn deadline(&self, stop: Stop) -> Option<Instant> {
+        match self.state {
+            _ if !self.outgoing.is_empty() => self.outgoing.deadline(),
+            State::Lingering(lingering) => Some(lingering.deadline(stop)),
+            State::Open if self.under_way.is_empty() => self.patience(stop).map(|(until, _)| until),
+            State::Open | State::Ending(_) => None,
+        }
+    }
+
+    /// The deadline has passed.
+    pub(super) fn is_late(&mut self, turn: &mut Turn) -> Next {
+        match self.state {
+            State::Open if self.outgoing.is_empty() => match self.patience(turn.stop) {
+                Some((_, Some(refusal))) => {
+                    self.refuse(refusal, turn);
+                    self.turn(turn)
+                }
+                _ => Next::Close,
+            },
+            _ => Next::Close,
+        }
+    }
+    // ANCHOR_END: deadline
+
+    /// Until when the client may take its time with its request, and what it is told then.
+    fn patience(&self, stop: Stop) -> Option<(Instant, Option<Refusal>)> {
+        let usual = (self.conversation.deadline()?, self.conversation.too_late());
+        let began = self.conversation.since();
+        let hurried = match (stop, self.conversation.phase()) {
+            (Stop::No, _) | (_, Phase::Request) | (Stop::Asked, Phase::Body) => return Some(usual),
+            (Stop::Asked, Phase::Idle) | (Stop::Cancelled, Phase::New | Phase::Idle) => (began, None),
+            (Stop::Asked, Phase::New) => (began + ON_THE_WAY, None),
+            (Stop::Asked, Phase::Head) => (began + ON_THE_WAY, Some(Refusal::Overloaded)),
+            (Stop::Cancelled, Phase::Head | Phase::Body) => (began, Some(Refusal::Overloaded)),
+        };
+        Some(if hurried.0 < usual.0 { hurried } else { usual })
+    }
+
+    /// The server has no more time.
+    pub(super) fn is_cancelled(&mut self, now: Instant) {
+        self.outgoing.end_by(now + LAST_WORDS);
+    }
+}
+
+impl UnderWay {
+    fn is_empty(&self) -> bool {
+        self.count == 0 && self.answered.is_empty()
+    }
+
+    fn has_to_come(&self) -> bool {
+        self.count > 0 && self.answered.is_empty() && !self.is_over
+    }
+
+    fn has_room(&self) -> bool {
+        self.count == 0 || (self.count < MOST_UNDER_WAY && self.bytes < MOST_BYTES_UNDER_WAY)
+    }
+}
+
+impl Lingering {
+    fn briefly(now: Instant) -> Lingering {
+        Lingering { quiet: SLICE, pause: SLICE, longest: LAST_BYTES, began: now, heard: now }
+    }
+
+    fn deadline(&self, stop: Stop) -> Instant {
+        let longest = if stop == Stop::Cancelled { self.longest.min(LAST_WORDS) } else { self.longest };
+        (self.heard + self.quiet).min(self.began + longest)
+    }
+}
+
+/// What a handler on the loop can know of its client.
+#[derive(Debug)]
+struct Local<'c>(&'c TcpStream);
+
+impl Presence for Local<'_> {
+    fn has_left(&self) -> bool {
+        has_left(self.0)
+    }
+}
+
+fn has_left(socket: &TcpStream) -> bool {
+    match socket.peek(&mut [0]) {
+        Ok(count) => count == 0,
+        Err(error) => !is_nothing_yet(&error),
+    }
+}

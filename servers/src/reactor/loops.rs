@@ -1,0 +1,72 @@
+use super::{Reactor, ReactorStats};
+use crate::diagnostics::report;
+use crate::ending::{CUT_OFF, LAST_WORDS, SERVED};
+use executor::{
+    CancelToken, ExecutorExt, ExecutorService, RejectedSubmission, TaskHandle, ThreadPoolExecutor,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How soon the operator is told what the end waits for, which needs some time in any case.
+const FIRST_REPORT: Duration = Duration::from_millis(200);
+
+/// How often after that.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// Event loops, each a task on a thread of its own, and their end.
+#[derive(Debug)]
+pub struct Loops {
+    pool: ThreadPoolExecutor,
+    running: Vec<TaskHandle<usize>>,
+    stats: Vec<Arc<ReactorStats>>,
+}
+
+impl Loops {
+    /// Has threads for so many loops.
+    pub fn new(count: usize) -> Loops {
+        Loops { pool: ThreadPoolExecutor::fixed(count), running: Vec::new(), stats: Vec::new() }
+    }
+
+    /// Starts a loop.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no thread.
+    pub fn start(&mut self, reactor: Reactor) -> Result<(), RejectedSubmission<usize>> {
+        self.stats.push(reactor.stats());
+        self.running.push(self.pool.submit(move || reactor.run())?);
+        Ok(())
+    }
+
+    // ANCHOR: finish
+    /// Waits until `stop` is cancelled, and then for the loops to serve the connections that they have. When `grace` is over,
+    /// what runs on the pool of `handlers` is cancelled, and the loops have half a second to say so to the clients. Gives
+    /// back the exit status.
+    pub fn finish(self, handlers: &ThreadPoolExecutor, stop: &CancelToken, grace: Duration) -> u8 {
+        let _ = stop.sleep(Duration::MAX);
+        let deadline = Instant::now() + grace;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        self.pool.shutdown();
+        let mut patience = FIRST_REPORT;
+        while !self.pool.await_termination(left().min(patience)) && !left().is_zero() {
+            let connections: usize = self.stats.iter().map(|stats| stats.connections()).sum();
+            report(format_args!(
+                "stopping: {connections} in progress, at most {:.1} s more; another signal ends it now",
+                left().as_secs_f64()
+            ));
+            patience = REPORT_EVERY;
+        }
+        let is_served = self.pool.is_terminated();
+        if !is_served {
+            report(format_args!("out of time: cancelled what ran"));
+            drop((handlers.shutdown_now(), self.pool.shutdown_now()));
+            self.pool.await_termination(LAST_WORDS);
+        }
+        let cut_off: usize = self.running.into_iter().filter_map(|running| running.join().ok()).sum();
+        if cut_off > 0 {
+            report(format_args!("cut off {cut_off} connections"));
+        }
+        if is_served && cut_off == 0 { SERVED } else { CUT_OFF }
+    }
+    // ANCHOR_END: finish
+}

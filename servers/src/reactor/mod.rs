@@ -1,0 +1,394 @@
+//! An event loop: one thread that looks after thousands of connections.
+//!
+//! A thread that serves one client waits most of the time. This one waits for all its clients at once: the system says
+//! on which connections something has changed, and each of them has a [turn](connection::Connection::turn), in which it
+//! goes on as far as it can without waiting.
+//!
+//! ```text
+//!      ┌──▶ poll: wait for changes, answers, and the first deadline
+//!      │       │
+//!      │       ├─ the listener        accept
+//!      │       ├─ the mailbox         answers that other threads have posted
+//!      │       └─ connections         a turn each: send, answer, read
+//!      │    again: those that could have gone on have another turn
+//!      └─── late:  those whose deadline has passed are refused or closed
+//! ```
+//!
+//! Handlers run on this thread, and while one computes or waits, nobody is looked after; or the loop
+//! [hands them over](Reactor::handing_over), and only reads, parses and writes.
+//!
+//! # Invariants
+//!
+//! 1. Nothing here waits but [`Poll::poll`]; handlers that are not handed over are the exception, and the lesson.
+//! 2. Whoever can go on without an event from the system is among those that have another turn, and then the poll does
+//!    not wait.
+//! 3. Each connection with a deadline has an entry among the [`deadlines`] that is not later.
+//! 4. A turn, and what is accepted in one go, have a bound, so no client keeps the loop to itself.
+
+mod acceptor;
+mod connection;
+mod deadlines;
+mod exchange;
+mod io;
+mod loops;
+mod outgoing;
+mod stats;
+
+pub use exchange::Job;
+pub use loops::Loops;
+pub use stats::ReactorStats;
+
+use crate::client::LAST_WORDS;
+use crate::http::Request;
+use crate::listener::Listener;
+use crate::server::Server;
+use acceptor::Acceptor;
+use connection::{Connection, Next};
+use deadlines::Deadlines;
+use exchange::{Desk, Exchange, Mailbox};
+use executor::CancelToken;
+use mio::event::Event;
+use mio::{Events, Interest, Poll, Token, Waker};
+use slab::Slab;
+use std::collections::VecDeque;
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How many connections the event loops of the process have accepted: each has a number that no other has.
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
+const LISTENER: Token = Token(usize::MAX);
+const MAILBOX: Token = Token(usize::MAX - 1);
+
+/// How many events one poll brings at most.
+const EVENTS: usize = 1024;
+
+/// How many bytes one read can bring.
+const READ: usize = 64 * 1024;
+
+/// How many connections are accepted before the others have their turn.
+const ACCEPTS: usize = 64;
+
+/// How many used exchanges are kept for further requests.
+const SPARE: usize = 64;
+
+/// An event loop, and the connections that it looks after.
+pub struct Reactor {
+    poll: Poll,
+    acceptor: Acceptor,
+    connections: Slab<Connection>,
+    /// Those that have another turn without an event.
+    again: VecDeque<usize>,
+    deadlines: Deadlines,
+    /// Answers that are being looked at.
+    posted: Vec<Box<Exchange>>,
+    /// When there was no more time.
+    cancelled: Option<Instant>,
+    turn: Turn,
+}
+
+/// What the turn of each connection uses.
+struct Turn {
+    desk: Arc<Desk>,
+    hand_over: Option<HandOver>,
+    /// When the turn began, or later.
+    now: Instant,
+    stop: Stop,
+    /// Where reads put what they bring.
+    arrived: Box<[u8]>,
+    /// Answers that are not sent yet, of the connection whose turn it is.
+    output: Vec<u8>,
+    spare: Vec<Box<Exchange>>,
+}
+
+/// Which requests are answered elsewhere, and who has them answered.
+struct HandOver {
+    is_wanted: Box<dyn Fn(&Request<'_>) -> bool + Send>,
+    give: Box<dyn Fn(Job) + Send>,
+}
+
+/// Whether the end has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stop {
+    No,
+    /// What is under way is finished.
+    Asked,
+    /// There is no more time.
+    Cancelled,
+}
+
+impl Turn {
+    fn server(&self) -> &Server {
+        &self.desk.server
+    }
+
+    fn hands_over(&self, request: &Request<'_>) -> bool {
+        self.hand_over.as_ref().is_some_and(|hand_over| (hand_over.is_wanted)(request))
+    }
+
+    fn hand_over(&self, exchange: Box<Exchange>) {
+        let hand_over = self.hand_over.as_ref().expect("it hands over");
+        (hand_over.give)(Job::new(exchange, &self.desk));
+    }
+}
+
+impl Reactor {
+    /// Makes an event loop that answers as `server` does to those who come to `listener`.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no descriptors left.
+    pub fn new(listener: Listener, server: &Arc<Server>) -> std::io::Result<Reactor> {
+        let poll = Poll::new()?;
+        let acceptor = Acceptor::new(listener, poll.registry(), LISTENER)?;
+        let mailbox = Mailbox::new(Waker::new(poll.registry(), MAILBOX)?);
+        Ok(Reactor {
+            poll,
+            acceptor,
+            connections: Slab::new(),
+            again: VecDeque::new(),
+            deadlines: Deadlines::default(),
+            posted: Vec::new(),
+            cancelled: None,
+            turn: Turn {
+                desk: Arc::new(Desk { server: Arc::clone(server), mailbox, stats: Arc::default() }),
+                hand_over: None,
+                now: Instant::now(),
+                stop: Stop::No,
+                arrived: vec![0; READ].into(),
+                output: Vec::new(),
+                spare: Vec::new(),
+            },
+        })
+    }
+
+    /// Has the requests that `is_wanted` picks answered by whoever `give` gives them to. The jobs of one connection have
+    /// to be run one after the other, in the order in which they come. One that is dropped answers 503.
+    ///
+    /// Both are called on the loop, so they must not wait.
+    #[must_use]
+    pub fn handing_over(
+        mut self,
+        is_wanted: impl Fn(&Request<'_>) -> bool + Send + 'static,
+        give: impl Fn(Job) + Send + 'static,
+    ) -> Reactor {
+        self.turn.hand_over = Some(HandOver { is_wanted: Box::new(is_wanted), give: Box::new(give) });
+        self
+    }
+
+    /// What it has to do, to be looked at from other threads.
+    pub fn stats(&self) -> Arc<ReactorStats> {
+        Arc::clone(&self.turn.desk.stats)
+    }
+
+    /// Looks after connections until the server is [stopped](Server::until) and none is left. Says how many were cut off.
+    ///
+    /// Stopped, it accepts those who wait to be accepted, and closes the listener; idle connections are closed, the
+    /// others when they have the answers to the requests that have arrived. Once the task that this is called on is
+    /// cancelled, requests that are half here are answered with 503, and half a second later whatever is left is cut off.
+    ///
+    /// # Blocking
+    ///
+    /// Until then. A cancelled task comes back within a second, unless a handler runs on the loop and waits for something
+    /// else.
+    pub fn run(mut self) -> usize {
+        let (stop, task) = (self.turn.server().stop.clone(), CancelToken::current());
+        let _woken = [&stop, &task].map(|token| {
+            let desk = Arc::clone(&self.turn.desk);
+            token.on_cancel(move || desk.mailbox.wake())
+        });
+        let mut events = Events::with_capacity(EVENTS);
+        // ANCHOR: event_loop
+        loop {
+            self.notice_a_stop(&stop, &task);
+            if let Some(cut_off) = self.is_over() {
+                return cut_off;
+            }
+            self.wait(&mut events);
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.acceptor.is_ready(),
+                    MAILBOX => self.take_answers(),
+                    Token(place) => self.has_changed(place, event),
+                }
+            }
+            self.accept();
+            self.give_turns_again();
+            self.look_at_the_late();
+        }
+        // ANCHOR_END: event_loop
+    }
+
+    fn wait(&mut self, events: &mut Events) {
+        let is_busy = !self.again.is_empty() || self.acceptor.has_more();
+        let first = [self.deadlines.first(), self.acceptor.deadline(), self.last_moment()]
+            .into_iter()
+            .flatten()
+            .min();
+        let patience = match first {
+            _ if is_busy => Some(Duration::ZERO),
+            Some(first) => Some(first.saturating_duration_since(Instant::now())),
+            None => None,
+        };
+        // Interrupted by a signal, or out of memory, it brings no events, and is called again.
+        if self.poll.poll(events, patience).is_err() {
+            events.clear();
+        }
+        self.turn.now = Instant::now();
+    }
+
+    fn has_changed(&mut self, place: usize, event: &Event) {
+        if let Some(connection) = self.connections.get_mut(place) {
+            connection.has_changed(event);
+            self.give_turn(place);
+        }
+    }
+
+    fn give_turn(&mut self, place: usize) {
+        let connection = &mut self.connections[place];
+        let next = connection.turn(&mut self.turn);
+        self.after_turn(place, next);
+    }
+
+    fn after_turn(&mut self, place: usize, next: Next) {
+        debug_assert!(next == Next::Close || self.turn.output.is_empty(), "an answer would be lost");
+        self.turn.output.clear(); // of a connection that has failed
+        let connection = &mut self.connections[place];
+        match next {
+            Next::Close => return self.close(place),
+            Next::Again => {
+                if !mem::replace(&mut connection.is_scheduled, true) {
+                    self.again.push_back(place);
+                }
+            }
+            Next::Wait => {}
+        }
+        if let Some(deadline) = connection.deadline(self.turn.stop)
+            && connection.looked_at.is_none_or(|look| deadline < look)
+        {
+            connection.looked_at = Some(deadline);
+            self.deadlines.look_at(deadline, place, connection.number);
+        }
+    }
+
+    fn close(&mut self, place: usize) {
+        self.connections.remove(place);
+        self.turn.desk.stats.set_connections(self.connections.len());
+    }
+
+    /// Accepts those that wait, and gives each its first turn: often its request is here already.
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTS {
+            let Some((socket, peer)) = self.acceptor.accept(self.turn.now) else { break };
+            let number = OPENED.fetch_add(1, Ordering::Relaxed);
+            let connection = Connection::new(socket, peer, number, &self.turn);
+            let place = self.connections.insert(connection);
+            let connection = &mut self.connections[place];
+            connection.place = place;
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            if self.poll.registry().register(&mut connection.socket, Token(place), interest).is_err() {
+                self.connections.remove(place);
+                continue;
+            }
+            self.turn.desk.stats.has_accepted(self.connections.len());
+            self.give_turn(place);
+        }
+        self.acceptor.close_if_quiet(self.turn.now);
+    }
+
+    /// Answers that other threads have posted go to their connections, unless these are gone.
+    fn take_answers(&mut self) {
+        let mut posted = mem::take(&mut self.posted);
+        self.turn.desk.mailbox.take_all(&mut posted);
+        for exchange in posted.drain(..) {
+            let place = exchange.place;
+            match self.connections.get_mut(place) {
+                Some(connection) if connection.number == exchange.connection => {
+                    connection.has_answer(exchange);
+                    // After all of them, so that what has come together goes out together.
+                    if !mem::replace(&mut connection.is_scheduled, true) {
+                        self.again.push_back(place);
+                    }
+                }
+                _ => self.turn.spare.push(exchange),
+            }
+        }
+        self.posted = posted;
+    }
+
+    fn give_turns_again(&mut self) {
+        // Those that want yet another one are put behind, for the next time.
+        for _ in 0..self.again.len() {
+            let Some(place) = self.again.pop_front() else { break };
+            let waits = self
+                .connections
+                .get_mut(place)
+                .is_some_and(|connection| mem::take(&mut connection.is_scheduled));
+            if waits {
+                self.give_turn(place);
+            }
+        }
+        self.turn.spare.truncate(SPARE);
+    }
+
+    fn look_at_the_late(&mut self) {
+        let now = self.turn.now;
+        while let Some((when, place, number)) = self.deadlines.take_due(now) {
+            let Some(connection) = self.connections.get_mut(place) else { continue };
+            if connection.number != number || connection.looked_at != Some(when) {
+                continue; // it is another one, or an earlier look has taken this one's place
+            }
+            connection.looked_at = None;
+            let is_late = connection.deadline(self.turn.stop).is_some_and(|deadline| deadline <= now);
+            let next = if is_late { connection.is_late(&mut self.turn) } else { Next::Wait };
+            self.after_turn(place, next);
+        }
+    }
+
+    /// From now on other deadlines count, so each connection is looked at.
+    fn notice_a_stop(&mut self, stop: &CancelToken, task: &CancelToken) {
+        let wanted = match () {
+            () if task.is_cancelled() => Stop::Cancelled,
+            () if stop.is_cancelled() => Stop::Asked,
+            () => Stop::No,
+        };
+        if wanted <= self.turn.stop {
+            return;
+        }
+        if self.turn.stop == Stop::No {
+            self.acceptor.begin_to_close(self.turn.now);
+        }
+        self.turn.stop = wanted;
+        if wanted == Stop::Cancelled {
+            self.cancelled = Some(self.turn.now);
+        }
+        for (place, connection) in &mut self.connections {
+            if wanted == Stop::Cancelled {
+                connection.is_cancelled(self.turn.now);
+            }
+            connection.looked_at = Some(self.turn.now);
+            self.deadlines.look_at(self.turn.now, place, connection.number);
+        }
+    }
+
+    /// When everything that is left is cut off.
+    fn last_moment(&self) -> Option<Instant> {
+        self.cancelled.map(|since| since + LAST_WORDS)
+    }
+
+    /// Once it is over: how many connections were cut off.
+    fn is_over(&self) -> Option<usize> {
+        let is_served = self.turn.stop > Stop::No && self.acceptor.is_closed() && self.connections.is_empty();
+        let is_late = self.last_moment().is_some_and(|end| end <= self.turn.now);
+        (is_served || is_late).then(|| self.connections.len())
+    }
+}
+
+impl fmt::Debug for Reactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reactor").field("connections", &self.connections.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,303 @@
+//! What the client sees when there is no room, for each policy; and how a saturated stage stops.
+//!
+//! A thread is kept busy by an upload whose body the test sends when it likes. The accepting thread takes clients in the
+//! order in which they have connected, so the one that connects next finds what those before it have left.
+
+use crate::lifecycle::{Upload, stop_by, stopping};
+use crate::support::{BOUNDED, Client, Stage, eventually, once_of_five};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const HELLO: &str = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
+
+/// One thread, and room for one more.
+const SMALL: [&str; 6] = ["--threads", "1", "--queue", "1", "--body-timeout", "10m"];
+
+fn start(policy: &str, flags: &[&str]) -> Stage {
+    Stage::start(BOUNDED, &[&["--policy", policy], &SMALL[..], flags].concat())
+}
+
+/// A client that has asked, and perhaps waits.
+fn ask(stage: &Stage) -> Client {
+    let mut client = stage.connect();
+    client.send(HELLO);
+    client
+}
+
+/// The one that keeps the thread, and the one for which there still was room.
+fn saturate(stage: &Stage) -> (Upload, Client) {
+    (Upload::begin(stage), ask(stage))
+}
+
+/// What `/stats` says, once there is room to ask.
+fn stat(stage: &Stage, name: &str) -> u64 {
+    let stats: serde_json::Value = serde_json::from_slice(&stage.get("/stats").body).unwrap();
+    stats["pool"][name].as_u64().unwrap()
+}
+
+/// Those who were let in are answered in the end.
+fn assert_served(upload: Upload, waiting: Vec<Client>) {
+    assert_eq!(upload.end().status, 200);
+    for mut client in waiting {
+        assert_eq!(client.reply().status, 200);
+    }
+}
+
+fn assert_refused(client: &mut Client) {
+    let reply = client.reply();
+    assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")), "{}", reply.head);
+    assert_eq!(reply.header("Connection"), Some("close"));
+    client.assert_closed();
+}
+
+// ANCHOR: abort
+#[test]
+fn abort_tells_the_next_client_503_and_when_to_come_again() {
+    let stage = start("abort", &["--quiet"]);
+    let (upload, waiting) = saturate(&stage);
+    for _ in 0..3 {
+        assert_refused(&mut ask(&stage));
+    }
+    assert_served(upload, vec![waiting]);
+    assert_eq!((stat(&stage, "queue_capacity"), stat(&stage, "rejected")), (1, 3));
+}
+// ANCHOR_END: abort
+
+// ANCHOR: discard
+#[test]
+fn discard_closes_the_next_client_without_a_word_and_without_a_reset() {
+    let stage = start("discard", &["--quiet"]);
+    let (upload, waiting) = saturate(&stage);
+    for _ in 0..3 {
+        // Closed with bytes that nobody has read, the connection would be reset.
+        let mut next = stage.connect();
+        next.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n")
+            .send(vec![b'x'; 100_000]);
+        next.assert_closed();
+    }
+    assert_served(upload, vec![waiting]);
+    assert_eq!(stat(&stage, "rejected"), 3);
+}
+// ANCHOR_END: discard
+
+// ANCHOR: discard_oldest
+#[test]
+fn discard_oldest_closes_the_one_that_has_waited_longest() {
+    let stage = start("discard-oldest", &["--quiet"]);
+    let (upload, mut oldest) = saturate(&stage);
+    for _ in 0..3 {
+        let next = ask(&stage);
+        oldest.assert_closed();
+        oldest = next;
+    }
+    assert_served(upload, vec![oldest]);
+    assert_eq!(stat(&stage, "rejected"), 3);
+}
+// ANCHOR_END: discard_oldest
+
+#[cfg(target_os = "linux")] // which tells how many are in the backlog
+// ANCHOR: caller_runs
+#[test]
+fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
+    let stage = start("caller-runs", &[]);
+    let (upload, waiting) = saturate(&stage);
+    let next = Upload::begin(&stage); // has begun, though the only thread is taken and the queue is full
+    let mut after_next = ask(&stage);
+    eventually("it is accepted", || stage.backlog() == 1);
+    assert_eq!(next.end().status, 200);
+    let line = stage.log_line();
+    assert!(line.contains("/echo") && line.ends_with(" main"), "{line}");
+    assert_eq!(after_next.reply().status, 200);
+    assert_eq!(stage.backlog(), 0);
+    assert_served(upload, vec![waiting]);
+}
+// ANCHOR_END: caller_runs
+
+/// All others would have to wait for a client that has nothing to ask, while the threads of the pool have nothing to do.
+#[test]
+fn the_accepting_thread_does_not_stay_with_an_idle_client() {
+    let stage = start("caller-runs", &["--quiet", "--idle-timeout", "10m"]);
+    let (upload, waiting) = saturate(&stage);
+    let next = Upload::begin(&stage);
+    assert_served(upload, vec![waiting]);
+    // Nobody waits in the queue any more.
+    assert_eq!(next.end().header("Connection"), Some("close"));
+    assert_eq!(stage.get("/hello").header("Connection"), None, "a thread of the pool may stay");
+}
+
+#[cfg(target_os = "linux")]
+// ANCHOR: block
+#[test]
+fn block_fills_the_backlog_and_then_there_is_silence() {
+    let stage = start("block", &["--quiet", "--backlog", "2"]);
+    let (upload, waiting) = saturate(&stage);
+    let in_hand = ask(&stage);
+    // Linux keeps one more than it is told.
+    let in_the_backlog = [ask(&stage), ask(&stage), ask(&stage)];
+    eventually("not all are there", || stage.backlog() == 3);
+    let silence = std::net::TcpStream::connect_timeout(&stage.addr, Duration::from_millis(300));
+    assert_eq!(silence.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
+
+    let mut waiting = vec![waiting, in_hand];
+    waiting.extend(in_the_backlog);
+    assert_served(upload, waiting);
+    stage.assert_alive();
+}
+// ANCHOR_END: block
+
+// ANCHOR: rush
+/// 200 clients at once, 50 ms each, eight threads, room for 48 more.
+#[test]
+fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
+    const REQUEST: &str = "GET /block?ms=50 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+    let rounds = 48 / 8 + 1;
+    once_of_five(Duration::from_millis(rounds * 50) * 11 / 10, || {
+        let stage = Stage::start(BOUNDED, &["--quiet", "--threads", "8", "--queue", "48"]);
+        let begin = |_| {
+            let (mut client, began) = (stage.connect(), Instant::now());
+            client.send(REQUEST);
+            (client, began)
+        };
+        let rush: Vec<_> = (0..200).map(begin).collect();
+        let (mut served, mut longest) = (0, Duration::ZERO);
+        for (mut client, began) in rush {
+            let reply = client.reply();
+            if reply.status == 200 {
+                (served, longest) = (served + 1, longest.max(began.elapsed()));
+            } else {
+                assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")));
+            }
+            client.assert_closed();
+        }
+        assert!(served >= 8 + 48, "{served}");
+        assert_eq!(stat(&stage, "rejected"), 200 - served);
+        longest
+    });
+}
+// ANCHOR_END: rush
+
+#[test]
+fn a_saturated_stage_stops_in_order() {
+    // The other two policies have tests of their own: there the accepting thread is busy when the stop comes.
+    for (policy, how) in [("abort", "TERM"), ("discard", "INT"), ("discard-oldest", "TERM")] {
+        let mut stage = start(policy, &["--quiet", "--grace", "10m"]);
+        let (upload, mut waiting) = saturate(&stage);
+        let mut next = ask(&stage);
+        match policy {
+            "abort" => assert_refused(&mut next),
+            "discard" => next.assert_closed(),
+            _ => std::mem::replace(&mut waiting, next).assert_closed(),
+        }
+        stop_by(how, &stage);
+        let line = stopping(&stage);
+        assert!(line.starts_with("stopping: 1 in progress, 1 waiting, "), "{policy}: {line}");
+        assert_served(upload, vec![waiting]);
+        assert_eq!(stage.exit_status(), Some(0), "{policy}");
+    }
+}
+
+/// A client that was refused before the stop did not come too late. It has not hung up, so the end waits for it.
+#[test]
+fn clients_that_were_refused_before_the_stop_do_not_count_as_late() {
+    let mut stage = start("abort", &["--quiet"]);
+    let (upload, waiting) = saturate(&stage);
+    let mut refused = ask(&stage);
+    assert_eq!(refused.reply().status, 503);
+    stop_by("TERM", &stage);
+    let line = stopping(&stage);
+    assert!(line.contains(" in progress, "), "{line}");
+    assert_served(upload, vec![waiting]);
+    assert_eq!(stage.exit_status(), Some(0));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stage_whose_accepting_thread_waits_for_room_stops_at_once() {
+    for backlog in ["1024", "2"] {
+        let mut stage = start("block", &["--quiet", "--grace", "10m", "--backlog", backlog]);
+        let (upload, waiting) = saturate(&stage);
+        let in_hand = ask(&stage);
+        let in_the_backlog = [ask(&stage), ask(&stage), ask(&stage)]; // a full one, if there is room for two
+        eventually("not all are there", || stage.backlog() == 3);
+        stop_by("TERM", &stage);
+        for mut late in [in_hand].into_iter().chain(in_the_backlog) {
+            assert_refused(&mut late);
+        }
+        assert_eq!(stopping(&stage), "stopping: refused 4 that came too late");
+        assert_served(upload, vec![waiting]);
+        assert_eq!(stage.exit_status(), Some(0));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_accepting_thread_serves_is_served_to_the_end() {
+    let mut stage = start("caller-runs", &["--quiet", "--grace", "10m"]);
+    let (upload, waiting) = saturate(&stage);
+    let next = Upload::begin(&stage);
+    let late = ask(&stage);
+    stop_by("TERM", &stage);
+    eventually("the stop has begun: it connects to wake the accepting thread", || stage.backlog() == 2);
+    let reply = next.end();
+    assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")));
+    // Until then nobody could tell it.
+    assert_refused(&mut { late });
+    assert_eq!(stopping(&stage), "stopping: refused 1 that came too late");
+    assert_served(upload, vec![waiting]);
+    assert_eq!(stage.exit_status(), Some(0));
+}
+
+#[test]
+fn out_of_time_everybody_is_cancelled_and_told_also_by_the_accepting_thread() {
+    for policy in ["caller-runs", "block"] {
+        let mut stage = start(policy, &["--quiet", "--grace", "300ms"]);
+        let (upload, waiting) = saturate(&stage);
+        let next = match policy {
+            "caller-runs" => Upload::begin(&stage).into_client(),
+            _ => ask(&stage),
+        };
+        let began = Instant::now();
+        stop_by("TERM", &stage);
+        for mut client in [next, upload.into_client(), waiting] {
+            assert_eq!(client.reply().status, 503, "{policy}");
+            client.assert_closed();
+        }
+        assert_eq!(stage.exit_status(), Some(3), "{policy}");
+        assert!(began.elapsed() < Duration::from_mins(1), "something ran to its end");
+    }
+}
+
+/// Clients that were refused and stay keep a descriptor each. They have to go for the next ones, who are told as they were.
+#[test]
+fn with_few_descriptors_everybody_is_told_all_the_same() {
+    let script = "ulimit -n 40; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, BOUNDED, "--quiet"]).args(SMALL);
+    let stage = Stage::start_command(BOUNDED, &mut command);
+    let (upload, waiting) = saturate(&stage);
+    let mut staying: Vec<_> = (0..100).map(|_| ask(&stage)).collect();
+    for client in &mut staying {
+        assert_eq!(client.reply().status, 503);
+    }
+    assert_served(upload, vec![waiting]);
+    assert_eq!(stat(&stage, "rejected"), 100);
+    assert_eq!(stage.stop(), Vec::<String>::new(), "it had to wait for descriptors");
+}
+
+/// Whoever waits holds a descriptor. With a policy that makes clients wait outside, only so many are held.
+#[cfg(target_os = "linux")]
+#[test]
+fn block_holds_no_more_connections_than_it_has_room_for() {
+    let stage = start("block", &["--quiet"]);
+    let unused = stage.open_descriptors();
+    let (upload, waiting) = saturate(&stage);
+    let mut outside: Vec<_> = (0..50).map(|_| ask(&stage)).collect();
+    eventually("not all are there", || stage.backlog() == 49);
+    assert_eq!(
+        stage.open_descriptors(),
+        unused + 3,
+        "one is served, one waits, one is in the accepting thread's hand"
+    );
+    outside.insert(0, waiting);
+    assert_served(upload, outside);
+}
