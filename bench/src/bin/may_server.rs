@@ -10,6 +10,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use may_minihttp::{HttpServer, HttpService, Request, Response};
 
+/// How many ports are tried.
+const ATTEMPTS: u32 = 5;
+
 #[derive(Clone)]
 struct Files {
     root: PathBuf,
@@ -30,9 +33,16 @@ fn main() -> anyhow::Result<()> {
     let workers: usize = args.next().context("how many workers?")?.parse()?;
     let root = PathBuf::from(args.next().context("which folder?")?);
     may::config().set_workers(workers);
-    // It does not tell on which port it listens, so it is given one that has just been free.
-    let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-    let server = HttpServer(Files { root }).start(addr)?;
+    // It does not tell on which port it listens, so it is given one that has just been free. Another program may take it
+    // meanwhile.
+    let free = || TcpListener::bind("127.0.0.1:0")?.local_addr();
+    let start = |_| {
+        let addr = free()?;
+        Ok((HttpServer(Files { root: root.clone() }).start(addr)?, addr))
+    };
+    let mut attempts = (0..ATTEMPTS).map(start);
+    let started = attempts.find(|started: &io::Result<_>| started.is_ok());
+    let (server, addr) = started.context("no port stays free")??;
     println!("listening on http://{addr}/");
     io::stdout().flush()?;
     server.join().map_err(|_| anyhow::anyhow!("the server panicked"))

@@ -92,9 +92,12 @@ fn traced(
 ) -> anyhow::Result<(BTreeMap<String, u64>, u64)> {
     let summary = starter.site.folder().join("calls");
     // With -D the server is our child and strace is not, so ending the server ends both.
-    let mut strace = Command::new("strace");
-    strace.args(["-D", "-f", "-q", "-c", "-o"]).arg(&summary);
-    let server = starter.start_under(Some(strace), setup)?;
+    let strace = || {
+        let mut strace = Command::new("strace");
+        strace.args(["-D", "-f", "-q", "-c", "-o"]).arg(&summary);
+        Some(strace)
+    };
+    let server = starter.start_under(strace, setup)?;
     let counted = Clients::connect(server.addr, load)?.take(answers)?;
     drop(server);
     let calls = parse(&complete(&summary)?);

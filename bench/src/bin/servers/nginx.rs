@@ -1,20 +1,23 @@
 //! nginx as a peer: the one of the path, with a configuration of its own in a temporary folder.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 
 use crate::process::Server;
 
 /// How long nginx may take until it listens.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(10);
 
-/// It counts its listener and its files, too; and one by which it is asked whether it listens.
+/// How many ports are tried.
+const ATTEMPTS: u32 = 5;
+
+/// It counts its listener and its files, too. And it begins to close idle connections when a sixteenth is left.
 const OTHER_CONNECTIONS: usize = 200;
 
 /// Starts nginx in the foreground, run by `wrapper` if there is one.
@@ -25,42 +28,58 @@ pub(crate) fn start(
     folder: &Path,
     workers: usize,
     connections: usize,
-    wrapper: Option<Command>,
+    wrapper: impl Fn() -> Option<Command>,
 ) -> anyhow::Result<Server> {
-    // It does not tell on which port it listens, so it is given one that has just been free.
-    let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-    let own = folder.join(format!("nginx-{}", addr.port()));
-    fs::create_dir(&own)?;
-    fs::write(own.join("nginx.conf"), configuration(addr, folder, &own, workers, connections))?;
-    let ask = |program: Option<Command>| {
-        let mut command = match program {
-            Some(mut wrapper) => {
-                wrapper.arg("nginx");
-                wrapper
-            }
-            None => Command::new("nginx"),
-        };
-        command.arg("-p").arg(&own).arg("-c").arg(own.join("nginx.conf"));
-        command.arg("-e").arg(own.join("error.log"));
-        command
+    for _ in 0..ATTEMPTS {
+        // It does not tell on which port it listens, so it is given one that has just been free. Another program may take it
+        // meanwhile.
+        let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let own = folder.join(format!("nginx-{}", addr.port()));
+        if own.exists() {
+            fs::remove_dir_all(&own)?; // of one that has ended, or its port would not be free
+        }
+        fs::create_dir(&own)?;
+        fs::write(own.join("nginx.conf"), configuration(addr, folder, &own, workers, connections))?;
+        let server = Server::start_at(addr, command(&own, wrapper()));
+        let mut server = server.context("nginx has to be installed and in the path")?;
+        if listens(&mut server, &own)? {
+            let mut stop = command(&own, None);
+            stop.args(["-s", "stop"]).stderr(Stdio::null());
+            server.stop = Some(stop);
+            return Ok(server);
+        }
+        eprintln!("nginx says: {}", fs::read_to_string(own.join("error.log"))?.trim_end());
+    }
+    bail!("nginx cannot be started")
+}
+
+fn command(own: &Path, wrapper: Option<Command>) -> Command {
+    let mut command = match wrapper {
+        Some(mut wrapper) => {
+            wrapper.arg("nginx");
+            wrapper
+        }
+        None => Command::new("nginx"),
     };
-    let mut server =
-        Server::start_at(addr, ask(wrapper)).context("nginx has to be installed and in the path")?;
-    let mut stop = ask(None);
-    stop.args(["-s", "stop"]).stderr(Stdio::null());
+    command.arg("-p").arg(own).arg("-c").arg(own.join("nginx.conf")).arg("-e").arg(own.join("error.log"));
+    command
+}
+
+/// Waits until it has written the number of its process, which it does once it listens; or has ended.
+fn listens(server: &mut Server, own: &Path) -> anyhow::Result<bool> {
     let began = Instant::now();
-    while TcpStream::connect(addr).is_err() {
-        let said = || fs::read_to_string(own.join("error.log")).unwrap_or_default();
-        ensure!(!server.has_ended(), "nginx has ended: {}", said());
-        ensure!(began.elapsed() < PATIENCE, "nginx does not listen: {}", said());
+    while fs::read_to_string(own.join("nginx.pid")).unwrap_or_default().is_empty() {
+        if server.has_ended() {
+            return Ok(false);
+        }
+        ensure!(began.elapsed() < PATIENCE, "nginx does not listen");
         thread::sleep(Duration::from_millis(5));
     }
-    server.stop = Some(stop);
-    Ok(server)
+    Ok(true)
 }
 
 fn configuration(addr: SocketAddr, folder: &Path, own: &Path, workers: usize, connections: usize) -> String {
-    let connections = connections + OTHER_CONNECTIONS;
+    let connections = connections + connections / 8 + OTHER_CONNECTIONS;
     let (folder, own) = (folder.display(), own.display());
     format!(
         r#"daemon off;

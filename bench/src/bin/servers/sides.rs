@@ -116,17 +116,21 @@ impl Starter {
     }
 
     pub(crate) fn start(&self, setup: &Setup) -> anyhow::Result<Server> {
-        self.start_under(None, setup)
+        self.start_under(|| None, setup)
     }
 
-    /// Starts the server by `wrapper`, which is given its command line, if there is one.
-    pub(crate) fn start_under(&self, wrapper: Option<Command>, setup: &Setup) -> anyhow::Result<Server> {
+    /// Starts the server by what `wrapper` makes, which is given its command line, if there is one.
+    pub(crate) fn start_under(
+        &self,
+        wrapper: impl Fn() -> Option<Command>,
+        setup: &Setup,
+    ) -> anyhow::Result<Server> {
         let Setup { side, workers, connections, more } = *setup;
         if side == Side::Nginx {
             return nginx::start(self.site.folder(), workers, connections, wrapper);
         }
         let program = self.program(side)?;
-        let mut command = match wrapper {
+        let mut command = match wrapper() {
             Some(mut wrapper) => {
                 wrapper.arg(program);
                 wrapper
