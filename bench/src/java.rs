@@ -27,9 +27,8 @@ impl Java {
     /// # Errors
     /// If there is no JDK: a Java without a compiler runs no source file.
     pub fn start(source: &str, mode: &str) -> anyhow::Result<Java> {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
-        let mut command = Command::new(java());
-        command.arg(source).arg(mode).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = command(source);
+        command.arg(mode).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot run `java`")?;
         let input = child.stdin.take();
         let mut output = BufReader::new(child.stdout.take().context("it was asked to be a pipe")?);
@@ -80,10 +79,24 @@ impl Drop for Java {
     }
 }
 
+/// Runs a source file, whose path is below the folder of the comparisons.
+pub fn command(source: &str) -> Command {
+    let mut command = Command::new(program("java"));
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(source));
+    command
+}
+
+/// Whether there is a JDK, and not only what runs compiled programs.
+pub fn has_compiler() -> bool {
+    let version =
+        Command::new(program("javac")).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
+}
+
 /// That of `JAVA_HOME`, or the one in the path.
-fn java() -> OsString {
+fn program(name: &str) -> OsString {
     match env::var_os("JAVA_HOME") {
-        Some(home) => PathBuf::from(home).join("bin/java").into_os_string(),
-        None => "java".into(),
+        Some(home) => PathBuf::from(home).join("bin").join(name).into_os_string(),
+        None => name.into(),
     }
 }

@@ -1,5 +1,6 @@
-//! nginx as a peer: the one of the path, with a configuration of its own in a temporary folder.
+//! nginx as a peer, with a configuration of its own in a temporary folder.
 
+use std::env;
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -10,6 +11,20 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 
 use crate::process::Server;
+
+/// The one in the path, or where a path without the tools of administrators does not lead.
+fn program() -> &'static str {
+    let elsewhere = "/usr/sbin/nginx";
+    let is_in_path = env::var_os("PATH")
+        .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join("nginx").is_file()));
+    if !is_in_path && Path::new(elsewhere).is_file() { elsewhere } else { "nginx" }
+}
+
+/// Whether it is installed.
+pub(crate) fn is_there() -> anyhow::Result<()> {
+    let version = Command::new(program()).arg("-v").output();
+    version.map(drop).context("nginx has to be installed, in the path or in /usr/sbin")
+}
 
 /// How long nginx may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,7 +56,7 @@ pub(crate) fn start(
         fs::create_dir(&own)?;
         fs::write(own.join("nginx.conf"), configuration(addr, folder, &own, workers, connections))?;
         let server = Server::start_at(addr, command(&own, wrapper()));
-        let mut server = server.context("nginx has to be installed and in the path")?;
+        let mut server = server?;
         if listens(&mut server, &own)? {
             let mut stop = command(&own, None);
             stop.args(["-s", "stop"]).stderr(Stdio::null());
@@ -56,10 +71,10 @@ pub(crate) fn start(
 fn command(own: &Path, wrapper: Option<Command>) -> Command {
     let mut command = match wrapper {
         Some(mut wrapper) => {
-            wrapper.arg("nginx");
+            wrapper.arg(program());
             wrapper
         }
-        None => Command::new("nginx"),
+        None => Command::new(program()),
     };
     command.arg("-p").arg(own).arg("-c").arg(own.join("nginx.conf")).arg("-e").arg(own.join("error.log"));
     command

@@ -122,7 +122,7 @@ pub(crate) static ROWS: [Row; 11] = [
         title: "200 requests at once, 50 ms each, for 8 threads and 50 places in the queue",
         measure: Measure::Overload,
         ours: Side::Bounded,
-        peers: &[peer(Side::Pooled)],
+        peers: &[peer(Side::Java), peer(Side::Pooled)],
     },
     Row {
         name: "slow",

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
+use bench::java;
 use bench::programs::{self, Workspace};
 
 use crate::nginx;
@@ -30,6 +31,9 @@ pub(crate) enum Side {
     MayMinihttp,
     #[value(skip)]
     TinyHttp,
+    /// The JDK's own, which is overloaded and nothing else.
+    #[value(skip)]
+    Java,
 }
 
 impl Side {
@@ -44,6 +48,7 @@ impl Side {
             Self::Hyper => "hyper",
             Self::MayMinihttp => "may_minihttp",
             Self::TinyHttp => "tiny_http",
+            Self::Java => "java",
         }
     }
 
@@ -52,7 +57,7 @@ impl Side {
         match self {
             Self::MultiReactor | Self::Reactor | Self::Nginx | Self::Hyper | Self::MayMinihttp => vec![1, 2],
             // Where a task is a connection, others would wait for a thread until one is closed.
-            Self::Bounded | Self::Lifecycle | Self::Pooled => vec![connections],
+            Self::Bounded | Self::Lifecycle | Self::Pooled | Self::Java => vec![connections],
             // The best of 1, 2, 4, 16 and 64, where two processors have 64 clients: every other has to be woken, too.
             Self::TinyHttp => vec![1],
         }
@@ -75,7 +80,7 @@ impl Display for Setup {
         let Setup { side, workers, .. } = *self;
         let what = match side {
             Side::MultiReactor => "loop",
-            Side::Reactor | Side::Bounded | Side::Lifecycle | Side::Pooled => "thread",
+            Side::Reactor | Side::Bounded | Side::Lifecycle | Side::Pooled | Side::Java => "thread",
             Side::TinyHttp => "handler",
             Side::Nginx | Side::Hyper | Side::MayMinihttp => "worker",
         };
@@ -109,8 +114,11 @@ impl Starter {
 
     fn look_for(&self, side: Side) -> anyhow::Result<()> {
         if side == Side::Nginx {
-            let version = Command::new("nginx").arg("-v").output();
-            return version.map(drop).context("nginx has to be installed and in the path");
+            return nginx::is_there();
+        }
+        if side == Side::Java {
+            ensure!(java::has_compiler(), "a JDK has to be installed, and in the path or in JAVA_HOME");
+            return Ok(());
         }
         self.program(side).map(drop)
     }
@@ -128,6 +136,11 @@ impl Starter {
         let Setup { side, workers, connections, more } = *setup;
         if side == Side::Nginx {
             return nginx::start(self.site.folder(), workers, connections, wrapper);
+        }
+        if side == Side::Java {
+            let mut command = java::command("src/bin/servers/Overload.java");
+            command.arg(workers.to_string()).args(more);
+            return Server::start(command).context("java");
         }
         let program = self.program(side)?;
         let mut command = match wrapper() {
