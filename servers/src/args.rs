@@ -84,7 +84,10 @@ impl ServerArgs {
                 self.addr
             ),
             ErrorKind::PermissionDenied => {
-                anyhow!("{} may not be used without privileges; choose a port above 1023 with --addr", self.addr)
+                anyhow!(
+                    "{} may not be used without privileges; choose a port above 1023 with --addr",
+                    self.addr
+                )
             }
             _ => anyhow!("cannot listen on {}; choose another address with --addr ({error})", self.addr),
         }

@@ -276,12 +276,10 @@ impl Server {
 
 /// Whether a client may still be sending whose last request has been answered.
 pub(crate) fn still_sending(conversation: &Conversation) -> StillSending {
-    let request = conversation.request();
     match conversation.has_unread() {
         true => StillSending::Yes,
-        // The client has asked for the end itself, and must not send more then (RFC 9112, 9.6). Behind a body some send
-        // an empty line all the same.
-        false if !request.wants_keep_alive() && request.body.is_empty() => StillSending::No,
+        // It has asked for the end itself, and must not send more then (RFC 9112, 9.6).
+        false if conversation.is_the_clients_last() => StillSending::No,
         false => StillSending::Perhaps,
     }
 }

@@ -1,6 +1,7 @@
 //! The command line of `cargo course load`, and the plan that it describes.
 
 use super::rude::Rudeness;
+use super::stage::Wanted;
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use exercises_protocol::counted;
@@ -19,6 +20,7 @@ const EXAMPLES: &str = "Examples:
   cargo course load --rude silent=100,drip=4 http://127.0.0.1:8080/hello
   cargo course load --stages single_threaded,pooled --path /block?ms=5 --svg compared.svg
   cargo course load --stages thread_per_task,pooled --no-keep-alive -c 1,8,64 --svg curves.svg
+  cargo course load --stages bounded:--policy=abort,bounded:--policy=block --rate 100,200 -c 500 --no-keep-alive
 
 Latency counts from when a request was wanted; with --rate, from when it was due, however late it could be sent.
 It is that of answers below status 400. Ctrl-C ends the load early and prints what was measured.
@@ -34,9 +36,10 @@ pub struct LoadArgs {
     #[arg(required_unless_present = "stages", conflicts_with = "stages")]
     pub(super) url: Option<String>,
 
-    /// Stages of the course to start (built if need be) and compare: the same load for one after the other
+    /// Stages of the course to start (built if need be) and compare: the same load for one after the other. Flags that one
+    /// of them is to have stand behind its name, each behind a colon: bounded:--policy=block
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub(super) stages: Vec<String>,
+    pub(super) stages: Vec<Wanted>,
 
     /// What to ask the stages for
     #[arg(long, value_name = "PATH", default_value = "/hello", requires = "stages")]
@@ -60,9 +63,10 @@ pub struct LoadArgs {
           value_parser = count::<1, 1_000_000_000>)]
     requests: usize,
 
-    /// Requests a second, all connections together; without it, each asks again when it has its answer
-    #[arg(long, short, value_name = "NUMBER", value_parser = rate)]
-    rate: Option<f64>,
+    /// Requests a second, all connections together; several numbers for a curve. Without it, each connection asks again
+    /// when it has its answer
+    #[arg(long, short, value_name = "NUMBER,…", value_delimiter = ',', value_parser = rate)]
+    rate: Vec<f64>,
 
     /// A new connection for each request
     #[arg(long)]
@@ -101,12 +105,12 @@ pub struct LoadArgs {
 /// The load, whoever it is for.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plan {
-    /// Each number for a run of its own.
+    /// Each number for a run of its own, and each rate. There are several of one at most.
     pub(crate) connections: Vec<usize>,
     #[serde(rename = "duration_s", serialize_with = "seconds")]
     pub(crate) duration: Duration,
     pub(crate) requests: u64,
-    pub(crate) rate: Option<f64>,
+    pub(crate) rates: Vec<f64>,
     pub(crate) keep_alive: bool,
     pub(crate) pipeline: usize,
     #[serde(rename = "timeout_s", serialize_with = "seconds")]
@@ -117,6 +121,20 @@ pub(crate) struct Plan {
     pub(crate) drip: Duration,
 }
 
+/// The load of one run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) connections: usize,
+    pub(crate) rate: Option<f64>,
+}
+
+/// What runs at the same server differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Varied {
+    Connections,
+    Rate,
+}
+
 impl LoadArgs {
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let rude: usize = self.rude.iter().map(|(_, count)| count).sum();
@@ -125,11 +143,15 @@ impl LoadArgs {
             most + rude <= MOST_CONNECTIONS,
             "{most} polite and {rude} rude clients are more than {MOST_CONNECTIONS}; each is a thread and a socket here"
         );
+        ensure!(
+            self.connections.len() == 1 || self.rate.len() <= 1,
+            "either several numbers of connections or several rates: a curve has one number below it"
+        );
         Ok(Plan {
             connections: self.connections.clone(),
             duration: self.duration,
             requests: self.requests as u64,
-            rate: self.rate,
+            rates: self.rate.clone(),
             keep_alive: !self.no_keep_alive,
             pipeline: self.pipeline,
             timeout: self.timeout,
@@ -140,6 +162,24 @@ impl LoadArgs {
 }
 
 impl Plan {
+    /// The load of each run, in their order.
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        let rates = || {
+            if self.rates.is_empty() { vec![None] } else { self.rates.iter().copied().map(Some).collect() }
+        };
+        let steps = |&connections: &usize| rates().into_iter().map(move |rate| Step { connections, rate });
+        self.connections.iter().flat_map(steps).collect()
+    }
+
+    /// What the runs differ in, if there are several.
+    pub(crate) fn varied(&self) -> Option<Varied> {
+        match (self.connections.len(), self.rates.len()) {
+            (2.., _) => Some(Varied::Connections),
+            (_, 2..) => Some(Varied::Rate),
+            _ => None,
+        }
+    }
+
     /// In words, for the title of the results.
     pub(crate) fn text(&self) -> String {
         let connections = if let [one] = self.connections[..] {
@@ -153,9 +193,13 @@ impl Plan {
         if self.pipeline > 1 {
             words.push(format!("up to {} requests ahead", self.pipeline));
         }
-        words.push(match self.rate {
-            Some(rate) => format!("{} a second", counted(rate, "request")),
-            None => "each asking again when it has its answer".to_owned(),
+        words.push(match self.rates[..] {
+            [] => "each asking again when it has its answer".to_owned(),
+            [rate] => format!("{} a second", counted(rate, "request")),
+            _ => {
+                let rates: Vec<_> = self.rates.iter().map(f64::to_string).collect();
+                format!("{} requests a second", rates.join(", "))
+            }
         });
         words.extend(self.rude.iter().map(|(kind, count)| format!("{count} × {}", kind.text())));
         words.join(", ")

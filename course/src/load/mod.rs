@@ -87,12 +87,12 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
 
 fn measure_one(plan: &Plan, target: &Target, interrupt: &Interrupt) -> anyhow::Result<Vec<Run>> {
     let mut runs = Vec::new();
-    for &connections in &plan.connections {
+    for step in plan.steps() {
         if interrupt.stop.is_cancelled() && !runs.is_empty() {
             break;
         }
-        let measured = session::measure(plan, connections, target, &interrupt.stop)?;
-        runs.push(Run::new(target.url(), connections, measured));
+        let measured = session::measure(plan, step, target, &interrupt.stop)?;
+        runs.push(Run::new(target.url(), step, measured));
     }
     Ok(runs)
 }
@@ -106,19 +106,19 @@ fn compare(
 ) -> anyhow::Result<Vec<Run>> {
     stage::build(workspace, &args.stages)?;
     let mut runs = Vec::new();
-    for name in &args.stages {
-        for &connections in &plan.connections {
+    for wanted in &args.stages {
+        for step in plan.steps() {
             if interrupt.stop.is_cancelled() {
                 return Ok(runs);
             }
-            let stage = Stage::start(workspace, name, args.threads, interrupt)?;
+            let stage = Stage::start(workspace, wanted, args.threads, interrupt)?;
             let target = Target::at(stage.addr, &args.path)?;
-            let measured = session::measure(plan, connections, &target, &interrupt.stop)?;
-            let mut run = Run::new(target.url(), connections, measured);
+            let measured = session::measure(plan, step, &target, &interrupt.stop)?;
+            let mut run = Run::new(target.url(), step, measured);
             run.used(stage.cpu_time());
             run.server_memory_kib = stage.most_memory_kib();
             run.remark = stage.died();
-            run.stage = Some(name.clone());
+            run.stage = Some(wanted.to_string());
             runs.push(run);
         }
     }

@@ -1,7 +1,7 @@
 //! The results as data, which is also the JSON.
 
 use super::answer::Failure;
-use super::args::Plan;
+use super::args::{Plan, Step, Varied};
 use super::rude::{Fate, Rudeness};
 use super::session::Measured;
 use serde::Serialize;
@@ -26,13 +26,14 @@ pub(crate) struct Setting {
     pub(crate) system: String,
 }
 
-/// What was measured at one server, with one number of connections.
+/// What was measured at one server, with one number of connections and one rate.
 #[derive(Serialize)]
 pub(crate) struct Run {
     /// The stage, if it was one that we started.
     pub(crate) stage: Option<String>,
     pub(crate) url: String,
     pub(crate) connections: usize,
+    pub(crate) rate: Option<f64>,
     pub(crate) elapsed_s: f64,
     /// Answers of any status.
     pub(crate) answered: u64,
@@ -77,7 +78,7 @@ pub(crate) struct RudeFate {
 }
 
 impl Run {
-    pub(crate) fn new(url: String, connections: usize, measured: Measured) -> Run {
+    pub(crate) fn new(url: String, Step { connections, rate }: Step, measured: Measured) -> Run {
         let Measured { elapsed, tally, never_sent, rude, interrupted } = measured;
         let latency = &tally.latency;
         let at = |quantile| latency.value_at_quantile(quantile).min(latency.max());
@@ -95,6 +96,7 @@ impl Run {
             stage: None,
             url,
             connections,
+            rate,
             elapsed_s: elapsed.as_secs_f64(),
             answered: tally.answered(),
             succeeded: tally.successes(),
@@ -124,6 +126,20 @@ impl Run {
 
     pub(crate) fn name(&self) -> &str {
         self.stage.as_deref().unwrap_or(&self.url)
+    }
+
+    /// The number in which it differs from other runs at the same server.
+    pub(crate) fn at(&self, varied: Varied) -> f64 {
+        match varied {
+            Varied::Connections => self.connections as f64,
+            Varied::Rate => self.rate.unwrap_or_default(),
+        }
+    }
+
+    /// Of all requests that were made or due, the part that did not get what it asked for.
+    pub(crate) fn part_not_served(&self) -> f64 {
+        let all = self.answered + self.failed + self.never_sent;
+        (all - self.succeeded) as f64 / all.max(1) as f64
     }
 
     /// Answers that say that it went wrong.

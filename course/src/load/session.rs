@@ -4,7 +4,7 @@
 //! lets them finish. Then the token of the rude ones is cancelled, who would go on for ever. A signal cancels the
 //! token above both.
 
-use super::args::Plan;
+use super::args::{Plan, Step};
 use super::client::{self, Manner};
 use super::progress::Progress;
 use super::rude::{Fate, Rude, Rudeness};
@@ -28,13 +28,13 @@ pub(crate) struct Measured {
     pub(crate) interrupted: bool,
 }
 
-/// Carries the plan out, with so many polite clients.
+/// Carries out one step of the plan.
 ///
 /// # Blocking
 /// For the duration planned, and then until the last requests are answered or given up; less once `stop` is cancelled.
 pub(crate) fn measure(
     plan: &Plan,
-    connections: usize,
+    Step { connections, rate }: Step,
     target: &Target,
     stop: &CancelToken,
 ) -> anyhow::Result<Measured> {
@@ -59,7 +59,7 @@ pub(crate) fn measure(
         keep_alive: plan.keep_alive,
         pipeline: plan.pipeline,
         timeout: plan.timeout,
-        schedule: Schedule::new(begin, plan.duration, plan.requests, plan.rate),
+        schedule: Schedule::new(begin, plan.duration, plan.requests, rate),
         stop: run.0.clone(),
         live: Live::default(),
     });

@@ -4,12 +4,15 @@ use super::Interrupt;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use executor::Registration;
+use std::convert::Infallible;
 use std::env;
+use std::fmt::{self, Display};
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -26,9 +29,35 @@ pub(crate) struct Stage {
     _killed_by_second_signal: Registration,
 }
 
+/// A stage that is asked for, and flags that it is to have besides those that all get.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    name: String,
+    flags: Vec<String>,
+}
+
+impl FromStr for Wanted {
+    type Err = Infallible;
+
+    /// `NAME:FLAG:FLAG…`
+    fn from_str(text: &str) -> Result<Wanted, Infallible> {
+        let mut words = text.split(':').map(str::to_owned);
+        Ok(Wanted { name: words.next().unwrap_or_default(), flags: words.collect() })
+    }
+}
+
+impl Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        self.flags.iter().try_for_each(|flag| write!(f, " {flag}"))
+    }
+}
+
 /// Builds those that are not there or out of date; Cargo knows.
-pub(crate) fn build(workspace: &Workspace, names: &[String]) -> anyhow::Result<()> {
-    for name in names {
+pub(crate) fn build(workspace: &Workspace, stages: &[Wanted]) -> anyhow::Result<()> {
+    let mut names: Vec<_> = stages.iter().map(|stage| &stage.name).collect();
+    names.dedup();
+    for &name in &names {
         let known = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         ensure!(
             known && sources(workspace).join(format!("{name}.rs")).is_file(),
@@ -65,7 +94,7 @@ impl Stage {
     /// Starts the stage and waits until it listens.
     pub(crate) fn start(
         workspace: &Workspace,
-        name: &str,
+        Wanted { name, flags }: &Wanted,
         threads: Option<NonZeroUsize>,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Stage> {
@@ -75,6 +104,7 @@ impl Stage {
         if let Some(threads) = threads {
             command.arg("--threads").arg(threads.to_string());
         }
+        command.args(flags);
         Self::start_command(&mut command, &binary, interrupt)
             .with_context(|| format!("cannot start the stage {name}"))
     }

@@ -1,5 +1,6 @@
 //! The results as text for people.
 
+use super::args::Varied;
 use super::report::{Latency, Report, RudeFate, Run, time};
 use exercises_protocol::counted;
 use std::fmt::{self, Write};
@@ -44,22 +45,17 @@ impl Report {
     fn write_comparison(&self, to: &mut String, runs: &[Run]) -> fmt::Result {
         writeln!(to, "{}", self.title())?;
         let width = runs.iter().map(|run| run.name().chars().count()).max().unwrap_or(0).max(5);
-        let is_curve = self.plan.connections.len() > 1;
-        let connections = |text: &str| if is_curve { format!("{text:>6}") } else { String::new() };
+        let varied = self.plan.varied();
+        let heading = match varied {
+            None => "",
+            Some(Varied::Connections) => " conn.",
+            Some(Varied::Rate) => "  rate",
+        };
+        let at = |run: &Run| varied.map_or_else(String::new, |varied| format!("{:>6}", run.at(varied)));
         writeln!(
             to,
             "{:width$}{}  {:>9}  {:>8}  {:>8}  {:>8}  {:>8}  {:>7}  {:>7}  {:>7}  {:>6}",
-            "stage",
-            connections("conn."),
-            "answers/s",
-            "p50",
-            "p99",
-            "p99.9",
-            "max",
-            "refused",
-            "failed",
-            "CPU µs",
-            "MiB"
+            "stage", heading, "answers/s", "p50", "p99", "p99.9", "max", "refused", "failed", "CPU µs", "MiB"
         )?;
         for run in runs {
             let latency = run.latency_us.map(|latency| [latency.p50, latency.p99, latency.p999, latency.max]);
@@ -71,7 +67,7 @@ impl Report {
                 to,
                 "{:width$}{}  {:>9.0}  {p50:>8}  {p99:>8}  {p999:>8}  {max:>8}  {:>7}  {:>7}  {cpu:>7}  {:>6}",
                 run.name(),
-                connections(&run.connections.to_string()),
+                at(run),
                 run.per_second,
                 run.refused(),
                 run.failed,
@@ -87,8 +83,7 @@ impl Report {
             let mut notes = String::new();
             write_notes(&mut notes, run)?;
             if !notes.is_empty() {
-                let connections = connections(&format!(" {}", run.connections));
-                write!(to, "\n{}{connections}\n{notes}", run.name())?;
+                write!(to, "\n{}{}\n{notes}", run.name(), at(run))?;
             }
         }
         Ok(())

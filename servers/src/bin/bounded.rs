@@ -5,22 +5,17 @@
 //! The policy says which of them notices. The server stops in order, as `lifecycle` does.
 //!
 //! ```sh
-//! cargo run --bin bounded -- --threads 1 --queue 1
-//! ```
-//!
-//! What to try, in a second terminal:
-//!
-//! ```sh
+//! cargo run --bin bounded -- --threads 1 --queue 1   # and with --policy caller-runs, discard, discard-oldest, block
+//! # In a second terminal. Who waits, and for how long?
 //! for i in 1 2 3; do curl -sw "%{http_code}\n" "http://127.0.0.1:8080/block?ms=2000" & done; wait
-//! # The same with `--policy caller-runs`, `discard`, `discard-oldest`, `block`. Who waits, and for how long?
 //! ```
 //!
 //! The book's chapter: Overload, and who notices it.
 
 use clap::{Parser, ValueEnum};
 use executor::{
-    Abort, Block, CallerRuns, CancelToken, Discard, DiscardOldest, ExecutorExt, ExecutorService, FifoQueue,
-    RefusingPool, RejectReason, RejectedExecution, RejectionHandler, ThreadPoolExecutor,
+    Abort, Block, CallerRuns, CancelToken, Discard, ExecutorExt, ExecutorService, FifoQueue, RefusingPool,
+    RejectReason, RejectedExecution, RejectionHandler, ThreadPoolExecutor,
 };
 use servers::control::ShutdownArgs;
 use servers::ending::{CUT_OFF, Grace, LAST_WORDS, finish};
@@ -90,7 +85,11 @@ impl RejectionHandler for Saturation {
             Policy::Abort => Abort.rejected(refused, pool),
             Policy::CallerRuns => CallerRuns.rejected(refused, pool),
             Policy::Discard => Connection::close_in_silence(|| Discard.rejected(refused, pool)),
-            Policy::DiscardOldest => Connection::close_in_silence(|| DiscardOldest.rejected(refused, pool)),
+            Policy::DiscardOldest => {
+                // As the policy of that name does it, but if the pool was shut down just now, the new one is told.
+                Connection::close_in_silence(|| drop(pool.take_next()));
+                pool.try_execute(refused.task)
+            }
             Policy::Block => Block::new().rejected(refused, pool),
         }
     }

@@ -22,9 +22,9 @@
 use clap::Parser;
 use executor::{CancelToken, StripedExecutor, ThreadPoolExecutor};
 use servers::control::ShutdownArgs;
+use servers::ending::{CUT_OFF, LAST_WORDS};
 use servers::http::Request;
 use servers::reactor::Loops;
-use servers::ending::{CUT_OFF, LAST_WORDS};
 use servers::{Reactor, Server, ServerArgs, announce, limits, pool_stats, signals};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;

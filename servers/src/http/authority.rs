@@ -49,7 +49,8 @@ impl<'b> Authority<'b> {
     /// Whether the name is one that only this machine itself goes by.
     pub(crate) fn is_loopback(&self) -> bool {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
-        self.host.eq_ignore_ascii_case("localhost")
+        self.host == "127.0.0.1" // what most of them ask for, by far
+            || self.host.eq_ignore_ascii_case("localhost")
             || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
     }
 }
@@ -57,7 +58,24 @@ impl<'b> Authority<'b> {
 /// What the grammar of hosts allows, but for the comma: a list of two hosts is what becomes of two `Host` fields that
 /// somebody has joined.
 fn may_be_in_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=%".contains(&byte)
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
+        || matches!(
+            byte,
+            b'-' | b'.'
+                | b'_'
+                | b'~'
+                | b'!'
+                | b'$'
+                | b'&'
+                | b'\''
+                | b'('
+                | b')'
+                | b'*'
+                | b'+'
+                | b';'
+                | b'='
+                | b'%'
+        )
 }
 
 /// Whether two hexadecimal digits follow each `%`.

@@ -167,6 +167,12 @@ impl Conversation {
             && self.head.wants_keep_alive()
     }
 
+    /// Whether the client has announced the current request as its last, and that request has no body. Behind a body some
+    /// send an empty line all the same.
+    pub(crate) fn is_the_clients_last(&self) -> bool {
+        !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
+    }
+
     /// Whether behind the current request another one has arrived that can be answered, or refused, without reading on.
     pub fn next_is_here(&self) -> bool {
         let next = &self.input[self.start + self.head.length()..];

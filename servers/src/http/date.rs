@@ -1,22 +1,51 @@
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// The time as HTTP writes it. Formatting costs more than the rest of a small response's head, so each thread keeps the
+/// text of the current second. A cache for each thread needs no lock.
+struct Formatted {
+    second: u64,
+    text: String,
+    /// It is right until the thread says otherwise.
+    is_held: bool,
+}
+
+thread_local! {
+    static FORMATTED: RefCell<Formatted> =
+        const { RefCell::new(Formatted { second: u64::MAX, text: String::new(), is_held: false }) };
+}
+
 /// Gives `f` the time now, as HTTP writes it: `Sat, 21 Nov 2026 09:30:00 GMT`.
-///
-/// Formatting costs more than the rest of a small response's head, so each thread keeps the text of the
-/// current second. A cache per thread needs no lock.
 pub(crate) fn with_now<R>(f: impl FnOnce(&str) -> R) -> R {
-    thread_local! {
-        static FORMATTED: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
-    }
-    let now = SystemTime::now();
-    // A clock set before 1970 reads as 1970; the formatter would panic.
-    let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    FORMATTED.with_borrow_mut(|(formatted_second, text)| {
-        if *formatted_second != second {
-            *text = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(second));
-            *formatted_second = second;
+    FORMATTED.with_borrow_mut(|formatted| {
+        if !formatted.is_held {
+            formatted.look_at_the_clock();
         }
-        f(text)
+        f(&formatted.text)
     })
+}
+
+/// Until this is called again, the time does not go on for this thread. An event loop looks at the clock once for many
+/// answers.
+pub(crate) fn hold() {
+    FORMATTED.with_borrow_mut(|formatted| {
+        formatted.look_at_the_clock();
+        formatted.is_held = true;
+    });
+}
+
+/// The time goes on again for this thread.
+pub(crate) fn release() {
+    FORMATTED.with_borrow_mut(|formatted| formatted.is_held = false);
+}
+
+impl Formatted {
+    fn look_at_the_clock(&mut self) {
+        // A clock set before 1970 reads as 1970; the formatter would panic.
+        let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        if self.second != second {
+            self.text = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(second));
+            self.second = second;
+        }
+    }
 }

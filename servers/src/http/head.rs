@@ -150,11 +150,13 @@ impl Head {
     pub(super) fn request<'b>(&'b self, bytes: &'b [u8], body: &'b [u8]) -> Request<'b> {
         debug_assert!(self.is_whole(), "half a head is no request");
         let Parts { method, target, path, query, host, version, keep_alive, .. } = &self.parts;
+        let text = target.text(bytes);
+        let part = |part: Span| &text[part.start - target.start..part.end - target.start];
         Request {
             method: method.text(bytes),
-            target: target.text(bytes),
-            path: path.map_or("/", |path| path.text(bytes)),
-            query: query.map(|query| query.text(bytes)),
+            target: text,
+            path: path.map_or("/", part),
+            query: query.map(part),
             version: *version,
             body,
             peer: None,

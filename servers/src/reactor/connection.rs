@@ -18,19 +18,19 @@
 //!    stops reading earlier has to remember that there is more.
 //! 3. A turn reads and sends a bounded amount. A connection that could go on says so and waits for its next turn.
 
-use super::exchange::{Exchange, Remote, into_bytes};
+use super::end::{Lingering, Manner};
+use super::exchange::{AnswerLine, Exchange, into_bytes};
 use super::io::is_nothing_yet;
 use super::outgoing::{Outgoing, Sent};
+use super::under_way::UnderWay;
 use super::{Stop, Turn};
 use crate::access_log::Line;
-use crate::client::{LAST_BYTES, LAST_WORDS, PAUSE, QUIET, SLICE, StillSending};
+use crate::client::{LAST_WORDS, PAUSE, QUIET};
 use crate::http::{Body, Conversation, Phase, Presence, Refusal, Response, Step};
-use crate::server::{ON_THE_WAY, still_sending};
+use crate::server::ON_THE_WAY;
 use mio::net::TcpStream;
-use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often one turn reads or sends.
@@ -38,12 +38,6 @@ const STEPS: usize = 8;
 
 /// How many bytes of answers are collected before they are sent.
 const ENOUGH: usize = 64 * 1024;
-
-/// How many requests of one connection may be under way.
-const MOST_UNDER_WAY: usize = 8;
-
-/// How many bytes they may have together, but for one that is larger by itself.
-const MOST_BYTES_UNDER_WAY: usize = 64 * 1024;
 
 /// A read that brings less than it could has found everything there is.
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
@@ -68,45 +62,12 @@ pub(super) struct Connection {
     pub(super) looked_at: Option<Instant>,
 }
 
-/// Requests that were handed over.
-#[derive(Default)]
-struct UnderWay {
-    count: usize,
-    bytes: usize,
-    /// Those that are answered, and not sent.
-    answered: VecDeque<Box<Exchange>>,
-    /// The last answer was put into the output. Those that come all the same are dropped.
-    is_over: bool,
-    client: Option<Arc<Remote>>,
-}
-
 #[derive(Debug, Clone, Copy)]
 enum State {
     Open,
     /// No more requests are looked at. When the answers are sent, it ends in this way.
     Ending(Manner),
     Lingering(Lingering),
-}
-
-/// How a connection ends.
-#[derive(Debug, Clone, Copy)]
-enum Manner {
-    /// Nothing more can come, or nobody is there.
-    AtOnce,
-    /// At once, unless something has arrived.
-    Unless(Lingering),
-    Linger(Lingering),
-}
-
-/// The sending side is ended; what comes is thrown away, until the client has been silent for long enough.
-#[derive(Debug, Clone, Copy)]
-struct Lingering {
-    quiet: Duration,
-    /// The same, once something has come.
-    pause: Duration,
-    longest: Duration,
-    began: Instant,
-    heard: Instant,
 }
 
 /// What a turn leaves to be done.
@@ -139,7 +100,7 @@ impl Connection {
             peer,
             number,
             place: usize::MAX,
-            conversation: Conversation::new(&turn.server().limits, turn.now),
+            conversation: Conversation::new(&turn.server.limits, turn.now),
             under_way: UnderWay::default(),
             outgoing: Outgoing::default(),
             state: State::Open,
@@ -154,20 +115,14 @@ impl Connection {
     pub(super) fn has_changed(&mut self, event: &mio::event::Event) {
         self.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         self.end_is_near |= event.is_read_closed() || event.is_error();
-        if let Some(client) = self.under_way.client.as_ref().filter(|_| self.end_is_near)
-            && has_left(&self.socket)
-        {
-            client.leaves();
+        if self.end_is_near && !self.under_way.is_empty() && has_left(&self.socket) {
+            self.under_way.client_leaves();
         }
     }
 
     /// The answer to a request that was handed over.
     pub(super) fn has_answer(&mut self, exchange: Box<Exchange>) {
-        self.under_way.count -= 1;
-        self.under_way.bytes -= exchange.request.size();
-        if !self.under_way.is_over {
-            self.under_way.answered.push_back(exchange);
-        }
+        self.under_way.is_answered(exchange);
     }
 
     // ANCHOR: turn
@@ -184,8 +139,8 @@ impl Connection {
             let need = match self.state {
                 State::Open => self.answer_what_is_here(turn),
                 State::Ending(_) if self.under_way.has_to_come() => Need::Answer,
-                State::Ending(manner) if self.under_way.answered.is_empty() => self.end(manner, turn.now),
-                State::Ending(_) => self.send_answers(turn),
+                State::Ending(_) if self.under_way.has_answers() => self.send_answers(turn),
+                State::Ending(manner) => self.end(manner, turn.now),
                 State::Lingering(_) => Need::Bytes,
             };
             match need {
@@ -202,10 +157,10 @@ impl Connection {
     /// Sends what there is to send. Says what to do next if that cannot go on now.
     fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
         if !turn.output.is_empty() {
-            turn.now = Instant::now(); // a handler may have taken long
+            turn.look_at_the_clock(); // a handler may have taken long
             self.conversation.is_idle_since(turn.now);
         }
-        let limits = &turn.desk.server.limits;
+        let limits = &turn.server.limits;
         Ok(match self.outgoing.send(&mut turn.output, &mut self.socket, limits, turn.now)? {
             Sent::All => None,
             Sent::Blocked => Some(Next::Wait),
@@ -217,19 +172,16 @@ impl Connection {
     // ANCHOR: requests
     /// Answers the requests that have arrived, or hands them over.
     fn answer_what_is_here(&mut self, turn: &mut Turn) -> Need {
-        if !self.under_way.answered.is_empty() {
+        if self.under_way.has_answers() {
             return self.send_answers(turn);
         }
         while turn.output.len() < ENOUGH && !self.outgoing.has_tail() {
             match self.conversation.step() {
                 Ok(Step::Read) => return Need::Bytes,
-                Ok(Step::Request) if turn.hands_over(&self.conversation.request()) => match self.under_way.has_room() {
-                    true => self.hand_over(turn),
-                    false => return Need::Answer,
-                },
+                Ok(Step::Request) if !self.answer(turn) => return Need::Answer,
+                Ok(Step::Request) => {}
                 // What is not a request for a handler has to wait for its turn, too.
-                _ if self.under_way.count > 0 => return Need::Answer,
-                Ok(Step::Request) => self.answer(turn),
+                _ if self.under_way.has_unanswered() => return Need::Answer,
                 Ok(Step::Expectation) => self.go_ahead(turn),
                 Ok(Step::Over) => self.state = State::Ending(Manner::AtOnce),
                 Err(refusal) => self.refuse(refusal, turn),
@@ -242,16 +194,27 @@ impl Connection {
     }
     // ANCHOR_END: requests
 
-    fn answer(&mut self, turn: &mut Turn) {
-        let began = turn.server().log.is_on().then(Instant::now);
+    /// Answers a request, or hands it over. False if answers that are under way have to come first.
+    fn answer(&mut self, turn: &mut Turn) -> bool {
         let mut request = self.conversation.request();
+        if turn.hands_over(&request) {
+            if self.under_way.has_room() {
+                self.hand_over(turn);
+                return true;
+            }
+            return false;
+        }
+        if self.under_way.has_unanswered() {
+            return false;
+        }
+        let began = turn.server.log.is_on().then(Instant::now);
         request.peer = Some(self.peer);
         let client = Local(&self.socket);
         request.client = Some(&client);
-        let (response, is_sound) = turn.desk.server.respond(&request);
+        let (response, is_sound) = turn.server.respond(&request);
         let stays = is_sound && self.may_go_on(turn);
-        let end = self.manner_of_end(turn);
-        let line = turn.desk.server.log.begin(self.peer, Some(&request), response.status.code());
+        let end = (!stays).then(|| Manner::after_an_answer(&self.conversation, turn.now));
+        let line = turn.server.log.begin(self.peer, Some(&request), response.status.code());
         let (before, length) = (turn.output.len(), response.body.length());
         let body = self.conversation.answer(response, stays, &mut turn.output);
         let head = turn.output.len() - before;
@@ -265,25 +228,19 @@ impl Connection {
             // The head has promised a body. Only the end of the connection can tell the client that it does not come.
             Err(_) => self.state = State::Ending(Manner::AtOnce),
         }
-        if !stays {
+        if let Some(end) = end {
             self.state = State::Ending(end);
         }
+        true
     }
 
     fn hand_over(&mut self, turn: &mut Turn) {
         let stays = self.may_go_on(turn);
         if !stays {
-            self.state = State::Ending(self.manner_of_end(turn));
+            self.state = State::Ending(Manner::after_an_answer(&self.conversation, turn.now));
         }
-        let client = self.under_way.client.get_or_insert_default();
-        let mut exchange = match turn.spare.pop() {
-            Some(exchange) => exchange.reused(self.peer, Arc::clone(client)),
-            None => Box::new(Exchange::new(self.peer, Arc::clone(client))),
-        };
-        self.conversation.take(&mut exchange.request, turn.now);
+        let mut exchange = self.under_way.take(&mut self.conversation, self.peer, turn);
         (exchange.place, exchange.connection, exchange.stays) = (self.place, self.number, stays);
-        self.under_way.count += 1;
-        self.under_way.bytes += exchange.request.size();
         turn.hand_over(exchange);
     }
 
@@ -291,26 +248,19 @@ impl Connection {
     fn send_answers(&mut self, turn: &mut Turn) -> Need {
         while turn.output.len() < ENOUGH
             && !self.outgoing.has_tail()
-            && let Some(mut exchange) = self.under_way.answered.pop_front()
+            && let Some(mut exchange) = self.under_way.next_answer()
         {
-            if let Some((line, began, head, length)) = exchange.line.take() {
-                self.outgoing.put_line(line, began, turn.output.len(), head, length);
+            if let Some(AnswerLine { line, began, head, body }) = exchange.line.take() {
+                self.outgoing.put_line(line, began, turn.output.len(), head, body);
             }
             turn.output.extend_from_slice(&exchange.output);
             exchange.tail.take().into_iter().for_each(|tail| self.outgoing.put_tail(tail));
-            if !exchange.stays {
-                self.under_way.answered.clear();
-                self.under_way.is_over = true;
-                // It may be the last though it was not meant to be: its handler has panicked, or nobody has run it.
-                if matches!(self.state, State::Open) {
-                    let briefly = Lingering::briefly(turn.now);
-                    let goes_on = self.conversation.has_unread();
-                    self.state = State::Ending(if goes_on {
-                        Manner::Linger(briefly)
-                    } else {
-                        Manner::Unless(briefly)
-                    });
-                }
+            // It may be the last though it was not meant to be: its handler has panicked, or nobody has run it.
+            if !exchange.stays && matches!(self.state, State::Open) {
+                let briefly = Lingering::briefly(turn.now);
+                let more = self.conversation.has_unread();
+                self.state =
+                    State::Ending(if more { Manner::Linger(briefly) } else { Manner::Unless(briefly) });
             }
             turn.spare.push(exchange);
         }
@@ -320,25 +270,25 @@ impl Connection {
     /// Tells a client that waits for it to send its body; or that it need not.
     fn go_ahead(&mut self, turn: &mut Turn) {
         let request = self.conversation.request();
-        let Some(response) = turn.desk.server.site.refusal(&request) else {
+        let Some(response) = turn.server.site.refusal(&request) else {
             turn.output.extend_from_slice(self.conversation.go_ahead());
             return;
         };
-        let line = turn.desk.server.log.begin(self.peer, Some(&request), response.status.code());
+        let line = turn.server.log.begin(self.peer, Some(&request), response.status.code());
         self.answer_last(response, line, turn);
         // It may send its body all the same.
-        self.state = State::Ending(Manner::Linger(self.lingering(QUIET, turn)));
+        self.state = State::Ending(Manner::Linger(Self::lingering(QUIET, turn)));
     }
 
     fn refuse(&mut self, refusal: Refusal, turn: &mut Turn) {
         let response = refusal.response();
-        let line = turn.desk.server.log.begin(self.peer, None, response.status.code());
+        let line = turn.server.log.begin(self.peer, None, response.status.code());
         self.answer_last(response, line, turn);
         self.state = State::Ending(Manner::Linger(match refusal {
             // It has been waited for long enough.
             Refusal::HeadTimeout | Refusal::BodyTimeout => Lingering::briefly(turn.now),
-            Refusal::BodyTooLarge => self.lingering(PAUSE, turn),
-            _ => self.lingering(QUIET, turn),
+            Refusal::BodyTooLarge => Self::lingering(PAUSE, turn),
+            _ => Self::lingering(QUIET, turn),
         }));
     }
 
@@ -357,22 +307,11 @@ impl Connection {
     }
 
     fn may_go_on(&self, turn: &Turn) -> bool {
-        self.conversation.may_go_on() && (turn.server().may_stay() || self.conversation.next_is_here())
+        self.conversation.may_go_on() && (turn.server.may_stay() || self.conversation.next_is_here())
     }
 
-    /// How the connection ends if the current request is its last.
-    fn manner_of_end(&self, turn: &Turn) -> Manner {
-        let briefly = Lingering::briefly(turn.now);
-        match still_sending(&self.conversation) {
-            StillSending::No => Manner::AtOnce,
-            StillSending::Perhaps => Manner::Unless(briefly),
-            StillSending::Yes => Manner::Linger(briefly),
-        }
-    }
-
-    fn lingering(&self, quiet: Duration, turn: &Turn) -> Lingering {
-        let (longest, now) = (turn.server().limits.linger_timeout, turn.now);
-        Lingering { quiet, pause: PAUSE, longest, began: now, heard: now }
+    fn lingering(quiet: Duration, turn: &Turn) -> Lingering {
+        Lingering::new(quiet, PAUSE, turn.server.limits.linger_timeout, turn.now)
     }
 
     /// Every answer is sent.
@@ -385,7 +324,7 @@ impl Connection {
         if self.socket.shutdown(Shutdown::Write).is_err() {
             return Need::Nothing;
         }
-        self.state = State::Lingering(Lingering { began: now, heard: now, ..lingering });
+        self.state = State::Lingering(lingering.from(now));
         Need::Bytes
     }
 
@@ -403,9 +342,7 @@ impl Connection {
         self.is_readable = count > 0 && !is_all;
         match &mut self.state {
             State::Lingering(_) if count == 0 => return Err(ErrorKind::UnexpectedEof.into()),
-            State::Lingering(lingering) => {
-                (lingering.heard, lingering.quiet) = (turn.now, lingering.pause);
-            }
+            State::Lingering(lingering) => lingering.heard(turn.now),
             _ if count == 0 => self.conversation.ended(),
             _ => self.conversation.arrived(&turn.arrived[..count], turn.now),
         }
@@ -455,31 +392,6 @@ impl Connection {
     /// The server has no more time.
     pub(super) fn is_cancelled(&mut self, now: Instant) {
         self.outgoing.end_by(now + LAST_WORDS);
-    }
-}
-
-impl UnderWay {
-    fn is_empty(&self) -> bool {
-        self.count == 0 && self.answered.is_empty()
-    }
-
-    fn has_to_come(&self) -> bool {
-        self.count > 0 && self.answered.is_empty() && !self.is_over
-    }
-
-    fn has_room(&self) -> bool {
-        self.count == 0 || (self.count < MOST_UNDER_WAY && self.bytes < MOST_BYTES_UNDER_WAY)
-    }
-}
-
-impl Lingering {
-    fn briefly(now: Instant) -> Lingering {
-        Lingering { quiet: SLICE, pause: SLICE, longest: LAST_BYTES, began: now, heard: now }
-    }
-
-    fn deadline(&self, stop: Stop) -> Instant {
-        let longest = if stop == Stop::Cancelled { self.longest.min(LAST_WORDS) } else { self.longest };
-        (self.heard + self.quiet).min(self.began + longest)
     }
 }
 

@@ -28,24 +28,32 @@
 mod acceptor;
 mod connection;
 mod deadlines;
+mod end;
 mod exchange;
 mod io;
 mod loops;
+mod mailbox;
 mod outgoing;
 mod stats;
+mod under_way;
+
+/// The one door to what a model has stand-ins for.
+mod door {
+    pub(super) use std::sync;
+}
 
 pub use exchange::Job;
 pub use loops::Loops;
 pub use stats::ReactorStats;
 
 use crate::client::LAST_WORDS;
-use crate::http::Request;
+use crate::http::{Request, date};
 use crate::listener::Listener;
 use crate::server::Server;
 use acceptor::Acceptor;
 use connection::{Connection, Next};
 use deadlines::Deadlines;
-use exchange::{Desk, Exchange, Mailbox};
+use exchange::{Answers, Exchange};
 use executor::CancelToken;
 use mio::event::Event;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -55,6 +63,7 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How many connections the event loops of the process have accepted: each has a number that no other has.
@@ -87,12 +96,14 @@ pub struct Reactor {
     posted: Vec<Box<Exchange>>,
     /// When there was no more time.
     cancelled: Option<Instant>,
+    stats: Arc<ReactorStats>,
     turn: Turn,
 }
 
 /// What the turn of each connection uses.
 struct Turn {
-    desk: Arc<Desk>,
+    server: Arc<Server>,
+    answers: Arc<Answers>,
     hand_over: Option<HandOver>,
     /// When the turn began, or later.
     now: Instant,
@@ -121,8 +132,9 @@ enum Stop {
 }
 
 impl Turn {
-    fn server(&self) -> &Server {
-        &self.desk.server
+    fn look_at_the_clock(&mut self) {
+        self.now = Instant::now();
+        date::hold();
     }
 
     fn hands_over(&self, request: &Request<'_>) -> bool {
@@ -131,7 +143,7 @@ impl Turn {
 
     fn hand_over(&self, exchange: Box<Exchange>) {
         let hand_over = self.hand_over.as_ref().expect("it hands over");
-        (hand_over.give)(Job::new(exchange, &self.desk));
+        (hand_over.give)(Job::new(exchange, &self.answers));
     }
 }
 
@@ -144,7 +156,7 @@ impl Reactor {
     pub fn new(listener: Listener, server: &Arc<Server>) -> std::io::Result<Reactor> {
         let poll = Poll::new()?;
         let acceptor = Acceptor::new(listener, poll.registry(), LISTENER)?;
-        let mailbox = Mailbox::new(Waker::new(poll.registry(), MAILBOX)?);
+        let answers = Answers::new(Waker::new(poll.registry(), MAILBOX)?);
         Ok(Reactor {
             poll,
             acceptor,
@@ -153,8 +165,10 @@ impl Reactor {
             deadlines: Deadlines::default(),
             posted: Vec::new(),
             cancelled: None,
+            stats: Arc::default(),
             turn: Turn {
-                desk: Arc::new(Desk { server: Arc::clone(server), mailbox, stats: Arc::default() }),
+                server: Arc::clone(server),
+                answers: Arc::new(answers),
                 hand_over: None,
                 now: Instant::now(),
                 stop: Stop::No,
@@ -181,7 +195,7 @@ impl Reactor {
 
     /// What it has to do, to be looked at from other threads.
     pub fn stats(&self) -> Arc<ReactorStats> {
-        Arc::clone(&self.turn.desk.stats)
+        Arc::clone(&self.stats)
     }
 
     /// Looks after connections until the server is [stopped](Server::until) and none is left. Says how many were cut off.
@@ -195,16 +209,17 @@ impl Reactor {
     /// Until then. A cancelled task comes back within a second, unless a handler runs on the loop and waits for something
     /// else.
     pub fn run(mut self) -> usize {
-        let (stop, task) = (self.turn.server().stop.clone(), CancelToken::current());
+        let (stop, task) = (self.turn.server.stop.clone(), CancelToken::current());
         let _woken = [&stop, &task].map(|token| {
-            let desk = Arc::clone(&self.turn.desk);
-            token.on_cancel(move || desk.mailbox.wake())
+            let answers = Arc::clone(&self.turn.answers);
+            token.on_cancel(move || answers.ring())
         });
         let mut events = Events::with_capacity(EVENTS);
         // ANCHOR: event_loop
         loop {
             self.notice_a_stop(&stop, &task);
             if let Some(cut_off) = self.is_over() {
+                date::release();
                 return cut_off;
             }
             self.wait(&mut events);
@@ -218,6 +233,7 @@ impl Reactor {
             self.accept();
             self.give_turns_again();
             self.look_at_the_late();
+            thread::yield_now(); // the clients that were answered may be on this processor, and about to ask again
         }
         // ANCHOR_END: event_loop
     }
@@ -237,7 +253,7 @@ impl Reactor {
         if self.poll.poll(events, patience).is_err() {
             events.clear();
         }
-        self.turn.now = Instant::now();
+        self.turn.look_at_the_clock();
     }
 
     fn has_changed(&mut self, place: usize, event: &Event) {
@@ -276,7 +292,7 @@ impl Reactor {
 
     fn close(&mut self, place: usize) {
         self.connections.remove(place);
-        self.turn.desk.stats.set_connections(self.connections.len());
+        self.stats.set_connections(self.connections.len());
     }
 
     /// Accepts those that wait, and gives each its first turn: often its request is here already.
@@ -293,7 +309,7 @@ impl Reactor {
                 self.connections.remove(place);
                 continue;
             }
-            self.turn.desk.stats.has_accepted(self.connections.len());
+            self.stats.has_accepted(self.connections.len());
             self.give_turn(place);
         }
         self.acceptor.close_if_quiet(self.turn.now);
@@ -302,7 +318,7 @@ impl Reactor {
     /// Answers that other threads have posted go to their connections, unless these are gone.
     fn take_answers(&mut self) {
         let mut posted = mem::take(&mut self.posted);
-        self.turn.desk.mailbox.take_all(&mut posted);
+        self.turn.answers.take_all(&mut posted);
         for exchange in posted.drain(..) {
             let place = exchange.place;
             match self.connections.get_mut(place) {
@@ -390,5 +406,85 @@ impl Reactor {
 impl fmt::Debug for Reactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reactor").field("connections", &self.connections.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access_log::AccessLog;
+    use crate::limits::Limits;
+    use crate::site::Site;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    fn reactor() -> (Reactor, TcpStream) {
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let client = TcpStream::connect(listener.local_addr()).unwrap();
+        let server = Server::new(Site::new(None), Limits::default(), AccessLog::Quiet);
+        let mut reactor = Reactor::new(listener, &Arc::new(server)).unwrap();
+        while reactor.connections.is_empty() {
+            reactor.accept();
+        }
+        (reactor, client)
+    }
+
+    /// Sends a request that takes so many reads; when it has arrived, the connection has one turn.
+    fn a_turn_for(reads: usize) -> (Reactor, TcpStream) {
+        let (mut reactor, mut client) = reactor();
+        reactor.turn.arrived = vec![0; 1024].into(); // so that no buffer of the system is too small
+        let bytes = reads * 1024;
+        let head =
+            |length: usize| format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {length:8}\r\n\r\n");
+        let length = bytes - head(0).len();
+        client.write_all((head(length) + &"a".repeat(length)).as_bytes()).unwrap();
+        let mut events = Events::with_capacity(16);
+        while !events.iter().any(|event| event.token() == Token(0)) {
+            reactor.wait(&mut events);
+        }
+        let event = events.iter().find(|event| event.token() == Token(0)).unwrap();
+        reactor.has_changed(0, event);
+        (reactor, client)
+    }
+
+    /// What is here is more than one turn reads.
+    #[test]
+    fn a_turn_has_an_end() {
+        let (reactor, _client) = a_turn_for(10);
+        assert_eq!(reactor.again, [0]);
+    }
+
+    /// The last thing that there was time for in this turn was to answer.
+    #[test]
+    fn no_answer_is_left_when_a_turn_ends() {
+        let (_reactor, mut client) = a_turn_for(7);
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut answer = [0; 12];
+        client.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+
+    /// The system may say that something has changed where nothing has.
+    #[test]
+    fn a_turn_for_nothing_changes_nothing() {
+        let (mut reactor, mut client) = reactor();
+        let mut events = Events::with_capacity(16);
+        for bytes in ["GET /hello", " HTTP/1.1\r\n", "Host: h\r\n", "\r\n"] {
+            for _ in 0..3 {
+                reactor.give_turn(0);
+            }
+            client.write_all(bytes.as_bytes()).unwrap();
+            reactor.wait(&mut events);
+            events
+                .iter()
+                .filter(|event| event.token() == Token(0))
+                .for_each(|event| reactor.has_changed(0, event));
+        }
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut answer = [0; 12];
+        while client.set_nonblocking(true).is_ok() && client.peek(&mut answer).is_err() {
+            reactor.give_turn(0);
+        }
+        assert_eq!(&answer, b"HTTP/1.1 200");
     }
 }

@@ -4,7 +4,9 @@
 //! order in which they have connected, so the one that connects next finds what those before it have left.
 
 use crate::lifecycle::{Upload, stop_by, stopping};
-use crate::support::{BOUNDED, Client, Stage, eventually, once_of_five};
+#[cfg(target_os = "linux")]
+use crate::support::eventually;
+use crate::support::{BOUNDED, Client, Stage, once_of_five};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -50,7 +52,6 @@ fn assert_refused(client: &mut Client) {
     client.assert_closed();
 }
 
-// ANCHOR: abort
 #[test]
 fn abort_tells_the_next_client_503_and_when_to_come_again() {
     let stage = start("abort", &["--quiet"]);
@@ -61,9 +62,7 @@ fn abort_tells_the_next_client_503_and_when_to_come_again() {
     assert_served(upload, vec![waiting]);
     assert_eq!((stat(&stage, "queue_capacity"), stat(&stage, "rejected")), (1, 3));
 }
-// ANCHOR_END: abort
 
-// ANCHOR: discard
 #[test]
 fn discard_closes_the_next_client_without_a_word_and_without_a_reset() {
     let stage = start("discard", &["--quiet"]);
@@ -78,9 +77,7 @@ fn discard_closes_the_next_client_without_a_word_and_without_a_reset() {
     assert_served(upload, vec![waiting]);
     assert_eq!(stat(&stage, "rejected"), 3);
 }
-// ANCHOR_END: discard
 
-// ANCHOR: discard_oldest
 #[test]
 fn discard_oldest_closes_the_one_that_has_waited_longest() {
     let stage = start("discard-oldest", &["--quiet"]);
@@ -93,7 +90,6 @@ fn discard_oldest_closes_the_one_that_has_waited_longest() {
     assert_served(upload, vec![oldest]);
     assert_eq!(stat(&stage, "rejected"), 3);
 }
-// ANCHOR_END: discard_oldest
 
 #[cfg(target_os = "linux")] // which tells how many are in the backlog
 // ANCHOR: caller_runs
@@ -146,12 +142,14 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
 // ANCHOR_END: block
 
 // ANCHOR: rush
-/// 200 clients at once, 50 ms each, eight threads, room for 48 more.
+/// 200 clients at once, 50 ms each, eight threads, room for 48 more: seven rounds. That takes a tenth more on a quiet machine
+/// (the book's chapter measures it). Here it may take twice as long, since the machine may be busy; without a bound it would
+/// take 25 rounds.
 #[test]
 fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
     const REQUEST: &str = "GET /block?ms=50 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
     let rounds = 48 / 8 + 1;
-    once_of_five(Duration::from_millis(rounds * 50) * 11 / 10, || {
+    once_of_five(2 * rounds * Duration::from_millis(50), || {
         let stage = Stage::start(BOUNDED, &["--quiet", "--threads", "8", "--queue", "48"]);
         let begin = |_| {
             let (mut client, began) = (stage.connect(), Instant::now());
@@ -178,21 +176,38 @@ fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
 
 #[test]
 fn a_saturated_stage_stops_in_order() {
-    // The other two policies have tests of their own: there the accepting thread is busy when the stop comes.
-    for (policy, how) in [("abort", "TERM"), ("discard", "INT"), ("discard-oldest", "TERM")] {
+    // The other policies have tests of their own: there the accepting thread is busy when the stop comes.
+    for (policy, how) in [("abort", "TERM"), ("discard", "INT")] {
         let mut stage = start(policy, &["--quiet", "--grace", "10m"]);
-        let (upload, mut waiting) = saturate(&stage);
+        let (upload, waiting) = saturate(&stage);
         let mut next = ask(&stage);
         match policy {
             "abort" => assert_refused(&mut next),
-            "discard" => next.assert_closed(),
-            _ => std::mem::replace(&mut waiting, next).assert_closed(),
+            _ => next.assert_closed(),
         }
         stop_by(how, &stage);
         let line = stopping(&stage);
         assert!(line.starts_with("stopping: 1 in progress, 1 waiting, "), "{policy}: {line}");
         assert_served(upload, vec![waiting]);
         assert_eq!(stage.exit_status(), Some(0), "{policy}");
+    }
+}
+
+/// When the one that has waited longest is closed, the new one is not yet in its place. If the stop comes then, it is told.
+#[test]
+fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes() {
+    for _ in 0..20 {
+        let mut stage = start("discard-oldest", &["--quiet", "--grace", "10m"]);
+        let (upload, mut oldest) = saturate(&stage);
+        let mut next = ask(&stage);
+        oldest.assert_closed();
+        drop(oldest); // or the end waits for it to hang up
+        stop_by("TERM", &stage);
+        let line = stopping(&stage);
+        assert_eq!(upload.end().status, 200);
+        let expected = if line.contains(" that came too late") { 503 } else { 200 };
+        assert_eq!(next.reply().status, expected, "{line}");
+        assert_eq!(stage.exit_status(), Some(0));
     }
 }
 

@@ -1,5 +1,6 @@
 use crate::support::{
-    BOUNDED, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, every_stage, output_of,
+    BOUNDED, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage,
+    every_stage, output_of,
 };
 use std::process::Command;
 

@@ -9,6 +9,8 @@ mod bounds;
 mod closing;
 mod command_line;
 mod connections;
+#[cfg(unix)]
+mod event_loops;
 mod files;
 #[cfg(target_os = "linux")]
 mod floods;

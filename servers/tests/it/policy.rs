@@ -1,7 +1,8 @@
 //! Where the stages differ.
 
 use crate::support::{
-    BOUNDED, Client, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK, eventually,
+    BOUNDED, Client, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, Stage,
+    THREAD_PER_TASK, eventually,
 };
 use std::thread;
 

@@ -20,17 +20,12 @@ pub(crate) const BOUNDED: &str = env!("CARGO_BIN_EXE_bounded");
 pub(crate) const REACTOR: &str = env!("CARGO_BIN_EXE_reactor");
 pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
 
+/// Those with event loops.
+pub(crate) const EVENT_LOOPS: [&str; 2] = [REACTOR, MULTI_REACTOR];
+
 /// In the order of the course.
-pub(crate) const STAGES: [&str; 8] = [
-    SINGLE_THREADED,
-    THREAD_PER_TASK,
-    SHARED_ACCEPT,
-    POOLED,
-    LIFECYCLE,
-    BOUNDED,
-    REACTOR,
-    MULTI_REACTOR,
-];
+pub(crate) const STAGES: [&str; 8] =
+    [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
 /// Those whose connections stay open between requests.
 pub(crate) const KEEPING_STAGES: [&str; 6] =
@@ -47,13 +42,19 @@ pub(crate) fn recording() -> bool {
     std::env::var_os("RECORD").is_some()
 }
 
-/// Runs a test against each stage, started with `flags`; side by side, since most of a test is waiting.
+/// Flags with which a stage refuses no client for want of room, however large the crowd is that a test sends.
+pub(crate) fn room(binary: &str) -> &'static [&'static str] {
+    if binary == BOUNDED { &["--queue", "10000"] } else { &[] }
+}
+
+/// Runs a test against each stage, started with `flags` and room for any crowd; side by side, since most of a test is
+/// waiting.
 pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&Stage) + Sync) {
     let test = &test;
     thread::scope(|scope| {
         for binary in STAGES {
             let name = Path::new(binary).file_name().unwrap().to_string_lossy().into_owned();
-            let run = move || test(&Stage::start(binary, flags));
+            let run = move || test(&Stage::start_with_room(binary, flags));
             // The name shows up in the message of whichever fails.
             thread::Builder::new().name(name).spawn_scoped(scope, run).unwrap();
         }
@@ -74,10 +75,9 @@ impl Stage {
         Stage::start_command(binary, Command::new(binary).args(flags).env_remove("RUST_LOG"))
     }
 
-    /// Starts a stage that refuses nobody for want of room, however large the crowd is that the test sends.
+    /// Starts a stage that refuses no client for want of room.
     pub(crate) fn start_with_room(binary: &'static str, flags: &[&str]) -> Stage {
-        let room: &[&str] = if binary == BOUNDED { &["--queue", "10000"] } else { &[] };
-        Stage::start(binary, &[flags, room].concat())
+        Stage::start(binary, &[flags, room(binary)].concat())
     }
 
     /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell alone.

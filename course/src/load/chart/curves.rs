@@ -1,6 +1,8 @@
-//! Throughput, latency and memory over the number of connections: a panel each, a line for each server.
+//! Throughput, latency and memory over the number of connections, or throughput, latency and what was not served over the
+//! rate: a panel each, a line for each server.
 
 use super::{begin, end, escaped};
+use crate::load::args::Varied;
 use crate::load::report::{Report, Run, time};
 use std::fmt::{self, Write};
 
@@ -10,10 +12,13 @@ const PANEL: f64 = 260.0;
 /// Within a panel, for the labels of its axis.
 const LABELS: f64 = 58.0;
 
+/// From the middle of one label below a panel to that of the next.
+const LEAST_BETWEEN_LABELS: f64 = 22.0;
+
 /// Colours there are, in [`STYLE`](super::STYLE). Whoever comes after the last gets the first again, dashed.
 const COLOURS: usize = 5;
 
-/// One number of a run, over the numbers of connections.
+/// One number of a run, over that in which runs differ.
 struct Panel {
     title: &'static str,
     value: fn(&Run) -> Option<f64>,
@@ -21,31 +26,42 @@ struct Panel {
     is_logarithmic: bool,
 }
 
-const PANELS: [Panel; 3] = [
-    Panel {
-        title: "answers a second",
-        value: |run| Some(run.per_second),
-        label: count,
-        is_logarithmic: false,
-    },
-    Panel {
-        title: "latency, p99",
-        value: |run| run.latency_us.map(|latency| latency.p99.max(1) as f64),
-        label: microseconds,
-        is_logarithmic: true,
-    },
-    Panel {
-        title: "memory of the server, MiB",
-        value: |run| run.server_memory_kib.map(|kib| kib as f64 / 1024.0),
-        label: |mebibytes| format!("{mebibytes:.0}"),
-        is_logarithmic: false,
-    },
-];
+const THROUGHPUT: Panel = Panel {
+    title: "answers a second",
+    value: |run| Some(run.per_second),
+    label: count,
+    is_logarithmic: false,
+};
 
-/// Draws the runs as curves. Those of one server follow one another, as the numbers of connections do.
-pub(super) fn write(to: &mut String, report: &Report) -> fmt::Result {
-    let panels: Vec<_> =
-        PANELS.iter().filter(|panel| report.runs.iter().any(|run| (panel.value)(run).is_some())).collect();
+const LATENCY: Panel = Panel {
+    title: "latency, p99",
+    value: |run| run.latency_us.map(|latency| latency.p99.max(1) as f64),
+    label: microseconds,
+    is_logarithmic: true,
+};
+
+const MEMORY: Panel = Panel {
+    title: "memory of the server, MiB",
+    value: |run| run.server_memory_kib.map(|kib| kib as f64 / 1024.0),
+    label: |mebibytes| format!("{mebibytes:.0}"),
+    is_logarithmic: false,
+};
+
+const NOT_SERVED: Panel = Panel {
+    title: "refused, failed or not sent, %",
+    value: |run| Some(100.0 * run.part_not_served()),
+    label: |percent| format!("{percent:.0}"),
+    is_logarithmic: false,
+};
+
+/// Draws the runs as curves. Those of one server follow one another, as the numbers do in which they differ.
+pub(super) fn write(to: &mut String, report: &Report, varied: Varied) -> fmt::Result {
+    let mut panels = match varied {
+        Varied::Connections => vec![THROUGHPUT, LATENCY, MEMORY],
+        Varied::Rate => vec![THROUGHPUT, LATENCY, NOT_SERVED],
+    };
+    panels.retain(|panel| report.runs.iter().any(|run| (panel.value)(run).is_some()));
+    let below = Below::of(varied, report);
     begin(to, report, PANEL * panels.len() as f64, TOP + HEIGHT + 66.0)?;
     let servers: Vec<_> = report.runs.chunk_by(|one, next| one.name() == next.name()).collect();
     let mut x = 12.0;
@@ -62,7 +78,7 @@ pub(super) fn write(to: &mut String, report: &Report) -> fmt::Result {
         x += 52.0 + 6.5 * name.len() as f64;
     }
     for (column, panel) in panels.into_iter().enumerate() {
-        write_panel(to, panel, report, &servers, PANEL * column as f64)?;
+        write_panel(to, &panel, &below, report, &servers, PANEL * column as f64)?;
     }
     end(to)
 }
@@ -75,6 +91,7 @@ fn class(server: usize) -> String {
 fn write_panel(
     to: &mut String,
     panel: &Panel,
+    below: &Below,
     report: &Report,
     servers: &[&[Run]],
     left: f64,
@@ -88,11 +105,14 @@ fn write_panel(
         let (x, y, label) = (left - 6.0, y + 4.0, (panel.label)(value));
         writeln!(to, r#"<text class="small" x="{x}" y="{y:.1}" text-anchor="end">{label}</text>"#)?;
     }
-    // Each number of connections as far from the next: they are multiples of each other rather than a series.
-    let numbers = &report.plan.connections;
-    let step = (right - left) / (numbers.len() - 1) as f64;
-    for (place, number) in numbers.iter().enumerate() {
-        let x = left + step * place as f64;
+    let x_of = |number| left + (right - left) * below.place(number);
+    let mut labelled = f64::NEG_INFINITY;
+    for &number in &below.numbers {
+        let x = x_of(number);
+        if x - labelled < LEAST_BETWEEN_LABELS {
+            continue;
+        }
+        labelled = x;
         writeln!(
             to,
             r#"<text class="small" x="{x:.1}" y="{}" text-anchor="middle">{number}</text>"#,
@@ -102,17 +122,13 @@ fn write_panel(
     let middle = f64::midpoint(left, right);
     writeln!(
         to,
-        r#"<text class="small" x="{middle}" y="{}" text-anchor="middle">connections</text>"#,
-        bottom + 32.0
+        r#"<text class="small" x="{middle}" y="{}" text-anchor="middle">{}</text>"#,
+        bottom + 32.0,
+        below.title
     )?;
     for (number, server) in servers.iter().enumerate() {
-        let points: Vec<_> = server
-            .iter()
-            .filter_map(|run| {
-                let place = numbers.iter().position(|&number| number == run.connections)?;
-                Some((left + step * place as f64, (panel.value)(run)?))
-            })
-            .collect();
+        let points: Vec<_> =
+            server.iter().filter_map(|run| Some((x_of(run.at(below.varied)), (panel.value)(run)?))).collect();
         let path: Vec<_> = points.iter().map(|(x, value)| format!("{x:.1},{:.1}", axis.y(*value))).collect();
         writeln!(to, r#"<polyline class="{}" points="{}"/>"#, class(number), path.join(" "))?;
         for (x, value) in points {
@@ -126,6 +142,38 @@ fn write_panel(
         }
     }
     Ok(())
+}
+
+/// The axis below each panel.
+struct Below {
+    varied: Varied,
+    numbers: Vec<f64>,
+    title: &'static str,
+}
+
+impl Below {
+    fn of(varied: Varied, report: &Report) -> Below {
+        let mut numbers: Vec<_> = report.runs.iter().map(|run| run.at(varied)).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        let title = match varied {
+            Varied::Connections => "connections",
+            Varied::Rate => "requests a second",
+        };
+        Below { varied, numbers, title }
+    }
+
+    /// Where a number is, from 0 to 1.
+    fn place(&self, number: f64) -> f64 {
+        match self.varied {
+            // Each as far from the next: they are multiples of each other rather than a series.
+            Varied::Connections => {
+                let place = self.numbers.iter().position(|&other| other >= number).unwrap_or_default();
+                place as f64 / (self.numbers.len() - 1).max(1) as f64
+            }
+            Varied::Rate => number / self.numbers.last().copied().unwrap_or(1.0),
+        }
+    }
 }
 
 /// From nothing to a round number above the most; or from one power of ten to another.

@@ -1,4 +1,5 @@
-//! The results as a picture: [`bars`] if there was one number of connections, [`curves`] over their numbers if several.
+//! The results as a picture: [`bars`] if there was one number of connections and one rate at most, [`curves`] over their
+//! numbers if several.
 //!
 //! Plain SVG without fonts or scripts. Its colours follow the reader's theme; on paper they are the light ones.
 
@@ -24,9 +25,9 @@ const STYLE: &str = "<style>
 /// Draws a report.
 pub(crate) fn svg(report: &Report) -> String {
     let mut svg = String::new();
-    let written = match report.plan.connections[..] {
-        [_] => bars::write(&mut svg, report),
-        _ => curves::write(&mut svg, report),
+    let written = match report.plan.varied() {
+        None => bars::write(&mut svg, report),
+        Some(varied) => curves::write(&mut svg, report, varied),
     };
     written.expect("a String takes everything");
     svg

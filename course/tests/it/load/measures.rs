@@ -92,6 +92,17 @@ fn without_a_rate_a_stall_is_seen_by_those_only_who_were_waiting() {
 }
 
 #[test]
+fn each_of_several_rates_has_a_run_of_its_own() {
+    let serving = Serving::start();
+    let output = load(&serving.url(), &with(&["-c", "2", "--rate", "1000,40", "-n", "5", "--json"]));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["runs"][0]["rate"], &report["runs"][1]["rate"]), (&json!(1000.0), &json!(40.0)));
+    // The fifth is due after 100 ms.
+    assert!(report["runs"][1]["elapsed_s"].as_f64().unwrap() >= 0.099, "{report}");
+    assert_eq!(serving.count(), 10);
+}
+
+#[test]
 fn requests_that_were_due_and_never_sent_are_told() {
     // Three can be answered at most, and fewer if the machine is slow.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(200)));
@@ -127,6 +138,7 @@ fn the_report_says_what_was_asked_and_what_came() {
             "latency_us",
             "never_sent",
             "per_second",
+            "rate",
             "remark",
             "rude",
             "sent_again",
@@ -154,6 +166,7 @@ fn wrong_usage_is_refused_with_the_reason() {
         (&["load", "http://127.0.0.1:1/", "-c", "0"], "from 1 to"),
         (&["load", "http://127.0.0.1:1/", "--rate", "0"], "from 0.1"),
         (&["load", "http://127.0.0.1:1/", "--rate", "NaN"], "from 0.1"),
+        (&["load", "http://127.0.0.1:1/", "--rate", "1,2", "-c", "1,2"], "one number below it"),
         (&["load", "http://127.0.0.1:1/", "--duration", "10"], "expected a time"),
         (&["load", "http://127.0.0.1:1/", "--pipeline", "2", "--no-keep-alive"], "cannot be used with"),
         (&["load", "http://127.0.0.1:1/", "--rude", "loud=1"], "the kinds are silent, half, garbage"),

@@ -130,6 +130,40 @@ fn several_numbers_of_connections_are_a_table_and_curves() {
     assert!(picture.contains("measured on "));
 }
 
+#[test]
+fn several_rates_are_a_table_and_curves_too() {
+    let (serving, stages) = (Serving::start(), Stages::new(DONE));
+    stages.serving("one", &serving);
+    let picture = stages.path("rates.svg");
+    let load =
+        ["--stages", "one", "--path", "/counted", "-n", "20", "-c", "3", "-r", "200,400", "--svg", &picture];
+    let output = stages.load(&load);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(serving.count(), 2 * 20, "{text}");
+    assert!(text.starts_with("3 connections, kept alive, 200, 400 requests a second\n"), "{text}");
+    let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let rates = rows.filter(|row| row.first() == Some(&"one")).map(|row| row[1].to_owned());
+    assert_eq!(rates.collect::<Vec<_>>(), ["200", "400"], "{text}");
+    let picture = stages.read("rates.svg");
+    assert!(picture.contains(">requests a second</text>") && picture.contains("not sent, %"), "{picture}");
+    assert_eq!(picture.matches("<circle ").count(), 2 * 3, "{picture}");
+    assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+}
+
+#[test]
+fn a_stage_may_have_flags_of_its_own() {
+    let (serving, stages) = (Serving::start(), Stages::new(DONE));
+    stages.serving("one", &serving);
+    let output =
+        stages.load(&["--stages", "one,one:--policy=block:--queue=5", "--path", "/counted", "-n", "5"]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stages.read("asked").ends_with("--bin one"), "{}", stages.read("asked"));
+    assert_eq!(stages.read("one.flags"), "--addr 127.0.0.1:0 --quiet --policy=block --queue=5");
+    assert!(text.lines().any(|line| line.starts_with("one --policy=block --queue=5  ")), "{text}");
+}
+
 #[cfg(debug_assertions)] // an optimised program has nothing to hand over
 mod handing_over {
     use super::*;

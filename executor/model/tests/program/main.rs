@@ -1,5 +1,5 @@
 //! Protocols of programs, compiled against the model: a small one, which shows how a package of models for a program is
-//! made, and how the searches of an example end.
+//! made, how the searches of an example end, and how answers come back to the event loop of a server.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;
@@ -12,6 +12,7 @@ mod door {
 // In a package beside the program: `#[path = "../../src/protocol.rs"]`.
 mod protocol;
 
+mod event_loop;
 mod parallel_search;
 
 use door::sync::Arc;

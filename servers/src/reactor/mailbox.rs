@@ -1,0 +1,110 @@
+//! How what was done on other threads comes back to an event loop.
+//!
+//! ```text
+//!   event loop                                       another thread
+//!   Errand::new(load, mailbox) ──── (a queue) ────▶  Errand::done(work)    or it is dropped
+//!   Mailbox::take_all  ◀────────────────────────────  post, and ring for the first
+//! ```
+//!
+//! The loop waits for the system, on all its connections at once, and not on a lock. So whoever posts rings a bell that
+//! ends that wait.
+//!
+//! # Invariants
+//!
+//! 1. Each errand is posted once: done, or, if it is dropped, as [undone](Load::is_undone). So nobody waits for one that
+//!    was refused by a queue, thrown out of it, or lost in a panic.
+//! 2. Loads come out in the order in which they were posted.
+//! 3. The bell is rung for the first load that comes after the loop has emptied the mailbox, and it is heard by the wait
+//!    that follows. So the loop never sleeps while something is in it.
+
+use super::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Ends a wait of the event loop: the one in progress, or else the next.
+pub(crate) trait Bell {
+    fn ring(&self);
+}
+
+/// What an errand carries.
+pub(crate) trait Load {
+    /// Nobody will do it.
+    fn is_undone(&mut self);
+}
+
+/// Where loads wait for the event loop.
+#[derive(Debug)]
+pub(crate) struct Mailbox<L, B> {
+    posted: Mutex<Vec<L>>,
+    bell: B,
+}
+
+impl<L, B: Bell> Mailbox<L, B> {
+    pub(crate) fn new(bell: B) -> Mailbox<L, B> {
+        Mailbox { posted: Mutex::new(Vec::new()), bell }
+    }
+
+    fn post(&self, load: L) {
+        let was_empty = {
+            let mut posted = self.lock();
+            posted.push(load);
+            posted.len() == 1
+        };
+        if was_empty {
+            self.bell.ring();
+        }
+    }
+
+    /// Moves everything into `taken`, which is empty.
+    pub(crate) fn take_all(&self, taken: &mut Vec<L>) {
+        std::mem::swap(&mut *self.lock(), taken);
+    }
+
+    /// Lets the loop look at something else than its mail.
+    pub(crate) fn ring(&self) {
+        self.bell.ring();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<L>> {
+        self.posted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Something to be done on another thread.
+#[derive(Debug)]
+pub(crate) struct Errand<L: Load, B: Bell> {
+    /// None once it is posted.
+    load: Option<L>,
+    to: Arc<Mailbox<L, B>>,
+}
+
+impl<L: Load, B: Bell> Errand<L, B> {
+    pub(crate) fn new(load: L, to: &Arc<Mailbox<L, B>>) -> Errand<L, B> {
+        Errand { load: Some(load), to: Arc::clone(to) }
+    }
+
+    pub(crate) fn load(&self) -> &L {
+        self.load.as_ref().expect("it is not posted before it is done or dropped")
+    }
+
+    /// Does it, and posts it. If `work` panics, it is undone.
+    pub(crate) fn done(mut self, work: impl FnOnce(&mut L)) {
+        if let Some(load) = &mut self.load {
+            work(load);
+        }
+        self.post();
+    }
+
+    fn post(&mut self) {
+        if let Some(load) = self.load.take() {
+            self.to.post(load);
+        }
+    }
+}
+
+impl<L: Load, B: Bell> Drop for Errand<L, B> {
+    fn drop(&mut self) {
+        if let Some(load) = &mut self.load {
+            load.is_undone();
+        }
+        self.post();
+    }
+}

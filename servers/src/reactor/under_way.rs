@@ -1,0 +1,93 @@
+use super::Turn;
+use super::exchange::{Exchange, Remote};
+use crate::http::Conversation;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// How many requests of one connection may be under way.
+const MOST: usize = 8;
+
+/// How many bytes they may have together, but for one that is larger by itself.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// The requests of one connection that were handed over, until their answers are sent.
+#[derive(Default)]
+pub(super) struct UnderWay {
+    /// How many have no answer, and how many bytes they have.
+    unanswered: usize,
+    bytes: usize,
+    answered: VecDeque<Box<Exchange>>,
+    /// The last answer was taken. Those that come all the same are dropped.
+    is_over: bool,
+    client: Option<Arc<Remote>>,
+}
+
+impl UnderWay {
+    pub(super) fn is_empty(&self) -> bool {
+        self.unanswered == 0 && self.answered.is_empty()
+    }
+
+    /// Nothing can be sent before somebody else has answered.
+    pub(super) fn has_to_come(&self) -> bool {
+        self.unanswered > 0 && self.answered.is_empty() && !self.is_over
+    }
+
+    pub(super) fn has_unanswered(&self) -> bool {
+        self.unanswered > 0
+    }
+
+    pub(super) fn has_answers(&self) -> bool {
+        !self.answered.is_empty()
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.unanswered == 0 || (self.unanswered < MOST && self.bytes < MOST_BYTES)
+    }
+
+    /// Moves the current request of a conversation into an exchange, and counts it.
+    pub(super) fn take(
+        &mut self,
+        conversation: &mut Conversation,
+        peer: SocketAddr,
+        turn: &mut Turn,
+    ) -> Box<Exchange> {
+        let client = Arc::clone(self.client.get_or_insert_default());
+        let mut exchange = match turn.spare.pop() {
+            Some(mut used) => {
+                (used.peer, used.client, used.tail, used.line) = (peer, client, None, None);
+                used.output.clear();
+                used
+            }
+            None => Box::new(Exchange::new(Arc::clone(&turn.server), peer, client)),
+        };
+        conversation.take(&mut exchange.request, turn.now);
+        self.unanswered += 1;
+        self.bytes += exchange.request.size();
+        exchange
+    }
+
+    /// One has come back.
+    pub(super) fn is_answered(&mut self, exchange: Box<Exchange>) {
+        self.unanswered -= 1;
+        self.bytes -= exchange.request.size();
+        if !self.is_over {
+            self.answered.push_back(exchange);
+        }
+    }
+
+    /// The next answer to send. If it is the last, none follows.
+    pub(super) fn next_answer(&mut self) -> Option<Box<Exchange>> {
+        let next = self.answered.pop_front()?;
+        if !next.stays {
+            self.is_over = true;
+            self.answered.clear();
+        }
+        Some(next)
+    }
+
+    /// Lets handlers know that nobody waits for them any more.
+    pub(super) fn client_leaves(&self) {
+        self.client.iter().for_each(|client| client.leaves());
+    }
+}

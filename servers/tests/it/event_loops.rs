@@ -1,0 +1,485 @@
+//! The stages with event loops: what is theirs alone. (`acceptance`, `closing`, `timeouts` and the like have what every
+//! stage has to do.)
+
+use crate::lifecycle::{Upload, ask_alone, stop_by, stopping};
+use crate::support::{Client, EVENT_LOOPS, MULTI_REACTOR, Stage, eventually};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+use std::{fs, iter, thread};
+
+const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+/// Runs a test against both stages, with one loop, so that all clients of the test are on the same.
+fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
+    for binary in EVENT_LOOPS {
+        let one_loop: &[&str] = if binary == MULTI_REACTOR { &["--loops", "1"] } else { &[] };
+        test(&mut Stage::start(binary, &[flags, one_loop].concat()));
+    }
+}
+
+fn get(target: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")
+}
+
+/// Fewer milliseconds for later ones: answered as they are ready, they would come in another order.
+#[test]
+fn requests_in_a_row_are_answered_in_order_however_long_each_takes() {
+    each(&["--quiet", "--threads", "8"], |stage| {
+        let mut clients: Vec<_> = (0..4).map(|_| stage.connect()).collect();
+        for client in &mut clients {
+            for ms in [40, 30, 20, 10, 0] {
+                client.send(get(&format!("/block?ms={ms}")) + &get("/hello") + &get("/nowhere"));
+            }
+        }
+        for client in &mut clients {
+            for ms in [40, 30, 20, 10, 0] {
+                assert_eq!(client.reply().text(), format!("{ms} ms\n"));
+                assert_eq!(client.reply().text(), "Hello, world!");
+                assert_eq!(client.reply().status, 404);
+            }
+        }
+    });
+}
+
+/// As many as the threads that run handlers.
+#[test]
+fn slow_handlers_hold_up_no_loop() {
+    each(&["--quiet", "--threads", "2"], |stage| {
+        let mut slow: Vec<_> = (0..2).map(|_| stage.connect()).collect();
+        for client in &mut slow {
+            client.send(ENDLESS);
+        }
+        // Read, parsed and refused on the loop.
+        assert_eq!(stage.connect().send("nonsense\r\n\r\n").reply().status, 400);
+        if stage.binary == MULTI_REACTOR {
+            stage.assert_alive();
+        }
+    });
+}
+
+/// What the site was not told to be slow holds up everybody on its loop.
+#[test]
+fn a_loop_that_trusts_its_handlers_is_held_up() {
+    let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
+    let mut slow = stage.connect();
+    slow.send(get("/block?ms=500"));
+    let mut quick = stage.connect();
+    quick.send(get("/hello"));
+    slow.reply();
+    // Only now has the loop looked at anybody else. The answer may be on its way already.
+    quick.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(quick.reply().status, 200);
+}
+
+#[test]
+fn a_client_that_ends_its_side_gets_the_answers_to_what_it_has_asked() {
+    each(&["--quiet"], |stage| {
+        let mut client = stage.connect();
+        client.send(get("/block?ms=50") + &get("/hello") + &get("/block?ms=1"));
+        client.stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(client.reply().text(), "50 ms\n");
+        assert_eq!(client.reply().text(), "Hello, world!");
+        assert_eq!(client.reply().text(), "1 ms\n");
+        client.assert_closed();
+    });
+}
+
+/// Bytes and the end of a side come in one event, since the loop is held up when they come. A read that brings the bytes has
+/// not seen the end, and the system tells of it no second time.
+#[test]
+fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
+    let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
+    let mut client = stage.connect();
+    assert_eq!(client.get("/hello").status, 200);
+    let mut holds_it_up = stage.connect();
+    holds_it_up.send(get("/block?ms=300"));
+    thread::sleep(Duration::from_millis(100)); // if it has not begun by then, the test says less, and still holds
+    client.send(get("/hello"));
+    client.stream.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(client.reply().status, 200);
+    client.assert_closed();
+}
+
+/// A look at the connection was due in ten minutes, and now there is less time.
+#[test]
+fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
+    each(&["--quiet", "--idle-timeout", "10m", "--header-timeout", "200ms"], |stage| {
+        let mut client = stage.connect();
+        assert_eq!(client.get("/hello").status, 200);
+        client.send("GET /hello HTTP/1.1\r\n");
+        assert_eq!(client.reply().status, 408);
+        client.assert_closed();
+    });
+}
+
+/// The time for which it may be idle begins with the answer, and not with the request.
+#[test]
+fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
+    each(&["--quiet", "--idle-timeout", "500ms"], |stage| {
+        let mut client = stage.connect();
+        assert_eq!(client.get("/block?ms=1000").status, 200);
+        assert_eq!(client.get("/hello").status, 200);
+    });
+}
+
+/// More wait than are accepted in one go, and the system tells of them once.
+#[test]
+fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
+    let flags = ["--quiet", "--loops", "1", "--trusting", "--header-timeout", "10m"];
+    let stage = Stage::start(MULTI_REACTOR, &flags);
+    let mut holds_it_up = stage.connect();
+    holds_it_up.send(get("/block?ms=500"));
+    let mut silent: Vec<_> = (0..200).map(|_| stage.connect()).collect();
+    holds_it_up.reply();
+    drop(holds_it_up);
+    thread::sleep(Duration::from_millis(200)); // in this time it is idle, if it has overlooked some
+    assert_eq!(silent.last_mut().unwrap().get("/hello").status, 200);
+}
+
+#[test]
+fn behind_the_last_answer_nothing_follows() {
+    each(&["--quiet", "--threads", "4"], |stage| {
+        let mut client = stage.connect();
+        let last = "GET /block?ms=20 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        client.send(get("/hello") + last + &get("/hello"));
+        assert_eq!(client.reply().status, 200);
+        assert_eq!(client.reply().header("Connection"), Some("close"));
+        client.assert_closed();
+        let mut client = stage.connect();
+        client.send(get("/hello") + &get("/panic") + &get("/hello") + &get("/block?ms=1"));
+        assert_eq!(client.reply().status, 200);
+        assert_eq!(client.reply().status, 500);
+        client.assert_closed();
+    });
+}
+
+/// Sends as long as the other side takes it, and says how many bytes that were.
+fn send_and_never_read(stage: &Stage, request: &str, most: usize) -> (Client, usize) {
+    let client = stage.connect();
+    client.stream.set_nonblocking(true).unwrap();
+    let requests = request.repeat(64 * 1024 / request.len());
+    let (mut sent, mut at, mut refused_since) = (0, 0, Instant::now());
+    while sent < most && refused_since.elapsed() < Duration::from_millis(500) {
+        match (&client.stream).write(&requests.as_bytes()[at..]) {
+            Ok(count) => {
+                (sent, at, refused_since) = (sent + count, (at + count) % requests.len(), Instant::now());
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(Duration::from_millis(5)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    (client, sent)
+}
+
+// ANCHOR: never_reads
+/// The system's buffers take some megabytes each way. What the server keeps is bounded, whatever the client sends.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_that_sends_and_never_reads_costs_a_buffer_and_no_more() {
+    const MIB: usize = 1024 * 1024;
+    each(&["--quiet", "--write-timeout", "10m"], |stage| {
+        stage.assert_alive();
+        let before = stage.resident_kib();
+        let clients: Vec<_> = (0..4).map(|_| send_and_never_read(stage, &get("/hello"), 64 * MIB)).collect();
+        for (_, sent) in &clients {
+            assert!(*sent < 64 * MIB, "the server takes all that it is sent: {sent}");
+        }
+        let grown = stage.resident_kib().saturating_sub(before);
+        assert!(grown < 4 * 1024, "{}: {grown} KiB more", stage.binary);
+        stage.assert_alive();
+    });
+}
+// ANCHOR_END: never_reads
+
+/// It has stopped to read for a while, and goes on where it was: nothing is lost, and nothing is told twice.
+#[test]
+fn a_client_that_reads_late_gets_every_answer() {
+    each(&["--quiet", "--write-timeout", "10m"], |stage| {
+        const REQUESTS: usize = 20_000;
+        let mut client = stage.connect();
+        let mut writing = client.stream.try_clone().unwrap();
+        let writer = thread::spawn(move || {
+            for number in 0..REQUESTS {
+                let request = get(&format!("/nowhere/{number}"));
+                let body = format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n{number:8}");
+                writing.write_all((request + &body).as_bytes()).unwrap();
+            }
+        });
+        thread::sleep(Duration::from_millis(200)); // not a wait for something: in this time answers pile up
+        for number in 0..REQUESTS {
+            assert_eq!(client.reply().status, 404);
+            assert_eq!(client.reply().text(), format!("{number:8}"));
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// A client whose next request is always here already has its turn, and then others have theirs.
+#[test]
+fn a_client_that_sends_without_end_starves_nobody() {
+    each(&["--quiet", "--threads", "1"], |stage| {
+        let addr = stage.addr;
+        for _ in 0..3 {
+            thread::spawn(move || {
+                let mut stream = TcpStream::connect(addr).unwrap();
+                let mut reading = stream.try_clone().unwrap();
+                thread::spawn(
+                    move || while reading.read(&mut [0; 64 * 1024]).is_ok_and(|count| count > 0) {},
+                );
+                let requests = get("/hello").repeat(1_000);
+                while stream.write_all(requests.as_bytes()).is_ok() {}
+            });
+        }
+        let mut polite = stage.connect();
+        for _ in 0..50 {
+            assert_eq!(polite.get("/hello").status, 200);
+        }
+    });
+}
+
+#[test]
+fn large_files_arrive_whole_beside_each_other() {
+    let root = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
+    fs::write(root.path().join("large.bin"), &bytes).unwrap();
+    each(&["--quiet", "--root", root.path().to_str().unwrap()], |stage| {
+        let mut clients: Vec<_> = (0..3).map(|_| stage.connect()).collect();
+        for client in &mut clients {
+            client.send(get("/large.bin") + &get("/hello"));
+        }
+        for client in &mut clients {
+            assert!(client.reply().body == bytes);
+            assert_eq!(client.reply().status, 200);
+        }
+        let mut part = stage.connect();
+        part.send("GET /large.bin HTTP/1.1\r\nHost: h\r\nRange: bytes=100000-4099999\r\n\r\n");
+        assert!(part.reply().body == bytes[100_000..4_100_000]);
+    });
+}
+
+/// The head is under way when the file turns out to be shorter: only the end of the connection can tell.
+#[test]
+fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("shrinks.bin");
+    each(&["--quiet", "--root", root.path().to_str().unwrap()], |stage| {
+        fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
+        let mut client = stage.connect();
+        client.send(get("/shrinks.bin"));
+        client.stream.read_exact(&mut [0; 1000]).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
+        let mut rest = Vec::new();
+        let _ = client.stream.read_to_end(&mut rest); // an end or a reset
+        assert!(rest.len() < 1 << 30);
+        stage.assert_alive();
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thousand_connections_need_no_more_threads() {
+    each(&["--quiet", "--idle-timeout", "10m"], |stage| {
+        stage.assert_alive();
+        let mut clients: Vec<_> = (0..1_000).map(|_| stage.connect()).collect();
+        for client in &mut clients {
+            client.send(get("/hello"));
+        }
+        for client in &mut clients {
+            assert_eq!(client.reply().status, 200);
+        }
+        assert!(stage.threads() < 16, "{}", stage.threads());
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_wakes_while_there_is_nothing_to_do() {
+    each(&["--quiet"], |stage| {
+        let _idle: Vec<_> = (0..50).map(|_| stage.connect()).collect();
+        let wakes_within_a_second = || {
+            let before = stage.voluntary_context_switches();
+            thread::sleep(Duration::from_secs(1)); // the time in which wake-ups are counted
+            stage.voluntary_context_switches() - before
+        };
+        eventually("something looks again and again", || wakes_within_a_second() == 0);
+    });
+}
+
+/// The limit on descriptors is reached, and nothing tells a loop when it may accept again.
+#[cfg(unix)]
+#[test]
+fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
+    for binary in EVENT_LOOPS {
+        let mut shell = std::process::Command::new("sh");
+        let stage = Stage::start_command(
+            binary,
+            shell.args(["-c", "ulimit -n 30; exec \"$0\" \"$@\" --quiet", binary]),
+        );
+        let mut clients: Vec<_> = (0..40).map(|_| stage.connect()).collect();
+        assert!(stage.log_line().starts_with("cannot accept a connection"));
+        // Those that are served make room for those that wait, and nobody else comes who would have it look.
+        for client in &mut clients {
+            client.send("GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+        }
+        for mut client in clients {
+            assert_eq!(client.reply().status, 200);
+        }
+        // Pauses grow; a loop without one would have said so thousands of times.
+        let complaints = stage.stop().len();
+        assert!(complaints < 50, "{complaints}");
+    }
+}
+
+#[test]
+fn every_way_to_stop_lets_requests_finish() {
+    for how in ["INT", "TERM", "POST"] {
+        each(&["--quiet"], |stage| {
+            let upload = Upload::begin(stage);
+            let mut slow = stage.connect();
+            slow.send(get("/block?ms=300"));
+            let mut idle = stage.connect();
+            assert_eq!(idle.get("/hello").status, 200);
+            stop_by(how, stage);
+            let line = stopping(stage);
+            assert!(line.contains(" in progress, "), "{line}");
+            let reply = upload.end();
+            assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")), "{how}");
+            assert_eq!(slow.reply().status, 200);
+            idle.assert_closed();
+            assert_eq!(stage.exit_status(), Some(0), "{how}");
+        });
+    }
+}
+
+#[test]
+fn new_connections_are_refused_while_it_stops() {
+    each(&["--quiet"], |stage| {
+        let upload = Upload::begin(stage);
+        stop_by("TERM", stage);
+        stopping(stage);
+        eventually("somebody still listens", || TcpStream::connect(stage.addr).is_err());
+        assert_eq!(upload.end().status, 200);
+        assert_eq!(stage.exit_status(), Some(0));
+    });
+}
+
+/// Each loop has a queue of its own, and each queue has clients in it when listening ends.
+#[cfg(target_os = "linux")] // elsewhere one may come between the last look into the queue and the end
+#[test]
+fn nobody_in_a_queue_is_reset() {
+    for binary in EVENT_LOOPS {
+        for clients in [8, 8, 150] {
+            let mut stage = Stage::start(binary, &["--quiet"]);
+            let addr = stage.addr;
+            let ask = move || iter::from_fn(|| ask_alone(addr)).collect::<Vec<_>>();
+            let asking: Vec<_> = (0..clients).map(|_| thread::spawn(ask)).collect();
+            stage.signal("TERM");
+            let answers: Vec<_> = asking.into_iter().flat_map(|client| client.join().unwrap()).collect();
+            assert_eq!(stage.exit_status(), Some(0));
+            let resets = answers.iter().filter(|answer| answer.is_empty()).count();
+            assert_eq!(resets, 0, "{binary}: of {} answers", answers.len());
+        }
+    }
+}
+
+#[test]
+fn half_a_head_does_not_delay_the_end() {
+    each(&["--quiet", "--header-timeout", "10m", "--grace", "10m"], |stage| {
+        let mut half = stage.connect();
+        half.send(get("/hello") + "GET /hello HTTP/1.1\r\nHost: h\r\n");
+        assert_eq!(half.reply().status, 200);
+        stop_by("TERM", stage);
+        let reply = half.reply();
+        assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")));
+        half.assert_closed();
+        assert_eq!(stage.exit_status(), Some(0));
+    });
+}
+
+#[test]
+fn out_of_time_requests_are_cancelled_and_answered() {
+    let flags = ["--quiet", "--threads", "1", "--grace", "300ms", "--body-timeout", "10m"];
+    each(&flags, |stage| {
+        let began = Instant::now();
+        let mut half = stage.connect();
+        half.send(get("/hello") + "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
+        assert_eq!(half.reply().status, 200);
+        let mut running = stage.connect();
+        running.send(ENDLESS);
+        let mut queued = stage.connect();
+        queued.send(ENDLESS);
+        stop_by("TERM", stage);
+        for client in [&mut running, &mut half, &mut queued] {
+            assert_eq!(client.reply().status, 503);
+            client.assert_closed();
+        }
+        assert_eq!(stage.exit_status(), Some(3));
+        assert!(began.elapsed() < Duration::from_secs(50), "something ran to its end");
+    });
+}
+
+#[test]
+fn a_deaf_client_does_not_outlive_the_grace_period() {
+    let root = tempfile::tempdir().unwrap();
+    fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
+    let root = root.path().to_str().unwrap();
+    each(&["--write-timeout", "10m", "--grace", "200ms", "--root", root], |stage| {
+        let mut deaf = stage.connect();
+        deaf.send(get("/large.bin"));
+        deaf.stream.read_exact(&mut [0; 100]).unwrap();
+        stop_by("INT", stage);
+        assert_eq!(stage.exit_status(), Some(3));
+        let mut log = iter::from_fn(|| stage.log_line_or_end());
+        assert!(log.any(|line| line.contains("/large.bin") && line.ends_with(" cut off")));
+    });
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    each(&["--quiet", "--grace", "10m"], |stage| {
+        let mut running = stage.connect();
+        running.send(ENDLESS);
+        let _upload = Upload::begin(stage);
+        stop_by("TERM", stage);
+        stopping(stage);
+        stage.signal("TERM");
+        assert_eq!(stage.exit_status(), Some(143));
+    });
+}
+
+#[test]
+fn an_idle_server_stops_at_once() {
+    for how in ["INT", "TERM", "POST"] {
+        each(&["--quiet", "--grace", "10m"], |stage| {
+            let mut idle = stage.connect();
+            assert_eq!(idle.get("/hello").status, 200);
+            stop_by(how, stage);
+            assert_eq!(stage.exit_status(), Some(0), "{how}");
+        });
+    }
+}
+
+/// Several sockets may share an address if all of them allow it. Two servers must not do so by accident.
+#[test]
+fn a_second_server_does_not_share_the_address() {
+    let first = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "2"]);
+    let addr = first.addr.to_string();
+    let mut second = std::process::Command::new(MULTI_REACTOR);
+    let output = crate::support::output_of(second.args(["--loops", "2", "--addr", &addr]));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is taken by another program"));
+    first.assert_alive();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn each_loop_has_its_share_of_the_clients() {
+    let stage = Stage::start(MULTI_REACTOR, &["--loops", "2"]);
+    for _ in 0..64 {
+        stage.assert_alive();
+    }
+    let threads: std::collections::HashSet<_> =
+        (0..64).map(|_| stage.log_line().rsplit(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(threads.len(), 2, "{threads:?}");
+}
