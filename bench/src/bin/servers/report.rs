@@ -58,7 +58,7 @@ pub(crate) fn table(ours: &Team, peers: &[Team]) {
     }
     println!("  {:<26}{:>9}{:>9}", "ours to theirs", "answers", "CPU");
     for team in peers {
-        let shown = |quantity: Quantity| number(quantity.ratio(ours, team), 2);
+        let shown = |quantity: Quantity| number(quantity.ratio(ours, team), 3);
         println!(
             "  {:<26}{:>9}{:>9}  {}",
             team.side.name(),
