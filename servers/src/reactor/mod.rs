@@ -297,22 +297,24 @@ impl Reactor {
         self.stats.set_connections(self.connections.len());
     }
 
-    /// Accepts those that wait, and gives each its first turn: often its request is here already.
+    /// Accepts those that wait, and gives each its first turn: often its request is here already. Some are over by then, and
+    /// the system need not be asked to tell of changes on them.
     fn accept(&mut self) {
         for _ in 0..ACCEPTS {
             let Some((socket, peer)) = self.acceptor.accept(self.turn.now) else { break };
             let number = OPENED.fetch_add(1, Ordering::Relaxed);
-            let connection = Connection::new(socket, peer, number, &self.turn);
-            let place = self.connections.insert(connection);
+            let place = self.connections.insert(Connection::new(socket, peer, number, &self.turn));
+            self.stats.has_accepted(self.connections.len());
             let connection = &mut self.connections[place];
             connection.place = place;
-            let interest = Interest::READABLE | Interest::WRITABLE;
-            if self.poll.registry().register(&mut connection.socket, Token(place), interest).is_err() {
-                self.connections.remove(place);
-                continue;
+            let mut next = connection.turn(&mut self.turn);
+            if next != Next::Close {
+                let interest = Interest::READABLE | Interest::WRITABLE;
+                // What has changed since its turn, it tells at once.
+                let told = self.poll.registry().register(&mut connection.socket, Token(place), interest);
+                next = if told.is_ok() { next } else { Next::Close };
             }
-            self.stats.has_accepted(self.connections.len());
-            self.give_turn(place);
+            self.after_turn(place, next);
         }
         self.acceptor.close_if_quiet(self.turn.now);
     }
