@@ -7,6 +7,7 @@ use crate::lifecycle::{Upload, stop_by, stopping};
 #[cfg(target_os = "linux")]
 use crate::support::eventually;
 use crate::support::{BOUNDED, Client, Stage, once_of_five};
+use std::io::Read;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -262,24 +263,32 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
     assert_eq!(stage.exit_status(), Some(0));
 }
 
+/// The process ends two seconds after the grace, whatever its threads do: on a very busy machine that may be before they
+/// have told their clients. So one of five attempts has to do.
 #[test]
 fn out_of_time_everybody_is_cancelled_and_told_also_by_the_accepting_thread() {
     for policy in ["caller-runs", "block"] {
-        let mut stage = start(policy, &["--quiet", "--grace", "300ms"]);
-        let (upload, waiting) = saturate(&stage);
-        let next = match policy {
-            "caller-runs" => Upload::begin(&stage).into_client(),
-            _ => ask(&stage),
-        };
-        let began = Instant::now();
-        stop_by("TERM", &stage);
-        for mut client in [next, upload.into_client(), waiting] {
-            assert_eq!(client.reply().status, 503, "{policy}");
-            client.assert_closed();
-        }
-        assert_eq!(stage.exit_status(), Some(3), "{policy}");
-        assert!(began.elapsed() < Duration::from_mins(1), "something ran to its end");
+        assert!((0..5).any(|_| everybody_is_told_out_of_time(policy)), "{policy}: never was everybody told");
     }
+}
+
+fn everybody_is_told_out_of_time(policy: &str) -> bool {
+    let mut stage = start(policy, &["--quiet", "--grace", "300ms"]);
+    let (upload, waiting) = saturate(&stage);
+    let next = match policy {
+        "caller-runs" => Upload::begin(&stage).into_client(),
+        _ => ask(&stage),
+    };
+    let began = Instant::now();
+    stop_by("TERM", &stage);
+    let is_told = |mut client: Client| {
+        let mut answer = String::new();
+        client.stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 503 ")
+    };
+    let told = [next, upload.into_client(), waiting].map(is_told);
+    assert_eq!(stage.exit_status(), Some(3), "{policy}");
+    assert!(began.elapsed() < Duration::from_mins(1), "something ran to its end");
+    told == [true; 3]
 }
 
 /// Clients that were refused and stay keep a descriptor each. They have to go for the next ones, who are told as they were.
