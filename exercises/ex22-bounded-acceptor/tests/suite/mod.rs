@@ -99,6 +99,9 @@ pub fn who_finds_no_place_is_refused_at_once() {
     clients[2].until_answered(REFUSED_AT_ONCE);
     until_back(&running, 4, REFUSED_AT_ONCE);
     clients[2].must_be(Fate::Refused, "2 places, both taken, and a third client", REFUSED_AT_ONCE);
+    if clients[2].refused_on() != Some(running.loops[0].thread().id()) {
+        fail("client 3 is refused, and on another thread than that of the accept loop", REFUSED_AT_ONCE);
+    }
     below.desk.run_all(HANDED_OVER);
     for client in &clients[..2] {
         client.must_be(Fate::Served, "the executor has called all that it was given", REFUSED_AT_ONCE);
@@ -229,19 +232,41 @@ pub fn an_accept_that_fails_takes_no_place() {
 }
 
 pub fn loops_share_the_places() {
-    for when_full in BOTH {
-        // Each loop serves on its own thread: the executor calls at once.
-        let running = Running::start(AtOnce::new(false), 1, when_full, 2);
-        let clients = [1, 2].map(Client::new);
-        clients.iter().for_each(|client| running.door.connect(client));
-        clients.iter().for_each(|client| client.until_answered(COMES_BACK));
-        let served = clients.iter().filter(|client| client.fate() == Fate::Served).count();
-        if served == 0 || (when_full == WhenFull::Wait && served < 2) {
-            let fates = clients.each_ref().map(|client| client.fate());
-            fail(&format!("1 place, {when_full:?}, and two clients: {fates:?}"), REFUSED_AT_ONCE);
-        }
-        running.end();
+    // Each loop serves on its own thread: the executor calls at once.
+    let running = Running::start(AtOnce::new(false), 1, WhenFull::Wait, 2);
+    let clients = [1, 2].map(Client::new);
+    clients.iter().for_each(|client| running.door.connect(client));
+    for client in &clients {
+        client.until_answered(COMES_BACK);
+        client.must_be(Fate::Served, "1 place, two loops that wait for it, and two clients", ONE_TOO_MANY);
     }
+    running.end();
+
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Refuse, 2);
+    let clients = [1, 2, 3, 4, 5].map(Client::new);
+    running.door.connect(&clients[0]);
+    until_back(&running, 3, HANDED_OVER);
+    clients[0].must_be(Fate::Accepted, "2 loops, 1 place that is free, and 1 client", WHEN_IT_COMES);
+    let full = &clients[1..=2];
+    full.iter().for_each(|client| running.door.connect(client));
+    until_back(&running, 5, REFUSED_AT_ONCE);
+    for client in full {
+        client.must_be(Fate::Refused, "2 loops, 1 place that is taken, and 2 clients at once", ONE_TOO_MANY);
+    }
+    below.desk.run_all(HANDED_OVER);
+    let free = &clients[3..];
+    free.iter().for_each(|client| running.door.connect(client));
+    until_back(&running, 7, REFUSED_AT_ONCE);
+    let refused = free.iter().filter(|client| client.fate() == Fate::Refused).count();
+    if refused != 1 {
+        let cause = if refused == 0 { ONE_TOO_MANY } else { WHEN_IT_COMES };
+        fail(
+            &format!("2 loops, 1 place that is free, 2 clients at once: {refused} of them are refused"),
+            cause,
+        );
+    }
+    running.end();
 }
 
 pub fn each_free_place_brings_a_loop() {
@@ -328,17 +353,28 @@ pub fn stop_ends_loops_that_wait_for_a_place() {
 }
 
 pub fn stop_waits_for_nobody() {
-    let (below, gate) = (Counted::new(), Gate::new());
-    below.desk.decide_at(&gate, true);
+    let (below, decides) = (Counted::new(), Gate::new());
+    below.desk.decide_at(&decides, true);
     let running = Running::start(Arc::clone(&below), 1, WhenFull::Refuse, 1);
     let client = Client::new(1);
     running.door.connect(&client);
-    gate.until_reached(HANDED_OVER);
+    decides.until_reached(HANDED_OVER);
     at_once("stop()", STOP_WAITS, || running.acceptor.stop());
-    gate.open();
+    decides.open();
     running.loops_return(STOP);
     below.desk.run_all(HANDED_OVER);
     client.must_be(Fate::Served, "the executor has called all that it was given", AS_BEFORE);
+
+    let (below, slow) = (Counted::new(), Gate::new());
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Refuse, 1);
+    let clients = [Client::new(1), Client::that(2, slow.passes())];
+    clients.iter().for_each(|client| running.door.connect(client));
+    slow.until_reached(REFUSED_AT_ONCE);
+    at_once("stop()", STOP_WAITS, || running.acceptor.stop());
+    slow.open();
+    running.loops_return(STOP);
+    below.desk.run_all(HANDED_OVER);
+    clients[0].must_be(Fate::Served, "the executor has called all that it was given", AS_BEFORE);
 }
 
 pub fn nobody_who_was_accepted_is_lost() {

@@ -32,6 +32,7 @@ pub struct Client {
     work: Shared<Option<Job>>,
     has_work: bool,
     panics: bool,
+    refused_on: Shared<Option<thread::ThreadId>>,
     pub answered: Counter,
 }
 
@@ -41,7 +42,7 @@ impl Client {
         Arc::new(Self::with(number, None, false))
     }
 
-    /// One whose request does this.
+    /// One whose request, or refusal, does this.
     pub fn that(number: usize, work: Job) -> Arc<Self> {
         Arc::new(Self::with(number, Some(work), false))
     }
@@ -58,7 +59,21 @@ impl Client {
         if has_work {
             work.with(|now| *now = given);
         }
-        Self { name, fate: Shared::default(), work, has_work, panics, answered }
+        Self {
+            name,
+            fate: Shared::default(),
+            work,
+            has_work,
+            panics,
+            refused_on: Shared::default(),
+            answered,
+        }
+    }
+
+    fn works(&self) {
+        if let Some(work) = self.has_work.then(|| self.work.with(Option::take)).flatten() {
+            work();
+        }
     }
 
     fn now_is(&self, fate: Fate) {
@@ -69,6 +84,11 @@ impl Client {
 
     pub fn fate(&self) -> Fate {
         self.fate.with(|fate| *fate)
+    }
+
+    /// The thread on which it was refused.
+    pub fn refused_on(&self) -> Option<thread::ThreadId> {
+        self.refused_on.with(|on| *on)
     }
 
     pub fn until_answered(&self, cause: &str) {
@@ -102,9 +122,7 @@ impl Connection for Link {
                 ONE_TOO_MANY,
             );
         }
-        if let Some(work) = self.client.has_work.then(|| self.client.work.with(Option::take)).flatten() {
-            work();
-        }
+        self.client.works();
         thread::yield_now(); // until it has its answer, its place is taken
         if self.client.panics {
             self.leaves(Fate::Panicked);
@@ -114,7 +132,9 @@ impl Connection for Link {
     }
 
     fn refuse(self) {
+        self.client.works();
         thread::yield_now(); // the same
+        self.client.refused_on.with(|on| *on = Some(thread::current().id()));
         self.leaves(Fate::Refused);
     }
 }

@@ -39,9 +39,9 @@ fn ends(client: &mut Client, expected: Next, cause: &str) {
 }
 
 pub fn lines_are_answered_in_order() {
-    let mut client = Client::new(vec![Bytes(b"a\nbc\n\nd\n")], vec![], WIDE);
+    let mut client = Client::new(vec![Bytes(b"a\nb c \n\nd\n")], vec![], WIDE);
     ends(&mut client, WAITS_TO_READ, GOES_ON);
-    client.has_got("A\nBC\n\nD\n", ONE_ANSWER);
+    client.has_got("A\nB C \n\nD\n", ONE_ANSWER);
 }
 
 pub fn however_the_input_is_cut() {
@@ -193,7 +193,7 @@ pub fn an_interrupted_call_is_tried_again() {
 
 pub fn a_request_that_is_too_long_ends_it() {
     let limits = Limits { line: 2, ..NARROW };
-    for pieces in cuts(b"ab\ncde\n") {
+    for pieces in cuts(b"ab\ncde\n").into_iter().chain([vec![&b"ab\ncde\nf\n"[..]]]) {
         let input: Vec<_> = pieces.iter().map(|piece| Bytes(piece)).collect();
         let mut client = Client::new(input, vec![Room(1), Block, Room(100)], limits);
         ends(&mut client, Next::Close(End::TooLong), TOO_LONG);
