@@ -30,8 +30,12 @@ fn main() {
         let wrong = || exercise.wrong.iter().map(|wrong| (wrong.file.clone(), exercise.wrong_answer(wrong)));
         let package = env::var("CARGO_PKG_NAME").unwrap();
         let answers: Vec<_> = match (package.as_str(), exercise.model) {
-            ("exercises-proof-model", Model::Threads) => iter::once(stub()).chain(wrong()).collect(),
-            ("exercises-proof-solutions", Model::Threads) => iter::once(solution()).chain(right()).collect(),
+            ("exercises-proof-model", Model::Threads | Model::Single) => {
+                iter::once(stub()).chain(wrong()).collect()
+            }
+            ("exercises-proof-solutions", Model::Threads | Model::Single) => {
+                iter::once(solution()).chain(right()).collect()
+            }
             ("exercises-proof-memory", Model::Memory) => {
                 [stub(), solution()].into_iter().chain(right()).chain(wrong()).collect()
             }

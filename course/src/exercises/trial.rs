@@ -36,6 +36,7 @@ impl Learner {
         say(&paragraph("", &exercise.what_is_wrong(mistake)?));
         let schedules = match exercise.model {
             Model::Threads => "thousands of schedules",
+            Model::Single => "the one schedule that there is",
             Model::Memory => "all schedules",
         };
         say(&format!(

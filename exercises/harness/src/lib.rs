@@ -50,7 +50,8 @@ mod watch;
 mod worker;
 
 pub use recorder::{
-    aside, at_once, expect, fail, live_threads, locks_found_taken, notifications, step, waits_so_far,
+    aside, at_once, begin_trial, expect, fail, live_threads, locks_found_taken, notifications, step,
+    waits_so_far,
 };
 pub use worker::{Worker, next_job};
 

@@ -17,7 +17,7 @@ use exercises_protocol::schedule::{Action, Event};
 
 pub(crate) use property::{Census, PANICS, census, expecting};
 pub use property::{
-    aside, at_once, expect, live_threads, locks_found_taken, notifications, step, waits_so_far,
+    aside, at_once, begin_trial, expect, live_threads, locks_found_taken, notifications, step, waits_so_far,
 };
 pub use verdict::fail;
 pub(crate) use verdict::{fail_escaped, fail_hung, fail_out_of_time, fail_panicked};

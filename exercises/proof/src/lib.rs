@@ -110,7 +110,7 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
     let mut plan = Vec::new();
     let rounds = match exercise.model {
         Model::Threads => rounds,
-        Model::Memory => 1, // each has all schedules
+        Model::Single | Model::Memory => 1, // each has all schedules
     };
     for round in 0..rounds {
         for property in &exercise.properties {

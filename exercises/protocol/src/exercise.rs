@@ -51,6 +51,9 @@ pub enum Model {
     /// Locks and threads, on thousands of schedules. Every thread sees what the last one did.
     #[default]
     Threads,
+    /// The same, with a single thread: there is one schedule, and the properties try something else, such as all ways to cut an
+    /// input.
+    Single,
     /// Atomics, on all schedules of a few steps. A thread sees whatever the orderings allow.
     Memory,
 }

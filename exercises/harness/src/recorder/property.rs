@@ -12,6 +12,12 @@ pub fn step(what: &str) {
 /// What a job does that is meant to panic.
 pub(crate) const PANICS: &str = "panics, on purpose";
 
+/// Another trial of the same run begins: what was recorded until now is forgotten, so that a picture shows one trial. For a
+/// property that has no threads and tries many cases.
+pub fn begin_trial() {
+    recorder().events.clear();
+}
+
 // What follows is generic in the call and compiled anew for every call in every answer; so it does nothing itself.
 
 /// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely cause if it does

@@ -1,0 +1,100 @@
+//! A bounded acceptor: between an accept loop and a pool, with so many places for clients and a policy for when all are taken.
+//!
+//! This is the only file to edit. `cargo test -p ex22-bounded-acceptor` checks it.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// Where clients connect. The tests bring their own, without a network.
+pub trait Listener: Send + Sync + 'static {
+    type Connection: Connection;
+
+    /// Waits for the next client. Several threads may.
+    fn accept(&self) -> Accepted<Self::Connection>;
+
+    /// Lets nobody in any more, and brings back every thread that waits in `accept`. Closing it twice is harmless.
+    fn close(&self);
+}
+
+/// What `accept` returns.
+pub enum Accepted<C> {
+    Client(C),
+    /// A client has gone before it was let in. That happens; others will come.
+    Failed,
+    /// The listener is closed. Nobody will come.
+    Closed,
+}
+
+/// A client that was accepted, and wants an answer.
+pub trait Connection: Send + 'static {
+    /// Reads the request and answers it. That takes its time, and may panic.
+    fn serve(self);
+
+    /// Answers that there is no room: a 503. Takes no long time, and does not panic.
+    /// A connection that is only dropped hangs up without a word.
+    fn refuse(self);
+}
+
+/// What the executor is to do.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called some time later, or before `execute` returns, on this thread
+    /// or on another one; or, if the executor ends before that, it is dropped. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// What becomes of the next client when all places are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// It is accepted and refused at once.
+    Refuse,
+    /// It is not accepted until a place is free.
+    Wait,
+}
+
+// ----- Yours. -----
+
+/// Accepts clients and hands them to an executor, with so many at most under way.
+pub struct Acceptor<L, E> {
+    listener: L,
+    below: E,
+    when_full: WhenFull,
+    // What has a client's job to bring back when it ends, and how does it get there?
+}
+
+// In which ways can a job end? What becomes of a connection that a closure has captured, if the closure is dropped and not called?
+
+impl<L: Listener, E: Executor> Acceptor<L, E> {
+    /// Makes one that has so many places, at least one. It accepts as soon as somebody calls `run`.
+    pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
+        todo!("keep all of it, with so many places that are free")
+    }
+
+    /// The accept loop, on the calling thread. Returns after `stop`, or when the listener is closed.
+    ///
+    /// Several threads may call it. They share the places.
+    pub fn run(&self) {
+        todo!(
+            "accept clients, give each a place and hand it to the executor; and when all places are taken, do as `when_full` says"
+        )
+    }
+
+    /// Has nobody accepted any more, and `run` return. Waits for nobody: clients that were accepted are served as before.
+    ///
+    /// Any thread may call it, a client's request as well, and twice.
+    pub fn stop(&self) {
+        todo!("close the listener, and wake whoever waits for a place")
+    }
+}

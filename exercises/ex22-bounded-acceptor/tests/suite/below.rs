@@ -1,0 +1,61 @@
+//! The executors below: those of the harness, and one that drops what it has taken.
+
+use super::super::exercise::{Executor, Job, Refused};
+use crate::below::{AtOnce, Desk};
+use crate::probe::{Counter, Shared};
+use crate::sync::Arc;
+
+impl Executor for Arc<AtOnce> {
+    fn execute(&self, job: Job) -> Result<(), Refused> {
+        self.submit(job).map_err(Refused)
+    }
+}
+
+/// A desk that counts what it is given, taken or not.
+pub struct Counted {
+    pub desk: Arc<Desk>,
+    pub given: Counter,
+}
+
+impl Counted {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            desk: Desk::new(),
+            given: Counter::new("the accept loop to hand a client to the executor"),
+        })
+    }
+}
+
+impl Executor for Arc<Counted> {
+    fn execute(&self, job: Job) -> Result<(), Refused> {
+        let answer = self.desk.submit(job).map_err(Refused);
+        self.given.add();
+        answer
+    }
+}
+
+/// Takes what it is given and never calls it, as a pool that has come to its end.
+pub struct Dropping {
+    jobs: Shared<Vec<Job>>,
+    pub taken: Counter,
+}
+
+impl Dropping {
+    pub fn new() -> Arc<Self> {
+        let taken = Counter::new("the accept loop to hand a client to the executor");
+        Arc::new(Self { jobs: Shared::default(), taken })
+    }
+
+    pub fn drop_all(&self) {
+        exercises_harness::step("the executor drops what it has taken, and calls none of it");
+        drop(self.jobs.with(std::mem::take));
+    }
+}
+
+impl Executor for Arc<Dropping> {
+    fn execute(&self, job: Job) -> Result<(), Refused> {
+        self.jobs.with(|jobs| jobs.push(job));
+        self.taken.add();
+        Ok(())
+    }
+}

@@ -1,0 +1,397 @@
+//! The properties of a bounded acceptor, each a function. `exercise.toml` lists them and says what each promises.
+
+use exercises_harness::{at_once, expect, fail, live_threads, step};
+
+use super::exercise::{Listener, WhenFull};
+use crate::below::{AtOnce, Gate, on_a_thread};
+use crate::probe::{Counter, others_come_to_rest, until_others_wait};
+use crate::sync::{Arc, thread};
+
+mod below;
+mod world;
+
+use below::{Counted, Dropping};
+use world::{Client, Fate, Running, accept_loop, returns};
+
+const HANDED_OVER: &str = "the accept loop hands each client to the executor and comes back for the next one. A request runs where the \
+                           executor calls it: not on the accept loop's thread, and on no thread of yours";
+const SIDE_BY_SIDE: &str = "the executor calls two jobs on two threads, and each request waits for the other: nothing of yours may keep them apart, \
+                            no lock either";
+const ONE_TOO_MANY: &str = "a place is taken from before the executor is given the client until the client has its answer, by one client at \
+                            a time. To look for a place and to take it is one step, and what a closure does not use it does not keep";
+const PLACE_FIRST: &str = "with `Wait`, nobody is accepted without a place, not even to be held until one is free. So the place comes \
+                           first, and then accept(); a place that was only looked at may be gone by then; and it is not free before \
+                           its client has the answer";
+const REFUSED_AT_ONCE: &str = "with `Refuse`, who comes when all places are taken is refused at once, by the accept loop itself: nobody waits for a \
+                               place, and nobody is put into a queue of yours";
+const WHEN_IT_COMES: &str = "what counts is whether a place is free when the client comes. accept() may return an hour after you looked: look \
+                             when it has returned";
+const COMES_BACK: &str = "a place was taken and has not come back, or whoever waits for it was not woken. A place has to come back \
+                          in whatever way a client's job ends: it returns, it panics, the executor refuses it, or drops it. A \
+                          Drop is told in every case";
+const ONCE: &str = "a place comes back once: with a guard that does it, nothing else does, and one that is taken by nobody does not come back at all";
+const LOST: &str = "who was accepted is served or refused, wherever it is when something ends. If the executor refuses a job, or drops it, \
+                    what the job has captured goes with it: refuse such a client. A Drop is told in every case. And who was accepted \
+                    at the moment of stop() is no exception";
+const FAILED: &str = "a client has gone before it was accepted, and that is all: there is none to be served, so the place that was taken for it, if \
+                      any was, is free again, and the accept loop goes on";
+const EACH_PLACE: &str = "two places are free, two loops waited for one, and the executor keeps one of the loops waiting: the other one has to go on. \
+                          Each place that comes back wakes a loop, also if another place was free before; and no loop waits for \
+                          the other's execute()";
+const FOR_NOBODY: &str = "the listener was closed, and a loop ended that had a place and no client: that place must be free again, since another \
+                          loop may wait for it";
+const CALLED_AT_ONCE: &str = "the executor may call a job before its execute() returns, and a job gives back its place, or calls stop(). So no lock \
+                              is held that these need while execute() runs";
+const STOP: &str = "after stop(), run() returns: from accept(), which only close() ends; from the wait for a place, whoever waits there, \
+                    and they may be several; and before that wait, if stop() came first. Change what a loop looks at under the lock \
+                    under which it looks, and wake all of them";
+const STOP_WAITS: &str = "stop() waits for nobody: not for requests, and not for an executor that takes its time. So no lock is held \
+                          that it needs while accept(), execute(), serve() or refuse() run";
+const AS_BEFORE: &str =
+    "the executor had this client before stop(): it is served as if nobody had stopped anything";
+const SPINS: &str = "an accept loop that waits for a place must not look again and again: wait on a Condvar";
+
+const BOTH: [WhenFull; 2] = [WhenFull::Refuse, WhenFull::Wait];
+
+/// Waits until the executor was given so many.
+fn until_given(below: &Counted, clients: usize, cause: &str) {
+    expect("waiting for the executor to be given a client", cause, || below.given.wait_for(clients));
+}
+
+/// Waits until the accept loop has called `accept` so often.
+fn until_back(running: &Running<Arc<Counted>>, calls: usize, cause: &str) {
+    expect("waiting for the accept loop to come back", cause, || running.door.accepts.wait_for(calls));
+}
+
+pub fn clients_are_handed_to_the_executor() {
+    let (below, both) = (Counted::new(), Arc::new(Counter::new("both requests to run")));
+    let running = Running::start(Arc::clone(&below), 2, WhenFull::Wait, 1);
+    let clients = [1, 2].map(|number| {
+        let both = Arc::clone(&both);
+        Client::that(number, Box::new(move || meets(&both)))
+    });
+    clients.iter().for_each(|client| running.door.connect(client));
+    until_given(&below, 2, HANDED_OVER);
+    for client in &clients {
+        client.must_be(Fate::Accepted, "the executor has called nothing yet", HANDED_OVER);
+    }
+    let other = below.desk.run_one_elsewhere();
+    below.desk.run_all(SIDE_BY_SIDE);
+    if let Some(other) = other {
+        expect("what the executor was given", SIDE_BY_SIDE, || drop(other.join()));
+    }
+    for client in &clients {
+        client.must_be(Fate::Served, "the executor has called all that it was given", HANDED_OVER);
+    }
+    running.end();
+}
+
+fn meets(both: &Counter) {
+    both.add();
+    both.wait_for(2);
+}
+
+pub fn who_finds_no_place_is_refused_at_once() {
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 2, WhenFull::Refuse, 1);
+    let clients = [1, 2, 3].map(Client::new);
+    clients.iter().for_each(|client| running.door.connect(client));
+    clients[2].until_answered(REFUSED_AT_ONCE);
+    until_back(&running, 4, REFUSED_AT_ONCE);
+    clients[2].must_be(Fate::Refused, "2 places, both taken, and a third client", REFUSED_AT_ONCE);
+    if clients[2].refused_on() != Some(running.loops[0].thread().id()) {
+        fail("client 3 is refused, and on another thread than that of the accept loop", REFUSED_AT_ONCE);
+    }
+    below.desk.run_all(HANDED_OVER);
+    for client in &clients[..2] {
+        client.must_be(Fate::Served, "the executor has called all that it was given", REFUSED_AT_ONCE);
+    }
+    running.end();
+}
+
+pub fn a_place_that_is_free_when_the_client_comes_is_taken() {
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Refuse, 1);
+    let clients = [1, 2].map(Client::new);
+    running.door.connect(&clients[0]);
+    until_given(&below, 1, HANDED_OVER);
+    until_back(&running, 2, HANDED_OVER);
+    below.desk.run_all(HANDED_OVER);
+    running.door.connect(&clients[1]);
+    until_back(&running, 3, WHEN_IT_COMES);
+    if clients[1].fate() == Fate::Refused {
+        fail("client 1 was served, then client 2 came, and it was refused", WHEN_IT_COMES);
+    }
+    below.desk.run_all(HANDED_OVER);
+    clients[1].must_be(Fate::Served, "the executor has called all that it was given", HANDED_OVER);
+    running.end();
+}
+
+pub fn nobody_is_accepted_before_a_place_is_free() {
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Wait, 1);
+    let clients = [1, 2].map(Client::new);
+    clients.iter().for_each(|client| running.door.connect(client));
+    until_given(&below, 1, HANDED_OVER);
+    until_others_wait("all places are taken, and the accept loop runs on and on", SPINS);
+    clients[1].must_be(Fate::Outside, "the only place is taken", PLACE_FIRST);
+    below.desk.run_all(HANDED_OVER);
+    until_given(&below, 2, COMES_BACK);
+    below.desk.run_all(HANDED_OVER);
+    for client in &clients {
+        client.must_be(Fate::Served, "the executor has called all that it was given", HANDED_OVER);
+    }
+    running.end();
+}
+
+/// Three clients and one place: the first has its answer, the second gets the place, and the third finds none.
+fn the_place_comes_back_once(when_full: WhenFull, first: &Arc<Client>, ends: impl FnOnce(&Counted)) {
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 1, when_full, 1);
+    let others = [2, 3].map(Client::new);
+    ends(&below);
+    running.door.connect(first);
+    until_given(&below, 1, HANDED_OVER);
+    if when_full == WhenFull::Wait {
+        running.door.connect(&others[0]); // and the loop waits for the place, or is about to
+    }
+    below.desk.run_all(HANDED_OVER);
+    first.until_answered(LOST);
+    if when_full == WhenFull::Refuse {
+        until_back(&running, 2, HANDED_OVER);
+        running.door.connect(&others[0]);
+        until_back(&running, 3, HANDED_OVER);
+        if others[0].fate() == Fate::Refused {
+            fail(
+                "client 1 has had its answer, and client 2 is refused: the only place is still taken",
+                COMES_BACK,
+            );
+        }
+    }
+    until_given(&below, 2, COMES_BACK);
+    running.door.connect(&others[1]);
+    if when_full == WhenFull::Refuse {
+        others[1].until_answered(ONCE);
+        others[1].must_be(Fate::Refused, "client 2 has the only place", ONCE);
+    } else if others_come_to_rest() && others[0].fate() == Fate::Accepted {
+        others[1].must_be(Fate::Outside, "client 2 has the only place", ONCE);
+    }
+    below.desk.run_all(HANDED_OVER);
+    others[0].must_be(Fate::Served, "the executor has called all that it was given", HANDED_OVER);
+    running.end();
+    below.desk.run_all(HANDED_OVER);
+}
+
+pub fn a_request_that_panics_gives_its_place_back() {
+    let first = Client::that_panics(1);
+    the_place_comes_back_once(WhenFull::Wait, &first, |_| {});
+}
+
+pub fn whom_the_executor_refuses_is_refused() {
+    let (first, gate) = (Client::new(1), Gate::new());
+    gate.open();
+    the_place_comes_back_once(WhenFull::Refuse, &first, |below| below.desk.decide_at(&gate, false));
+    first.must_be(Fate::Refused, "the executor has refused this client", LOST);
+}
+
+pub fn who_was_taken_and_never_called_is_refused() {
+    let below = Dropping::new();
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Wait, 1);
+    let clients = [1, 2].map(Client::new);
+    clients.iter().for_each(|client| running.door.connect(client));
+    expect("waiting for the executor to be given a client", HANDED_OVER, || below.taken.wait_for(1));
+    below.drop_all();
+    clients[0].until_answered(LOST);
+    clients[0].must_be(Fate::Refused, "the executor has dropped this client's job", LOST);
+    expect("waiting for the executor to be given client 2", COMES_BACK, || below.taken.wait_for(2));
+    below.drop_all();
+    running.end();
+}
+
+pub fn an_accept_that_fails_takes_no_place() {
+    for when_full in BOTH {
+        let below = Counted::new();
+        let running = Running::start(Arc::clone(&below), 1, when_full, 1);
+        let clients = [1, 2].map(Client::new);
+        running.door.fail_to_connect(2);
+        running.door.connect(&clients[0]);
+        until_given(&below, 1, FAILED);
+        if when_full == WhenFull::Refuse {
+            running.door.connect(&clients[1]);
+            clients[1].until_answered(FAILED);
+            clients[1].must_be(
+                Fate::Refused,
+                "accept() has failed twice, and client 1 has the only place",
+                FAILED,
+            );
+        }
+        below.desk.run_all(HANDED_OVER);
+        clients[0].must_be(Fate::Served, "the executor has called all that it was given", FAILED);
+        running.end();
+    }
+}
+
+pub fn loops_share_the_places() {
+    // Each loop serves on its own thread: the executor calls at once.
+    let running = Running::start(AtOnce::new(false), 1, WhenFull::Wait, 2);
+    let clients = [1, 2].map(Client::new);
+    clients.iter().for_each(|client| running.door.connect(client));
+    for client in &clients {
+        client.until_answered(COMES_BACK);
+        client.must_be(Fate::Served, "1 place, two loops that wait for it, and two clients", ONE_TOO_MANY);
+    }
+    running.end();
+
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Refuse, 2);
+    let clients = [1, 2, 3, 4, 5].map(Client::new);
+    running.door.connect(&clients[0]);
+    until_back(&running, 3, HANDED_OVER);
+    clients[0].must_be(Fate::Accepted, "2 loops, 1 place that is free, and 1 client", WHEN_IT_COMES);
+    let full = &clients[1..=2];
+    full.iter().for_each(|client| running.door.connect(client));
+    until_back(&running, 5, REFUSED_AT_ONCE);
+    for client in full {
+        client.must_be(Fate::Refused, "2 loops, 1 place that is taken, and 2 clients at once", ONE_TOO_MANY);
+    }
+    below.desk.run_all(HANDED_OVER);
+    let free = &clients[3..];
+    free.iter().for_each(|client| running.door.connect(client));
+    until_back(&running, 7, REFUSED_AT_ONCE);
+    let refused = free.iter().filter(|client| client.fate() == Fate::Refused).count();
+    if refused != 1 {
+        let cause = if refused == 0 { ONE_TOO_MANY } else { WHEN_IT_COMES };
+        fail(
+            &format!("2 loops, 1 place that is free, 2 clients at once: {refused} of them are refused"),
+            cause,
+        );
+    }
+    running.end();
+}
+
+pub fn each_free_place_brings_a_loop() {
+    let (below, gate) = (Counted::new(), Gate::new());
+    let running = Running::start(Arc::clone(&below), 2, WhenFull::Wait, 2);
+    let clients = [1, 2, 3, 4].map(Client::new);
+    clients.iter().for_each(|client| running.door.connect(client));
+    until_given(&below, 2, HANDED_OVER);
+    others_come_to_rest();
+    below.desk.decide_at(&gate, true);
+    let other = below.desk.run_one_elsewhere();
+    below.desk.run_all(HANDED_OVER); // both places are free now, and one of the loops will be kept at the gate
+    until_given(&below, 3, EACH_PLACE);
+    gate.open();
+    if let Some(other) = other {
+        expect("what the executor was given", HANDED_OVER, || drop(other.join()));
+    }
+    until_given(&below, 4, HANDED_OVER);
+    running.end();
+    below.desk.run_all(HANDED_OVER);
+}
+
+pub fn a_loop_that_ends_keeps_no_place() {
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Wait, 2);
+    others_come_to_rest();
+    step("the listener is closed, and not by stop()");
+    running.door.close();
+    running.loops_return(FOR_NOBODY);
+}
+
+pub fn the_executor_may_call_at_once() {
+    let running = Running::start(AtOnce::new(false), 1, WhenFull::Refuse, 1);
+    let client = Client::new(1);
+    running.door.connect(&client);
+    client.until_answered(CALLED_AT_ONCE);
+    client.must_be(Fate::Served, "the executor calls what it is given at once", CALLED_AT_ONCE);
+    running.end();
+}
+
+pub fn a_request_may_stop_the_acceptor() {
+    let running = Running::start(AtOnce::new(false), 1, WhenFull::Wait, 1);
+    let acceptor = Arc::clone(&running.acceptor);
+    let stops = move || at_once("stop()", STOP_WAITS, || acceptor.stop());
+    let client = Client::that(1, Box::new(stops));
+    running.door.connect(&client);
+    client.until_answered(STOP_WAITS);
+    running.loops_return(STOP);
+}
+
+pub fn stop_ends_a_loop_that_waits_for_a_client() {
+    for when_full in BOTH {
+        let running = Running::start(Counted::new(), 1, when_full, 1);
+        let acceptor = Arc::clone(&running.acceptor);
+        at_once("stop()", STOP_WAITS, || acceptor.stop());
+        running.loops_return(STOP);
+        at_once("a second stop()", STOP_WAITS, || acceptor.stop());
+        returns(accept_loop(&acceptor), STOP); // there is nobody to accept
+        expect("waiting for the threads of the answer to end", STOP, || {
+            while live_threads() > 0 {
+                thread::yield_now();
+            }
+        });
+    }
+}
+
+pub fn stop_ends_loops_that_wait_for_a_place() {
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Wait, 2);
+    let clients = [1, 2].map(Client::new);
+    clients.iter().for_each(|client| running.door.connect(client));
+    until_given(&below, 1, HANDED_OVER);
+    at_once("stop()", STOP_WAITS, || running.acceptor.stop());
+    if others_come_to_rest() && running.loops.iter().any(|thread| !thread.is_finished()) {
+        fail(
+            "stop() has returned, nothing moves any more, and run() has not returned on one of two threads",
+            STOP,
+        );
+    }
+    running.loops_return(STOP);
+    below.desk.run_all(HANDED_OVER);
+    clients[0].must_be(Fate::Served, "the executor has called all that it was given", AS_BEFORE);
+    clients[1].must_be(Fate::StayedOutside, "the only place was taken until after stop()", PLACE_FIRST);
+}
+
+pub fn stop_waits_for_nobody() {
+    let (below, decides) = (Counted::new(), Gate::new());
+    below.desk.decide_at(&decides, true);
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Refuse, 1);
+    let client = Client::new(1);
+    running.door.connect(&client);
+    decides.until_reached(HANDED_OVER);
+    at_once("stop()", STOP_WAITS, || running.acceptor.stop());
+    decides.open();
+    running.loops_return(STOP);
+    below.desk.run_all(HANDED_OVER);
+    client.must_be(Fate::Served, "the executor has called all that it was given", AS_BEFORE);
+
+    let (below, slow) = (Counted::new(), Gate::new());
+    let running = Running::start(Arc::clone(&below), 1, WhenFull::Refuse, 1);
+    let clients = [Client::new(1), Client::that(2, slow.passes())];
+    clients.iter().for_each(|client| running.door.connect(client));
+    slow.until_reached(REFUSED_AT_ONCE);
+    at_once("stop()", STOP_WAITS, || running.acceptor.stop());
+    slow.open();
+    running.loops_return(STOP);
+    below.desk.run_all(HANDED_OVER);
+    clients[0].must_be(Fate::Served, "the executor has called all that it was given", AS_BEFORE);
+}
+
+pub fn nobody_who_was_accepted_is_lost() {
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), 2, WhenFull::Wait, 1);
+    let clients = [1, 2].map(Client::new);
+    let arriving = {
+        let (door, clients) = (Arc::clone(&running.door), clients.clone());
+        on_a_thread("clients", Box::new(move || clients.iter().for_each(|client| door.connect(client))))
+    };
+    at_once("stop()", STOP_WAITS, || running.acceptor.stop());
+    running.loops_return(STOP);
+    drop(arriving.join());
+    below.desk.run_all(HANDED_OVER);
+    for client in &clients {
+        if matches!(client.fate(), Fate::Outside | Fate::Accepted) {
+            fail(&format!("all is over, and {} is still {:?}", client.name, client.fate()), LOST);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Clients, a listener without a network, and accept loops on threads of their own: what the properties use.
+
+use std::collections::VecDeque;
+
+use exercises_harness::{aside, at_once, expect, fail, panic_on_purpose, step};
+
+use super::super::exercise::{Accepted, Acceptor, Connection, Executor, Job, Listener, WhenFull};
+use super::{LOST, ONE_TOO_MANY, PLACE_FIRST, STOP, STOP_WAITS};
+use crate::below::on_a_thread;
+use crate::probe::{Counter, Shared};
+use crate::sync::{Arc, thread};
+
+/// What has become of a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// It has not been accepted.
+    #[default]
+    Outside,
+    /// It was accepted, and has no answer.
+    Accepted,
+    Served,
+    /// Its request was begun, and panicked.
+    Panicked,
+    Refused,
+    /// It had not been accepted when the listener was closed, or came later.
+    StayedOutside,
+}
+
+pub struct Client {
+    pub name: String,
+    fate: Shared<Fate>,
+    work: Shared<Option<Job>>,
+    has_work: bool,
+    panics: bool,
+    refused_on: Shared<Option<thread::ThreadId>>,
+    pub answered: Counter,
+}
+
+impl Client {
+    /// One whose request is answered at once.
+    pub fn new(number: usize) -> Arc<Self> {
+        Arc::new(Self::with(number, None, false))
+    }
+
+    /// One whose request, or refusal, does this.
+    pub fn that(number: usize, work: Job) -> Arc<Self> {
+        Arc::new(Self::with(number, Some(work), false))
+    }
+
+    /// One whose request panics.
+    pub fn that_panics(number: usize) -> Arc<Self> {
+        Arc::new(Self::with(number, None, true))
+    }
+
+    fn with(number: usize, work: Option<Job>, panics: bool) -> Self {
+        let (given, work) = (work, Shared::default());
+        let answered = Counter::new("a client to have its answer");
+        let (name, has_work) = (format!("client {number}"), given.is_some());
+        if has_work {
+            work.with(|now| *now = given);
+        }
+        Self {
+            name,
+            fate: Shared::default(),
+            work,
+            has_work,
+            panics,
+            refused_on: Shared::default(),
+            answered,
+        }
+    }
+
+    fn works(&self) {
+        if let Some(work) = self.has_work.then(|| self.work.with(Option::take)).flatten() {
+            work();
+        }
+    }
+
+    fn now_is(&self, fate: Fate) {
+        step(&format!("{}: {fate:?}", self.name));
+        self.fate.with(|now| *now = fate);
+        self.answered.add();
+    }
+
+    pub fn fate(&self) -> Fate {
+        self.fate.with(|fate| *fate)
+    }
+
+    /// The thread on which it was refused.
+    pub fn refused_on(&self) -> Option<thread::ThreadId> {
+        self.refused_on.with(|on| *on)
+    }
+
+    pub fn until_answered(&self, cause: &str) {
+        expect("waiting for a client to have its answer", cause, || self.answered.wait_for(1));
+    }
+
+    /// Sees that this is what has become of it.
+    pub fn must_be(&self, fate: Fate, when: &str, cause: &str) {
+        if self.fate() != fate {
+            fail(&format!("{when}: {} is {:?}, and should be {fate:?}", self.name, self.fate()), cause);
+        }
+    }
+}
+
+pub struct Link {
+    client: Arc<Client>,
+    door: Arc<Door>,
+}
+
+impl Connection for Link {
+    fn serve(self) {
+        step(&format!("{}: its request begins", self.client.name));
+        let served = self.door.state.with(|state| {
+            state.being_served += 1;
+            state.being_served
+        });
+        if served > self.door.places {
+            let places = self.door.places;
+            fail(
+                &format!("{served} clients are served at once, and there are {places} places"),
+                ONE_TOO_MANY,
+            );
+        }
+        self.client.works();
+        thread::yield_now(); // until it has its answer, its place is taken
+        if self.client.panics {
+            self.leaves(Fate::Panicked);
+            panic_on_purpose();
+        }
+        self.leaves(Fate::Served);
+    }
+
+    fn refuse(self) {
+        self.client.works();
+        thread::yield_now(); // the same
+        self.client.refused_on.with(|on| *on = Some(thread::current().id()));
+        self.leaves(Fate::Refused);
+    }
+}
+
+impl Link {
+    fn leaves(&self, fate: Fate) {
+        self.door.state.with(|state| {
+            state.without_answer -= 1;
+            state.being_served -= usize::from(fate != Fate::Refused);
+        });
+        self.client.now_is(fate);
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if self.client.fate() == Fate::Accepted {
+            let name = &self.client.name;
+            fail(&format!("{name} was accepted, and its connection is dropped without an answer"), LOST);
+        }
+    }
+}
+
+/// A listener without a network: clients stand in a queue until they are accepted.
+pub struct Door {
+    state: Shared<State>,
+    places: usize,
+    /// So many at most are accepted and have no answer.
+    most: usize,
+    /// Clients that came, and the close.
+    events: Counter,
+    pub accepts: Counter,
+}
+
+/// All of it behind one lock: each is a step of the model.
+#[derive(Default)]
+struct State {
+    outside: VecDeque<Arc<Client>>,
+    /// So often, a client has gone before it is let in.
+    failures: usize,
+    is_closed: bool,
+    without_answer: usize,
+    being_served: usize,
+}
+
+impl Door {
+    pub fn connect(&self, client: &Arc<Client>) {
+        step(&format!("{} connects", client.name));
+        let is_closed = self.state.with(|state| {
+            if !state.is_closed {
+                state.outside.push_back(Arc::clone(client));
+            }
+            state.is_closed
+        });
+        if is_closed {
+            client.now_is(Fate::StayedOutside);
+        }
+        self.events.add();
+    }
+
+    /// So many connect and are gone at once.
+    pub fn fail_to_connect(&self, clients: usize) {
+        self.state.with(|state| state.failures = clients);
+        self.events.add();
+    }
+
+    /// Who is let in, without a look at who should be.
+    fn next(&self) -> Option<Accepted<Arc<Client>>> {
+        self.state.with(|state| {
+            if state.is_closed {
+                return Some(Accepted::Closed);
+            }
+            if let Some(less) = state.failures.checked_sub(1) {
+                state.failures = less;
+                return Some(Accepted::Failed);
+            }
+            let client = state.outside.pop_front()?;
+            state.without_answer += 1;
+            if state.without_answer > self.most {
+                let (name, places) = (&client.name, self.places);
+                let seen = format!(
+                    "{name} is accepted, and all {places} places are taken by clients without an answer"
+                );
+                fail(&seen, PLACE_FIRST);
+            }
+            Some(Accepted::Client(client))
+        })
+    }
+}
+
+impl Listener for Arc<Door> {
+    type Connection = Link;
+
+    fn accept(&self) -> Accepted<Link> {
+        self.accepts.add();
+        loop {
+            let seen = self.events.get();
+            match self.next() {
+                Some(Accepted::Closed) => return Accepted::Closed,
+                Some(Accepted::Failed) => {
+                    step("accept() fails");
+                    return Accepted::Failed;
+                }
+                Some(Accepted::Client(client)) => {
+                    step(&format!("{} is accepted", client.name));
+                    client.fate.with(|now| *now = Fate::Accepted);
+                    return Accepted::Client(Link { client, door: Arc::clone(self) });
+                }
+                None => self.events.wait_for(seen + 1),
+            }
+        }
+    }
+
+    fn close(&self) {
+        step("closes the listener");
+        let outside = self.state.with(|state| {
+            state.is_closed = true;
+            std::mem::take(&mut state.outside)
+        });
+        outside.iter().for_each(|client| client.now_is(Fate::StayedOutside));
+        self.events.add();
+    }
+}
+
+/// An acceptor whose loops run.
+pub struct Running<E> {
+    pub acceptor: Arc<Acceptor<Arc<Door>, E>>,
+    pub door: Arc<Door>,
+    pub loops: Vec<thread::JoinHandle<()>>,
+}
+
+impl<E: Executor + 'static> Running<E> {
+    pub fn start(below: E, places: usize, when_full: WhenFull, loops: usize) -> Self {
+        // With `Refuse`, each loop has one in its hands who is about to be refused.
+        let most = if when_full == WhenFull::Wait { places } else { places + loops };
+        let door = Arc::new(Door {
+            state: Shared::default(),
+            places,
+            most,
+            events: Counter::new("a client, or the listener to be closed"),
+            accepts: Counter::new("the accept loop to call accept()"),
+        });
+        let acceptor = Arc::new(Acceptor::new(Arc::clone(&door), below, places, when_full));
+        let loops = (0..loops).map(|_| accept_loop(&acceptor)).collect();
+        Self { acceptor, door, loops }
+    }
+
+    /// Stops it and waits for its loops, where the property is not about that.
+    pub fn end(self) {
+        aside(|| {
+            at_once("stop()", STOP_WAITS, || self.acceptor.stop());
+            self.loops_return(STOP);
+        });
+    }
+
+    pub fn loops_return(self, cause: &str) {
+        for thread in self.loops {
+            returns(thread, cause);
+        }
+    }
+}
+
+pub fn accept_loop<E: Executor + 'static>(acceptor: &Arc<Acceptor<Arc<Door>, E>>) -> thread::JoinHandle<()> {
+    let acceptor = Arc::clone(acceptor);
+    on_a_thread("accept loop", Box::new(move || acceptor.run()))
+}
+
+/// Waits until an accept loop has returned.
+pub fn returns(thread: thread::JoinHandle<()>, cause: &str) {
+    if expect("run()", cause, || thread.join()).is_err() {
+        let cause = "run() does not panic. That the executor refuses a client is nothing unusual, and neither is a request that panics";
+        fail("run() panicked", cause);
+    }
+}

@@ -1,0 +1,197 @@
+//! Wrong: a loop that ends because the listener is closed keeps the place that it had taken for the next client.
+//! The learner sees: another loop waits for that place for ever.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// Where clients connect. The tests bring their own, without a network.
+pub trait Listener: Send + Sync + 'static {
+    type Connection: Connection;
+
+    /// Waits for the next client. Several threads may.
+    fn accept(&self) -> Accepted<Self::Connection>;
+
+    /// Lets nobody in any more, and brings back every thread that waits in `accept`. Closing it twice is harmless.
+    fn close(&self);
+}
+
+/// What `accept` returns.
+pub enum Accepted<C> {
+    Client(C),
+    /// A client has gone before it was let in. That happens; others will come.
+    Failed,
+    /// The listener is closed. Nobody will come.
+    Closed,
+}
+
+/// A client that was accepted, and wants an answer.
+pub trait Connection: Send + 'static {
+    /// Reads the request and answers it. That takes its time, and may panic.
+    fn serve(self);
+
+    /// Answers that there is no room: a 503. Takes no long time, and does not panic.
+    /// A connection that is only dropped hangs up without a word.
+    fn refuse(self);
+}
+
+/// What the executor is to do.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The executor did not take the job. Here it is, and it was not called.
+pub struct Refused(pub Job);
+
+/// Calls jobs.
+pub trait Executor: Send + Sync {
+    /// Takes a job or refuses it. A job that it takes is called some time later, or before `execute` returns, on this thread
+    /// or on another one; or, if the executor ends before that, it is dropped. A panic of the job ends there.
+    fn execute(&self, job: Job) -> Result<(), Refused>;
+}
+
+/// What becomes of the next client when all places are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// It is accepted and refused at once.
+    Refuse,
+    /// It is not accepted until a place is free.
+    Wait,
+}
+
+// ----- Yours. -----
+
+/// Accepts clients and hands them to an executor, with so many at most under way.
+pub struct Acceptor<L, E> {
+    listener: L,
+    below: E,
+    when_full: WhenFull,
+    places: Arc<Places>,
+}
+
+/// Those that are free, and whether anybody still wants one.
+struct Places {
+    state: Mutex<State>,
+    /// A place is free, or the end has come.
+    changed: Condvar,
+}
+
+struct State {
+    free: usize,
+    stopped: bool,
+}
+
+/// One that is taken. It is free again when this is dropped.
+struct Place(Arc<Places>);
+
+/// A client that has a place. Dropped before anybody serves it, it is refused: wherever it was then.
+struct Guest<C: Connection> {
+    connection: Option<C>,
+    /// Dropped after `Guest::drop` has run, so the place is free only when the client has its answer.
+    place: Place,
+}
+
+impl<L: Listener, E: Executor> Acceptor<L, E> {
+    /// Makes one that has so many places, at least one. It accepts as soon as somebody calls `run`.
+    pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
+        Self { listener, below, when_full, places: Arc::new(Places::new(places)) }
+    }
+
+    /// The accept loop, on the calling thread. Returns after `stop`, or when the listener is closed.
+    ///
+    /// Several threads may call it. They share the places.
+    pub fn run(&self) {
+        loop {
+            let mut reserved = None;
+            if self.when_full == WhenFull::Wait {
+                // The place comes first: nobody is accepted who would have to wait for one.
+                reserved = Places::wait_for_one(&self.places);
+                if reserved.is_none() {
+                    return;
+                }
+            }
+            match self.listener.accept() {
+                Accepted::Client(connection) => self.admit(connection, reserved),
+                Accepted::Failed => {} // and the place is free again
+                Accepted::Closed => return mem::forget(reserved),
+            }
+        }
+    }
+
+    /// Hands the client to the executor, or refuses it.
+    fn admit(&self, connection: L::Connection, reserved: Option<Place>) {
+        // With `Refuse`, what counts is now, and not when this thread began to wait for a client.
+        let Some(place) = reserved.or_else(|| Places::take(&self.places)) else {
+            return connection.refuse();
+        };
+        let guest = Guest { connection: Some(connection), place };
+        // No lock is held here. If the executor refuses, the guest is dropped with the error.
+        drop(self.below.execute(Box::new(move || guest.serve())));
+    }
+
+    /// Has nobody accepted any more, and `run` return. Waits for nobody: clients that were accepted are served as before.
+    ///
+    /// Any thread may call it, a client's request as well, and twice.
+    pub fn stop(&self) {
+        self.places.stop();
+        self.listener.close();
+    }
+}
+
+impl Places {
+    fn new(free: usize) -> Self {
+        Self { state: Mutex::new(State { free, stopped: false }), changed: Condvar::new() }
+    }
+
+    /// Takes one that is free.
+    fn take(this: &Arc<Self>) -> Option<Place> {
+        let mut state = this.state.lock().unwrap();
+        state.free = state.free.checked_sub(1)?;
+        Some(Place(Arc::clone(this)))
+    }
+
+    /// Waits until one is free, and takes it. None after the end.
+    fn wait_for_one(this: &Arc<Self>) -> Option<Place> {
+        let mut state = this.state.lock().unwrap();
+        while state.free == 0 && !state.stopped {
+            state = this.changed.wait(state).unwrap();
+        }
+        if state.stopped {
+            return None;
+        }
+        state.free -= 1;
+        Some(Place(Arc::clone(this)))
+    }
+
+    fn stop(&self) {
+        self.state.lock().unwrap().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap().free += 1;
+        self.0.changed.notify_one();
+    }
+}
+
+impl<C: Connection> Guest<C> {
+    fn serve(mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.serve();
+        }
+    }
+}
+
+impl<C: Connection> Drop for Guest<C> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.refuse();
+        }
+    }
+}

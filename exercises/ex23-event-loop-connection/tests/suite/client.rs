@@ -1,0 +1,120 @@
+//! One client of an event loop.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use exercises_harness::{begin_trial, expect, fail, step};
+
+use super::super::exercise::{Connection, Limits, Next, Ready};
+use super::causes::{PANICS, SPINS};
+use super::script::Event;
+use super::wire::{Transport, Wire};
+
+type Handler = Box<dyn FnMut(&[u8]) -> Vec<u8>>;
+
+/// A right answer needs a few dozen.
+const MOST_TURNS: usize = 500;
+
+/// A connection, its transport, and the loop that calls it.
+pub struct Client {
+    wire: Rc<RefCell<Wire>>,
+    connection: Connection<Transport, Handler>,
+}
+
+impl Client {
+    /// One whose transport has this to read, and takes so much of what is written: without a script, all of it.
+    pub fn new(input: Vec<Event>, output: Vec<Event>, limits: Limits) -> Self {
+        begin_trial();
+        let wire = Rc::new(RefCell::new(Wire::new(input, output, limits)));
+        let asked = Rc::clone(&wire);
+        let handler: Handler = Box::new(move |request| asked.borrow_mut().answer(request));
+        let connection = Connection::new(Transport(Rc::clone(&wire)), handler, limits);
+        Self { wire, connection }
+    }
+
+    /// Calls `turn` once, with what the poller tells.
+    pub fn turn(&mut self, told: Ready) -> Next {
+        step(match (told.readable, told.writable) {
+            (true, true) => "the poller tells: readable and writable",
+            (true, false) => "the poller tells: readable",
+            (false, true) => "the poller tells: writable",
+            (false, false) => "a turn, and the poller has told nothing",
+        });
+        self.wire.borrow_mut().begin_turn(told);
+        let next = expect("turn()", PANICS, || self.connection.turn(told));
+        step(&format!("turn() says {next:?}"));
+        self.wire.borrow().end_turn(next);
+        next
+    }
+
+    /// Calls it until it does not say `Again`.
+    pub fn settle(&mut self, told: Ready) -> Next {
+        let mut next = self.turn(told);
+        while next == Next::Again {
+            next = self.turn(Ready::default()); // it says so only if it has done something
+        }
+        next
+    }
+
+    /// Calls it until it is closed, or waits and the poller has nothing to tell.
+    pub fn run(&mut self) -> Next {
+        let told = self.wire.borrow().at_first();
+        self.goes_on(told)
+    }
+
+    /// The same, with what the poller tells now.
+    pub fn goes_on(&mut self, mut told: Ready) -> Next {
+        for _ in 0..MOST_TURNS {
+            let next = self.turn(told);
+            told = match next {
+                Next::Close(_) => return next,
+                Next::Again => Ready::default(),
+                Next::Wait(interest) => self.wire.borrow_mut().poll(interest),
+            };
+            if told == Ready::default() && next != Next::Again {
+                return next;
+            }
+        }
+        fail(&format!("after {MOST_TURNS} turns it still wants another one"), SPINS)
+    }
+
+    /// Sees that the client has got this, and nothing else.
+    pub fn has_got(&self, expected: &str, cause: &str) {
+        let written = self.wire.borrow().written();
+        if written != expected {
+            fail(
+                &format!("all is done, the client has got {written:?}, and it should be {expected:?}"),
+                cause,
+            );
+        }
+    }
+}
+
+/// All ways to cut it into pieces.
+pub fn cuts(bytes: &'static [u8]) -> Vec<Vec<&'static [u8]>> {
+    let places = bytes.len() - 1;
+    (0..1_usize << places)
+        .map(|chosen| {
+            let mut pieces = Vec::new();
+            let mut begin = 0;
+            for place in (0..places).filter(|place| chosen & (1 << place) != 0) {
+                pieces.push(&bytes[begin..=place]);
+                begin = place + 1;
+            }
+            pieces.push(&bytes[begin..]);
+            pieces
+        })
+        .collect()
+}
+
+/// These, and the transport says `WouldBlock` between them, or does not.
+pub fn with_blocks(events: impl IntoIterator<Item = Event>, blocks: bool) -> Vec<Event> {
+    let mut all = Vec::new();
+    for event in events {
+        if blocks {
+            all.push(Event::Block);
+        }
+        all.push(event);
+    }
+    all
+}

@@ -1,0 +1,202 @@
+//! The properties of a connection, each a function. `exercise.toml` lists them and says what each promises.
+
+use std::io::ErrorKind;
+
+use exercises_harness::fail;
+
+use super::exercise::{End, Limits, Next, Ready};
+
+mod causes;
+mod client;
+mod said;
+mod script;
+mod wire;
+
+use causes::{
+    AFTER_END, CLOSES, EDGE, GOES_ON, INTERRUPTED, NOT_A_REQUEST, ONE_ANSWER, SPINS, TOO_LONG, UNFINISHED,
+};
+use client::{Client, cuts, with_blocks};
+use script::Event::{Block, Bytes, End as Over, Fails, Room};
+
+const WIDE: Limits = Limits { pending: 1000, line: 1000, per_turn: 1000 };
+/// One more than two short answers.
+const NARROW: Limits = Limits { pending: 5, ..WIDE };
+
+const WAITS_TO_READ: Next = Next::Wait(Ready { readable: true, writable: false });
+const WAITS_TO_WRITE: Next = Next::Wait(Ready { readable: false, writable: true });
+const NOTHING: Ready = Ready { readable: false, writable: false };
+const BOTH: Ready = Ready { readable: true, writable: true };
+
+/// Sees that the turns have ended like this.
+fn ends(client: &mut Client, expected: Next, cause: &str) {
+    let next = client.run();
+    if next != expected {
+        fail(
+            &format!("all that was to come has come: turn() says {next:?}, and should say {expected:?}"),
+            cause,
+        );
+    }
+}
+
+pub fn lines_are_answered_in_order() {
+    let mut client = Client::new(vec![Bytes(b"a\nb c \n\nd\n")], vec![], WIDE);
+    ends(&mut client, WAITS_TO_READ, GOES_ON);
+    client.has_got("A\nB C \n\nD\n", ONE_ANSWER);
+}
+
+pub fn however_the_input_is_cut() {
+    for pieces in cuts("a\n\n\u{e9}\n".as_bytes()) {
+        for blocks in [true, false] {
+            let input = with_blocks(pieces.iter().map(|piece| Bytes(piece)), blocks);
+            let mut client = Client::new(input, vec![], WIDE);
+            ends(&mut client, WAITS_TO_READ, NOT_A_REQUEST);
+            client.has_got("A\n\n\u{e9}\n", NOT_A_REQUEST);
+        }
+    }
+}
+
+pub fn however_the_output_is_cut() {
+    for pieces in cuts(b"A\n\nBC\n") {
+        for blocks in [true, false] {
+            let output = with_blocks(pieces.iter().map(|piece| Room(piece.len())), blocks);
+            let input = vec![Bytes(b"a\n\n"), Bytes(b"bc\n")];
+            let mut client = Client::new(input, output, WIDE);
+            ends(&mut client, WAITS_TO_READ, ONE_ANSWER);
+            client.has_got("A\n\nBC\n", ONE_ANSWER);
+        }
+    }
+}
+
+pub fn it_goes_on_until_it_would_block() {
+    let input =
+        vec![Bytes(b"a"), Bytes(b"\nb\n"), Bytes(b"c"), Bytes(b"\n"), Block, Bytes(b"d\n"), Bytes(b"e\n")];
+    let output = vec![Room(1), Room(2), Room(1), Block, Room(1), Room(1), Room(100)];
+    let mut client = Client::new(input, output, WIDE);
+    ends(&mut client, WAITS_TO_READ, EDGE);
+    client.has_got("A\nB\nC\nD\nE\n", EDGE);
+}
+
+pub fn what_is_ready_is_remembered() {
+    // The poller tells of the output once, at the beginning, when nothing is to be written.
+    let mut client = Client::new(vec![Block, Bytes(b"a\n")], vec![], WIDE);
+    ends(&mut client, WAITS_TO_READ, EDGE);
+    client.has_got("A\n", EDGE);
+    // And of the input once, when nothing is to be read because too much waits to be written.
+    let input = vec![Bytes(b"a\nb\nc\n"), Bytes(b"d\n"), Bytes(b"e\n")];
+    let output = vec![Block, Room(100), Block, Room(100)];
+    let mut client = Client::new(input, output, NARROW);
+    ends(&mut client, WAITS_TO_READ, EDGE);
+    client.has_got("A\nB\nC\nD\nE\n", EDGE);
+}
+
+pub fn nothing_is_asked_again_before_it_is_ready() {
+    let mut client =
+        Client::new(vec![Bytes(b"a\nb"), Block, Bytes(b"\n")], vec![Room(1), Block, Room(100)], WIDE);
+    let next = client.settle(BOTH);
+    let waits_for_both = Next::Wait(BOTH);
+    for told in [NOTHING, BOTH, NOTHING] {
+        let again = client.settle(told);
+        if next != waits_for_both || again != next {
+            let seen = format!("a turn says {next:?}, nothing has changed, and the next one says {again:?}");
+            fail(&seen, SPINS);
+        }
+    }
+    let next = client.goes_on(BOTH);
+    if next != WAITS_TO_READ {
+        fail(&format!("all that was to come has come: turn() says {next:?}"), SPINS);
+    }
+    client.has_got("A\nB\n", SPINS);
+}
+
+pub fn nothing_is_read_while_too_much_waits() {
+    for blocks in [true, false] {
+        let input = with_blocks([&b"a\nb\n"[..], b"c\nd\n", b"e\nf\n", b"g\n"].map(Bytes), blocks);
+        let mut client = Client::new(input, vec![Room(1), Block], NARROW);
+        ends(&mut client, WAITS_TO_WRITE, GOES_ON);
+        client.has_got("A", ONE_ANSWER);
+    }
+}
+
+pub fn it_goes_on_when_the_output_has_gone() {
+    for requests in [vec![Bytes(b"a\nb\nc\nd\ne\n")], vec![Bytes(b"a\nb\nc\n"), Bytes(b"d\ne\n")]] {
+        for room in 1..=6 {
+            let output = with_blocks([Room(room); 10], true);
+            let mut client = Client::new(requests.clone(), output, NARROW);
+            ends(&mut client, WAITS_TO_READ, GOES_ON);
+            client.has_got("A\nB\nC\nD\nE\n", GOES_ON);
+        }
+    }
+}
+
+pub fn the_end_of_the_input_is_not_the_end() {
+    let limits = Limits { pending: 2, ..WIDE };
+    for pieces in cuts(b"a\nb\n") {
+        for blocks in [true, false] {
+            let input = with_blocks(pieces.iter().map(|piece| Bytes(piece)).chain([Over]), blocks);
+            let output = with_blocks([Room(1), Room(2), Room(100)], !blocks);
+            let mut client = Client::new(input, output, limits);
+            ends(&mut client, Next::Close(End::Finished), CLOSES);
+            client.has_got("A\nB\n", CLOSES);
+        }
+    }
+    let mut client = Client::new(vec![Over], vec![], WIDE);
+    ends(&mut client, Next::Close(End::Finished), CLOSES);
+}
+
+pub fn an_unfinished_line_is_no_request() {
+    for (input, answers) in [(&b"ab"[..], ""), (b"a\nb", "A\n")] {
+        let mut client = Client::new(vec![Bytes(input), Block, Over], vec![], WIDE);
+        ends(&mut client, Next::Close(End::Finished), UNFINISHED);
+        client.has_got(answers, UNFINISHED);
+    }
+}
+
+pub fn a_turn_has_a_limit() {
+    for per_turn in [1, 2] {
+        let limits = Limits { per_turn, ..WIDE };
+        let all = vec![Bytes(b"a\nb\nc\nd\ne\n")];
+        let letters = [&b"a"[..], b"b", b"c", b"d", b"e", b"\n", b"f", b"\n"].map(Bytes).to_vec();
+        for (input, answers) in [(all, "A\nB\nC\nD\nE\n"), (letters, "ABCDE\nF\n")] {
+            for output in [vec![], vec![Room(1); 20]] {
+                let mut client = Client::new(input.clone(), output, limits);
+                ends(&mut client, WAITS_TO_READ, GOES_ON);
+                client.has_got(answers, GOES_ON);
+            }
+        }
+    }
+}
+
+pub fn an_error_ends_it_at_once() {
+    let reset = ErrorKind::ConnectionReset;
+    for output in [vec![], vec![Block]] {
+        let input = vec![Bytes(b"a\n"), Fails(reset), Bytes(b"b\n")];
+        let mut client = Client::new(input, output, WIDE);
+        ends(&mut client, Next::Close(End::Failed(reset)), AFTER_END);
+    }
+    for (last, kind) in
+        [(Fails(ErrorKind::BrokenPipe), ErrorKind::BrokenPipe), (Room(0), ErrorKind::WriteZero)]
+    {
+        let input = vec![Bytes(b"a\nb\n"), Bytes(b"c\n"), Block, Bytes(b"d\n")];
+        let mut client = Client::new(input, vec![Room(1), last], NARROW);
+        ends(&mut client, Next::Close(End::Failed(kind)), AFTER_END);
+    }
+}
+
+pub fn an_interrupted_call_is_tried_again() {
+    let interrupted = Fails(ErrorKind::Interrupted);
+    let input = vec![interrupted, Bytes(b"a"), interrupted, Bytes(b"\n"), Block, interrupted, Bytes(b"b\n")];
+    let output = vec![interrupted, Room(1), interrupted, Room(1), Block, interrupted, Room(100)];
+    let mut client = Client::new(input, output, WIDE);
+    ends(&mut client, WAITS_TO_READ, INTERRUPTED);
+    client.has_got("A\nB\n", INTERRUPTED);
+}
+
+pub fn a_request_that_is_too_long_ends_it() {
+    let limits = Limits { line: 2, ..NARROW };
+    for pieces in cuts(b"ab\ncde\n").into_iter().chain([vec![&b"ab\ncde\nf\n"[..]]]) {
+        let input: Vec<_> = pieces.iter().map(|piece| Bytes(piece)).collect();
+        let mut client = Client::new(input, vec![Room(1), Block, Room(100)], limits);
+        ends(&mut client, Next::Close(End::TooLong), TOO_LONG);
+        client.has_got("AB\n", TOO_LONG);
+    }
+}
