@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
+use crate::processor_time;
+
 /// A Java process for one mode of a source file. It ends when this is dropped.
 pub struct Java {
     child: Child,
@@ -25,9 +27,8 @@ impl Java {
     /// # Errors
     /// If there is no JDK: a Java without a compiler runs no source file.
     pub fn start(source: &str, mode: &str) -> anyhow::Result<Java> {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
-        let mut command = Command::new(java());
-        command.arg(source).arg(mode).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = command(source);
+        command.arg(mode).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot run `java`")?;
         let input = child.stdin.take();
         let mut output = BufReader::new(child.stdout.take().context("it was asked to be a pipe")?);
@@ -46,12 +47,14 @@ impl Java {
     /// # Errors
     /// If it has ended, or says that something is wrong.
     pub fn run(&mut self, load: &str) -> anyhow::Result<(Vec<u64>, Option<Duration>)> {
-        let before = cpu_time(&self.child);
+        let before = processor_time::of(self.child.id());
         let input = self.input.as_mut().context("it was asked to be a pipe")?;
         writeln!(input, "{load}").and_then(|()| input.flush()).context("Java is gone")?;
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        let cpu = before.zip(cpu_time(&self.child)).map(|(before, after)| after.saturating_sub(before));
+        let cpu = before
+            .zip(processor_time::of(self.child.id()))
+            .map(|(before, after)| after.saturating_sub(before));
         ensure!(!line.is_empty(), "Java is gone: {}", self.first_complaint());
         let numbers = line.strip_prefix("ok ").with_context(|| format!("Java says: {}", line.trim_end()))?;
         let numbers: Result<Vec<_>, _> = numbers.split_whitespace().map(str::parse).collect();
@@ -76,23 +79,24 @@ impl Drop for Java {
     }
 }
 
+/// Runs a source file, whose path is below the folder of the comparisons.
+pub fn command(source: &str) -> Command {
+    let mut command = Command::new(program("java"));
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(source));
+    command
+}
+
+/// Whether there is a JDK, and not only what runs compiled programs.
+pub fn has_compiler() -> bool {
+    let version =
+        Command::new(program("javac")).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
+}
+
 /// That of `JAVA_HOME`, or the one in the path.
-fn java() -> OsString {
+fn program(name: &str) -> OsString {
     match env::var_os("JAVA_HOME") {
-        Some(home) => PathBuf::from(home).join("bin/java").into_os_string(),
-        None => "java".into(),
+        Some(home) => PathBuf::from(home).join("bin").join(name).into_os_string(),
+        None => name.into(),
     }
-}
-
-/// All processor time that the process has used, in nanoseconds. (`/proc` tells hundredths of a second, and of threads that
-/// have ended nothing else; Java itself tells no more.)
-#[cfg(target_os = "linux")]
-fn cpu_time(child: &Child) -> Option<Duration> {
-    let process = nix::unistd::Pid::from_raw(child.id().try_into().ok()?);
-    nix::time::clock_getcpuclockid(process).and_then(nix::time::ClockId::now).ok().map(Duration::from)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn cpu_time(_: &Child) -> Option<Duration> {
-    None
 }

@@ -2,4 +2,5 @@
 
 pub mod figures;
 pub mod java;
+pub mod processor_time;
 pub mod programs;

@@ -71,9 +71,8 @@ fn every_stage_has_the_same_flags() {
     for binary in STAGES {
         let mut flags = flags(binary);
         let own: &[&str] = match binary {
-            LIFECYCLE => &["--grace", "--shutdown-token", "--no-shutdown"],
+            LIFECYCLE | REACTOR => &["--grace", "--shutdown-token", "--no-shutdown"],
             BOUNDED => &["--policy", "--queue", "--backlog", "--grace", "--shutdown-token", "--no-shutdown"],
-            REACTOR => &["--grace", "--shutdown-token", "--no-shutdown"],
             MULTI_REACTOR => &["--loops", "--trusting", "--grace", "--shutdown-token", "--no-shutdown"],
             _ => &[],
         };

@@ -244,7 +244,7 @@ fn a_client_that_sends_without_end_starves_nobody() {
                 let mut stream = TcpStream::connect(addr).unwrap();
                 let mut reading = stream.try_clone().unwrap();
                 thread::spawn(
-                    move || while reading.read(&mut [0; 64 * 1024]).is_ok_and(|count| count > 0) {},
+                    move || while reading.read(&mut [0; 16 * 1024]).is_ok_and(|count| count > 0) {},
                 );
                 let requests = get("/hello").repeat(1_000);
                 while stream.write_all(requests.as_bytes()).is_ok() {}

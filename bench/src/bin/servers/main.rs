@@ -1,126 +1,158 @@
-//! How many keep-alive requests `pooled` answers, beside `tiny_http`, at the same number of connections.
+//! Web servers: the stages of the course beside their peers.
 //!
-//! ```sh
-//! cd bench && cargo run --release --bin servers
-//! ```
-//!
-//! `pooled` has as many threads as there are connections, and so has `tiny_http` by its nature. Both run all the time;
-//! the load goes to one, then to the other, and again. So whatever else the machine does hits both, and the medians can
-//! be compared when the numbers by themselves mean little.
+//! Run it with `cargo run --release --bin servers` in `bench/`. README.md says what the rows are and how they are measured.
 
-mod client;
+mod calls;
+mod contest;
+mod idle;
+mod load;
+mod nginx;
+mod overload;
 mod process;
+mod report;
+mod rows;
+mod rude;
+mod sides;
+mod site;
+mod slow;
+mod soak;
+mod visitor;
 
-use anyhow::Context;
-use bench::figures::{median, median_ratio, spread};
-use bench::programs::{self, Workspace};
-use clap::Parser;
-use client::{Clients, Counted};
-use process::{Server, own_cpu_time};
 use std::time::Duration;
 
-/// What comes before each measurement and is not counted: connections are made, threads are started.
-const WARM_UP: Duration = Duration::from_millis(500);
+use anyhow::Context;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
-/// What `pooled` is to be better by, as a ratio of answers.
-const GOAL: f64 = 1.3;
+use contest::Order;
+use rows::{Measure, ROWS, Row};
+use sides::{Side, Starter};
 
-/// Compares the pooled stage with `tiny_http`, side by side
+/// Compares the course's web servers with others, side by side
+///
+/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the median of the
+/// rounds' ratios, ours to theirs, with the goal where there is one. A wrong answer ends the comparison.
 #[derive(Parser)]
+#[command(name = "servers")]
 struct Args {
-    /// How many clients ask at the same time
-    #[arg(long, default_value = "64", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    connections: u16,
+    /// What to measure: keep-alive, pipelined, file, close, 1000, reactor, pooled, overload, slow, idle, calls [default: all
+    /// of these]; or soak, whether a server grows in many minutes of polite and slow clients
+    #[arg(value_name = "ROW", value_parser = chosen)]
+    rows: Vec<Chosen>,
 
     /// How often each server is measured
-    #[arg(long, default_value = "9", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
 
     /// How many seconds each measurement takes
-    #[arg(long, default_value = "2", value_parser = clap::value_parser!(u16).range(1..=60))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=60))]
     seconds: u16,
 
-    /// How many threads take requests from `tiny_http` [default: the best of those tried]
+    /// Measure only peers whose name contains this, as in `--peer nginx --peer hyper`
+    #[arg(long = "peer", value_name = "WORD")]
+    peers: Vec<String>,
+
+    /// Measure this stage in the place of the one that a row is about
+    #[arg(long, value_name = "STAGE")]
+    ours: Option<Side>,
+
+    /// How many minutes `soak` takes
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1440))]
+    minutes: u16,
+
+    /// Print an array of {`row`, `peer`, `rate_ratio` or `time_ratio`, `cpu_ratio`} and nothing else
     #[arg(long)]
-    handlers: Option<u16>,
+    json: bool,
 }
 
-/// A server, and what was measured so far.
-struct Contender {
-    name: &'static str,
-    server: Server,
-    per_second: Vec<f64>,
-    /// Microseconds of processor time for an answer: the server's, and the load's.
-    server_cpu: Vec<f64>,
-    load_cpu: Vec<f64>,
+/// What a word of the command line means.
+#[derive(Clone, Copy)]
+enum Chosen {
+    Row(&'static Row),
+    Soak,
+}
+
+fn chosen(word: &str) -> Result<Chosen, String> {
+    if word == "soak" {
+        return Ok(Chosen::Soak);
+    }
+    let names = || ROWS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+    let row =
+        rows::called(word).ok_or_else(|| format!("there is no such row; there are {}, and soak", names()));
+    row.map(Chosen::Row)
 }
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let pooled = programs::binary(Workspace::Course, "servers", "pooled")?;
-    let tiny_http = programs::binary(Workspace::Bench, "bench", "tiny_http_server")?;
-    let threads = args.connections.to_string();
-    let pooled = Server::start(&pooled, &["--quiet", "--addr", "127.0.0.1:0", "--threads", &threads])?;
-    let handlers: Vec<_> = args.handlers.iter().map(u16::to_string).collect();
-    let tiny_http = Server::start(&tiny_http, &handlers)?;
-    let mut contenders = [Contender::new("pooled", pooled), Contender::new("tiny_http", tiny_http)];
-
-    println!("{} connections kept alive, {} rounds of {} s", args.connections, args.rounds, args.seconds);
-    for round in 1..=args.rounds {
-        for contender in &mut contenders {
-            contender.measure(&args).with_context(|| contender.name)?;
-        }
-        let [ours, theirs] = contenders.each_ref().map(|contender| contender.per_second.last());
-        if let (Some(ours), Some(theirs)) = (ours, theirs) {
-            eprintln!(
-                "round {round}: pooled {ours:.0}/s, tiny_http {theirs:.0}/s, ratio {:.2}",
-                ours / theirs
-            );
+    if let Err(message) = args.check() {
+        Args::command().error(ErrorKind::ArgumentConflict, message).exit();
+    }
+    let starter = Starter::new()?;
+    let chosen =
+        if args.rows.is_empty() { ROWS.iter().map(Chosen::Row).collect() } else { args.rows.clone() };
+    let mut objects = Vec::new();
+    for chosen in chosen {
+        match chosen {
+            Chosen::Row(row) => objects.extend(
+                args.measure(&starter, row)
+                    .with_context(|| format!("row {} could not be measured", row.name))?,
+            ),
+            Chosen::Soak => soak::run(&starter, args.ours.unwrap_or(Side::MultiReactor), args.minutes)?,
         }
     }
-    report(&contenders);
+    if args.json {
+        println!("[{}]", objects.join(",\n "));
+    }
     Ok(())
 }
 
-impl Contender {
-    fn new(name: &'static str, server: Server) -> Contender {
-        Contender { name, server, per_second: Vec::new(), server_cpu: Vec::new(), load_cpu: Vec::new() }
-    }
-
-    fn measure(&mut self, args: &Args) -> anyhow::Result<()> {
-        let mut clients = Clients::connect(self.server.addr, args.connections.into())?;
-        clients.count(WARM_UP)?;
-        let before = [self.server.cpu_time(), own_cpu_time()];
-        let Counted { answers, elapsed } = clients.count(Duration::from_secs(args.seconds.into()))?;
-        let after = [self.server.cpu_time(), own_cpu_time()];
-        self.per_second.push(answers as f64 / elapsed.as_secs_f64());
-        for (kept, (before, after)) in
-            [&mut self.server_cpu, &mut self.load_cpu].into_iter().zip(before.into_iter().zip(after))
-        {
-            if let (Some(before), Some(after)) = (before, after) {
-                kept.push(after.saturating_sub(before).as_secs_f64() * 1e6 / answers as f64);
+impl Args {
+    /// What `clap` cannot see.
+    fn check(&self) -> Result<(), String> {
+        if self.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Soak)) {
+            return Err("soak measures no ratios: leave out --json".to_owned());
+        }
+        let peers = || ROWS.iter().flat_map(|row| row.peers).map(|peer| peer.side.name());
+        match self.peers.iter().find(|word| !peers().any(|name| contains(name, word))) {
+            None => Ok(()),
+            Some(word) => {
+                let peers: std::collections::BTreeSet<_> = peers().collect();
+                let peers: Vec<_> = peers.into_iter().collect();
+                Err(format!("no peer is called {word}; there are {}", peers.join(", ")))
             }
         }
-        Ok(())
+    }
+
+    fn measure(&self, starter: &Starter, row: &Row) -> anyhow::Result<Vec<String>> {
+        let ours = self.ours.unwrap_or(row.ours);
+        if !starter.has(ours) {
+            eprintln!("row {} is left out: {} is missing", row.name, ours.name());
+            return Ok(Vec::new());
+        }
+        let peers = row.peers.iter().map(|peer| peer.side);
+        let peers = peers.filter(|&side| side != ours && self.wants(side) && starter.has(side));
+        let order = Order {
+            row,
+            starter,
+            sides: std::iter::once(ours).chain(peers).collect(),
+            rounds: self.rounds,
+            duration: Duration::from_secs(self.seconds.into()),
+            is_json: self.json,
+        };
+        match &row.measure {
+            Measure::Throughput(load) => contest::hold(&order, load),
+            Measure::Overload => overload::measure(&order),
+            Measure::SlowClients => slow::measure(&order),
+            Measure::Idle => idle::measure(&order),
+            Measure::Calls => calls::measure(&order),
+        }
+    }
+
+    fn wants(&self, side: Side) -> bool {
+        self.peers.is_empty() || self.peers.iter().any(|word| contains(side.name(), word))
     }
 }
 
-fn report(contenders: &[Contender; 2]) {
-    println!(
-        "{:10} {:>10} {:>18} {:>14} {:>12}",
-        "medians", "answers/s", "least to most", "server CPU µs", "load CPU µs"
-    );
-    for Contender { name, per_second, server_cpu, load_cpu, .. } in contenders {
-        let answers = spread(per_second);
-        let (middle, range) = (answers.median, format!("{:.0} to {:.0}", answers.least, answers.most));
-        let [server_cpu, load_cpu] = [server_cpu, load_cpu].map(|cpu| match cpu[..] {
-            [] => "–".to_owned(),
-            _ => format!("{:.1}", median(cpu)),
-        });
-        println!("{name:10} {middle:>10.0} {range:>18} {server_cpu:>14} {load_cpu:>12}");
-    }
-    let [ours, theirs] = contenders.each_ref().map(|contender| contender.per_second.iter().copied());
-    let ratio = median_ratio(&ours.zip(theirs).collect::<Vec<_>>()).unwrap_or(f64::NAN);
-    let verdict = if ratio >= GOAL { "met" } else { "missed" };
-    println!("pooled answers {ratio:.2} times as many as tiny_http (goal: at least {GOAL}; {verdict})");
+fn contains(name: &str, word: &str) -> bool {
+    name.contains(&word.to_lowercase())
 }

@@ -1,61 +1,100 @@
-//! A server in a process of its own, so that its processor time can be told from the load's.
+//! A server in processes of its own, so that what it uses can be told from what the load uses.
 
-use anyhow::Context;
-use std::ffi::OsStr;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+
+use anyhow::Context;
+use bench::processor_time;
 
 /// A server that runs until it is dropped.
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
     child: Child,
+    /// Asks it to end, if it would leave processes behind when it is killed.
+    pub(crate) stop: Option<Command>,
 }
 
 impl Server {
-    /// Starts `binary`, which has to say as its first line where it listens.
-    pub(crate) fn start<A: AsRef<OsStr>>(binary: &Path, args: &[A]) -> anyhow::Result<Server> {
-        let named = || binary.display().to_string();
-        let mut child = Command::new(binary).args(args).stdout(Stdio::piped()).spawn().with_context(named)?;
+    /// Starts a server that says as its first line where it listens.
+    pub(crate) fn start(mut command: Command) -> anyhow::Result<Server> {
+        let mut child = spawn(command.stdout(Stdio::piped()))?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("it was asked to be a pipe")?).read_line(&mut line)?;
         let announced = line.trim_end().strip_prefix("listening on http://");
         let addr = announced.and_then(|rest| rest.strip_suffix('/')?.parse().ok());
-        let addr = addr.with_context(|| format!("{} does not say where it listens, but: {line}", named()))?;
-        Ok(Server { addr, child })
+        let Some(addr) = addr else {
+            let _ = child.kill().and_then(|()| child.wait());
+            anyhow::bail!("{command:?} does not say where it listens, but: {line}");
+        };
+        Ok(Server { addr, child, stop: None })
     }
 
-    /// The processor time it has used so far, where the system tells.
-    pub(crate) fn cpu_time(&self) -> Option<Duration> {
-        cpu_time(self.child.id())
+    /// Starts a server that listens where it was told to.
+    pub(crate) fn start_at(addr: SocketAddr, mut command: Command) -> anyhow::Result<Server> {
+        Ok(Server { addr, child: spawn(&mut command)?, stop: None })
     }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_some())
+    }
+
+    /// The process and those that it has started, where the system tells.
+    fn processes(&self) -> Vec<u32> {
+        let mut processes = vec![self.child.id()];
+        let mut next = 0;
+        while let Some(process) = processes.get(next) {
+            let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+            let children = children.unwrap_or_default();
+            processes.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
+            next += 1;
+        }
+        processes
+    }
+
+    /// The processor time that it has used so far, where the system tells.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        self.processes().into_iter().map(processor_time::of).sum()
+    }
+
+    /// The memory that it has in bytes, where the system tells: what is resident, with a share of what other processes have,
+    /// too. The kernel's buffers are not in it.
+    pub(crate) fn memory(&self) -> Option<f64> {
+        self.processes().into_iter().map(proportional).sum()
+    }
+
+    /// How many descriptors it has open, where the system tells.
+    pub(crate) fn descriptors(&self) -> Option<usize> {
+        let count = |process| Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count());
+        self.processes().into_iter().map(count).sum()
+    }
+}
+
+fn spawn(command: &mut Command) -> anyhow::Result<Child> {
+    command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()))
 }
 
 /// The processor time that the load has used so far, where the system tells.
 pub(crate) fn own_cpu_time() -> Option<Duration> {
-    cpu_time(std::process::id())
+    processor_time::of(std::process::id())
 }
 
-#[cfg(target_os = "linux")]
-fn cpu_time(process: u32) -> Option<Duration> {
-    /// What the kernel counts in for programs, on every architecture: hundredths of a second.
-    const TICK: Duration = Duration::from_millis(10);
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program, in brackets, may hold anything. User and system time are fields 14 and 15.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
-    let (user, system): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    Some(TICK * (user + system))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn cpu_time(_: u32) -> Option<Duration> {
-    None
+fn proportional(process: u32) -> Option<f64> {
+    let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024.0)
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill().and_then(|()| self.child.wait());
+        let asked = self.stop.as_mut().is_some_and(|stop| stop.status().is_ok_and(|status| status.success()));
+        if !asked {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
     }
 }

@@ -1,0 +1,49 @@
+//! A peer for `servers`: `may_minihttp`, whose coroutines run on as many threads as it is told.
+//!
+//! It answers `/hello`, and any other path with that file below the folder it is given, which it opens and reads for each
+//! request. It looks at no request closely: a `Connection: close` does not make it close.
+
+use std::io::{self, Write};
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use may_minihttp::{HttpServer, HttpService, Request, Response};
+
+/// How many ports are tried.
+const ATTEMPTS: u32 = 5;
+
+#[derive(Clone)]
+struct Files {
+    root: PathBuf,
+}
+
+impl HttpService for Files {
+    fn call(&mut self, request: Request<'_, '_, '_>, response: &mut Response<'_>) -> io::Result<()> {
+        match request.path() {
+            "/hello" => response.body("Hello, world!"),
+            path => response.body_vec(std::fs::read(self.root.join(&path[1..]))?),
+        }
+        Ok(())
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let mut args = std::env::args().skip(1);
+    let workers: usize = args.next().context("how many workers?")?.parse()?;
+    let root = PathBuf::from(args.next().context("which folder?")?);
+    may::config().set_workers(workers);
+    // It does not tell on which port it listens, so it is given one that has just been free. Another program may take it
+    // meanwhile.
+    let free = || TcpListener::bind("127.0.0.1:0")?.local_addr();
+    let start = |_| {
+        let addr = free()?;
+        Ok((HttpServer(Files { root: root.clone() }).start(addr)?, addr))
+    };
+    let mut attempts = (0..ATTEMPTS).map(start);
+    let started = attempts.find(|started: &io::Result<_>| started.is_ok());
+    let (server, addr) = started.context("no port stays free")??;
+    println!("listening on http://{addr}/");
+    io::stdout().flush()?;
+    server.join().map_err(|_| anyhow::anyhow!("the server panicked"))
+}

@@ -1,0 +1,146 @@
+//! The row `calls`: how many system calls an answer takes, as `strace` counts them.
+//!
+//! Two runs are compared, so that what a server does once does not count. Tracing makes a server several times slower, so
+//! that more requests wait for it when it looks: it may answer several by one call where it would have made two.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::contest::{Order, progress};
+use crate::load::{Clients, Load};
+use crate::report::json_number;
+use crate::rows::{Measure, Row, called};
+use crate::sides::{Setup, Starter};
+
+/// Answers of the two runs, for each request that a connection sends at once.
+const ANSWERS: [u64; 2] = [1000, 4000];
+
+/// The loads of these rows, each with fewer connections: the server's own number of waits is not to be hidden by many.
+const LOADS: [&str; 4] = ["keep-alive", "pipelined", "file", "close"];
+const CONNECTIONS: usize = 16;
+
+type Calls = BTreeMap<String, f64>;
+
+pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
+    let Order { row, starter, sides, is_json, .. } = order;
+    let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
+    if !can_trace.is_ok_and(|status| status.success()) {
+        eprintln!("row {} is left out: strace is missing, or may not trace", row.name);
+        return Ok(Vec::new());
+    }
+    if !is_json {
+        println!("\n{}: {}; {CONNECTIONS} connections", row.name, row.title);
+    }
+    let mut objects = Vec::new();
+    for name in LOADS {
+        let Some(Row { measure: Measure::Throughput(load), .. }) = called(name) else {
+            bail!("no row {name}")
+        };
+        let load = Load { connections: CONNECTIONS, ..*load };
+        let mut totals = Vec::new();
+        for &side in sides {
+            progress(&format!("{}: {name}, {}", row.name, side.name()));
+            let workers = side.workers(CONNECTIONS)[0];
+            let setup = Setup { side, workers, connections: CONNECTIONS, more: &[] };
+            let calls = per_answer(starter, &setup, &load).with_context(|| format!("{setup}, {name}"))?;
+            let total: f64 = calls.values().sum();
+            progress("");
+            if !is_json {
+                println!("  {name:<12}{:<26}{total:>6.2}   {}", setup.to_string(), by_name(&calls));
+            }
+            totals.push((side, total));
+        }
+        let (ours, peers) = totals.split_first().context("ours is one of them")?;
+        objects.extend(peers.iter().map(|(side, theirs)| {
+            let (row, peer, ratio) = (row.name, side.name(), json_number(Some(ours.1 / theirs)));
+            format!(r#"{{"row":"{row} {name}","peer":"{peer}","calls_ratio":{ratio},"cpu_ratio":null}}"#)
+        }));
+    }
+    Ok(objects)
+}
+
+/// The most frequent first, without those of a hundredth of the answers.
+fn by_name(calls: &Calls) -> String {
+    let mut calls: Vec<_> = calls.iter().filter(|(_, each)| **each >= 0.01).collect();
+    calls.sort_by(|a, b| b.1.total_cmp(a.1));
+    calls.iter().map(|(name, each)| format!("{name} {each:.2}")).collect::<Vec<_>>().join(", ")
+}
+
+fn per_answer(starter: &Starter, setup: &Setup, load: &Load) -> anyhow::Result<Calls> {
+    let [few, many] = ANSWERS.map(|answers| traced(starter, setup, load, answers * load.depth as u64));
+    let ((few, before), (many, after)) = (few?, many?);
+    let more = (after - before) as f64;
+    let each = |(name, calls): (String, u64)| {
+        let once = few.get(&name).copied().unwrap_or(0);
+        (name, calls.saturating_sub(once) as f64 / more)
+    };
+    Ok(many.into_iter().map(each).collect())
+}
+
+/// What the server calls from its start to its end, and how many answers that were.
+fn traced(
+    starter: &Starter,
+    setup: &Setup,
+    load: &Load,
+    answers: u64,
+) -> anyhow::Result<(BTreeMap<String, u64>, u64)> {
+    let summary = starter.site.folder().join("calls");
+    // With -D the server is our child and strace is not, so ending the server ends both.
+    let strace = || {
+        let mut strace = Command::new("strace");
+        strace.args(["-D", "-f", "-q", "-c", "-o"]).arg(&summary);
+        Some(strace)
+    };
+    let server = starter.start_under(strace, setup)?;
+    let counted = Clients::connect(server.addr, load)?.take(answers)?;
+    drop(server);
+    let calls = parse(&complete(&summary)?);
+    fs::remove_file(&summary)?;
+    Ok((calls, counted.answers))
+}
+
+/// The table, once strace has written all of it.
+fn complete(summary: &Path) -> anyhow::Result<String> {
+    for _ in 0..500 {
+        let table = fs::read_to_string(summary).unwrap_or_default();
+        if table.trim_end().ends_with("total") {
+            return Ok(table);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    ensure!(summary.exists(), "strace says nothing");
+    bail!("strace does not come to an end")
+}
+
+/// The lines of "% time  seconds  usecs/call  calls  errors  syscall", of which the errors may be missing.
+fn parse(table: &str) -> BTreeMap<String, u64> {
+    let line = |line: &str| {
+        let columns: Vec<_> = line.split_whitespace().collect();
+        let (name, calls) = (*columns.last()?, columns.get(3)?.parse().ok()?);
+        (name != "total").then(|| (name.to_owned(), calls))
+    };
+    table.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn the_fourth_column_is_the_number_of_calls() {
+        let table = "% time     seconds  usecs/call     calls    errors syscall\n\
+                     ------ ----------- ----------- --------- --------- ----------------\n \
+                     60.00    0.000060           1        40        16 recvfrom\n \
+                     40.00    0.000040           2        24           sendto\n\
+                     ------ ----------- ----------- --------- --------- ----------------\n\
+                     100.00    0.000100           1        64        16 total\n";
+        let calls = parse(table);
+        assert_eq!(calls.into_iter().collect::<Vec<_>>(), [("recvfrom".into(), 40), ("sendto".into(), 24)]);
+    }
+}

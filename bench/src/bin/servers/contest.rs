@@ -1,0 +1,128 @@
+//! The contest: our server and its peers in turns.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use crate::load::{Clients, Counted, Load};
+use crate::process::{Server, own_cpu_time};
+use crate::report;
+use crate::rows::{Goal, Row};
+use crate::sides::{Setup, Side, Starter};
+
+/// What is to be measured.
+pub(crate) struct Order<'a> {
+    pub(crate) row: &'a Row,
+    pub(crate) starter: &'a Starter,
+    /// Ours is the first.
+    pub(crate) sides: Vec<Side>,
+    pub(crate) rounds: u16,
+    /// How long each measurement takes.
+    pub(crate) duration: Duration,
+    /// Whether the table for people is left out.
+    pub(crate) is_json: bool,
+}
+
+impl Order<'_> {
+    /// The first line for people.
+    pub(crate) fn headline(&self) {
+        if !self.is_json {
+            let Order { row, rounds, duration, .. } = self;
+            println!("\n{}: {}; {rounds} rounds of {duration:?}", row.name, row.title);
+        }
+    }
+}
+
+/// What comes before each measurement and is not counted: connections are made, threads are started.
+const WARM_UP: Duration = Duration::from_millis(300);
+
+/// What one turn of a server gave.
+pub(crate) struct Sample {
+    /// Answers in a second.
+    pub(crate) rate: f64,
+    /// Microseconds of processor time for an answer: the server's, and the load's.
+    pub(crate) cpu: Option<f64>,
+    pub(crate) load_cpu: Option<f64>,
+    /// Bytes, with all connections open.
+    pub(crate) memory: Option<f64>,
+}
+
+/// A server with one number of workers.
+pub(crate) struct Entrant {
+    pub(crate) setup: Setup,
+    server: Server,
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// A server with each number of workers.
+pub(crate) struct Team {
+    pub(crate) side: Side,
+    pub(crate) goals: &'static [Goal],
+    pub(crate) entrants: Vec<Entrant>,
+}
+
+impl Team {
+    pub(crate) fn start(
+        starter: &Starter,
+        side: Side,
+        goals: &'static [Goal],
+        load: &Load,
+    ) -> anyhow::Result<Team> {
+        let start = |workers| {
+            let setup = Setup { side, workers, connections: load.connections, more: &[] };
+            Ok(Entrant { setup, server: starter.start(&setup)?, samples: Vec::new() })
+        };
+        let entrants = side.workers(load.connections).into_iter().map(start);
+        Ok(Team { side, goals, entrants: entrants.collect::<anyhow::Result<_>>()? })
+    }
+}
+
+/// Measures all in turns, A B C A B C …: whatever else the machine does meanwhile hits all of them.
+pub(crate) fn hold(order: &Order<'_>, load: &Load) -> anyhow::Result<Vec<String>> {
+    let Order { row, starter, sides, rounds, duration, is_json } = order;
+    let start = |&side: &Side| {
+        let peer = row.peers.iter().find(|peer| peer.side == side);
+        Team::start(starter, side, peer.map_or(&[], |peer| peer.goals), load)
+    };
+    let mut teams = sides.iter().map(start).collect::<anyhow::Result<Vec<_>>>()?;
+    for round in 1..=*rounds {
+        progress(&format!("{}: round {round} of {rounds}", row.name));
+        for entrant in teams.iter_mut().flat_map(|team| &mut team.entrants) {
+            let sample = measure(&entrant.server, load, *duration);
+            entrant.samples.push(sample.with_context(|| entrant.setup.to_string())?);
+        }
+    }
+    progress("");
+    let (ours, peers) = teams.split_first().context("ours is one of them")?;
+    order.headline();
+    if !is_json {
+        report::table(ours, peers);
+    }
+    Ok(peers.iter().map(|peer| report::json(row.name, ours, peer)).collect())
+}
+
+fn measure(server: &Server, load: &Load, duration: Duration) -> anyhow::Result<Sample> {
+    let mut clients = Clients::connect(server.addr, load)?;
+    clients.count(WARM_UP)?;
+    let before = [server.cpu_time(), own_cpu_time()];
+    let Counted { answers, elapsed } = clients.count(duration)?;
+    let after = [server.cpu_time(), own_cpu_time()];
+    let cost = |which: usize| {
+        let used = after[which]?.saturating_sub(before[which]?);
+        Some(used.as_secs_f64() * 1e6 / answers as f64)
+    };
+    Ok(Sample {
+        rate: answers as f64 / elapsed.as_secs_f64(),
+        cpu: cost(0),
+        load_cpu: cost(1),
+        memory: server.memory(),
+    })
+}
+
+/// Shows a line in the place of the one before, to people.
+pub(crate) fn progress(line: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r{line:60}\r");
+    }
+}

@@ -1,0 +1,101 @@
+//! The row `idle`: memory for each connection that had an answer and is silent.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+
+use crate::contest::Order;
+use crate::process::Server;
+use crate::report::{json_number, number};
+use crate::sides::{Setup, Side};
+use crate::visitor;
+
+const CONNECTIONS: usize = 10_000;
+
+/// So many for a stage that has a thread for each.
+const THREADS: usize = 1000;
+
+/// How long they may take to come, which is less than any server here keeps an idle one.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the programs need besides: files, listeners, pipes.
+const OTHER_DESCRIPTORS: usize = 200;
+
+/// How long the server has to put away what the last answer needed.
+const PAUSE: Duration = Duration::from_millis(500);
+
+pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
+    let Order { row, starter, sides, is_json, .. } = order;
+    let limit = descriptors();
+    let most = CONNECTIONS.min(limit.saturating_sub(OTHER_DESCRIPTORS));
+    if !is_json {
+        println!("\n{}: {}", row.name, row.title);
+    }
+    if most < CONNECTIONS {
+        eprintln!("{most} connections in place of {CONNECTIONS}: a process may have {limit} descriptors");
+    }
+    let mut costs: Vec<(Side, Option<f64>)> = Vec::new();
+    for &side in sides {
+        let connections = if side.workers(most)[0] == most { most.min(THREADS) } else { most };
+        let workers = side.workers(connections)[0];
+        let setup = Setup { side, workers, connections, more: &[] };
+        let server = starter.start(&setup)?;
+        let (before, after) = fill(&server, connections).with_context(|| setup.to_string())?;
+        let each = before.zip(after).map(|(before, after)| (after - before) / connections as f64);
+        costs.push((side, each));
+        if !is_json {
+            let kib = |bytes: Option<f64>| number(bytes.map(|bytes| bytes / 1024.0), 0);
+            println!(
+                "  {:<26}{:>8} bytes each of {connections}; {} KiB before, {} KiB with them",
+                setup.to_string(),
+                number(each, 0),
+                kib(before),
+                kib(after)
+            );
+        }
+    }
+    let (ours, peers) = costs.split_first().context("ours is one of them")?;
+    let json = |(side, theirs): &(Side, Option<f64>)| {
+        let ratio = ours.1.zip(*theirs).map(|(ours, theirs)| ours / theirs);
+        let (name, ratio) = (side.name(), json_number(ratio));
+        format!(r#"{{"row":"{}","peer":"{name}","memory_ratio":{ratio},"cpu_ratio":null}}"#, row.name)
+    };
+    Ok(peers.iter().map(json).collect())
+}
+
+/// The server's memory before and after that many clients came to stay.
+fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Option<f64>)> {
+    visitor::visit(server.addr)?;
+    let before = server.memory();
+    let mut streams = Vec::with_capacity(connections);
+    let began = Instant::now();
+    for number in 0..connections {
+        ensure!(began.elapsed() < PATIENCE, "only {number} connections in {PATIENCE:?}");
+        let mut stream = visitor::connect(server.addr)?;
+        visitor::ask(&mut stream).with_context(|| format!("connection {number}"))?;
+        streams.push(stream);
+    }
+    thread::sleep(PAUSE);
+    let after = server.memory();
+    // A server that closes them needs no memory for them.
+    for stream in streams.iter_mut().step_by(100) {
+        visitor::ask(stream).context("a connection was closed that was to be idle")?;
+    }
+    Ok((before, after))
+}
+
+/// How many descriptors this process may have, and those that it starts: as many as the system lets it ask for.
+#[cfg(target_os = "linux")]
+fn descriptors() -> usize {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return 1024 };
+    let wanted = hard.min((CONNECTIONS + OTHER_DESCRIPTORS) as u64).max(soft);
+    let is_raised = setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).is_ok();
+    usize::try_from(if is_raised { wanted } else { soft }).unwrap_or(usize::MAX)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn descriptors() -> usize {
+    1024
+}

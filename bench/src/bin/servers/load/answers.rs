@@ -1,0 +1,139 @@
+//! Recognising answers, cheaply.
+//!
+//! A fast error is not a fast server. So the first answer is parsed, and compared with the whole body that it should have. It
+//! says how long an answer is. Those that follow are looked at in four places: where the status is, where the head ends, where
+//! the body ends, and where the next answer begins. One that does not fit is parsed like the first.
+
+use anyhow::ensure;
+
+/// How much of the end of a body is compared, once the first body was compared in full.
+const TAIL: usize = 16;
+
+const STATUS: &[u8] = b"HTTP/1.1 200";
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+/// The answers of one server to one request.
+pub(super) struct Answers {
+    body: Vec<u8>,
+    /// How long an answer is, head and body, as the first one was.
+    length: Option<usize>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) length: usize,
+    /// Whether the connection may be used again.
+    pub(super) stays: bool,
+}
+
+impl Answers {
+    pub(super) fn with_body(body: Vec<u8>) -> Answers {
+        Answers { body, length: None }
+    }
+
+    /// The answer that `arrived` begins with, if it is complete, or may be for all that is known.
+    pub(super) fn next(&mut self, arrived: &[u8]) -> anyhow::Result<Option<Answer>> {
+        match self.length {
+            Some(length) if arrived.len() < length => return Ok(None),
+            Some(length) if self.fits(arrived, length) => return Ok(Some(Answer { length, stays: true })),
+            _ => {}
+        }
+        let answer = self.parse(arrived)?;
+        if self.length.is_none()
+            && let Some(Answer { length, stays: true }) = answer
+        {
+            self.length = Some(length);
+        }
+        Ok(answer)
+    }
+
+    fn fits(&self, arrived: &[u8], length: usize) -> bool {
+        let (answer, next) = arrived.split_at(length);
+        let (head, body) = answer.split_at(length - self.body.len());
+        let tail = self.body.len().saturating_sub(TAIL);
+        head.starts_with(STATUS)
+            && head.ends_with(END_OF_HEAD)
+            && body[tail..] == self.body[tail..]
+            && next.iter().zip(STATUS).all(|(next, expected)| next == expected)
+    }
+
+    /// The answer, if it is complete, with all of its body compared.
+    pub(super) fn parse(&self, arrived: &[u8]) -> anyhow::Result<Option<Answer>> {
+        let mut fields = [httparse::EMPTY_HEADER; 32];
+        let mut response = httparse::Response::new(&mut fields);
+        let httparse::Status::Complete(head) = response.parse(arrived)? else { return Ok(None) };
+        ensure!(response.code == Some(200), "status {:?} in place of 200", response.code);
+        let body = &arrived[head..];
+        let body = &body[..body.len().min(self.body.len())];
+        ensure!(self.body.starts_with(body), "not the body that was asked for");
+        let field = |name| response.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+        let length = field("Content-Length").and_then(|field| str::from_utf8(field.value).ok()?.parse().ok());
+        ensure!(
+            length == Some(self.body.len()),
+            "a body of {length:?} bytes in place of {}",
+            self.body.len()
+        );
+        let stays = !field("Connection").is_some_and(|field| field.value.eq_ignore_ascii_case(b"close"));
+        Ok((body.len() == self.body.len()).then_some(Answer { length: head + body.len(), stays }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, world!";
+
+    fn answers() -> Answers {
+        Answers::with_body(b"Hello, world!".to_vec())
+    }
+
+    #[test]
+    fn an_answer_is_complete_with_its_last_byte() {
+        let mut answers = answers();
+        let whole = Answer { length: WHOLE.len(), stays: true };
+        for _first_and_later in 0..2 {
+            for end in 0..WHOLE.len() {
+                assert_eq!(answers.next(&WHOLE[..end]).unwrap(), None, "{end}");
+            }
+            assert_eq!(answers.next(WHOLE).unwrap().as_ref(), Some(&whole));
+            assert_eq!(answers.next(&[WHOLE, b"HTTP/1"].concat()).unwrap().as_ref(), Some(&whole));
+        }
+    }
+
+    #[test]
+    fn the_last_answer_is_one_although_it_has_another_length() {
+        let mut answers = answers();
+        answers.next(WHOLE).unwrap();
+        let last = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 13\r\n\r\nHello, world!";
+        assert_eq!(answers.next(last).unwrap(), Some(Answer { length: last.len(), stays: false }));
+        let short = b"HTTP/1.1 200 \r\nContent-Length: 13\r\n\r\nHello, world!";
+        assert_eq!(answers.next(short).unwrap(), None, "more may come");
+        assert_eq!(answers.parse(short).unwrap(), Some(Answer { length: short.len(), stays: true }));
+    }
+
+    /// Each is wrong as the first answer, and as one that has the length of those before.
+    #[test]
+    fn a_wrong_answer_is_an_error_first_and_later() {
+        let text = str::from_utf8(WHOLE).unwrap();
+        for wrong in [
+            text.replace("200", "503"),
+            text.replace("13", "14"),
+            text.replace("world!", "World!"),
+            text.replace("Content", "Kontent"),
+        ] {
+            assert!(answers().next(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+        let mut later = answers();
+        later.next(WHOLE).unwrap();
+        for wrong in [text.replace("200", "503"), text.replace("world!", "World!")] {
+            assert!(later.next(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+        let shifted = [WHOLE, b"garbage"].concat();
+        let over = later.next(&shifted).unwrap().unwrap();
+        assert!(
+            later.next(&[&shifted[over.length..], WHOLE].concat()).is_err(),
+            "garbage between two answers"
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! The load: one thread that keeps all connections busy, and takes as little as it can from the server's processors.
+//!
+//! Each connection sends its requests, waits for all the answers, and sends the next. A load generator with a thread for
+//! each connection would spend more than the servers do, and hide what they differ in. So there is one thread, one buffer
+//! that all connections read into, requests that are built once, and answers of which only the first is [parsed](answers).
+//!
+//! It relies on what epoll and kqueue promise, that arriving bytes are announced although earlier ones were not all read,
+//! and so on Linux, macOS and the BSDs.
+
+mod answers;
+mod connection;
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use mio::{Events, Poll, Token};
+
+use crate::site;
+use answers::Answers;
+use connection::{Connection, Progress};
+
+/// How long the server may be silent before that is an error.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// More than the answers to one turn of requests, or what a socket holds of them.
+const BUFFER: usize = 64 * 1024;
+
+/// What is asked for, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) connections: usize,
+    /// How many requests a connection sends at once.
+    pub(crate) depth: usize,
+    pub(crate) page: Page,
+    /// Whether each request has a connection of its own, which the server closes.
+    pub(crate) closes: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// 13 bytes that every server has in its program.
+    Hello,
+    /// The file of 16 KiB.
+    File,
+}
+
+impl Page {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Hello => "/hello",
+            Self::File => site::FILE_PATH,
+        }
+    }
+
+    fn body(self) -> Vec<u8> {
+        match self {
+            Self::Hello => b"Hello, world!".to_vec(),
+            Self::File => site::file(),
+        }
+    }
+}
+
+/// What every connection sends and what must come back.
+struct Script {
+    /// All requests that are sent at once.
+    requests: Vec<u8>,
+    depth: usize,
+    closes: bool,
+}
+
+/// Open connections, each with requests on the way.
+pub(crate) struct Clients {
+    addr: SocketAddr,
+    poll: Poll,
+    events: Events,
+    connections: Vec<Connection>,
+    script: Script,
+    answers: Answers,
+    buffer: Vec<u8>,
+}
+
+/// What [`Clients::count`] saw.
+pub(crate) struct Counted {
+    pub(crate) answers: u64,
+    pub(crate) elapsed: Duration,
+}
+
+impl Clients {
+    /// Connects, and sends the first requests.
+    pub(crate) fn connect(addr: SocketAddr, load: &Load) -> anyhow::Result<Clients> {
+        let close = if load.closes { "Connection: close\r\n" } else { "" };
+        let request = format!("GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\n{close}\r\n", load.page.path());
+        let script =
+            Script { requests: request.repeat(load.depth).into(), depth: load.depth, closes: load.closes };
+        let poll = Poll::new()?;
+        let connections =
+            (0..load.connections).map(|number| Connection::open(addr, &poll, Token(number), &script));
+        Ok(Clients {
+            addr,
+            connections: connections.collect::<anyhow::Result<_>>()?,
+            poll,
+            events: Events::with_capacity(load.connections.min(1024)),
+            script,
+            answers: Answers::with_body(load.page.body()),
+            buffer: vec![0; BUFFER],
+        })
+    }
+
+    /// Counts the answers that come within `duration`.
+    ///
+    /// # Errors
+    /// If an answer is not the one expected, or none comes for five seconds.
+    pub(crate) fn count(&mut self, duration: Duration) -> anyhow::Result<Counted> {
+        self.count_until(|_, elapsed| elapsed >= duration)
+    }
+
+    /// Waits for this many answers, and for few more.
+    ///
+    /// # Errors
+    /// As those of [`count`](Clients::count).
+    pub(crate) fn take(&mut self, answers: u64) -> anyhow::Result<Counted> {
+        self.count_until(|counted, _| counted >= answers)
+    }
+
+    fn count_until(&mut self, enough: impl Fn(u64, Duration) -> bool) -> anyhow::Result<Counted> {
+        let began = Instant::now();
+        let mut answers = 0;
+        loop {
+            match self.poll.poll(&mut self.events, Some(PATIENCE)) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                polled => polled.context("cannot wait for answers")?,
+            }
+            ensure!(!self.events.is_empty(), "no answer for {PATIENCE:?}");
+            for event in &self.events {
+                let token = event.token();
+                let connection = &mut self.connections[token.0];
+                let Progress { came, ended } =
+                    connection.go_on(event, &self.script, &mut self.answers, &mut self.buffer)?;
+                answers += came;
+                // As each has to in the row about that, and a server may between two requests. To connect anew is its price.
+                if ended {
+                    *connection = Connection::open(self.addr, &self.poll, token, &self.script)?;
+                }
+            }
+            let elapsed = began.elapsed();
+            if enough(answers, elapsed) {
+                ensure!(answers > 0, "no answer within {elapsed:?}");
+                return Ok(Counted { answers, elapsed });
+            }
+        }
+    }
+}

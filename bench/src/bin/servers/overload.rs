@@ -1,0 +1,171 @@
+//! The row `overload`: 200 requests at once, of 50 ms each, for 8 threads and 50 places in the queue.
+//!
+//! A server that has room for 58 of them has to say so to the others: 503, and when to come again. Those that it accepts may wait
+//! for the queue before them, and no longer. A connection that is reset tells its client nothing.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use bench::figures::median_ratio;
+use mio::{Events, Interest, Poll, Token};
+
+use crate::contest::Order;
+use crate::report::{json_time, met};
+use crate::sides::{Setup, Side};
+
+const CLIENTS: usize = 200;
+const THREADS: usize = 8;
+const QUEUE: usize = 50;
+const WORK: Duration = Duration::from_millis(50);
+const REQUEST: &[u8] = b"GET /block?ms=50 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+
+/// How long all answers may take, if one thread gives all of them with a break after each.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// As long as the queue takes, 7 times 50 ms since the threads take 8 at a time, and as the work itself; and a tenth.
+fn bound() -> Duration {
+    WORK.mul_f64((QUEUE.div_ceil(THREADS) + 1) as f64 * 1.1)
+}
+
+/// What became of the clients.
+#[derive(Default)]
+struct Outcome {
+    served: usize,
+    refused: usize,
+    /// Refused, but not told when to come again.
+    mute: usize,
+    /// Reset, or closed without an answer.
+    lost: usize,
+    /// Until the last of the served had its answer.
+    slowest: Duration,
+    slowest_refusal: Duration,
+}
+
+pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
+    let Order { row, starter, sides, rounds, is_json, .. } = order;
+    if !is_json {
+        println!("\n{}: {}; {rounds} rounds, the sums and the slowest of all", row.name, row.title);
+    }
+    let mut slowest = Vec::new();
+    for &side in sides {
+        let more: &[&str] = match side {
+            Side::Bounded => &["--queue", "50", "--policy", "abort"],
+            Side::Java => &["50"],
+            _ => &[],
+        };
+        let setup = Setup { side, workers: THREADS, connections: CLIENTS, more };
+        let server = starter.start(&setup)?;
+        flood(server.addr).with_context(|| setup.to_string())?; // for Java's compiler
+        let outcomes = (0..*rounds).map(|_| flood(server.addr));
+        let outcomes = outcomes.collect::<anyhow::Result<Vec<_>>>().with_context(|| setup.to_string())?;
+        if !is_json {
+            describe(&setup, &outcomes);
+        }
+        slowest.push((side, outcomes));
+    }
+    let (ours, peers) = slowest.split_first().context("ours is one of them")?;
+    let seconds = |one: &Outcome| one.slowest.as_secs_f64();
+    let to_bound: Vec<_> = ours.1.iter().map(|one| (seconds(one), bound().as_secs_f64())).collect();
+    let beside = |(side, theirs): &(Side, Vec<Outcome>)| {
+        let pairs = ours.1.iter().zip(theirs).map(|(ours, theirs)| (seconds(ours), seconds(theirs)));
+        json_time(row.name, side.name(), median_ratio(&pairs.collect::<Vec<_>>()))
+    };
+    let to_bound = json_time(row.name, "the bound", median_ratio(&to_bound));
+    Ok(std::iter::once(to_bound).chain(peers.iter().map(beside)).collect())
+}
+
+fn describe(setup: &Setup, outcomes: &[Outcome]) {
+    let sum = |what: fn(&Outcome) -> usize| outcomes.iter().map(what).sum::<usize>();
+    let most = |what: fn(&Outcome) -> Duration| outcomes.iter().map(what).max().unwrap_or_default();
+    let (slowest, bound) = (most(|one| one.slowest), bound());
+    println!(
+        "  {:<26}{} served, the last after {} ms; {} refused, the last after {} ms, {} of them without Retry-After; {} lost",
+        setup.to_string(),
+        sum(|one| one.served),
+        slowest.as_millis(),
+        sum(|one| one.refused),
+        most(|one| one.slowest_refusal).as_millis(),
+        sum(|one| one.mute),
+        sum(|one| one.lost),
+    );
+    if setup.side == Side::Bounded {
+        let is_told = sum(|one| one.mute) == 0 && sum(|one| one.lost) == 0 && sum(|one| one.refused) > 0;
+        println!(
+            "  {:<26}served within {} ms: {}; the others told: {}",
+            "goals",
+            bound.as_millis(),
+            met(Some(slowest <= bound)),
+            met(Some(is_told))
+        );
+    }
+}
+
+struct Client {
+    stream: mio::net::TcpStream,
+    began: Instant,
+    arrived: Vec<u8>,
+}
+
+fn flood(addr: SocketAddr) -> anyhow::Result<Outcome> {
+    let mut poll = Poll::new()?;
+    let mut clients = (0..CLIENTS)
+        .map(|number| {
+            let began = Instant::now();
+            let mut stream = TcpStream::connect(addr).context("cannot connect")?;
+            // A server that has already refused it may have closed, too: then the answer is there to be read.
+            let _ = stream.write_all(REQUEST);
+            stream.set_nonblocking(true)?;
+            let mut stream = mio::net::TcpStream::from_std(stream);
+            poll.registry().register(&mut stream, Token(number), Interest::READABLE)?;
+            Ok(Some(Client { stream, began, arrived: Vec::new() }))
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    let mut outcome = Outcome::default();
+    let mut events = Events::with_capacity(CLIENTS);
+    let began = Instant::now();
+    while clients.iter().any(Option::is_some) {
+        ensure!(began.elapsed() < PATIENCE, "some clients have neither an answer nor an end");
+        poll.poll(&mut events, Some(PATIENCE))?;
+        for event in &events {
+            let place = &mut clients[event.token().0];
+            if let Some(client) = place
+                && client.has_ended(&mut outcome)
+            {
+                *place = None;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+impl Client {
+    /// Takes what has arrived, and counts the client when its connection has ended.
+    fn has_ended(&mut self, outcome: &mut Outcome) -> bool {
+        let mut buffer = [0; 4096];
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(count @ 1..) => self.arrived.extend_from_slice(&buffer[..count]),
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                    return false;
+                }
+                Ok(_) | Err(_) => break,
+            }
+        }
+        let took = self.began.elapsed();
+        let answer = String::from_utf8_lossy(&self.arrived).to_lowercase();
+        let is_whole = answer.contains("\r\n\r\n");
+        if is_whole && answer.starts_with("http/1.1 200") {
+            outcome.served += 1;
+            outcome.slowest = outcome.slowest.max(took);
+        } else if is_whole && answer.starts_with("http/1.1 503") {
+            outcome.refused += 1;
+            outcome.mute += usize::from(!answer.contains("\r\nretry-after:"));
+            outcome.slowest_refusal = outcome.slowest_refusal.max(took);
+        } else {
+            outcome.lost += 1;
+        }
+        true
+    }
+}

@@ -1,0 +1,140 @@
+//! What is printed of answers and their cost: a table for people, objects of an array for programs.
+
+use bench::figures::{median, median_ratio, spread};
+
+use crate::contest::{Entrant, Sample, Team};
+use crate::rows::Goal;
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// What is compared of two servers.
+#[derive(Clone, Copy)]
+enum Quantity {
+    Rate,
+    Cpu,
+    Memory,
+}
+
+impl Quantity {
+    fn of(self, sample: &Sample) -> Option<f64> {
+        match self {
+            Self::Rate => Some(sample.rate),
+            Self::Cpu => sample.cpu,
+            Self::Memory => sample.memory,
+        }
+    }
+
+    fn median(self, entrant: &Entrant) -> Option<f64> {
+        let values: Vec<_> = entrant.samples.iter().filter_map(|sample| self.of(sample)).collect();
+        (!values.is_empty()).then(|| median(&values))
+    }
+
+    /// The number of workers with which the server is best at this.
+    fn best(self, team: &Team) -> Option<&Entrant> {
+        let known = team.entrants.iter().filter_map(|entrant| Some((self.median(entrant)?, entrant)));
+        let best = match self {
+            Self::Rate => known.max_by(|a, b| a.0.total_cmp(&b.0)),
+            Self::Cpu | Self::Memory => known.min_by(|a, b| a.0.total_cmp(&b.0)),
+        };
+        best.map(|(_, entrant)| entrant)
+    }
+
+    /// The median of the rounds' ratios, the best of ours to the best of theirs.
+    fn ratio(self, ours: &Team, theirs: &Team) -> Option<f64> {
+        let turns = self.best(ours)?.samples.iter().zip(&self.best(theirs)?.samples);
+        let pairs: Vec<_> = turns.filter_map(|(a, b)| self.of(a).zip(self.of(b))).collect();
+        median_ratio(&pairs)
+    }
+}
+
+/// The table of one row.
+pub(crate) fn table(ours: &Team, peers: &[Team]) {
+    println!(
+        "  {:<26}{:>9} {:>20}{:>11}{:>9}{:>7}{:>8}",
+        "medians", "answers/s", "(least to most)", "server µs", "load µs", "busy", "MiB"
+    );
+    for entrant in std::iter::once(ours).chain(peers).flat_map(|team| &team.entrants) {
+        line(entrant);
+    }
+    println!("  {:<26}{:>9}{:>9}", "ours to theirs", "answers", "CPU");
+    for team in peers {
+        let shown = |quantity: Quantity| number(quantity.ratio(ours, team), 3);
+        println!(
+            "  {:<26}{:>9}{:>9}  {}",
+            team.side.name(),
+            shown(Quantity::Rate),
+            shown(Quantity::Cpu),
+            team.goals.iter().map(|goal| verdict(*goal, ours, team)).collect::<Vec<_>>().join("; ")
+        );
+    }
+}
+
+fn line(entrant: &Entrant) {
+    let rates: Vec<_> = entrant.samples.iter().map(|sample| sample.rate).collect();
+    let rates = spread(&rates);
+    let load_cpu: Vec<_> = entrant.samples.iter().filter_map(|sample| sample.load_cpu).collect();
+    let load_cpu = (!load_cpu.is_empty()).then(|| median(&load_cpu));
+    // At 100 % the load could do no more, and the servers' answers cannot differ by much.
+    let busy = load_cpu.map(|micros| micros * rates.median / 1e4);
+    println!(
+        "  {:<26}{:>9.0} {:>20}{:>11}{:>9}{:>7}{:>8}",
+        entrant.setup.to_string(),
+        rates.median,
+        format!("({:.0} to {:.0})", rates.least, rates.most),
+        number(Quantity::Cpu.median(entrant), 2),
+        number(load_cpu, 2),
+        busy.map_or_else(|| "–".to_owned(), |percent| format!("{percent:.0} %")),
+        number(Quantity::Memory.median(entrant).map(|bytes| bytes / MIB), 1)
+    );
+}
+
+pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+pub(crate) fn met(is_met: Option<bool>) -> &'static str {
+    match is_met {
+        None => "not known",
+        Some(true) => "met",
+        Some(false) => "missed",
+    }
+}
+
+fn verdict(goal: Goal, ours: &Team, theirs: &Team) -> String {
+    match goal {
+        Goal::Rate(least) => {
+            let is_met = Quantity::Rate.ratio(ours, theirs).map(|ratio| ratio >= least);
+            format!("answers ≥ {least}: {}", met(is_met))
+        }
+        Goal::Cpu(most) => {
+            let is_met = Quantity::Cpu.ratio(ours, theirs).map(|ratio| ratio <= most);
+            format!("CPU ≤ {most}: {}", met(is_met))
+        }
+        // With the number of workers that answers most, or the goals would be for different servers.
+        Goal::Memory(most) => {
+            let ours = Quantity::Rate.best(ours).and_then(|entrant| Quantity::Memory.median(entrant));
+            format!("memory ≤ {most} MiB: {}", met(ours.map(|bytes| bytes / MIB <= most)))
+        }
+    }
+}
+
+/// An object of the array for programs.
+pub(crate) fn json(row: &str, ours: &Team, theirs: &Team) -> String {
+    let ratio = |quantity: Quantity| json_number(quantity.ratio(ours, theirs));
+    format!(
+        r#"{{"row":"{row}","peer":"{}","rate_ratio":{},"cpu_ratio":{},"memory_ratio":{}}}"#,
+        theirs.side.name(),
+        ratio(Quantity::Rate),
+        ratio(Quantity::Cpu),
+        ratio(Quantity::Memory)
+    )
+}
+
+/// An object of the array for programs, of a row that measures times alone.
+pub(crate) fn json_time(row: &str, peer: &str, time_ratio: Option<f64>) -> String {
+    format!(r#"{{"row":"{row}","peer":"{peer}","time_ratio":{},"cpu_ratio":null}}"#, json_number(time_ratio))
+}
+
+pub(crate) fn json_number(value: Option<f64>) -> String {
+    value.map_or_else(|| "null".to_owned(), |value| format!("{value:.4}"))
+}

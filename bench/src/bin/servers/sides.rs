@@ -1,0 +1,187 @@
+//! The servers: ours and the peers, and how each is started.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use bench::java;
+use bench::programs::{self, Workspace};
+
+use crate::nginx;
+use crate::process::Server;
+use crate::site::Site;
+
+/// A server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Side {
+    MultiReactor,
+    Reactor,
+    Bounded,
+    Lifecycle,
+    Pooled,
+    #[value(skip)]
+    Nginx,
+    #[value(skip)]
+    Hyper,
+    #[value(skip)]
+    MayMinihttp,
+    #[value(skip)]
+    TinyHttp,
+    /// The JDK's own, which is overloaded and nothing else.
+    #[value(skip)]
+    Java,
+}
+
+impl Side {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::MultiReactor => "multi_reactor",
+            Self::Reactor => "reactor",
+            Self::Bounded => "bounded",
+            Self::Lifecycle => "lifecycle",
+            Self::Pooled => "pooled",
+            Self::Nginx => "nginx",
+            Self::Hyper => "hyper",
+            Self::MayMinihttp => "may_minihttp",
+            Self::TinyHttp => "tiny_http",
+            Self::Java => "java",
+        }
+    }
+
+    /// With how many workers it is measured: whichever is better counts.
+    pub(crate) fn workers(self, connections: usize) -> Vec<usize> {
+        match self {
+            Self::MultiReactor | Self::Reactor | Self::Nginx | Self::Hyper | Self::MayMinihttp => vec![1, 2],
+            // Where a task is a connection, others would wait for a thread until one is closed.
+            Self::Bounded | Self::Lifecycle | Self::Pooled | Self::Java => vec![connections],
+            // The best of 1, 2, 4, 16 and 64, where two processors have 64 clients: every other has to be woken, too.
+            Self::TinyHttp => vec![1],
+        }
+    }
+}
+
+/// One way to start a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Setup {
+    pub(crate) side: Side,
+    pub(crate) workers: usize,
+    /// How many clients there will be at once: nginx sets memory aside for each.
+    pub(crate) connections: usize,
+    /// Flags of a stage.
+    pub(crate) more: &'static [&'static str],
+}
+
+impl Display for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Setup { side, workers, .. } = *self;
+        let what = match side {
+            Side::MultiReactor => "loop",
+            Side::Reactor | Side::Bounded | Side::Lifecycle | Side::Pooled | Side::Java => "thread",
+            Side::TinyHttp => "handler",
+            Side::Nginx | Side::Hyper | Side::MayMinihttp => "worker",
+        };
+        let plural = if workers == 1 { "" } else { "s" };
+        write!(f, "{}, {workers} {what}{plural}", side.name())
+    }
+}
+
+/// Starts servers, and remembers what is missing on this machine.
+pub(crate) struct Starter {
+    pub(crate) site: Site,
+    programs: RefCell<BTreeMap<&'static str, PathBuf>>,
+    missing: RefCell<BTreeMap<&'static str, String>>,
+}
+
+impl Starter {
+    pub(crate) fn new() -> anyhow::Result<Starter> {
+        Ok(Starter { site: Site::new()?, programs: RefCell::default(), missing: RefCell::default() })
+    }
+
+    /// Whether the server can be started here. The first time that it cannot, a line says so.
+    pub(crate) fn has(&self, side: Side) -> bool {
+        if self.missing.borrow().contains_key(side.name()) {
+            return false;
+        }
+        let Err(error) = self.look_for(side) else { return true };
+        eprintln!("{} is missing: {error:#}", side.name());
+        self.missing.borrow_mut().insert(side.name(), error.to_string());
+        false
+    }
+
+    fn look_for(&self, side: Side) -> anyhow::Result<()> {
+        if side == Side::Nginx {
+            return nginx::is_there();
+        }
+        if side == Side::Java {
+            ensure!(java::has_compiler(), "a JDK has to be installed, and in the path or in JAVA_HOME");
+            return Ok(());
+        }
+        self.program(side).map(drop)
+    }
+
+    pub(crate) fn start(&self, setup: &Setup) -> anyhow::Result<Server> {
+        self.start_under(|| None, setup)
+    }
+
+    /// Starts the server by what `wrapper` makes, which is given its command line, if there is one.
+    pub(crate) fn start_under(
+        &self,
+        wrapper: impl Fn() -> Option<Command>,
+        setup: &Setup,
+    ) -> anyhow::Result<Server> {
+        let Setup { side, workers, connections, more } = *setup;
+        if side == Side::Nginx {
+            return nginx::start(self.site.folder(), workers, connections, wrapper);
+        }
+        if side == Side::Java {
+            let mut command = java::command("src/bin/servers/Overload.java");
+            command.arg(workers.to_string()).args(more);
+            return Server::start(command).context("java");
+        }
+        let program = self.program(side)?;
+        let mut command = match wrapper() {
+            Some(mut wrapper) => {
+                wrapper.arg(program);
+                wrapper
+            }
+            None => Command::new(program),
+        };
+        let folder = self.site.folder();
+        match side {
+            Side::TinyHttp => command.arg(workers.to_string()),
+            Side::Hyper | Side::MayMinihttp => command.arg(workers.to_string()).arg(folder),
+            stage => {
+                let flag = if stage == Side::MultiReactor { "--loops" } else { "--threads" };
+                command.args(["--quiet", "--addr", "127.0.0.1:0", flag, &workers.to_string()]);
+                command.arg("--root").arg(folder)
+            }
+        };
+        command.args(more);
+        Server::start(command).with_context(|| setup.to_string())
+    }
+
+    /// Where the program is. It is built when it is asked for first.
+    fn program(&self, side: Side) -> anyhow::Result<PathBuf> {
+        let (workspace, package, name) = match side {
+            Side::Hyper => (Workspace::Bench, "bench", "hyper_server"),
+            Side::MayMinihttp => (Workspace::Bench, "bench", "may_server"),
+            Side::TinyHttp => (Workspace::Bench, "bench", "tiny_http_server"),
+            stage => (Workspace::Course, "servers", stage.name()),
+        };
+        if let Some(program) = self.programs.borrow().get(name) {
+            return Ok(program.clone());
+        }
+        if matches!(workspace, Workspace::Course) {
+            let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/src/bin");
+            let exists = sources.join(format!("{name}.rs")).exists() || sources.join(name).exists();
+            ensure!(exists, "the course has no such stage yet");
+        }
+        let program = programs::binary(workspace, package, name)?;
+        self.programs.borrow_mut().insert(name, program.clone());
+        Ok(program)
+    }
+}

@@ -1,0 +1,37 @@
+//! What the servers serve besides what is in their programs: a folder with one file.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use tempfile::TempDir;
+
+pub(crate) const FILE_PATH: &str = "/16k.bin";
+
+/// What is in the file: 16 KiB in which no two places close to each other look the same.
+pub(crate) fn file() -> Vec<u8> {
+    (0_u32..4096).flat_map(|number| number.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect()
+}
+
+/// A folder that any user may read, since nginx gives its rights away. It is removed when this is dropped.
+pub(crate) struct Site {
+    folder: TempDir,
+}
+
+impl Site {
+    pub(crate) fn new() -> anyhow::Result<Site> {
+        let folder =
+            tempfile::Builder::new().prefix("bench-site-").tempdir().context("no temporary folder")?;
+        fs::write(folder.path().join(&FILE_PATH[1..]), file())?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(Site { folder })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}

@@ -1,0 +1,121 @@
+//! The row `slow`: how long a normal client waits while 500 slow ones hold connections.
+//!
+//! The normal client is a visitor: it connects, asks, has its answer, and goes. One that has a connection already would not
+//! notice a server that takes no new one.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use bench::figures::{median, median_ratio};
+
+use crate::contest::{Order, progress};
+use crate::process::Server;
+use crate::report::{json_time, met, number};
+use crate::rude::Rude;
+use crate::sides::{Setup, Side};
+use crate::visitor;
+
+const SLOW: usize = 500;
+
+/// The pooled stages as they are, with their own number of threads.
+const THREADS: usize = 100;
+
+/// What the 99th of 100 visitors may wait, as a ratio to what it waits alone.
+const GOAL: f64 = 2.0;
+
+/// How long a server has to see that the slow clients have gone.
+const PAUSE: Duration = Duration::from_millis(300);
+
+struct Entrant {
+    setup: Setup,
+    server: Server,
+    /// The 99th of 100 visitors, in milliseconds, without the slow clients and with them.
+    turns: Vec<(f64, f64)>,
+    visitors: usize,
+}
+
+pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
+    let Order { row, starter, sides, rounds, duration, is_json } = order;
+    let start = |&side: &Side| {
+        let setup = Setup { side, workers: side.workers(THREADS)[0], connections: SLOW, more: &[] };
+        Ok(Entrant { setup, server: starter.start(&setup)?, turns: Vec::new(), visitors: 0 })
+    };
+    let mut entrants = sides.iter().map(start).collect::<anyhow::Result<Vec<_>>>()?;
+    for round in 1..=*rounds {
+        progress(&format!("{}: round {round} of {rounds}", row.name));
+        for entrant in entrants.iter_mut().filter(|entrant| !entrant.is_stuck()) {
+            entrant.measure(*duration).with_context(|| entrant.setup.to_string())?;
+        }
+    }
+    progress("");
+    order.headline();
+    if !is_json {
+        println!("  {:<26}{:>9}{:>10}{:>11}{:>8}", "p99 in ms", "visitors", "alone", "beside", "ratio");
+        entrants.iter().for_each(Entrant::print);
+    }
+    let (ours, peers) = entrants.split_first().context("ours is one of them")?;
+    let itself = json_time(row.name, "itself, alone", ours.ratio());
+    let beside = |peer: &Entrant| {
+        let pairs: Vec<_> = ours.turns.iter().zip(&peer.turns).map(|(a, b)| (a.1, b.1)).collect();
+        json_time(row.name, peer.setup.side.name(), median_ratio(&pairs))
+    };
+    Ok(std::iter::once(itself).chain(peers.iter().map(beside)).collect())
+}
+
+impl Entrant {
+    /// A visitor had no answer. The next would have none either, each after a long time.
+    fn is_stuck(&self) -> bool {
+        self.turns.last().is_some_and(|&(_, beside)| beside >= visitor::PATIENCE.as_secs_f64() * 1e3)
+    }
+
+    fn measure(&mut self, duration: Duration) -> anyhow::Result<()> {
+        let addr = self.server.addr;
+        visit(addr, PAUSE)?;
+        let (alone, _) = visit(addr, duration).context("alone")?;
+        let rude = Rude::start(addr, SLOW, duration + 2 * visitor::PATIENCE)?;
+        let (beside, visitors) = visit(addr, duration).context("beside slow clients")?;
+        rude.finish()?;
+        self.turns.push((alone, beside));
+        self.visitors += visitors;
+        Ok(())
+    }
+
+    /// The median of the rounds' ratios, with slow clients to without.
+    fn ratio(&self) -> Option<f64> {
+        let pairs: Vec<_> = self.turns.iter().map(|&(alone, beside)| (beside, alone)).collect();
+        median_ratio(&pairs)
+    }
+
+    fn print(&self) {
+        let (alone, beside): (Vec<_>, Vec<_>) = self.turns.iter().copied().unzip();
+        let ratio = self.ratio();
+        let beside = match median(&beside) {
+            _ if self.is_stuck() => "no answer".to_owned(),
+            beside => format!("{beside:.2}"),
+        };
+        let has_goal = matches!(self.setup.side, Side::MultiReactor | Side::Reactor);
+        let goal = format!("≤ {GOAL}: {}", met(ratio.map(|ratio| ratio <= GOAL)));
+        println!(
+            "  {:<26}{:>9}{:>10.2}{:>11}{:>8}  {}",
+            self.setup.to_string(),
+            self.visitors,
+            median(&alone),
+            beside,
+            number(ratio.filter(|_| !self.is_stuck()), 2),
+            if has_goal { &goal } else { "" }
+        );
+    }
+}
+
+/// One visitor after the other. How many milliseconds the 99th of 100 waited, and how many came.
+fn visit(addr: SocketAddr, duration: Duration) -> anyhow::Result<(f64, usize)> {
+    let began = Instant::now();
+    let mut waits = Vec::new();
+    while began.elapsed() < duration {
+        waits.push(visitor::visit(addr)?);
+    }
+    waits.sort_unstable();
+    let p99 = waits[(waits.len() - 1) * 99 / 100];
+    Ok((p99.as_secs_f64() * 1e3, waits.len()))
+}
