@@ -66,6 +66,7 @@ impl Listener {
 
     #[cfg(target_os = "linux")]
     fn several(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
+        // ANCHOR: several
         // Several sockets may have an address if all of them allow it. That would let in another server of the same user,
         // too, so it is asked for by one that does not allow it first.
         let alone = Listener::socket(addr)?;
@@ -78,6 +79,7 @@ impl Listener {
             Listener::listen(socket, addr, BACKLOG)
         };
         (0..count).map(one_of_them).collect()
+        // ANCHOR_END: several
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -328,6 +328,7 @@ impl Connection {
         Need::Bytes
     }
 
+    // ANCHOR: read
     fn read(&mut self, turn: &mut Turn) -> io::Result<()> {
         let count = match self.socket.read(&mut turn.arrived) {
             Ok(count) => count,
@@ -348,6 +349,7 @@ impl Connection {
         }
         Ok(())
     }
+    // ANCHOR_END: read
 
     // ANCHOR: deadline
     /// Until when the client may take its time; none if it is not the client's turn.

@@ -42,6 +42,7 @@ impl<L, B: Bell> Mailbox<L, B> {
         Mailbox { posted: Mutex::new(Vec::new()), bell }
     }
 
+    // ANCHOR: post
     fn post(&self, load: L) {
         let was_empty = {
             let mut posted = self.lock();
@@ -52,6 +53,7 @@ impl<L, B: Bell> Mailbox<L, B> {
             self.bell.ring();
         }
     }
+    // ANCHOR_END: post
 
     /// Moves everything into `taken`, which is empty.
     pub(crate) fn take_all(&self, taken: &mut Vec<L>) {

@@ -284,12 +284,14 @@ impl Reactor {
             }
             Next::Wait => {}
         }
+        // ANCHOR: look
         if let Some(deadline) = connection.deadline(self.turn.stop)
             && connection.looked_at.is_none_or(|look| deadline < look)
         {
             connection.looked_at = Some(deadline);
             self.deadlines.look_at(deadline, place, connection.number);
         }
+        // ANCHOR_END: look
     }
 
     fn close(&mut self, place: usize) {
@@ -339,6 +341,7 @@ impl Reactor {
         self.posted = posted;
     }
 
+    // ANCHOR: again
     fn give_turns_again(&mut self) {
         // Those that want yet another one are put behind, for the next time.
         for _ in 0..self.again.len() {
@@ -353,7 +356,9 @@ impl Reactor {
         }
         self.turn.spare.truncate(SPARE);
     }
+    // ANCHOR_END: again
 
+    // ANCHOR: late
     fn look_at_the_late(&mut self) {
         let now = self.turn.now;
         while let Some((when, place, number)) = self.deadlines.take_due(now) {
@@ -367,6 +372,7 @@ impl Reactor {
             self.after_turn(place, next);
         }
     }
+    // ANCHOR_END: late
 
     /// From now on other deadlines count, so each connection is looked at.
     fn notice_a_stop(&mut self, stop: &CancelToken, task: &CancelToken) {
