@@ -104,7 +104,7 @@ fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
 /// A look at the connection was due in ten minutes, and now there is less time.
 #[test]
 fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
-    each(&["--quiet", "--idle-timeout", "10m", "--header-timeout", "200ms"], |stage| {
+    each(&["--quiet", "--idle-timeout", "10m", "--header-timeout", "2s"], |stage| {
         let mut client = stage.connect();
         assert_eq!(client.get("/hello").status, 200);
         client.send("GET /hello HTTP/1.1\r\n");
@@ -135,9 +135,9 @@ fn an_expectation_waits_for_the_answers_before_it() {
 /// The time for which it may be idle begins with the answer, and not with the request.
 #[test]
 fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
-    each(&["--quiet", "--idle-timeout", "500ms"], |stage| {
+    each(&["--quiet", "--idle-timeout", "2s"], |stage| {
         let mut client = stage.connect();
-        assert_eq!(client.get("/block?ms=1000").status, 200);
+        assert_eq!(client.get("/block?ms=2500").status, 200);
         assert_eq!(client.get("/hello").status, 200);
     });
 }
@@ -297,10 +297,10 @@ fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_thousand_connections_need_no_more_threads() {
+fn hundreds_of_connections_need_no_more_threads() {
     each(&["--quiet", "--idle-timeout", "10m"], |stage| {
         stage.assert_alive();
-        let mut clients: Vec<_> = (0..1_000).map(|_| stage.connect()).collect();
+        let mut clients: Vec<_> = (0..300).map(|_| stage.connect()).collect();
         for client in &mut clients {
             client.send(get("/hello"));
         }
