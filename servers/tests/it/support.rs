@@ -82,6 +82,10 @@ impl Stage {
 
     /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell alone.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
+        // As many loops on every machine, unless the test has its own idea.
+        if binary == MULTI_REACTOR && !command.get_args().any(|arg| arg == "--loops") {
+            command.args(["--loops", "2"]);
+        }
         Stage::start_as_it_is(binary, command.args(USUAL))
     }
 
