@@ -300,6 +300,7 @@ impl Shared {
         }
         self.changed(&state);
         drop(state);
+        self.tell_those_who_wait(); // they may have counted on this worker, and if it is one too many, it stays asleep
         let is_wanted = self.is_anything_queued();
         let mut state = self.state.lock();
         if is_wanted && state.is_asleep(seat) && state.awake() < state.allowed(&self.settings) {
@@ -517,10 +518,12 @@ impl Shared {
         self.unfinished.load(Ordering::SeqCst)
     }
 
-    /// Whether so many threads are all that there are.
+    /// Whether so many threads are all that there are, but for those that sleep and may not be woken: a guest has the place
+    /// of each.
     pub(super) fn has_only(&self, threads: usize) -> bool {
         let state = self.state.lock();
-        state.live > 0 && state.live == threads
+        let may_wake = !state.asleep.is_empty() && state.awake() < state.allowed(&self.settings);
+        state.live > 0 && state.awake() == threads && !may_wake
     }
 
     /// Whether another worker could be started.

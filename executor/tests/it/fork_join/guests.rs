@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use executor::fork_join::{ForkJoinPool, InvokeError, blocking, fork, in_pool, join, worker_index};
 use executor::{CancelToken, JoinError, ThreadPoolExecutor, prelude::*};
@@ -130,5 +131,21 @@ fn a_guest_that_blocks_is_stood_in_for_and_may_close_the_pool() {
         };
         pool.invoke(body).unwrap();
         assert!(pool.await_termination(LONG));
+    });
+}
+
+/// A pool's worker sleeps, and its place has a guest who waits. Nobody can wake that worker, so nobody may count on it.
+#[test]
+fn a_worker_whose_place_has_a_guest_is_nobody_to_wait_for() {
+    within_deadline(|| {
+        for _ in 0..300 {
+            let (outer, inner) = (pool(1), pool(1));
+            for pool in [&outer, &inner] {
+                pool.execute(|| ()).unwrap();
+                assert!(pool.await_quiescence(Duration::MAX));
+            }
+            let around = outer.invoke(|| inner.invoke(|| outer.invoke(|| ())).unwrap()).unwrap();
+            assert!(matches!(around, Err(InvokeError::Starved(_))), "{around:?}");
+        }
     });
 }
