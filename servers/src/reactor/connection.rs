@@ -262,7 +262,9 @@ impl Connection {
                 self.state =
                     State::Ending(if more { Manner::Linger(briefly) } else { Manner::Unless(briefly) });
             }
-            turn.spare.push(exchange);
+            if exchange.output.capacity() <= 2 * ENOUGH {
+                turn.spare.push(exchange); // one that was larger is not kept
+            }
         }
         Need::Room
     }

@@ -306,7 +306,7 @@ impl Reactor {
             let Some((socket, peer)) = self.acceptor.accept(self.turn.now) else { break };
             let number = OPENED.fetch_add(1, Ordering::Relaxed);
             let place = self.connections.insert(Connection::new(socket, peer, number, &self.turn));
-            self.stats.has_accepted(self.connections.len());
+            self.stats.set_connections(self.connections.len());
             let connection = &mut self.connections[place];
             connection.place = place;
             let mut next = connection.turn(&mut self.turn);
