@@ -1,0 +1,2 @@
+//! to come
+pub struct Builder; pub struct LogHandle; pub struct LogService;
