@@ -3,10 +3,8 @@
 
 /// What the modules on the way to a model checker have of std; the package in `logservice/model` has another one.
 mod door {
-    pub(crate) use std::{sync, thread, time};
+    pub(crate) use std::{sync, time};
 }
-
-pub mod road;
 
 mod record;
 pub use record::{Fields, Level, Record, Value};
@@ -18,8 +16,11 @@ pub mod sink;
 pub use sink::Sink;
 
 mod queue;
+pub use queue::{Counts, NotLogged, Overflow};
 
 mod writer;
 
-mod service;
-pub use service::{Builder, LogHandle, LogService};
+pub mod service;
+pub use service::{Builder, Durability, FlushError, LogHandle, LogService};
+
+pub mod road;

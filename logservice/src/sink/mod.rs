@@ -39,3 +39,8 @@ pub trait Sink: Send {
     /// What it writes to, for messages to an operator: the path of a file, for instance.
     fn name(&self) -> String;
 }
+
+/// Says something to an operator that cannot go through the log.
+pub(crate) fn say_on_stderr(what: &str) {
+    eprintln!("{what}");
+}

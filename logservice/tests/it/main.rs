@@ -1,0 +1,3 @@
+//! What the log service promises, on real threads.
+
+mod service;
