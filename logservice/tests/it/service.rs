@@ -7,7 +7,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Long enough for anything that is going to happen.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Manner {
+    #[default]
+    Takes,
+    Fails,
+    Panics,
+}
 
 /// A sink that keeps what it is given, when the test lets it.
 #[derive(Clone, Default)]
@@ -16,12 +24,9 @@ struct Kept(Arc<(Mutex<State>, Condvar)>);
 #[derive(Default)]
 struct State {
     text: String,
-    /// It takes no line.
-    is_shut: bool,
-    /// How often it was called while it was shut.
+    manner: Manner,
+    /// How often it was called while it took nothing.
     refused: usize,
-    /// It panics instead of saying so.
-    panics: bool,
     syncs: usize,
     sync_fails: bool,
     reopened: usize,
@@ -32,7 +37,7 @@ struct State {
 impl Kept {
     fn shut() -> Kept {
         let kept = Kept::default();
-        kept.set(|state| state.is_shut = true);
+        kept.set(|state| state.manner = Manner::Fails);
         kept
     }
 
@@ -43,7 +48,7 @@ impl Kept {
     }
 
     fn open(&self) {
-        self.set(|state| state.is_shut = false);
+        self.set(|state| state.manner = Manner::Takes);
     }
 
     fn wait_until(&self, is_so: impl Fn(&State) -> bool) {
@@ -61,15 +66,16 @@ impl Sink for Kept {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         let text = str::from_utf8(lines).unwrap();
         assert!(text.ends_with('\n'), "{text:?}");
-        let panics = self.set(|state| {
-            state.refused += usize::from(state.is_shut);
-            state.is_shut && state.panics
+        let manner = self.set(|state| {
+            state.refused += usize::from(state.manner != Manner::Takes);
+            state.manner
         });
-        assert!(!panics, "as the test has asked");
+        match manner {
+            Manner::Takes => {}
+            Manner::Fails => return Err(io::ErrorKind::StorageFull.into()),
+            Manner::Panics => panic!("as the test has asked"),
+        }
         self.set(|state| {
-            if state.is_shut {
-                return Err(io::ErrorKind::StorageFull.into());
-            }
             let taken = if state.one_by_one { text.find('\n').unwrap() + 1 } else { text.len() };
             state.text.push_str(&text[..taken]);
             Ok(taken)
@@ -269,7 +275,7 @@ fn each_level_has_a_policy_of_its_own() {
 #[test]
 fn a_sink_that_takes_little_or_panics_gets_each_line_once() {
     let kept = Kept::shut();
-    kept.set(|state| (state.one_by_one, state.panics) = (true, true));
+    kept.set(|state| (state.one_by_one, state.manner) = (true, Manner::Panics));
     let service = start(&kept, 20, Overflow::Block);
     fill(&service, &kept, 20);
     kept.wait_until(|state| state.refused > 2);
