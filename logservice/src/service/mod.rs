@@ -29,6 +29,7 @@
 //! that nobody catches) loses the lines that wait, a millisecond's worth unless the sink is slow.
 
 mod line;
+pub(crate) use line::is_formatting;
 
 mod voice;
 
