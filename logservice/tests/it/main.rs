@@ -1,3 +1,4 @@
 //! What the log service promises, on real threads.
 
+mod processes;
 mod service;
