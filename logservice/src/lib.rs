@@ -28,4 +28,7 @@ pub use service::{Builder, Durability, FlushError, LogHandle, LogService};
 #[cfg(unix)]
 mod hangup;
 
+pub mod follow;
+pub use follow::Follow;
+
 pub mod road;

@@ -15,4 +15,6 @@ mod processes; // two processes on one file, one that is killed, one that may wr
 #[cfg(unix)]
 mod fates; // whatever may happen to a log file, at random and at the same time
 #[cfg(unix)]
+mod follow; // reading a log while it is written and rotated
+#[cfg(unix)]
 mod whole; // threads that log while things happen to the file

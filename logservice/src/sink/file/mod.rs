@@ -61,6 +61,7 @@ mod lock;
 
 mod rotation;
 pub use rotation::Every;
+pub(crate) use rotation::numbered;
 
 mod unsynced;
 

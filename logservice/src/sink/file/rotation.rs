@@ -57,7 +57,7 @@ impl Rotation {
 }
 
 /// `app.log.3`
-pub(super) fn numbered(log: &Path, number: usize) -> PathBuf {
+pub(crate) fn numbered(log: &Path, number: usize) -> PathBuf {
     let mut path = log.as_os_str().to_owned();
     path.push(format!(".{number}"));
     path.into()
