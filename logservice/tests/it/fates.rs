@@ -181,11 +181,11 @@ const AT_ONCE: usize = 4;
 
 #[test]
 fn lines_are_neither_lost_nor_doubled_while_files_are_moved_away() {
-    for rotate_at in [400, u64::MAX] {
+    for rotate_at in [2_000, u64::MAX] {
         let place = Place::new();
         let lines = write_meanwhile(&place, rotate_at, &AtomicUsize::new(0), || {
             let mut moved = 0;
-            while moved < 100 {
+            while moved < 60 {
                 moved += usize::from(fs::rename(&place.log, place.path(&format!("moved.{moved}"))).is_ok());
             }
         });
@@ -196,11 +196,11 @@ fn lines_are_neither_lost_nor_doubled_while_files_are_moved_away() {
 /// A line that was taken after a file was removed is not only in that file.
 #[test]
 fn lines_are_not_lost_while_files_are_removed() {
-    for rotate_at in [400, u64::MAX] {
+    for rotate_at in [2_000, u64::MAX] {
         let (place, taken) = (Place::new(), AtomicUsize::new(0));
         let mut removed: Vec<(File, usize)> = Vec::new();
         let lines = write_meanwhile(&place, rotate_at, &taken, || {
-            while removed.len() < 100 {
+            while removed.len() < 60 {
                 // While the sink rotates, the log may be another file by the time it is removed. Not so under another name.
                 let doomed = if rotate_at == u64::MAX { place.log.clone() } else { place.path("doomed") };
                 if rotate_at != u64::MAX && fs::rename(&place.log, &doomed).is_err() {
