@@ -1,313 +1,194 @@
-//! `logservice load` as a process: what it says it has written is in the file, line by line, whatever ends it.
+//! Sinks in processes of their own, which are killed, limited and blocked.
 //!
-//! `LOGSERVICE_ROUNDS=200` repeats each test so often.
+//! Each such process is one of the ignored tests in `child`: a test here starts it, and it says on standard output how far it is.
 
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::env;
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use crate::place::{LONG, Place, number, numbered, write};
+use logservice::sink::FileSink;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Instant;
 
-/// Long enough for anything that is going to happen.
-const LONG: Duration = Duration::from_mins(1);
+mod child;
 
-fn rounds(test: impl Fn(&Path)) {
-    let rounds =
-        env::var("LOGSERVICE_ROUNDS").map_or(1, |rounds| rounds.parse().expect("a number of rounds"));
-    for _ in 0..rounds {
-        test(tempfile::tempdir().unwrap().path());
+struct Process {
+    child: Child,
+    says: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(test: &str, log: &Path, stderr: Stdio) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "--ignored", "--nocapture", &format!("processes::child::{test}")]);
+        let mut child = command.env("CHILD_LOG", log).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
+        let says = BufReader::new(child.stdout.take().unwrap());
+        Self { child, says }
     }
-}
 
-fn load(file: &Path, flags: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_logservice"));
-    command.arg("load").arg("--json").arg("--file").arg(file).args(flags);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-/// What the process says at its end, and its status.
-fn report(output: &Output) -> (Value, i32) {
-    let said = || String::from_utf8_lossy(&output.stderr).into_owned();
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}; {}", said()));
-    (report, output.status.code().unwrap_or_else(|| panic!("{}; {}", output.status, said())))
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < LONG, "{what}: not after {LONG:?}");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
-fn length(file: &Path) -> u64 {
-    fs::metadata(file).map_or(0, |file| file.len())
-}
-
-#[cfg(unix)]
-fn send(child: &Child, signal: rustix::process::Signal) {
-    let process = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(process, signal).unwrap();
-}
-
-/// The numbers of the messages of each thread, in the order of the file, and how many lines a line says are missing.
-#[derive(Default)]
-struct Found {
-    messages: BTreeMap<u64, Vec<u64>>,
-    dropped: u64,
-}
-
-impl Found {
-    /// Every line has to be whole.
-    fn read(text: &str) -> Found {
-        let mut found = Found::default();
-        assert!(text.is_empty() || text.ends_with('\n'), "the last line is torn");
-        for line in text.lines() {
-            let words: Vec<_> = line.split_whitespace().collect();
-            let after = |word| words.iter().position(|&other| other == word).map(|at| words[at + 1]);
-            if let (Some(thread), Some(message)) = (after("thread"), after("message")) {
-                assert!(
-                    line.ends_with("the quick brown fox jumps") && line.starts_with("20"),
-                    "torn: {line:?}"
-                );
-                let messages = found.messages.entry(thread.parse().unwrap()).or_default();
-                messages.push(message.parse().unwrap());
-            } else {
-                let at = words
-                    .iter()
-                    .position(|&word| word == "dropped")
-                    .unwrap_or_else(|| panic!("what is {line:?}?"));
-                found.dropped += words[at - 2].parse::<u64>().unwrap();
+    /// What it says next that begins so.
+    fn until(&mut self, word: &str) -> String {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "it ended without {word:?}");
+            // The test harness has begun the line.
+            if let Some(found) = line.find(word) {
+                return line[found + word.len()..].trim().to_owned();
             }
         }
-        found
     }
 
-    fn count(&self) -> u64 {
-        self.messages.values().map(|messages| messages.len() as u64).sum()
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        assert_eq!(self.child.wait().unwrap().signal(), Some(9));
     }
 
-    /// Those of each thread are its first ones, all of them, in order.
-    fn assert_no_gap(&self) {
-        for (thread, messages) in &self.messages {
-            let wrong = messages.iter().zip(0..).find(|&(&message, expected)| message != expected);
-            assert_eq!(wrong, None, "of thread {thread}");
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    fn assert_succeeds(mut self) {
+        let mut rest = String::new();
+        self.says.read_to_string(&mut rest).unwrap();
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}: {rest}");
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn another_process_is_refused_until_the_first_is_killed() {
+    let place = Place::new();
+    let mut first = Process::start("holds", &place.log, Stdio::inherit());
+    first.until("ready");
+    let error = FileSink::builder(&place.log).open().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+    let who = format!("process {} writes it: it holds the lock", first.child.id());
+    assert!(error.to_string().contains(&who) && error.to_string().contains("app.log.lock"), "{error}");
+    let mut second = Process::start("is_refused", &place.log, Stdio::inherit());
+    second.until("refused");
+    second.assert_succeeds();
+    first.kill();
+    write(&mut place.open(), "two\n");
+    assert_eq!(place.text("app.log"), "one\ntwo\n");
+}
+
+/// Kills a process in the middle of its work, and reads what it has said was taken.
+#[test]
+fn what_was_taken_is_there_after_the_process_was_killed() {
+    for lines in [1, 30, 200] {
+        let place = Place::new();
+        let mut process = Process::start("writes", &place.log, Stdio::inherit());
+        let mut taken = 0;
+        while taken < lines {
+            taken = process.until("taken ").parse().unwrap();
         }
-    }
-
-    fn assert_order(&self) {
-        for (thread, messages) in &self.messages {
-            assert!(messages.is_sorted_by(|one, next| one < next), "of thread {thread}");
+        process.kill();
+        write(&mut place.open(), "end\n"); // the lock is free, and what is torn is ended
+        let mut numbers = 0;
+        let files: Vec<_> = (0..=9).rev().map(|n| place.text(&format!("app.log.{n}"))).collect();
+        let all = files.concat() + &place.text("app.log");
+        for line in all.lines() {
+            match number(line) {
+                Some(number) if number == numbers => numbers += 1,
+                _ => assert!(numbers >= taken, "{line:?} after {numbers} lines, {taken} were taken"),
+            }
         }
+        assert!(numbers >= taken, "{numbers} lines are there, {taken} were taken");
+        assert!(all.ends_with("end\n"));
     }
 }
 
-fn read(file: &Path) -> Found {
-    Found::read(&fs::read_to_string(file).unwrap())
-}
-
-/// The file and those that were rotated, the oldest first.
-fn read_rotated(file: &Path) -> (Found, usize) {
-    let rotated = |number: usize| PathBuf::from(format!("{}.{number}", file.display()));
-    let count = (1..).take_while(|&number| rotated(number).exists()).count();
-    let files = (1..=count).rev().map(rotated).chain([file.to_owned()]);
-    let text: String = files.map(|file| fs::read_to_string(file).unwrap()).collect();
-    (Found::read(&text), count)
+/// A limit for the size of files acts as a full disk does, in the middle of a line. Without care it kills the process.
+#[test]
+fn a_file_that_may_not_grow_tears_no_line() {
+    let place = Place::new();
+    Process::start("is_limited", &place.log, Stdio::inherit()).assert_succeeds();
+    assert_eq!(place.text("app.log"), numbered(0..10));
 }
 
 #[test]
-fn every_line_is_in_the_file_and_nothing_else() {
-    rounds(|directory| {
-        let file = directory.join("app.log");
-        let (report, status) = report(&load(&file, &["--messages", "5000"]).output().unwrap());
-        assert_eq!((&report["accepted"], &report["written"], status), (&20_000.into(), &20_000.into(), 0));
-        let found = read(&file);
-        assert_eq!(found.count(), 20_000);
-        found.assert_no_gap();
-    });
+fn a_line_that_was_torn_begins_again_in_the_file_that_is_made_when_this_one_is_moved_away() {
+    let place = Place::new();
+    Process::start("is_limited_and_moved", &place.log, Stdio::inherit()).assert_succeeds();
+    let moved = place.text("moved");
+    let whole = moved.rfind('\n').unwrap() + 1;
+    assert_eq!(moved.len(), 100);
+    assert_eq!(moved[..whole].to_owned() + &place.text("app.log"), numbered(0..10));
 }
 
 #[test]
-#[cfg(unix)]
-fn a_signal_in_the_middle_loses_no_accepted_line() {
-    rounds(|directory| {
-        let file = directory.join("app.log");
-        let child = load(&file, &["--messages", "100000000"]).spawn().unwrap();
-        wait_until("lines in the file", || length(&file) > 100_000);
-        send(&child, rustix::process::Signal::TERM);
-        let (report, status) = report(&child.wait_with_output().unwrap());
-        assert_eq!((&report["signal"], &report["lost"], status), (&15.into(), &0.into(), 0));
-        let found = read(&file);
-        assert_eq!(report["accepted"], found.count());
-        found.assert_no_gap();
-    });
+fn a_line_that_was_torn_is_ended_if_somebody_else_has_added_to_it() {
+    let place = Place::new();
+    Process::start("is_limited_and_added_to", &place.log, Stdio::inherit()).assert_succeeds();
+    let text = place.text("app.log");
+    let numbers: Vec<_> = text.lines().filter_map(number).collect();
+    assert_eq!(numbers, (0..10).collect::<Vec<_>>());
+    assert_eq!(text.lines().count(), 11, "{text}"); // and the one that was torn and added to
+    assert!(text.contains("x\n"), "{text}");
+}
+
+/// As `fates` does, but with a disk that is full at times.
+#[test]
+fn whatever_happens_to_the_log_while_it_may_not_grow_every_line_is_in_some_file_once() {
+    Process::start("has_random_limits", &Place::new().log, Stdio::inherit()).assert_succeeds();
 }
 
 #[test]
-#[cfg(unix)]
-fn killed_it_leaves_whole_lines_and_the_next_process_goes_on_below() {
-    rounds(|directory| {
-        let file = directory.join("app.log");
-        let mut child = load(&file, &["--messages", "100000000"]).spawn().unwrap();
-        wait_until("lines in the file", || length(&file) > 100_000);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let text = fs::read_to_string(&file).unwrap();
-        let whole = text.rfind('\n').unwrap() + 1;
-        let found = Found::read(&text[..whole]);
-        found.assert_no_gap();
-        let (report, status) = report(&load(&file, &["--messages", "10"]).output().unwrap());
-        assert_eq!((&report["written"], status), (&40.into(), 0));
-        let text = fs::read_to_string(&file).unwrap();
-        // What the first process has begun stands on a line of its own.
-        let own = text.lines().skip(text[..whole].lines().count()).filter(|line| line.contains("thread"));
-        assert!((40..=41).contains(&own.count()), "{}", &text[whole..]);
-        assert!(text.ends_with('\n'));
-    });
+fn standard_error_that_nobody_reads_does_not_hold_the_writer_and_gets_every_line_once() {
+    let place = Place::new();
+    let mut process = Process::start("writes_to_stderr", &place.log, Stdio::piped());
+    let begun = Instant::now();
+    process.until("blocked");
+    assert!(begun.elapsed() < LONG);
+    let mut text = String::new();
+    process.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    assert!(text == numbered(0..10_000));
+    process.assert_succeeds();
 }
 
 #[test]
-fn what_is_dropped_is_counted_where_it_is_missing() {
-    rounds(|directory| {
-        for policy in ["drop-newest", "drop-oldest"] {
-            let file = directory.join(policy);
-            let flags = ["--policy", policy, "--capacity", "8192", "--messages", "20000"];
-            let (report, status) = report(&load(&file, &flags).output().unwrap());
-            let found = read(&file);
-            assert_eq!((&report["written"], status), (&found.count().into(), 0), "{policy}");
-            assert_eq!(report["dropped"], found.dropped, "{policy}");
-            assert_eq!(found.count() + found.dropped, 80_000, "{policy}");
-            found.assert_order();
-        }
-    });
+fn standard_error_whose_reader_is_gone_is_an_error() {
+    let place = Place::new();
+    let mut process = Process::start("writes_to_stderr", &place.log, Stdio::piped());
+    process.until("blocked");
+    drop(process.child.stderr.take());
+    process.until("reader is gone");
+    process.assert_succeeds();
 }
 
 #[test]
-fn rotated_under_load_no_line_is_torn_or_lost() {
-    rounds(|directory| {
-        let file = directory.join("app.log");
-        let flags = ["--messages", "10000", "--rotate-at", "300000", "--keep", "1000"];
-        let (report, status) = report(&load(&file, &flags).output().unwrap());
-        assert_eq!((&report["written"], status), (&40_000.into(), 0));
-        let (found, rotated) = read_rotated(&file);
-        assert!(rotated > 5, "{rotated} files were full");
-        assert_eq!(found.count(), 40_000);
-        found.assert_no_gap();
-        let too_long = (1..=rotated)
-            .find(|number| length(&PathBuf::from(format!("{}.{number}", file.display()))) > 300_000);
-        assert_eq!(too_long, None);
-    });
-}
-
-#[test]
-fn a_second_process_on_the_same_file_is_refused() {
-    rounds(|directory| {
-        let file = directory.join("app.log");
-        let mut first = load(&file, &["--messages", "100000000"]).spawn().unwrap();
-        wait_until("lines in the file", || length(&file) > 0);
-        let second = load(&file, &["--messages", "1"]).output().unwrap();
-        first.kill().unwrap();
-        first.wait().unwrap();
-        let said = String::from_utf8_lossy(&second.stderr);
-        assert_eq!(second.status.code(), Some(1), "{said}");
-        assert!(said.contains("app.log") && said.contains("another"), "{said}");
-    });
-}
-
-/// Whoever holds the removed file open still has its lines; the others are in the new file.
-#[test]
-#[cfg(unix)]
-fn when_the_file_is_removed_it_goes_on_in_a_new_one() {
-    rounds(|directory| {
-        let file = directory.join("app.log");
-        let child = load(&file, &["--messages", "100000000"]).spawn().unwrap();
-        wait_until("lines in the file", || length(&file) > 100_000);
-        let mut removed = File::open(&file).unwrap();
-        fs::remove_file(&file).unwrap();
-        wait_until("lines in a new file", || length(&file) > 100_000);
-        send(&child, rustix::process::Signal::TERM);
-        let (report, status) = report(&child.wait_with_output().unwrap());
-        assert_eq!((&report["lost"], status), (&0.into(), 0));
+fn standard_output_and_a_path_to_it_take_lines() {
+    for test in ["writes_to_stdout", "writes_to_dev_stdout"] {
+        let place = Place::new();
+        let mut process = Process::start(test, &place.log, Stdio::inherit());
         let mut text = String::new();
-        removed.read_to_string(&mut text).unwrap();
-        let (before, after) = (Found::read(&text), read(&file));
-        before.assert_no_gap();
-        after.assert_order();
-        for (thread, messages) in &after.messages {
-            let all: u64 = messages.last().map_or(0, |last| last + 1);
-            let first = *messages.first().unwrap();
-            assert_eq!(messages.len() as u64, all - first, "of thread {thread}");
-            assert!(
-                first <= before.messages.get(thread).map_or(0, |before| before.len() as u64),
-                "of thread {thread}"
-            );
-        }
-    });
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn a_disk_that_is_full_is_told_once_and_costs_no_more_than_the_policy_says() {
-    rounds(|_| {
-        let flags = [
-            "--policy",
-            "block-for:1ms",
-            "--capacity",
-            "16384",
-            "--messages",
-            "100",
-            "--stop-within",
-            "200ms",
-        ];
-        let output = load(Path::new("/dev/full"), &flags).output().unwrap();
-        let (report, status) = report(&output);
-        let count = |name: &str| report[name].as_u64().unwrap();
-        assert_eq!((count("written"), status), (0, 1));
-        assert_eq!(count("accepted") + count("dropped"), 400);
-        assert_eq!(count("accepted"), count("lost"));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(said.matches("No space left").count(), 1, "{said}");
-        assert!(said.contains(&format!("{} accepted lines unwritten", count("lost"))), "{said}");
-    });
-}
-
-#[test]
-#[cfg(unix)]
-fn a_fifo_that_nobody_reads_holds_nobody_up() {
-    rounds(|directory| {
-        let fifo = directory.join("fifo");
-        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        let flags = ["--policy", "block-for:1ms", "--messages", "100", "--stop-within", "200ms"];
-        let (nobody, status) = report(&load(&fifo, &flags).output().unwrap());
-        assert_eq!((&nobody["lost"], status), (&400.into(), 1));
-
-        let reader = Command::new("cat").arg(&fifo).stdout(Stdio::piped()).spawn().unwrap();
-        let (read, status) = report(&load(&fifo, &["--messages", "1000"]).output().unwrap());
-        assert_eq!((&read["written"], status), (&4_000.into(), 0));
-        let found = Found::read(&String::from_utf8(reader.wait_with_output().unwrap().stdout).unwrap());
-        assert_eq!(found.count(), 4_000);
-        found.assert_no_gap();
-    });
-}
-
-#[test]
-fn wrong_usage_is_said_and_has_its_own_status() {
-    for flags in [
-        ["--policy", "sometimes"],
-        ["--policy", "block-for:soon"],
-        ["--threads", "0"],
-        ["--stop-within", "2 years"],
-    ] {
-        let output = load(Path::new("unused"), &flags).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{flags:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains(flags[0]), "{flags:?}");
+        process.says.read_to_string(&mut text).unwrap();
+        assert!(text.contains(&numbered(0..1_000)), "{test}");
     }
-    let output = load(Path::new("/nowhere/app.log"), &[]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("/nowhere/app.log"));
+}
+
+#[test]
+fn on_sighup_the_log_is_opened_anew_beside_hooks_for_the_end_of_the_process() {
+    let place = Place::new();
+    let mut process = Process::start("reopens", &place.log, Stdio::inherit());
+    process.until("ready");
+    for round in ["1", "2"] {
+        fs::rename(&place.log, place.path(round)).unwrap();
+        process.signal(Signal::HUP);
+        crate::place::wait_until("the file is there again", || place.log.exists());
+    }
+    process.signal(Signal::TERM);
+    process.until("hook ran");
+    assert_eq!(process.child.wait().unwrap().code(), Some(143));
+    assert_eq!([place.text("1"), place.text("2"), place.text("app.log")], ["begin\n", "", "end\n"]);
 }
