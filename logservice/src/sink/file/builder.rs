@@ -52,7 +52,8 @@ impl FileBuilder {
         self
     }
 
-    /// How many rotated files are kept; by default ten. The oldest is removed when one is too many.
+    /// How many rotated files are kept; by default ten. The oldest is removed when one is too many. Files with higher numbers
+    /// are left alone, also those of a time when more were kept.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
         self
