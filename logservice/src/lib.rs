@@ -6,6 +6,8 @@ mod door {
     pub(crate) use std::{sync, time};
 }
 
+mod short;
+
 mod record;
 pub use record::{Fields, Level, Record, Value};
 

@@ -1,5 +1,7 @@
 //! What the log service promises, on real threads.
 
+mod load;
+mod formats;
 mod service;
 
 #[cfg(unix)]

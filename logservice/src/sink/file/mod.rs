@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn contents(path: &Path, numbers: usize) -> Vec<String> {
-        let rotated = (1..=numbers).map(|number| rotation::numbered(path, number));
+        let rotated = (1..=numbers).map(|number| numbered(path, number));
         let paths: Vec<PathBuf> = rotated.chain([path.to_owned()]).collect();
         paths.iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
     }
