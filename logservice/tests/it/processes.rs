@@ -108,6 +108,13 @@ fn what_was_taken_is_there_after_the_process_was_killed() {
     }
 }
 
+#[test]
+fn a_relative_path_stays_where_it_was_when_the_process_changes_its_directory() {
+    let place = Place::new();
+    Process::start("changes_its_directory", &place.log, Stdio::inherit()).assert_succeeds();
+    assert_eq!([place.text("moved"), place.text("app.log")], ["one\n", "two\n"]);
+}
+
 /// A limit for the size of files acts as a full disk does, in the middle of a line. Without care it kills the process.
 #[test]
 fn a_file_that_may_not_grow_tears_no_line() {

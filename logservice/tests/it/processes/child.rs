@@ -52,6 +52,19 @@ fn writes() {
     }
 }
 
+#[test]
+#[ignore = "a process of its own"]
+fn changes_its_directory() {
+    let Some(log) = log() else { return };
+    std::env::set_current_dir(log.parent().unwrap()).unwrap();
+    let mut sink = FileSink::builder("app.log").open().unwrap();
+    write(&mut sink, "one\n");
+    fs::rename("app.log", "moved").unwrap();
+    std::env::set_current_dir("/").unwrap();
+    sink.reopen().unwrap();
+    write(&mut sink, "two\n");
+}
+
 fn limit(bytes: Option<u64>) {
     let maximum = getrlimit(Resource::Fsize).maximum;
     setrlimit(Resource::Fsize, Rlimit { current: bytes.or(maximum), maximum }).unwrap();
