@@ -197,6 +197,9 @@ impl Iterator for Follow {
 impl Source {
     /// `None` if there is no such file.
     fn open(path: &Path) -> io::Result<Option<Self>> {
+        if there(fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
+            return Err(io::Error::other("it is no file")); // a pipe would be waited for here, whatever the token says
+        }
         let Some(file) = there(File::open(path))? else { return Ok(None) };
         let identity = Identity::of(&file.metadata()?);
         Ok(Some(Self { file, identity, position: 0 }))

@@ -18,6 +18,9 @@ pub(super) fn wait_for_room(descriptor: impl AsFd, until: Instant) -> io::Result
     let mut watched = [PollFd::new(&descriptor, PollFlags::OUT)];
     loop {
         let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::WouldBlock.into()); // also if there is said to be room again and again, and is none
+        }
         let timeout = Timespec::try_from(left).unwrap_or_default();
         match poll(&mut watched, Some(&timeout)) {
             Ok(0) => return Err(io::ErrorKind::WouldBlock.into()),

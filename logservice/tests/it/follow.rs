@@ -4,6 +4,7 @@ use crate::place::{LONG, Place, line, number, numbered, wait_until, write, write
 use executor::CancelToken;
 use logservice::Follow;
 use logservice::sink::FileSink;
+use rustix::fs::{CWD, Mode, mkfifoat};
 use std::fs::{self, File};
 use std::io::Write;
 use std::sync::mpsc::{Receiver, channel};
@@ -177,9 +178,12 @@ fn a_line_without_end_comes_in_pieces() {
 fn what_cannot_be_read_is_an_error_and_is_tried_again() {
     let place = Place::new();
     fs::create_dir(&place.log).unwrap();
-    let mut follow = Follow::new(&place.log, CancelToken::new());
-    for _ in 0..2 {
-        assert!(follow.next().unwrap().is_err());
+    mkfifoat(CWD, place.path("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+    for path in [&place.log, &place.path("pipe")] {
+        let mut follow = Follow::new(path, CancelToken::new());
+        for _ in 0..2 {
+            assert_eq!(follow.next().unwrap().unwrap_err().to_string(), "it is no file");
+        }
     }
 }
 

@@ -108,12 +108,29 @@ fn what_was_taken_is_there_after_the_process_was_killed() {
     }
 }
 
+#[test]
+fn a_relative_path_stays_where_it_was_when_the_process_changes_its_directory() {
+    let place = Place::new();
+    Process::start("changes_its_directory", &place.log, Stdio::inherit()).assert_succeeds();
+    assert_eq!([place.text("moved"), place.text("app.log")], ["one\n", "two\n"]);
+}
+
 /// A limit for the size of files acts as a full disk does, in the middle of a line. Without care it kills the process.
 #[test]
 fn a_file_that_may_not_grow_tears_no_line() {
     let place = Place::new();
     Process::start("is_limited", &place.log, Stdio::inherit()).assert_succeeds();
     assert_eq!(place.text("app.log"), numbered(0..10));
+}
+
+#[test]
+fn no_file_is_rotated_in_the_middle_of_a_line() {
+    let place = Place::new();
+    Process::start("is_limited_and_rotated", &place.log, Stdio::inherit()).assert_succeeds();
+    let files = place.names().len() - 1;
+    let rotated: String = (1..files).rev().map(|number| place.text(&format!("app.log.{number}"))).collect();
+    assert!(files > 2);
+    assert_eq!(rotated + &place.text("app.log"), numbered(0..10));
 }
 
 #[test]
@@ -175,6 +192,19 @@ fn standard_output_and_a_path_to_it_take_lines() {
         process.says.read_to_string(&mut text).unwrap();
         assert!(text.contains(&numbered(0..1_000)), "{test}");
     }
+}
+
+#[test]
+fn what_a_sink_warns_of_is_said_on_standard_error_once() {
+    let place = Place::new();
+    fs::create_dir(place.path("app.log.1")).unwrap(); // a file cannot take its place
+    let mut process = Process::start("cannot_rotate", &place.log, Stdio::piped());
+    let mut text = String::new();
+    process.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    process.assert_succeeds();
+    let warnings: Vec<_> = text.lines().filter(|line| line.contains("app.log: is not rotated")).collect();
+    assert_eq!(warnings.len(), 1, "{text}");
+    assert_eq!(place.text("app.log").lines().count(), 20);
 }
 
 #[test]

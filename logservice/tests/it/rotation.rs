@@ -20,9 +20,9 @@ fn a_file_is_as_large_as_it_may_be_and_no_larger() {
     write(&mut sink, "aaa\nbbb\nccc\nddd\ne\n"); // one call, three files
     assert_eq!(texts(&place, ["app.log.2", "app.log.1", "app.log"]), ["aaa\nbbb\n", "ccc\nddd\n", "e\n"]);
     write(&mut sink, "ff\n");
-    write(&mut sink, "g\n"); // would be five, six, seven: fits
-    write(&mut sink, "hh\n");
-    assert_eq!(texts(&place, ["app.log.1", "app.log"]), ["e\nff\ng\n", "hh\n"]);
+    write(&mut sink, "gg\n"); // two, five, eight: fits
+    write(&mut sink, "h\n");
+    assert_eq!(texts(&place, ["app.log.1", "app.log"]), ["e\nff\ngg\n", "h\n"]);
     assert!(sink.warning().is_none());
     sink.sync().unwrap();
 }

@@ -52,7 +52,8 @@ impl FileBuilder {
         self
     }
 
-    /// How many rotated files are kept; by default ten. The oldest is removed when one is too many.
+    /// How many rotated files are kept; by default ten. The oldest is removed when one is too many. Files with higher numbers
+    /// are left alone, also those of a time when more were kept.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
         self
@@ -76,7 +77,8 @@ impl FileBuilder {
     ///
     /// # Errors
     /// Each names the path.
-    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or another.
+    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or another. This is said
+    ///   after half a second, in which the other one may end.
     /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or what the path names.
     /// * Whatever the system says if the file or its lock cannot be opened.
     pub fn open(self) -> io::Result<FileSink> {

@@ -8,12 +8,17 @@
 //! beside it, `app.log.lock`, is made once and kept. To remove it while a process holds the lock, or to put another folder in the place of
 //! its own, lets a second one in.
 //!
-//! The system releases the lock when the process ends, also by `kill -9`. (`flock` on Linux: it belongs to what was opened, so
-//! that a child process gets it only if it does not execute another program.)
+//! The system releases the lock when the process ends, also by `kill -9`. On Linux it belongs to what was opened (`flock`), so a
+//! child process has it, too, until it executes its program. A lock that was just released can be held by such a one for a
+//! moment more, and a process that is to be replaced may need a moment to end: so a sink tries for [`PATIENCE`].
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Held until it is dropped.
 #[derive(Debug)]
@@ -22,7 +27,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of the file that this path names, and waits for nobody.
+    /// Takes the lock of the file that this path names.
     pub(super) fn take(log: &Path, options: &mut OpenOptions) -> io::Result<Self> {
         let path = beside(log)?;
         let hint = "(a log that cannot have a lock is opened with `unlocked`)";
@@ -33,12 +38,16 @@ impl Lock {
                     format!("cannot open the lock {}: {error} {hint}", path.display()),
                 )
             })?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(refused(&mut file, &path)),
-            Err(TryLockError::Error(error)) => {
-                let what = format!("cannot lock {}: {error} {hint}", path.display());
-                return Err(io::Error::new(error.kind(), what));
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(PATIENCE / 50),
+                Err(TryLockError::WouldBlock) => return Err(refused(&mut file, &path)),
+                Err(TryLockError::Error(error)) => {
+                    let what = format!("cannot lock {}: {error} {hint}", path.display());
+                    return Err(io::Error::new(error.kind(), what));
+                }
             }
         }
         // For whoever is refused. No harm is done if the disk is full.

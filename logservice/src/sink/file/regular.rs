@@ -102,11 +102,10 @@ impl Regular {
     }
     // ANCHOR_END: write
 
-    /// As far as the file may grow; if a line is torn, to its end.
+    /// As far as the file may grow.
     fn piece<'a>(&self, lines: &'a [u8]) -> &'a [u8] {
         let size = self.open.as_ref().map_or(0, |open| open.size);
         let room = match self.rotation.at_bytes {
-            _ if !self.torn.is_none() => 0,
             Some(limit) if !self.is_stuck => {
                 usize::try_from(limit.saturating_sub(size)).unwrap_or(usize::MAX)
             }
@@ -187,7 +186,8 @@ impl Regular {
 
     // ----- rotation -----
 
-    /// If the next line does not belong into this file. What fails leaves the file in place: lines go into it.
+    /// If the next line does not belong into this file; not if a part of it is there. What fails leaves the file in place: lines
+    /// go into it.
     fn rotate_if_due(&mut self, lines: &[u8]) {
         if !self.rotation.is_on() || !self.torn.is_none() || self.opened().is_err() {
             return;

@@ -52,15 +52,28 @@ fn writes() {
     }
 }
 
+#[test]
+#[ignore = "a process of its own"]
+fn changes_its_directory() {
+    let Some(log) = log() else { return };
+    std::env::set_current_dir(log.parent().unwrap()).unwrap();
+    let mut sink = FileSink::builder("app.log").open().unwrap();
+    write(&mut sink, "one\n");
+    fs::rename("app.log", "moved").unwrap();
+    std::env::set_current_dir("/").unwrap();
+    sink.reopen().unwrap();
+    write(&mut sink, "two\n");
+}
+
 fn limit(bytes: Option<u64>) {
     let maximum = getrlimit(Resource::Fsize).maximum;
     setrlimit(Resource::Fsize, Rlimit { current: bytes.or(maximum), maximum }).unwrap();
 }
 
 /// Writes lines with a limit of a hundred bytes, and `repair`s that when it has been hit twice.
-fn write_limited(repair: impl Fn()) {
+fn write_limited(rotate_at: u64, repair: impl Fn()) {
     let Some(log) = log() else { return };
-    let mut sink = FileSink::builder(log).open().unwrap();
+    let mut sink = FileSink::builder(log).rotate_at_bytes(rotate_at).open().unwrap();
     limit(Some(100));
     let mut failures = 0;
     write_all(&mut sink, numbered(0..10).as_bytes(), |error| {
@@ -78,19 +91,25 @@ fn write_limited(repair: impl Fn()) {
 #[test]
 #[ignore = "a process of its own"]
 fn is_limited() {
-    write_limited(|| {});
+    write_limited(u64::MAX, || {});
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn is_limited_and_rotated() {
+    write_limited(120, || {});
 }
 
 #[test]
 #[ignore = "a process of its own"]
 fn is_limited_and_moved() {
-    write_limited(|| fs::rename(log().unwrap(), log().unwrap().with_file_name("moved")).unwrap());
+    write_limited(u64::MAX, || fs::rename(log().unwrap(), log().unwrap().with_file_name("moved")).unwrap());
 }
 
 #[test]
 #[ignore = "a process of its own"]
 fn is_limited_and_added_to() {
-    write_limited(|| {
+    write_limited(u64::MAX, || {
         limit(None);
         fs::File::options().append(true).open(log().unwrap()).unwrap().write_all(b"x").unwrap();
     });
@@ -146,6 +165,18 @@ fn writes_to_dev_stdout() {
         say("");
         let mut sink = FileSink::builder("/dev/stdout").open().unwrap();
         write_all(&mut sink, numbered(0..1_000).as_bytes(), |_| {});
+    }
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn cannot_rotate() {
+    let Some(path) = log() else { return };
+    let sink = FileSink::builder(path).rotate_at_bytes(10).keep(1).open().unwrap();
+    let log = LogService::builder().format(Bare).start(sink).unwrap();
+    for _ in 0..20 {
+        log.say(Level::Info, "", format_args!("line")).unwrap();
+        log.flush(Durability::System, LONG).unwrap();
     }
 }
 
