@@ -7,12 +7,13 @@ const READY: Room = Room { bytes: 1 << 20, lines: 1 << 14 };
 
 /// What one of the two buffers holds. It never grows: all its memory is there from the beginning.
 #[derive(Debug)]
+#[repr(C)] // as in the state of the queue, what a line changes comes first
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     lines: Vec<Line>,
-    room: Room,
     /// What the lines take that are not dropped.
     used: Room,
+    room: Room,
     /// No line before this one can be dropped.
     oldest: usize,
     has_gaps: bool,
@@ -89,7 +90,9 @@ impl Batch {
         self.lines.push(Line { length, gap: noted, kind });
         self.used.bytes += line.len();
         self.used.lines += 1;
-        self.has_gaps |= gap > 0;
+        if gap > 0 {
+            self.has_gaps = true;
+        }
         gap - u64::from(noted)
     }
 
