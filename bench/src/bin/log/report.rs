@@ -27,7 +27,7 @@ impl Compared {
 
 pub(crate) fn table(row: Row, load: Load, compared: &[Compared]) {
     println!("\n{}: {}", row.name(), row.what(load));
-    if row.has_log() {
+    if row.times_calls() {
         let clock = of_the_clock().as_nanos();
         println!("  A call is timed without the {clock} ns that the clock takes itself.");
     }

@@ -110,9 +110,14 @@ impl Row {
         }
     }
 
+    /// Whether single calls are timed.
+    pub(crate) fn times_calls(self) -> bool {
+        matches!(self, Row::Lines | Row::Tracing)
+    }
+
     /// Whether there is a log to be read afterwards.
     pub(crate) fn has_log(self) -> bool {
-        matches!(self, Row::Lines | Row::Tracing | Row::Memory)
+        self.times_calls() || self == Row::Memory
     }
 }
 
