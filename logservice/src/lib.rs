@@ -6,11 +6,15 @@ mod door {
     pub(crate) use std::{sync, time};
 }
 
+mod short;
+
 mod record;
 pub use record::{Fields, Level, Record, Value};
 
 pub mod format;
 pub use format::Format;
+
+mod identity;
 
 pub mod sink;
 pub use sink::Sink;
@@ -22,5 +26,11 @@ mod writer;
 
 pub mod service;
 pub use service::{Builder, Durability, FlushError, LogHandle, LogService};
+
+#[cfg(unix)]
+mod hangup;
+
+pub mod follow;
+pub use follow::Follow;
 
 pub mod road;

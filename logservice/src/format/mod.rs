@@ -1,4 +1,38 @@
 //! How a record becomes a line.
+//!
+//! [`Human`] is for people, [`Json`] for machines, [`Syslog`] for the system's log. A closure is a format, too:
+//!
+//! ```
+//! use logservice::{Format, Record};
+//!
+//! let short = |record: &Record<'_>, longest: usize, out: &mut String| {
+//!     let line = format!("{} {}", record.level, record.message);
+//!     out.push_str(&line[..line.floor_char_boundary(longest)]);
+//! };
+//! let format: Box<dyn Format> = Box::new(short);
+//! # let record = Record {
+//! #     time: std::time::SystemTime::now(), level: logservice::Level::Info, target: "t",
+//! #     message: format_args!("hello"), fields: &(), spans: &[],
+//! # };
+//! # let mut out = String::new();
+//! # format.line(&record, 8, &mut out);
+//! # assert_eq!(out, "INFO hel");
+//! ```
+
+mod escape;
+
+mod line;
+
+mod stamp;
+
+mod human;
+pub use human::Human;
+
+mod json;
+pub use json::Json;
+
+mod syslog;
+pub use syslog::{Facility, Syslog};
 
 use crate::Record;
 
@@ -19,25 +53,5 @@ where
 {
     fn line(&self, record: &Record<'_>, longest: usize, out: &mut String) {
         self(record, longest, out);
-    }
-}
-
-/// Lines for people.
-#[derive(Debug)]
-pub struct Human;
-
-impl Human {
-    /// With times in UTC.
-    pub fn utc() -> Human {
-        Human
-    }
-}
-
-impl Format for Human {
-    fn line(&self, record: &Record<'_>, _: usize, out: &mut String) {
-        let _ = std::fmt::Write::write_fmt(
-            out,
-            format_args!("{:?} {}: {}", record.level, record.target, record.message),
-        );
     }
 }
