@@ -23,7 +23,7 @@ pub(crate) struct Message {
 }
 
 /// What follows the numbers, so that a line of ours is 97 bytes long, with its line feed.
-pub(crate) const TEXT: &str = "GET /index.html HTTP/1.1 200 OK";
+pub(crate) const TEXT: &str = "served /index.html ok";
 
 impl Display for Message {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
@@ -79,7 +79,11 @@ impl Load {
             (begin, samples)
         };
         let of_threads: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.threads).map(|n| scope.spawn(move || run(n))).collect();
+            let start = |n| {
+                let thread = thread::Builder::new().name(format!("load-{n}"));
+                thread.spawn_scoped(scope, move || run(n)).expect("the system gives threads")
+            };
+            let threads: Vec<_> = (0..self.threads).map(start).collect();
             threads.into_iter().map(|thread| thread.join().expect("no call panics")).collect()
         });
         drop(call); // what it owns of the logger
