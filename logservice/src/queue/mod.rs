@@ -119,6 +119,7 @@ pub(crate) struct Room {
     pub(crate) lines: usize,
 }
 
+#[repr(C, align(64))] // so that the state begins with a cache line
 pub(crate) struct LineQueue {
     state: Mutex<State>,
     /// The writer has something to do.
@@ -129,23 +130,24 @@ pub(crate) struct LineQueue {
     progress: Condvar,
 }
 
+#[repr(C)] // what each line changes comes first: two cache lines with the lock, which threads take from each other
 struct State {
     phase: Phase,
     writer: Writer,
-    filling: Batch,
+    /// Somebody waits for what is in the buffers.
+    hurry: bool,
+    reopen: bool,
+    /// At the deadline of a stop: the writer ends, whatever is left.
+    give_up: bool,
     /// How many lines were dropped since the last one that was put into `filling`.
     missing: u64,
     counts: Counts,
+    filling: Batch,
     /// How many callers wait for room.
     blocked: usize,
     /// Every line up to this one, in the order of acceptance, is written or dropped.
     done: u64,
-    /// Somebody waits for what is in the buffers.
-    hurry: bool,
-    reopen: bool,
     syncs: Syncs,
-    /// At the deadline of a stop: the writer ends, whatever is left.
-    give_up: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
