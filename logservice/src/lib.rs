@@ -14,6 +14,8 @@ pub use record::{Fields, Level, Record, Value};
 pub mod format;
 pub use format::Format;
 
+mod identity;
+
 pub mod sink;
 pub use sink::Sink;
 
@@ -30,5 +32,11 @@ pub use levels::{BadDirective, Levels};
 
 pub mod facade;
 pub use facade::{LogLayer, Logger};
+
+#[cfg(unix)]
+mod hangup;
+
+pub mod follow;
+pub use follow::Follow;
 
 pub mod road;

@@ -100,6 +100,7 @@ impl<S: Sink, V: Voice> Writer<S, V> {
             match self.attempt(|sink| sink.write(&bytes[written..])) {
                 Ok(taken) if taken > 0 => {
                     self.works();
+                    self.warns();
                     pause = SHORTEST;
                     written = bytes.len().min(written + taken);
                     let mut lines = 0;
@@ -148,6 +149,12 @@ impl<S: Sink, V: Voice> Writer<S, V> {
             let name = self.sink.name();
             self.voice
                 .say(&format!("log: {name}: writes again, after {:.1} s", since.elapsed().as_secs_f64()));
+        }
+    }
+
+    fn warns(&mut self) {
+        if let Ok(Some(warning)) = self.attempt(|sink| Ok(sink.warning())) {
+            self.voice.say(&format!("log: {}: {warning}", self.sink.name()));
         }
     }
 

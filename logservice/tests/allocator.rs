@@ -8,7 +8,12 @@ use std::cell::Cell;
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
+
+/// Long enough for anything that is going to happen.
+const LONG: Duration = Duration::from_mins(1);
 
 struct Talks;
 
@@ -66,11 +71,22 @@ fn bare(record: &Record<'_>, _: usize, out: &mut String) {
 
 #[test]
 fn an_allocator_may_log_and_a_warm_service_allocates_nothing() {
+    let (tell, told) = mpsc::channel();
+    let test = thread::spawn(move || {
+        log_from_the_allocator();
+        let _ = tell.send(());
+    });
+    let hangs = told.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout);
+    assert!(!hangs, "after {LONG:?}: a thread waits for itself");
+    test.join().unwrap();
+}
+
+fn log_from_the_allocator() {
     let service = LogService::builder().format(bare).start(Counts).unwrap();
     LOG.set(service.handle()).unwrap();
 
     IS_TALKING.store(true, Ordering::Relaxed);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for thread in 0..4 {
             let service = &service;
             scope.spawn(move || {
@@ -96,7 +112,7 @@ fn an_allocator_may_log_and_a_warm_service_allocates_nothing() {
     (0..1_000).for_each(|number| service.say(Level::Info, "test", format_args!("{number}")).unwrap());
     assert_eq!(ASKED.get(), before);
 
-    let counts = service.stop(Duration::from_mins(1));
+    let counts = service.stop(LONG);
     assert!(counts.accepted > 7_000, "the allocator was heard: {counts:?}");
     assert_eq!((counts.accepted, TAKEN.load(Ordering::Relaxed)), (counts.written, counts.written));
 }

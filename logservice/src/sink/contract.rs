@@ -34,6 +34,12 @@ pub trait Sink: Send {
         Ok(())
     }
 
+    /// Something that has not kept it from writing, and that an operator should hear of. The writer asks after each
+    /// [`write`](Self::write) that took lines, and says it on standard error. By default there is nothing.
+    fn warning(&mut self) -> Option<String> {
+        None
+    }
+
     /// What it writes to, for messages to an operator: the path of a file, for instance.
     fn name(&self) -> String;
 }

@@ -3,7 +3,22 @@
 mod contract;
 pub use contract::Sink;
 
-/// Says something to an operator that cannot go through the log.
-pub(crate) fn say_on_stderr(what: &str) {
-    eprintln!("{what}");
-}
+#[cfg(unix)]
+mod room;
+
+mod torn;
+
+pub mod file;
+pub use file::{Every, FileBuilder, FileSink};
+
+pub mod stream;
+pub(crate) use stream::say_on_stderr;
+pub use stream::{StderrSink, StdoutSink};
+
+#[cfg(unix)]
+pub mod syslog;
+#[cfg(unix)]
+pub use syslog::SyslogSink;
+
+mod memory;
+pub use memory::{MemoryLines, MemorySink};
