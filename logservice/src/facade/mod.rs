@@ -31,6 +31,8 @@
 //! `tracing` itself drops such an event, and that only if its subscriber is not the process's but a thread's
 //! (`with_default`).
 
+mod level;
+
 mod log;
 pub use log::Logger;
 
