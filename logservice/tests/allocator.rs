@@ -55,7 +55,7 @@ struct Counts;
 impl Sink for Counts {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         drop(vec![0_u8; 100]); // the writer's own thread allocates, too
-        TAKEN.fetch_add(lines.iter().filter(|&&byte| byte == b'\n').count() as u64, Ordering::Relaxed);
+        TAKEN.fetch_add(memchr::memchr_iter(b'\n', lines).count() as u64, Ordering::Relaxed);
         Ok(lines.len())
     }
 

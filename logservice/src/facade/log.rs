@@ -95,7 +95,7 @@ impl Pair<'_, '_> {
     }
 }
 
-impl<'v> VisitValue<'v> for Pair<'_, '_> {
+impl VisitValue<'_> for Pair<'_, '_> {
     fn visit_any(&mut self, value: kv::Value<'_>) -> Result<(), kv::Error> {
         self.is(Value::Debug(&Shown(value)))
     }

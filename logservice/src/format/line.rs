@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use super::escape::{Escapes, Piece};
 
+/// The mark at the end of a line that was cut, with as many digits as a number can have.
+const MARK: usize = "…  bytes cut".len() + 20;
+
 /// Appends to a text until it is as long as it may be. What comes after that is counted only, so that a value of a gigabyte
 /// takes no memory.
 pub(super) struct Line<'a> {
@@ -123,13 +126,11 @@ impl<'a> Line<'a> {
         if self.missing == 0 && self.out.len() <= self.end {
             return;
         }
-        /// Of the mark, with as many digits as a number can have.
-        const ROOM: usize = "…  bytes cut".len() + 20;
-        let kept = self.end.saturating_sub(ROOM).max(self.start);
+        let kept = self.end.saturating_sub(MARK).max(self.start);
         self.take_back(self.out.floor_char_boundary(kept));
         let mark = format_args!("… {} bytes cut", self.missing);
         // A line that has no room even for the mark is empty.
-        if self.end - self.start >= ROOM {
+        if self.end - self.start >= MARK {
             let _ = self.out.write_fmt(mark);
         }
     }

@@ -16,7 +16,7 @@ use logservice::format::Json;
 use logservice::{Durability, Format, LogService, Sink};
 
 /// Long enough for anything that is going to happen.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// A sink that keeps what it is given.
 #[derive(Clone, Default)]

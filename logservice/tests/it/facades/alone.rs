@@ -68,7 +68,7 @@ in_own_process! {
         assert_eq!(log::max_level(), log::LevelFilter::Info);
         say_all();
         let three = ["ERROR a::l: 1", "WARN a::l: 2", "INFO a::l: 3"];
-        let three = three.iter().map(|s| s.to_string()).chain(three.map(|s| s.replace("::l", "::t")));
+        let three = three.map(str::to_owned).into_iter().chain(three.map(|said| said.replace("::l", "::t")));
         let three: Vec<_> = three.collect();
         assert_eq!(log.said(), three);
 
