@@ -16,6 +16,8 @@ pub(super) struct Line<'a> {
     start: usize,
     /// Where it has to end.
     end: usize,
+    /// Up to where it may be appended to: `end`, or nowhere once anything is missing.
+    open: usize,
     /// How many bytes were left out. Once it is not zero, no byte is appended but by [`close`](Self::close).
     missing: usize,
 }
@@ -23,27 +25,44 @@ pub(super) struct Line<'a> {
 impl<'a> Line<'a> {
     pub(super) fn new(out: &'a mut String, longest: usize) -> Self {
         let start = out.len();
-        Self { out, start, end: start.saturating_add(longest), missing: 0 }
+        let end = start.saturating_add(longest);
+        Self { out, start, end, open: end, missing: 0 }
     }
 
     /// A text without anything that needs escapes. It may be cut at any character.
+    #[inline]
     pub(super) fn text(&mut self, text: &str) {
-        let room = if self.missing > 0 { 0 } else { self.end.saturating_sub(self.out.len()) };
-        if text.len() <= room {
+        if text.len() <= self.room() {
             self.out.push_str(text);
         } else {
-            let kept = &text[..text.floor_char_boundary(room)];
-            self.out.push_str(kept);
-            self.missing += text.len() - kept.len();
+            self.cut(text);
         }
+    }
+
+    #[inline]
+    fn room(&self) -> usize {
+        self.open.saturating_sub(self.out.len())
+    }
+
+    #[cold]
+    fn cut(&mut self, text: &str) {
+        let kept = &text[..text.floor_char_boundary(self.room())];
+        self.out.push_str(kept);
+        self.leave_out(text.len() - kept.len());
+    }
+
+    #[cold]
+    fn leave_out(&mut self, bytes: usize) {
+        self.missing += bytes;
+        self.open = if self.missing > 0 { 0 } else { self.open };
     }
 
     /// A text that is of no use when it is cut.
     pub(super) fn whole(&mut self, text: &str) {
-        if self.missing == 0 && text.len() <= self.end.saturating_sub(self.out.len()) {
+        if text.len() <= self.room() {
             self.out.push_str(text);
         } else {
-            self.missing += text.len();
+            self.leave_out(text.len());
         }
     }
 
@@ -95,7 +114,7 @@ impl<'a> Line<'a> {
 
     /// Leaves out what was appended since it was at a place.
     pub(super) fn take_back(&mut self, place: usize) {
-        self.missing += self.out.len() - place;
+        self.leave_out(self.out.len() - place);
         self.out.truncate(place);
     }
 

@@ -9,13 +9,14 @@ use std::time::Instant;
 
 use logservice::facade::{install, log_panics};
 use logservice::format::Json;
-use logservice::{Durability, Level, Levels, LogService, Record, Sink};
+use logservice::{Durability, Levels, LogService, Record, Sink};
 
 use super::{LONG, Log, in_own_process};
 
 fn installed() -> Log {
     let log = Log::json();
-    install(&log.service, &Levels::parse("info").unwrap()).unwrap();
+    // The directives have to be looked at for each record.
+    install(&log.service, &Levels::parse("info,x=off").unwrap()).unwrap();
     log
 }
 
@@ -100,8 +101,6 @@ in_own_process! {
             static LAST: RefCell<Option<Talks>> = const { RefCell::new(None) };
         }
         let log = installed();
-        let levels = Levels::parse("info,off=off").unwrap(); // the directives have to be looked at
-        levels.enables("x", Level::Info);
         for _ in 0..50 {
             thread::spawn(|| {
                 FIRST.set(Some(Talks("first")));
