@@ -2,7 +2,7 @@
 //! itself. And a service that is warm asks for no memory at all.
 #![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 
-use logservice::{Level, LogHandle, LogService, Record, Sink};
+use logservice::{Level, LogHandle, LogService, Sink};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io;
@@ -64,11 +64,6 @@ impl Sink for Counts {
     }
 }
 
-fn bare(record: &Record<'_>, _: usize, out: &mut String) {
-    // The memory that the service gives is too small at first.
-    std::fmt::Write::write_fmt(out, record.message).expect("a String takes everything");
-}
-
 #[test]
 fn an_allocator_may_log_and_a_warm_service_allocates_nothing() {
     let (tell, told) = mpsc::channel();
@@ -82,7 +77,7 @@ fn an_allocator_may_log_and_a_warm_service_allocates_nothing() {
 }
 
 fn log_from_the_allocator() {
-    let service = LogService::builder().format(bare).start(Counts).unwrap();
+    let service = LogService::builder().start(Counts).unwrap();
     LOG.set(service.handle()).unwrap();
 
     IS_TALKING.store(true, Ordering::Relaxed);
