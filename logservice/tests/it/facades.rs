@@ -5,44 +5,31 @@ mod alone; // what comes through the two facades of a process
 mod inside; // logging while something is being logged, while a thread ends, while a panic begins
 mod layer; // the layer of a subscriber that a thread has for itself
 
+use std::cell::Cell;
 use std::env;
-use std::io;
 use std::process::{self, Command};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use logservice::format::Json;
-use logservice::{Durability, Format, LogService, Sink};
+use logservice::sink::{MemoryLines, MemorySink};
+use logservice::{Durability, Format, LogService};
 
 /// Long enough for anything that is going to happen.
 const LONG: Duration = Duration::from_mins(1);
 
-/// A sink that keeps what it is given.
-#[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
-
-impl Sink for Kept {
-    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(lines);
-        Ok(lines.len())
-    }
-
-    fn name(&self) -> String {
-        "memory".into()
-    }
-}
-
 /// A service, and what it has written.
 struct Log {
     service: LogService,
-    kept: Kept,
+    lines: MemoryLines,
+    seen: Cell<usize>,
 }
 
 impl Log {
     fn new(format: impl Format + 'static) -> Self {
-        let kept = Kept::default();
-        Self { service: LogService::builder().format(format).start(kept.clone()).unwrap(), kept }
+        let sink = MemorySink::new();
+        let (lines, seen) = (sink.lines(), Cell::new(0));
+        Self { service: LogService::builder().format(format).start(sink).unwrap(), lines, seen }
     }
 
     fn json() -> Self {
@@ -52,8 +39,8 @@ impl Log {
     /// What came since the last time.
     fn lines(&self) -> Vec<String> {
         self.service.flush(Durability::System, LONG).unwrap();
-        let lines = std::mem::take(&mut *self.kept.0.lock().unwrap());
-        String::from_utf8(lines).unwrap().lines().map(str::to_owned).collect()
+        let lines = self.lines.get();
+        lines[self.seen.replace(lines.len())..].to_vec()
     }
 
     fn objects(&self) -> Vec<serde_json::Value> {

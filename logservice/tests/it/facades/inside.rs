@@ -170,16 +170,14 @@ in_own_process! {
 in_own_process! {
     a_format_that_always_panics_neither_hangs_nor_ends_the_program
     {
-        let kept = super::Kept::default();
         let format = |record: &Record<'_>, _: usize, out: &mut String| {
             assert_eq!(record.target, "panic", "as the test has asked");
             out.push_str("panic");
         };
-        let service = LogService::builder().format(format).start(kept.clone()).unwrap();
-        install(&service, &Levels::parse("info").unwrap()).unwrap();
-        log_panics(service.handle());
+        let log = Log::new(format);
+        install(&log.service, &Levels::parse("info").unwrap()).unwrap();
+        log_panics(log.service.handle());
         log::info!("1");
-        let log = Log { service, kept };
         assert_eq!(log.lines(), ["a format panicked"]);
     }
 }
