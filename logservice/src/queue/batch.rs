@@ -2,14 +2,18 @@
 
 use super::Room;
 
+/// A batch has memory for this much before the first line comes. Beyond it, memory comes as it is used.
+const READY: Room = Room { bytes: 1 << 20, lines: 1 << 14 };
+
 /// What one of the two buffers holds. It never grows: all its memory is there from the beginning.
 #[derive(Debug)]
+#[repr(C)] // as in the state of the queue, what a line changes comes first
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     lines: Vec<Line>,
-    room: Room,
     /// What the lines take that are not dropped.
     used: Room,
+    room: Room,
     /// No line before this one can be dropped.
     oldest: usize,
     has_gaps: bool,
@@ -46,9 +50,10 @@ pub(crate) enum Part<'b> {
 
 impl Batch {
     pub(crate) fn new(room: Room) -> Batch {
+        let nothing = Line { length: 0, gap: 0, kind: Kind::Kept };
         Batch {
-            bytes: Vec::with_capacity(2 * room.bytes),
-            lines: Vec::with_capacity(2 * room.lines),
+            bytes: with_memory(2 * room.bytes, room.bytes.min(READY.bytes), b'\n'),
+            lines: with_memory(2 * room.lines, room.lines.min(READY.lines), nothing),
             room,
             used: Room { bytes: 0, lines: 0 },
             oldest: 0,
@@ -85,7 +90,9 @@ impl Batch {
         self.lines.push(Line { length, gap: noted, kind });
         self.used.bytes += line.len();
         self.used.lines += 1;
-        self.has_gaps |= gap > 0;
+        if gap > 0 {
+            self.has_gaps = true;
+        }
         gap - u64::from(noted)
     }
 
@@ -169,6 +176,15 @@ impl Batch {
         self.has_gaps = false;
         self.missing_after = 0;
     }
+}
+
+/// An empty vector whose first part has been written to. The system finds memory for a page when it is first written to, and
+/// that takes longer than a line does, and would be under the lock.
+fn with_memory<T: Clone>(capacity: usize, ready: usize, filler: T) -> Vec<T> {
+    let mut vec = Vec::with_capacity(capacity);
+    vec.resize(ready, filler);
+    vec.clear();
+    vec
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl Builder {
     }
 
     /// How many bytes of lines may wait while others are being written. There are two buffers, each with twice as much address
-    /// space and an index; of this memory only what is used counts.
+    /// space and an index. The first MiB of a buffer is memory from the beginning; of the rest only what is used counts.
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes;
         self

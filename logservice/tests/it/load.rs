@@ -45,6 +45,15 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Waits until a file has so many bytes.
+fn wait_for_length(file: &Path, expected: u64) {
+    let began = Instant::now();
+    while length(file) != expected {
+        assert!(began.elapsed() < LONG, "{} bytes of {expected} after {LONG:?}", length(file));
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 fn length(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |file| file.len())
 }
@@ -247,6 +256,41 @@ fn when_the_file_is_removed_it_goes_on_in_a_new_one() {
                 "of thread {thread}"
             );
         }
+    });
+}
+
+/// As `logrotate` does it, while a reader follows.
+#[test]
+#[cfg(unix)]
+fn moved_away_and_told_so_it_goes_on_in_a_new_file_and_a_follower_sees_every_line() {
+    rounds(|directory| {
+        let (file, moved, copy) =
+            (directory.join("app.log"), directory.join("app.log.1"), directory.join("copy"));
+        let mut follow = Command::new(env!("CARGO_BIN_EXE_logservice"));
+        let mut follow = follow
+            .arg("follow")
+            .arg(&file)
+            .stdout(File::create(&copy).unwrap())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let child = load(&file, &["--messages", "100000000"]).spawn().unwrap();
+        wait_until("lines in the file", || length(&file) > 100_000);
+        // One that comes later would begin with the new file.
+        wait_until("lines in the copy", || length(&copy) > 0);
+        fs::rename(&file, &moved).unwrap();
+        send(&child, rustix::process::Signal::HUP);
+        wait_until("lines in a new file", || length(&file) > 100_000);
+        send(&child, rustix::process::Signal::TERM);
+        let (report, status) = report(&child.wait_with_output().unwrap());
+        assert_eq!((&report["lost"], status), (&0.into(), 0));
+        let (found, rotated) = read_rotated(&file);
+        assert_eq!((report["accepted"].as_u64(), rotated), (Some(found.count()), 1));
+        found.assert_no_gap();
+        wait_for_length(&copy, length(&file) + length(&moved));
+        send(&follow, rustix::process::Signal::INT);
+        assert_eq!(follow.wait().unwrap().code(), Some(0));
+        read(&copy).assert_no_gap();
     });
 }
 

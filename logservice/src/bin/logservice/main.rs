@@ -4,6 +4,7 @@
 //! cargo run --release -p logservice -- load --threads 4 --messages 250000
 //! ```
 
+mod follow;
 mod load;
 
 use clap::{Parser, Subcommand};
@@ -20,11 +21,13 @@ struct Args {
 #[derive(Subcommand)]
 enum Command {
     Load(load::LoadArgs),
+    Follow(follow::FollowArgs),
 }
 
 fn main() -> ExitCode {
     let ended = match Args::parse().command {
         Command::Load(args) => load::run(&args),
+        Command::Follow(args) => follow::run(&args),
     };
     ended.unwrap_or_else(|error| {
         eprintln!("logservice: {error:#}");

@@ -12,7 +12,8 @@ const AFTER_HELP: &str = "Examples:
   logservice load --policy drop-oldest --capacity 65536 --json
   logservice load --file /dev/full --policy block-for:20ms --messages 10
 
-Ctrl-C and SIGTERM end the threads; what they have logged is written, and the report says so.
+Ctrl-C and SIGTERM end the threads; what they have logged is written, and the report says so. SIGHUP opens the file anew,
+for a program that has moved it.
 
 The exit code is 0 if every line that was accepted is written, or was dropped because --policy says so and is counted;
 1 if accepted lines are lost or something else failed; 2 for wrong usage; 128 and the signal's number after a second signal.";
@@ -119,7 +120,10 @@ impl LoadArgs {
         let sink = file.open().context("the log cannot be opened")?;
         let service =
             self.formatted().capacity(self.capacity).overflow_of_all(self.policy.overflow).start(sink);
-        service.context("the log service cannot be started")
+        let service = service.context("the log service cannot be started")?;
+        #[cfg(unix)]
+        service.reopen_on_hangup().context("SIGHUP cannot be caught")?;
+        Ok(service)
     }
 
     fn formatted(&self) -> Builder {
