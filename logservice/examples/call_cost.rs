@@ -4,11 +4,13 @@
 //! cargo run --release -p logservice --example call_cost
 //! ```
 
+use std::error::Error;
 use std::hint::black_box;
+use std::io;
 use std::time::{Instant, SystemTime};
 
 use logservice::format::{Facility, Human, Json, Syslog};
-use logservice::{Format, Level, Record, Value};
+use logservice::{Format, Level, Levels, LogService, Record, Sink, Value, facade};
 
 /// So few that most runs are not interrupted, on a machine that does other things, too.
 const CALLS: u32 = 1_000;
@@ -48,10 +50,57 @@ fn format(name: &str, format: &impl Format) {
     println!("{name:<24} {plain:6.1} ns   with two fields {pairs:6.1} ns   ({length} bytes)");
 }
 
-fn main() {
+/// Takes everything and keeps nothing.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        Ok(lines.len())
+    }
+
+    fn name(&self) -> String {
+        "nowhere".into()
+    }
+}
+
+fn call(name: &str, call: impl FnMut(u32)) {
+    println!("{name:<44} {:6.1} ns", nanos(call));
+}
+
+/// One thread, and a sink that costs nothing.
+fn facades() -> Result<(), Box<dyn Error>> {
+    let service = LogService::builder().start(Nowhere)?;
+    let levels = Levels::parse("info")?;
+    facade::install(&service, &levels)?;
+    println!();
+    call("log, off for all", |n| log::debug!("{n}"));
+    call("tracing, off for all", |n| tracing::debug!("{n}"));
+    levels.set("info,other=debug,third=trace")?;
+    call("log, off for this target", |n| log::debug!("{n}"));
+    call("tracing, off for this target", |n| tracing::debug!("{n}"));
+    println!();
+    let target = "shop::orders";
+    call("LogHandle::say", |n| {
+        _ = service.say(Level::Info, target, format_args!("order {n} of customer {} was shipped", 7 * n));
+    });
+    call("log", |n| log::info!(target: "shop::orders", "order {n} of customer {} was shipped", 7 * n));
+    call(
+        "tracing",
+        |n| tracing::info!(target: "shop::orders", "order {n} of customer {} was shipped", 7 * n),
+    );
+    let request = tracing::info_span!("request", id = 7);
+    let _in_it = request.enter();
+    call("tracing, in a span", |n| {
+        tracing::info!(target: "shop::orders", "order {n} of customer {} was shipped", 7 * n);
+    });
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     format("human", &Human::utc());
     format("human, no thread", &Human::utc().threads(false));
     format("json", &Json::utc());
     format("syslog", &Syslog::new(Facility::User, "shop"));
-    println!("{:<24} {:6.1} ns", "SystemTime::now", nanos(|_| _ = black_box(SystemTime::now())));
+    call("SystemTime::now", |_| _ = black_box(SystemTime::now()));
+    facades()
 }

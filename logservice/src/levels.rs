@@ -1,1 +1,279 @@
-//! to come
+//! Which records are logged, by target and level, changed while the program runs.
+
+use std::cell::Cell;
+use std::env;
+use std::error::Error;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use log::LevelFilter as LogFilter;
+use tracing::callsite;
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::Interest;
+use tracing::{Level as TracingLevel, Metadata};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Context, Filter};
+
+use crate::Level;
+
+/// Which records are logged. Clones are the same, so that one of them can be changed and all that use it follow.
+///
+/// ```
+/// use logservice::{Level, Levels};
+///
+/// let levels = Levels::parse("info,shop::db=debug,noisy=off")?;
+/// assert!(levels.enables("shop::db::pool", Level::Debug));
+/// assert!(!levels.enables("shop::web", Level::Debug));
+/// levels.set("warn")?;
+/// assert!(!levels.enables("shop::db::pool", Level::Debug));
+/// # Ok::<(), logservice::BadDirective>(())
+/// ```
+///
+/// # The directives
+///
+/// They are those of `RUST_LOG`, with commas between them: a level, for all targets that have none of their own, or
+/// `target=level`. A target stands for all that begin with it; of several the longest counts. A target without a level has all
+/// levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number from 0 to 5. An empty text is `error`, as
+/// other loggers have it.
+///
+/// Spans and fields, which other filters can choose by, are an error here. (A subscriber may have such a filter beside this
+/// service's layer.)
+///
+/// # What it costs
+///
+/// What is off for every target costs a call of the `log` facade one comparison; so does what is off for the call's own target
+/// in the `tracing` facade, which remembers that for each place in the program. A level that some targets have and others have
+/// not costs each call of the `log` facade a look at the directives.
+#[derive(Clone)]
+pub struct Levels(Arc<Shared>);
+
+struct Shared {
+    /// The level that some target has: nothing above it is logged. Levels are counted from 1 here, 0 is off.
+    most: AtomicUsize,
+    /// The level that every target has: all up to it is logged.
+    least: AtomicUsize,
+    /// Names `targets`. Written together with it, under its lock.
+    version: AtomicU64,
+    targets: RwLock<Arc<Targets>>,
+    /// Whether the maximum level of the `log` facade follows.
+    governs_log: AtomicBool,
+}
+
+/// A directive that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadDirective {
+    directive: String,
+    reason: &'static str,
+}
+
+thread_local! {
+    /// The targets that this thread looked at last, and their version. It spares threads a lock that all of them share.
+    static LAST: Cell<Option<(u64, Arc<Targets>)>> = const { Cell::new(None) };
+}
+
+impl Levels {
+    /// Understands directives.
+    ///
+    /// # Errors
+    /// [`BadDirective`] says which of them it does not understand.
+    pub fn parse(directives: &str) -> Result<Self, BadDirective> {
+        let targets = parse(directives)?;
+        let (most, least) = (AtomicUsize::new(most(&targets)), AtomicUsize::new(least(&targets)));
+        Ok(Self(Arc::new(Shared {
+            most,
+            least,
+            version: AtomicU64::new(next_version()),
+            targets: RwLock::new(Arc::new(targets)),
+            governs_log: AtomicBool::new(false),
+        })))
+    }
+
+    /// Those in the environment variable `RUST_LOG`, or `otherwise` if it is not set or empty.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    pub fn from_env(otherwise: &str) -> Result<Self, BadDirective> {
+        match env::var_os("RUST_LOG").filter(|directives| !directives.is_empty()) {
+            Some(directives) => Self::parse(&directives.to_string_lossy()),
+            None => Self::parse(otherwise),
+        }
+    }
+
+    /// Replaces all directives. When it returns, both facades follow the new ones.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse). Then nothing is changed.
+    pub fn set(&self, directives: &str) -> Result<(), BadDirective> {
+        let targets = Arc::new(parse(directives)?);
+        let replaced = {
+            let mut current = self.0.targets.write().unwrap_or_else(PoisonError::into_inner);
+            self.0.most.store(most(&targets), Relaxed);
+            self.0.least.store(least(&targets), Relaxed);
+            self.0.version.store(next_version(), Relaxed);
+            let replaced = std::mem::replace(&mut *current, targets);
+            self.tell_log();
+            replaced
+        };
+        drop(replaced); // not under the lock: it gives memory back, and an allocator may log
+        callsite::rebuild_interest_cache();
+        Ok(())
+    }
+
+    /// Whether a record of this level and target is logged.
+    pub fn enables(&self, target: &str, level: Level) -> bool {
+        let number = level as usize + 1;
+        if number > self.0.most.load(Relaxed) {
+            return false;
+        }
+        number <= self.0.least.load(Relaxed)
+            || self.look(|targets| targets.would_enable(target, &level.into()))
+    }
+
+    /// The maximum level of the `log` facade is that of these levels from now on.
+    pub(crate) fn govern_log(&self) {
+        let _current = self.0.targets.write().unwrap_or_else(PoisonError::into_inner);
+        self.0.governs_log.store(true, Relaxed);
+        self.tell_log();
+    }
+
+    /// To be called with the lock held, so that of two changes at once the last one counts everywhere.
+    fn tell_log(&self) {
+        if self.0.governs_log.load(Relaxed) {
+            let most = self.0.most.load(Relaxed);
+            log::set_max_level(
+                LogFilter::iter().find(|&filter| filter as usize == most).unwrap_or(LogFilter::Trace),
+            );
+        }
+    }
+
+    fn look<R>(&self, look: impl FnOnce(&Targets) -> R) -> R {
+        // Relaxed: who sees the new number takes the lock, under which the targets came with it.
+        let version = self.0.version.load(Relaxed);
+        let last = LAST.try_with(Cell::take).ok().flatten().filter(|(of, _)| *of == version);
+        let targets = last.map_or_else(|| self.current(), |(_, targets)| targets);
+        let result = look(&targets);
+        // At the end of a thread there is nowhere to keep it.
+        let _ = LAST.try_with(|last| last.set(Some((version, targets))));
+        result
+    }
+
+    fn current(&self) -> Arc<Targets> {
+        Arc::clone(&self.0.targets.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Of its own in the process, so that it tells one [`Levels`] from another, too.
+fn next_version() -> u64 {
+    static VERSIONS: AtomicU64 = AtomicU64::new(0);
+    VERSIONS.fetch_add(1, Relaxed)
+}
+
+fn parse(directives: &str) -> Result<Targets, BadDirective> {
+    let directives = directives.split(',').map(str::trim).filter(|directive| !directive.is_empty());
+    let mut targets: Option<Targets> = None;
+    for directive in directives {
+        let bad = |reason| BadDirective { directive: directive.to_owned(), reason };
+        if directive.contains(['[', ']', '{', '}']) {
+            return Err(bad("spans and fields cannot be chosen by"));
+        }
+        let before = targets.take().unwrap_or_default();
+        targets =
+            Some(match directive.split_once('=') {
+                Some((target, level)) => {
+                    let (target, level) = (target.trim(), level.trim());
+                    if target.is_empty() {
+                        return Err(bad("no target stands before the `=`"));
+                    }
+                    before.with_target(target, parse_level(level).ok_or_else(|| {
+                    bad("behind the `=` stands none of off, error, warn, info, debug, trace and 0 to 5")
+                })?)
+                }
+                None => match parse_level(directive) {
+                    Some(level) => before.with_default(level),
+                    None => before.with_target(directive, LevelFilter::TRACE),
+                },
+            });
+    }
+    Ok(targets.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR)))
+}
+
+fn parse_level(level: &str) -> Option<LevelFilter> {
+    // The empty text would be a level to the parser.
+    level.parse().ok().filter(|_| !level.is_empty())
+}
+
+fn all(targets: &Targets) -> impl Iterator<Item = usize> {
+    let default = targets.default_level().unwrap_or(LevelFilter::OFF);
+    targets.iter().map(|(_, level)| level).chain([default]).map(number)
+}
+
+fn most(targets: &Targets) -> usize {
+    all(targets).max().unwrap_or(0)
+}
+
+fn least(targets: &Targets) -> usize {
+    all(targets).min().unwrap_or(0)
+}
+
+/// From 0, which is off, to 5.
+fn number(filter: LevelFilter) -> usize {
+    match filter.into_level() {
+        None => 0,
+        Some(TracingLevel::ERROR) => 1,
+        Some(TracingLevel::WARN) => 2,
+        Some(TracingLevel::INFO) => 3,
+        Some(TracingLevel::DEBUG) => 4,
+        Some(TracingLevel::TRACE) => 5,
+    }
+}
+
+/// As the filter of a layer: the layers beside it get what they want.
+impl<S> Filter<S> for Levels {
+    fn enabled(&self, metadata: &Metadata<'_>, _: &Context<'_, S>) -> bool {
+        self.enables(metadata.target(), (*metadata.level()).into())
+    }
+
+    fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
+        // For ever, until `set` has the callsites ask again.
+        if self.enables(metadata.target(), (*metadata.level()).into()) {
+            Interest::always()
+        } else {
+            Interest::never()
+        }
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        let most = self.0.most.load(Relaxed);
+        let levels = [
+            LevelFilter::OFF,
+            LevelFilter::ERROR,
+            LevelFilter::WARN,
+            LevelFilter::INFO,
+            LevelFilter::DEBUG,
+            LevelFilter::TRACE,
+        ];
+        levels.get(most).copied()
+    }
+}
+
+/// The directives.
+impl fmt::Display for Levels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.current(), f)
+    }
+}
+
+impl fmt::Debug for Levels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Levels(\"{self}\")")
+    }
+}
+
+impl fmt::Display for BadDirective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the log directive `{}` cannot be understood: {}", self.directive, self.reason)
+    }
+}
+
+impl Error for BadDirective {}

@@ -27,6 +27,12 @@ mod writer;
 pub mod service;
 pub use service::{Builder, Durability, FlushError, LogHandle, LogService};
 
+mod levels;
+pub use levels::{BadDirective, Levels};
+
+pub mod facade;
+pub use facade::{LogLayer, Logger};
+
 #[cfg(unix)]
 mod hangup;
 

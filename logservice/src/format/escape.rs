@@ -88,9 +88,8 @@ impl Escapes {
     /// Whether a byte is, or may be the first of, a character that has to be looked at.
     fn suspects(self, byte: u8) -> bool {
         match byte {
-            ..0x20 | 0x7f => true,
-            // They begin U+0080 to U+00BF, U+0600 to U+063F and U+2000 to U+2FFF.
-            0xc2 | 0xd8 | 0xe2 => true,
+            // The last three begin U+0080 to U+00BF, U+0600 to U+063F and U+2000 to U+2FFF.
+            ..0x20 | 0x7f | 0xc2 | 0xd8 | 0xe2 => true,
             b'"' | b'\\' => self != Self::Shown,
             _ => false,
         }
@@ -179,7 +178,7 @@ mod tests {
     fn every_character_alone_and_in_the_middle_of_long_texts() {
         for c in '\0'..=char::MAX {
             let shown = escaped(Escapes::Shown, c.encode_utf8(&mut [0; 4]));
-            assert_eq!(shown.contains(forbidden), false, "{c:?}");
+            assert!(!shown.contains(forbidden), "{c:?}");
             assert_eq!(shown == c.to_string(), !forbidden(c), "{c:?}");
             if c.is_control() {
                 assert_eq!(shown, c.escape_debug().to_string().replace(r"\0", r"\u{0}"));

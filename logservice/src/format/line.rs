@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use super::escape::{Escapes, Piece};
 
+/// The mark at the end of a line that was cut, with as many digits as a number can have.
+const MARK: usize = "…  bytes cut".len() + 20;
+
 /// Appends to a text until it is as long as it may be. What comes after that is counted only, so that a value of a gigabyte
 /// takes no memory.
 pub(super) struct Line<'a> {
@@ -13,6 +16,8 @@ pub(super) struct Line<'a> {
     start: usize,
     /// Where it has to end.
     end: usize,
+    /// Up to where it may be appended to: `end`, or nowhere once anything is missing.
+    open: usize,
     /// How many bytes were left out. Once it is not zero, no byte is appended but by [`close`](Self::close).
     missing: usize,
 }
@@ -20,27 +25,44 @@ pub(super) struct Line<'a> {
 impl<'a> Line<'a> {
     pub(super) fn new(out: &'a mut String, longest: usize) -> Self {
         let start = out.len();
-        Self { out, start, end: start.saturating_add(longest), missing: 0 }
+        let end = start.saturating_add(longest);
+        Self { out, start, end, open: end, missing: 0 }
     }
 
     /// A text without anything that needs escapes. It may be cut at any character.
+    #[inline]
     pub(super) fn text(&mut self, text: &str) {
-        let room = if self.missing > 0 { 0 } else { self.end.saturating_sub(self.out.len()) };
-        if text.len() <= room {
+        if text.len() <= self.room() {
             self.out.push_str(text);
         } else {
-            let kept = &text[..text.floor_char_boundary(room)];
-            self.out.push_str(kept);
-            self.missing += text.len() - kept.len();
+            self.cut(text);
         }
+    }
+
+    #[inline]
+    fn room(&self) -> usize {
+        self.open.saturating_sub(self.out.len())
+    }
+
+    #[cold]
+    fn cut(&mut self, text: &str) {
+        let kept = &text[..text.floor_char_boundary(self.room())];
+        self.out.push_str(kept);
+        self.leave_out(text.len() - kept.len());
+    }
+
+    #[cold]
+    fn leave_out(&mut self, bytes: usize) {
+        self.missing += bytes;
+        self.open = if self.missing > 0 { 0 } else { self.open };
     }
 
     /// A text that is of no use when it is cut.
     pub(super) fn whole(&mut self, text: &str) {
-        if self.missing == 0 && text.len() <= self.end.saturating_sub(self.out.len()) {
+        if text.len() <= self.room() {
             self.out.push_str(text);
         } else {
-            self.missing += text.len();
+            self.leave_out(text.len());
         }
     }
 
@@ -100,7 +122,7 @@ impl<'a> Line<'a> {
 
     /// Leaves out what was appended since it was at a place.
     pub(super) fn take_back(&mut self, place: usize) {
-        self.missing += self.out.len() - place;
+        self.leave_out(self.out.len() - place);
         self.out.truncate(place);
     }
 
@@ -131,13 +153,11 @@ impl<'a> Line<'a> {
         if self.missing == 0 && self.out.len() <= self.end {
             return;
         }
-        /// Of the mark, with as many digits as a number can have.
-        const ROOM: usize = "…  bytes cut".len() + 20;
-        let kept = self.end.saturating_sub(ROOM).max(self.start);
+        let kept = self.end.saturating_sub(MARK).max(self.start);
         self.take_back(self.out.floor_char_boundary(kept));
         let mark = format_args!("… {} bytes cut", self.missing);
         // A line that has no room even for the mark is empty.
-        if self.end - self.start >= ROOM {
+        if self.end - self.start >= MARK {
             let _ = self.out.write_fmt(mark);
         }
     }

@@ -36,7 +36,7 @@ pub(super) struct Stamp {
 #[derive(Clone, Copy)]
 struct Second {
     of: u32,
-    second: i64,
+    number: i64,
     before_fraction: Short,
     after_fraction: Short,
 }
@@ -44,7 +44,7 @@ struct Second {
 thread_local! {
     // Without a destructor: it is there until the thread's very end.
     static LAST: Cell<Second> = const {
-        Cell::new(Second { of: 0, second: 0, before_fraction: Short::EMPTY, after_fraction: Short::EMPTY })
+        Cell::new(Second { of: 0, number: 0, before_fraction: Short::EMPTY, after_fraction: Short::EMPTY })
     };
 }
 
@@ -73,7 +73,7 @@ impl Stamp {
     pub(super) fn write(&self, time: SystemTime, each: impl FnOnce(&str)) {
         let (second, nanos) = since_the_epoch(time);
         let mut last = LAST.get();
-        if last.of != self.number || last.second != second {
+        if last.of != self.number || last.number != second {
             last = self.second(second);
             LAST.set(last);
         }
@@ -110,7 +110,7 @@ impl Stamp {
         if self.style != Style::Bsd {
             let _ = if self.utc { after.write_str("Z") } else { write_offset(&mut after, offset.seconds()) };
         }
-        Second { of: self.number, second, before_fraction: before, after_fraction: after }
+        Second { of: self.number, number: second, before_fraction: before, after_fraction: after }
     }
 }
 

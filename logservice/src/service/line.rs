@@ -65,6 +65,11 @@ impl Depth {
     }
 }
 
+/// Whether this thread is formatting a record.
+pub(crate) fn is_formatting() -> bool {
+    DEPTH.try_with(|depth| depth.get() > 0).unwrap_or(false)
+}
+
 impl Drop for Depth {
     fn drop(&mut self) {
         let _ = DEPTH.try_with(|depth| depth.set(depth.get().saturating_sub(1)));

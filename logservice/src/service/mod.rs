@@ -25,10 +25,11 @@
 //! # The end
 //!
 //! A service that is stopped writes what it has accepted. [`LogService`] stops it when it is dropped, and so does a hook that
-//! [`stop_at_shutdown`](LogService::stop_at_shutdown) registers; a process that ends in another way (`exit`, `abort`, a signal
+//! [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers; a process that ends in another way (`exit`, `abort`, a signal
 //! that nobody catches) loses the lines that wait, a millisecond's worth unless the sink is slow.
 
 mod line;
+pub(crate) use line::is_formatting;
 
 mod voice;
 

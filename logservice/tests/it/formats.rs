@@ -46,13 +46,13 @@ fn on_a_thread_named(name: &str, run: impl FnOnce() + Send) {
 struct Texts(u64);
 
 impl Texts {
-    fn number(&mut self, below: u64) -> u64 {
+    fn number(&mut self, below: u32) -> u32 {
         // splitmix64
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % below
+        ((z ^ (z >> 31)) >> 32) as u32 % below
     }
 
     fn character(&mut self) -> char {
@@ -66,7 +66,7 @@ impl Texts {
             }
             _ => 0x11_0000,
         };
-        char::from_u32(self.number(below) as u32).unwrap_or('\u{fffd}')
+        char::from_u32(self.number(below)).unwrap_or('\u{fffd}')
     }
 
     fn text(&mut self) -> String {
@@ -197,7 +197,7 @@ fn a_line_for_machines() {
         let fields = [("level", Value::Text("mine")), ("message", Value::Bool(false))];
         let request = [("name", Value::Unsigned(7))];
         let spans: [(&str, &dyn Fields); 2] = [("request", &request), ("query", &())];
-        let record = record(format_args!("{}", "connected"), &fields);
+        let record = record(format_args!("connected"), &fields);
         let plain = Record { fields: &(), ..record };
         assert_eq!(
             line(&Json::utc(), &plain, WIDE),

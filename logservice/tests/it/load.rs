@@ -123,7 +123,7 @@ fn read(file: &Path) -> Found {
 /// The file and those that were rotated, the oldest first.
 fn read_rotated(file: &Path) -> (Found, usize) {
     let rotated = |number: usize| PathBuf::from(format!("{}.{number}", file.display()));
-    let count = (1..).take_while(|&number| rotated(number).exists()).count();
+    let count = (1..1_000).take_while(|&number| rotated(number).exists()).count();
     let files = (1..=count).rev().map(rotated).chain([file.to_owned()]);
     let text: String = files.map(|file| fs::read_to_string(file).unwrap()).collect();
     (Found::read(&text), count)

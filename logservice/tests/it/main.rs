@@ -2,6 +2,8 @@
 
 mod load;
 mod formats;
+mod levels;
+mod facades; // through `log` and `tracing`
 mod service;
 
 #[cfg(unix)]

@@ -1,0 +1,143 @@
+//! The front end for programs, and the crates they use, that log through the `log` crate.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use log::kv::{self, Source, VisitSource, VisitValue};
+use log::{Log, Metadata, SetLoggerError};
+
+use crate::{Durability, Fields, Levels, LogHandle, Record, Value};
+
+/// How long [`flush`](Log::flush) waits, which has no way to say that it failed.
+const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
+
+/// The logger of the `log` crate that hands all its records to a service.
+///
+/// Key-value pairs keep their types: `log::info!(rows = 3; "read")`. A record that the service refuses is counted there; the
+/// macros have no way to say so.
+#[derive(Debug, Clone)]
+pub struct Logger {
+    handle: LogHandle,
+    levels: Levels,
+}
+
+impl Logger {
+    /// Logs what these levels enable.
+    pub fn new(handle: LogHandle, levels: Levels) -> Self {
+        Self { handle, levels }
+    }
+
+    /// Makes it the process's logger, whose maximum level follows the levels from now on.
+    ///
+    /// # Errors
+    /// If the process has a logger already. It stays, and so does its maximum level.
+    pub fn install(self) -> Result<(), SetLoggerError> {
+        let levels = self.levels.clone();
+        log::set_boxed_logger(Box::new(self))?;
+        levels.govern_log();
+        Ok(())
+    }
+}
+
+impl Log for Logger {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.levels.enables(metadata.target(), metadata.level().into())
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        // What is refused is counted by the service.
+        let _ = self.handle.log(&Record {
+            time: SystemTime::now(),
+            level: record.level().into(),
+            target: record.target(),
+            message: *record.args(),
+            fields: &Pairs(record.key_values()),
+            spans: &[],
+        });
+    }
+
+    /// Waits until what was logged before is handed to the system, for a second at most.
+    fn flush(&self) {
+        let _ = self.handle.flush(Durability::System, FLUSH_AT_MOST);
+    }
+}
+
+struct Pairs<'a>(&'a dyn Source);
+
+impl Fields for Pairs<'_> {
+    fn visit(&self, each: &mut dyn FnMut(&str, Value<'_>)) {
+        // Neither visitor fails.
+        let _ = self.0.visit(&mut Each(each));
+    }
+}
+
+struct Each<'e>(&'e mut dyn FnMut(&str, Value<'_>));
+
+impl<'kvs> VisitSource<'kvs> for Each<'_> {
+    fn visit_pair(&mut self, key: kv::Key<'kvs>, value: kv::Value<'kvs>) -> Result<(), kv::Error> {
+        value.visit(Pair { key: key.as_str(), each: self.0 })
+    }
+}
+
+struct Pair<'k, 'e> {
+    key: &'k str,
+    each: &'e mut dyn FnMut(&str, Value<'_>),
+}
+
+impl Pair<'_, '_> {
+    #[expect(clippy::unnecessary_wraps, reason = "what the visitor's methods return")]
+    fn is(&mut self, value: Value<'_>) -> Result<(), kv::Error> {
+        (self.each)(self.key, value);
+        Ok(())
+    }
+}
+
+impl VisitValue<'_> for Pair<'_, '_> {
+    fn visit_any(&mut self, value: kv::Value<'_>) -> Result<(), kv::Error> {
+        self.is(Value::Debug(&Shown(value)))
+    }
+
+    fn visit_null(&mut self) -> Result<(), kv::Error> {
+        self.is(Value::Null)
+    }
+
+    fn visit_u64(&mut self, value: u64) -> Result<(), kv::Error> {
+        self.is(Value::Unsigned(value.into()))
+    }
+
+    fn visit_i64(&mut self, value: i64) -> Result<(), kv::Error> {
+        self.is(Value::Signed(value.into()))
+    }
+
+    fn visit_u128(&mut self, value: u128) -> Result<(), kv::Error> {
+        self.is(Value::Unsigned(value))
+    }
+
+    fn visit_i128(&mut self, value: i128) -> Result<(), kv::Error> {
+        self.is(Value::Signed(value))
+    }
+
+    fn visit_f64(&mut self, value: f64) -> Result<(), kv::Error> {
+        self.is(Value::Float(value))
+    }
+
+    fn visit_bool(&mut self, value: bool) -> Result<(), kv::Error> {
+        self.is(Value::Bool(value))
+    }
+
+    fn visit_str(&mut self, value: &str) -> Result<(), kv::Error> {
+        self.is(Value::Text(value))
+    }
+}
+
+/// As it was captured, by `Debug` or by `Display`: the value knows, and shows itself so.
+struct Shown<'v>(kv::Value<'v>);
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}

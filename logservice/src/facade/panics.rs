@@ -1,0 +1,46 @@
+//! Panics in the log.
+
+use std::panic::{self, PanicHookInfo};
+use std::time::Duration;
+
+use crate::record::thread_name;
+use crate::service::is_formatting;
+use crate::{Durability, Level, LogHandle};
+
+/// For how long a thread that panics waits until that is handed to the system.
+const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
+
+/// Has every panic logged, at level error with the target `panic`: the thread, the place and the message. Then whatever hook
+/// there was before is called.
+///
+/// The thread that panics waits until the line is handed to the system, for a second at most: a panic may be the end of the
+/// process. On the writer's own thread nothing is logged, since nobody is left to write it. While a record is being formatted
+/// nothing is logged here either: the service says in a line of its own that this panicked.
+///
+/// # Aborts
+/// std ends the process if a panic hook panics. A [format](crate::Format) of your own must not panic for a record without
+/// fields and spans.
+pub fn log_panics(handle: LogHandle) {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        // A format that has panicked would be asked for a line about that, and end the process.
+        if !is_formatting() {
+            log(&handle, panic);
+        }
+        before(panic);
+    }));
+}
+
+fn log(handle: &LogHandle, panic: &PanicHookInfo<'_>) {
+    let message = panic.payload_as_str().unwrap_or("a payload that is no text");
+    let said = thread_name(|thread| match panic.location() {
+        Some(place) => {
+            let message = format_args!("thread '{thread}' panicked at {place}: {message}");
+            handle.say(Level::Error, "panic", message)
+        }
+        None => handle.say(Level::Error, "panic", format_args!("thread '{thread}' panicked: {message}")),
+    });
+    if said.is_ok() {
+        let _ = handle.flush(Durability::System, FLUSH_AT_MOST);
+    }
+}

@@ -1,0 +1,167 @@
+//! The spans that a thread is in, as the layer keeps them.
+//!
+//! The values of a span are gone when its creation is over, so they are copied, and what can only be shown is shown then. They
+//! are kept in a node that knows its parent's: with one look at the registry an event has the whole way to the root. No lock is
+//! held while anything of it is shown.
+
+use std::error::Error;
+use std::fmt::{self, Debug, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tracing::field::{Field, Visit};
+
+use crate::record::Causes;
+use crate::{Fields, Value};
+
+/// What is shown of a value of a span. It is kept for as long as the span, so it is not let grow.
+const LONGEST: usize = 4096;
+
+/// A span.
+pub(super) struct Node {
+    pub(super) name: &'static str,
+    pub(super) parent: Option<Arc<Node>>,
+    created: Values,
+    /// What was recorded later. Most spans have no such values, and need no lock.
+    recorded: OnceLock<Mutex<Arc<Values>>>,
+}
+
+/// Values with the names of their fields.
+#[derive(Default, Clone)]
+pub(super) struct Values(Vec<(&'static str, Kept)>);
+
+#[derive(Clone)]
+enum Kept {
+    Bool(bool),
+    Signed(i128),
+    Unsigned(u128),
+    Float(f64),
+    Text(Box<str>),
+    Shown(Verbatim),
+}
+
+/// What something looked like when it was shown.
+#[derive(Clone)]
+struct Verbatim(Box<str>);
+
+impl Debug for Verbatim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Node {
+    pub(super) fn new(name: &'static str, parent: Option<Arc<Node>>, created: Values) -> Self {
+        Self { name, parent, created, recorded: OnceLock::new() }
+    }
+
+    /// Adds values. The last one of a field counts, so that a field that changes all the time needs no more memory.
+    pub(super) fn record(&self, values: Values) {
+        let recorded = self.recorded.get_or_init(Mutex::default);
+        let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        // An event that is being formatted keeps the values that it has seen.
+        let recorded = Arc::make_mut(&mut *recorded);
+        for (name, value) in values.0 {
+            match recorded.0.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, old)) => *old = value,
+                None => recorded.0.push((name, value)),
+            }
+        }
+    }
+
+    fn recorded(&self) -> Option<Arc<Values>> {
+        let recorded = self.recorded.get()?.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(&recorded))
+    }
+}
+
+impl Fields for Node {
+    fn visit(&self, each: &mut dyn FnMut(&str, Value<'_>)) {
+        let recorded = self.recorded();
+        let later = recorded.as_ref().map_or(&[][..], |values| &values.0);
+        let created = self.created.0.iter().filter(|(name, _)| !later.iter().any(|(again, _)| again == name));
+        for (name, value) in created.chain(later) {
+            each(name, value.value());
+        }
+    }
+}
+
+impl Kept {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Signed(value) => Value::Signed(*value),
+            Self::Unsigned(value) => Value::Unsigned(*value),
+            Self::Float(value) => Value::Float(*value),
+            Self::Text(text) => Value::Text(text),
+            Self::Shown(text) => Value::Debug(text),
+        }
+    }
+}
+
+/// Takes over the values of a span, in their order.
+impl Visit for Values {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.0.push((field.name(), Kept::Float(value)));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.0.push((field.name(), Kept::Signed(value.into())));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.0.push((field.name(), Kept::Unsigned(value.into())));
+    }
+
+    fn record_i128(&mut self, field: &Field, value: i128) {
+        self.0.push((field.name(), Kept::Signed(value)));
+    }
+
+    fn record_u128(&mut self, field: &Field, value: u128) {
+        self.0.push((field.name(), Kept::Unsigned(value)));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.0.push((field.name(), Kept::Bool(value)));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.push((field.name(), Kept::Text(value.into())));
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        self.0.push((field.name(), Kept::Shown(show(format_args!("{}", Causes(value))))));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0.push((field.name(), Kept::Shown(show(format_args!("{value:?}")))));
+    }
+}
+
+/// A value that panics while it is shown must not be the end of the task that has made a span.
+fn show(what: fmt::Arguments<'_>) -> Verbatim {
+    let mut shown = Shown(String::new());
+    let result = catch_unwind(AssertUnwindSafe(|| shown.write_fmt(what)));
+    if let Err(payload) = result {
+        // What it panicked with might panic in its destructor.
+        std::mem::forget(payload);
+        shown.0.push_str("(panicked)");
+    }
+    Verbatim(shown.0.into())
+}
+
+/// Refuses what comes after the longest text.
+struct Shown(String);
+
+impl Write for Shown {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = LONGEST.saturating_sub(self.0.len());
+        if text.len() <= room {
+            self.0.push_str(text);
+            return Ok(());
+        }
+        self.0.push_str(&text[..text.floor_char_boundary(room)]);
+        self.0.push('…');
+        Err(fmt::Error)
+    }
+}

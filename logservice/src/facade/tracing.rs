@@ -1,0 +1,240 @@
+//! The front end for programs that log through the `tracing` crate.
+
+use std::error::Error;
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::SystemTime;
+
+use smallvec::SmallVec;
+use tracing::field::{Field, Visit};
+use tracing::span::{self, Attributes, Id};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::filter::Filtered;
+use tracing_subscriber::layer::{Context, Layer};
+use tracing_subscriber::registry::{LookupSpan, SpanRef};
+
+use super::spans::{Node, Values};
+use crate::{Fields, Levels, LogHandle, Record, Value};
+
+/// A layer of a `tracing` subscriber that hands all events to a service, with their fields and the spans they are in.
+///
+/// ```no_run
+/// # fn f(handle: logservice::LogHandle) -> Result<(), Box<dyn std::error::Error>> {
+/// use logservice::{Levels, LogLayer};
+/// use tracing_subscriber::prelude::*;
+///
+/// let levels = Levels::parse("info")?;
+/// let subscriber = tracing_subscriber::registry().with(LogLayer::filtered(handle, levels));
+/// tracing::subscriber::set_global_default(subscriber)?;
+/// # Ok(()) }
+/// ```
+///
+/// It stands beside other layers and does not decide what they get: [`filtered`](Self::filtered) gives it a filter of its own.
+/// A filter of the whole subscriber, as `EnvFilter` is, decides for this layer, too.
+///
+/// The last value that is recorded for a field of a span is the one that events show. What can only be shown is shown when the
+/// span is made. That a span follows from another one is not said.
+///
+/// Records of the `log` crate that come as events, from `tracing_log::LogTracer`, have their own target again. A process has
+/// either this or a [`Logger`](crate::Logger) as its logger of the `log` crate, so no record comes twice.
+#[derive(Debug)]
+pub struct LogLayer {
+    handle: LogHandle,
+    /// Tells the nodes of this layer from those of others in the same registry, which may have another filter.
+    number: u32,
+}
+
+impl LogLayer {
+    /// Logs whatever comes.
+    pub fn new(handle: LogHandle) -> Self {
+        static NUMBERS: AtomicU32 = AtomicU32::new(0);
+        Self { handle, number: NUMBERS.fetch_add(1, Relaxed) }
+    }
+
+    /// Logs what these levels enable. Spans that they do not enable are left out of the way to an event.
+    pub fn filtered<S>(handle: LogHandle, levels: Levels) -> Filtered<Self, Levels, S>
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        Self::new(handle).with_filter(levels)
+    }
+
+    fn node<'a, S: LookupSpan<'a>>(&self, span: &SpanRef<'a, S>) -> Option<Arc<Node>> {
+        let extensions = span.extensions();
+        let nodes: &Nodes = extensions.get()?;
+        nodes.0.iter().find(|(of, _)| *of == self.number).map(|(_, node)| Arc::clone(node))
+    }
+
+    fn log(&self, event: &Event<'_>, target: &str, node: Option<&Arc<Node>>) {
+        let mut spans: SmallVec<[(&str, &dyn Fields); 8]> = SmallVec::new();
+        let mut next = node;
+        while let Some(node) = next {
+            spans.push((node.name, &**node));
+            next = node.parent.as_ref();
+        }
+        spans.reverse();
+        // What is refused is counted by the service.
+        let _ = self.handle.log(&Record {
+            time: SystemTime::now(),
+            level: (*event.metadata().level()).into(),
+            target,
+            message: format_args!("{}", Message(event)),
+            fields: &EventFields(event),
+            spans: &spans,
+        });
+    }
+}
+
+/// The nodes of a span, in its extensions: one for each layer that knows the span.
+struct Nodes(SmallVec<[(u32, Arc<Node>); 1]>);
+
+impl<S> Layer<S> for LogLayer
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let mut values = Values::default();
+        attributes.record(&mut values);
+        let parent = span.parent().and_then(|parent| self.node(&parent));
+        let node = Arc::new(Node::new(span.name(), parent, values));
+        let mut extensions = span.extensions_mut();
+        match extensions.get_mut::<Nodes>() {
+            Some(nodes) => nodes.0.push((self.number, node)),
+            None => extensions.insert(Nodes(SmallVec::from_buf([(self.number, node)]))),
+        }
+    }
+
+    fn on_record(&self, id: &Id, record: &span::Record<'_>, context: Context<'_, S>) {
+        let mut values = Values::default();
+        record.record(&mut values);
+        if let Some(node) = context.span(id).and_then(|span| self.node(&span)) {
+            node.record(values);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let node = context.event_span(event).and_then(|span| self.node(&span));
+        if is_from_log(event) {
+            event.record(&mut LogTarget(|target: &str| self.log(event, target, node.as_ref())));
+        } else {
+            self.log(event, event.metadata().target(), node.as_ref());
+        }
+    }
+}
+
+/// Whether `tracing-log` has made it of a record. It says then in a field what the target is.
+fn is_from_log(event: &Event<'_>) -> bool {
+    let metadata = event.metadata();
+    metadata.target() == "log" && metadata.fields().field(LOG_TARGET).is_some()
+}
+
+const LOG_TARGET: &str = "log.target";
+
+/// Calls it with the target that a record of the `log` crate had.
+struct LogTarget<F>(F);
+
+impl<F: FnMut(&str)> Visit for LogTarget<F> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == LOG_TARGET {
+            self.0(value);
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
+}
+
+/// The fields of an event but its message, and but those that `tracing-log` adds.
+struct EventFields<'a>(&'a Event<'a>);
+
+impl Fields for EventFields<'_> {
+    fn visit(&self, each: &mut dyn FnMut(&str, Value<'_>)) {
+        self.0.record(&mut Pairs { each, from_log: is_from_log(self.0) });
+    }
+}
+
+struct Pairs<'e> {
+    each: &'e mut dyn FnMut(&str, Value<'_>),
+    from_log: bool,
+}
+
+impl Pairs<'_> {
+    fn pair(&mut self, field: &Field, value: Value<'_>) {
+        let name = field.name();
+        let name = name.strip_prefix("r#").unwrap_or(name);
+        if name != MESSAGE && !(self.from_log && name.starts_with("log.")) {
+            (self.each)(name, value);
+        }
+    }
+}
+
+impl Visit for Pairs<'_> {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.pair(field, Value::Float(value));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.pair(field, Value::Signed(value.into()));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.pair(field, Value::Unsigned(value.into()));
+    }
+
+    fn record_i128(&mut self, field: &Field, value: i128) {
+        self.pair(field, Value::Signed(value));
+    }
+
+    fn record_u128(&mut self, field: &Field, value: u128) {
+        self.pair(field, Value::Unsigned(value));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.pair(field, Value::Bool(value));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.pair(field, Value::Text(value));
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        self.pair(field, Value::Error(value));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.pair(field, Value::Debug(value));
+    }
+}
+
+const MESSAGE: &str = "message";
+
+/// The message of an event, shown while the event is visited: its values can be had in no other way without a copy.
+struct Message<'a>(&'a Event<'a>);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut show = ShowMessage { f, result: Ok(()) };
+        self.0.record(&mut show);
+        show.result
+    }
+}
+
+struct ShowMessage<'f, 'w> {
+    f: &'f mut fmt::Formatter<'w>,
+    result: fmt::Result,
+}
+
+impl Visit for ShowMessage<'_, '_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == MESSAGE {
+            self.result = self.f.write_str(value);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == MESSAGE {
+            self.result = write!(self.f, "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What programs say through the facades. A process has one logger and one subscriber: tests of those run in a process of
+//! their own, which is this one started again for the one test.
+
+mod alone; // what comes through the two facades of a process
+mod inside; // logging while something is being logged, while a thread ends, while a panic begins
+mod layer; // the layer of a subscriber that a thread has for itself
+
+use std::cell::Cell;
+use std::env;
+use std::process::{self, Command};
+use std::thread;
+use std::time::Duration;
+
+use logservice::format::Json;
+use logservice::sink::{MemoryLines, MemorySink};
+use logservice::{Durability, Format, LogService};
+
+/// Long enough for anything that is going to happen.
+const LONG: Duration = Duration::from_mins(1);
+
+/// A service, and what it has written.
+struct Log {
+    service: LogService,
+    lines: MemoryLines,
+    seen: Cell<usize>,
+}
+
+impl Log {
+    fn new(format: impl Format + 'static) -> Self {
+        let sink = MemorySink::new();
+        let (lines, seen) = (sink.lines(), Cell::new(0));
+        Self { service: LogService::builder().format(format).start(sink).unwrap(), lines, seen }
+    }
+
+    fn json() -> Self {
+        Self::new(Json::utc())
+    }
+
+    /// What came since the last time.
+    fn lines(&self) -> Vec<String> {
+        self.service.flush(Durability::System, LONG).unwrap();
+        let lines = self.lines.get();
+        lines[self.seen.replace(lines.len())..].to_vec()
+    }
+
+    fn objects(&self) -> Vec<serde_json::Value> {
+        self.lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The messages, with their levels and targets.
+    fn said(&self) -> Vec<String> {
+        let text = |object: &serde_json::Value, key| object[key].as_str().unwrap().to_owned();
+        let objects = self.objects();
+        let said = objects.iter().map(|object| {
+            format!("{} {}: {}", text(object, "level"), text(object, "target"), text(object, "message"))
+        });
+        said.collect()
+    }
+}
+
+/// Runs the body in a process of its own, which has to succeed before long.
+fn run_alone(test: &str, body: impl FnOnce()) {
+    const IN_IT: &str = "LOGSERVICE_TEST_OF_ITS_OWN";
+    if env::var(IN_IT).is_ok_and(|name| name == test) {
+        thread::spawn(|| {
+            thread::sleep(LONG);
+            eprintln!("hangs");
+            process::abort();
+        });
+        return body();
+    }
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", "--nocapture", test]).env(IN_IT, test).env_remove("RUST_LOG");
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success() && said[0].contains("1 passed"), "{}:\n{}", output.status, said.concat());
+}
+
+/// A test whose body runs in a process of its own.
+macro_rules! in_own_process {
+    ($(#[$doc:meta])* $name:ident $body:block) => {
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            // The first part is the crate's name.
+            let module = module_path!().split_once("::").unwrap().1;
+            $crate::facades::run_alone(&format!("{module}::{}", stringify!($name)), || $body);
+        }
+    };
+}
+use in_own_process;
