@@ -186,7 +186,7 @@ impl Write for Shown<'_, '_> {
     #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let Shown { line, unescaped, .. } = self;
-        if unescaped.is_some() && line.missing == 0 && text.len() <= line.end.saturating_sub(line.out.len()) {
+        if unescaped.is_some() && text.len() <= line.room() {
             line.out.push_str(text);
         } else {
             self.escape();
