@@ -212,7 +212,9 @@ mod tests {
                 line.show(Escapes::Shown, format_args!("{}{}{}", pieces[0], pieces[1], pieces[2]));
                 let missing = line.missing();
                 let mut line = Line::new(&mut escaped, longest);
-                pieces.iter().for_each(|piece| line.escaped(Escapes::Shown, piece));
+                for piece in pieces {
+                    line.escaped(Escapes::Shown, piece);
+                }
                 assert_eq!((missing, &*shown), (line.missing(), &*escaped), "{pieces:?} in {longest}");
             }
         }
