@@ -1,0 +1,33 @@
+//! The log service on the command line: put it under load, follow a file that it writes, walk the road that led to it.
+//!
+//! ```text
+//! cargo run --release -p logservice -- load --threads 4 --messages 250000
+//! ```
+
+mod load;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// A log service: lines from many threads to one place, and none that was accepted is lost.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Load(load::LoadArgs),
+}
+
+fn main() -> ExitCode {
+    let ended = match Args::parse().command {
+        Command::Load(args) => load::run(&args),
+    };
+    ended.unwrap_or_else(|error| {
+        eprintln!("logservice: {error:#}");
+        ExitCode::FAILURE
+    })
+}
