@@ -16,7 +16,7 @@ use std::process::ExitCode;
 const COULD_NOT_CHECK: u8 = 3;
 
 fn main() -> ExitCode {
-    servers::show_diagnostics();
+    servers::diagnostics::tell_of_panics();
     let course = Course::parse();
     let is_check = matches!(course.command, Some(Command::Check { .. }));
     match run(course) {
@@ -51,6 +51,10 @@ fn obey(workspace: &Workspace, command: Command, _ascii: bool) -> anyhow::Result
 fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<bool> {
     if ascii {
         only_ascii();
+    }
+    // It has a subscriber of its own, with a log in a file.
+    if !matches!(command, Command::Load(_)) {
+        servers::show_diagnostics();
     }
     let learner = || Learner::new(workspace.clone());
     match command {
