@@ -52,14 +52,14 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
     if ascii {
         only_ascii();
     }
-    // It has a subscriber of its own, with a log in a file.
-    if !matches!(command, Command::Load(_)) {
+    // Those two have a subscriber of their own, with a log in a file.
+    if !matches!(command, Command::Serve(_) | Command::Load(_)) {
         servers::show_diagnostics();
     }
     let learner = || Learner::new(workspace.clone());
     match command {
         Command::Serve(Serve { addr, hosts, threads }) => {
-            serve::serve(&book::build(workspace)?, addr, &hosts, threads).map(|()| true)
+            serve::serve(workspace, addr, &hosts, threads).map(|()| true)
         }
         Command::Load(args) => load::run(workspace, &args).map(|()| true),
         Command::Next => Ok(learner()?.next()),

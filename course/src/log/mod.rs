@@ -3,6 +3,7 @@
 //! | command | file | what is in it |
 //! |---|---|---|
 //! | `load --stages` | `course/log/stages.log` | what each stage said on standard error |
+//! | `serve` | `course/log/course.log` | a line for each answer; what went wrong |
 //!
 //! What went wrong is on standard error, too, and so is what `RUST_LOG` asks for.
 //!
@@ -63,6 +64,12 @@ impl Log {
                 Log(None)
             }
         }
+    }
+
+    /// What a server logs of its answers.
+    #[cfg(feature = "book")]
+    pub(crate) fn of_answers(&self) -> AccessLog {
+        if self.0.is_some() { AccessLog::Events } else { AccessLog::Quiet }
     }
 }
 
