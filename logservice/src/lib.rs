@@ -6,7 +6,7 @@ mod door {
     pub(crate) use std::{sync, thread, time};
 }
 
-pub mod road;
+mod short;
 
 mod record;
 pub use record::{Fields, Level, Record, Value};
@@ -14,12 +14,23 @@ pub use record::{Fields, Level, Record, Value};
 pub mod format;
 pub use format::Format;
 
+mod identity;
+
 pub mod sink;
 pub use sink::Sink;
 
 mod queue;
+pub use queue::{Counts, NotLogged, Overflow};
 
 mod writer;
 
-mod service;
-pub use service::{Builder, LogHandle, LogService};
+pub mod service;
+pub use service::{Builder, Durability, FlushError, LogHandle, LogService};
+
+#[cfg(unix)]
+mod hangup;
+
+pub mod follow;
+pub use follow::Follow;
+
+pub mod road;

@@ -1,4 +1,38 @@
 //! How a record becomes a line.
+//!
+//! [`Human`] is for people, [`Json`] for machines, [`Syslog`] for the system's log. A closure is a format, too:
+//!
+//! ```
+//! use logservice::{Format, Record};
+//!
+//! let short = |record: &Record<'_>, longest: usize, out: &mut String| {
+//!     let line = format!("{} {}", record.level, record.message);
+//!     out.push_str(&line[..line.floor_char_boundary(longest)]);
+//! };
+//! let format: Box<dyn Format> = Box::new(short);
+//! # let record = Record {
+//! #     time: std::time::SystemTime::now(), level: logservice::Level::Info, target: "t",
+//! #     message: format_args!("hello"), fields: &(), spans: &[],
+//! # };
+//! # let mut out = String::new();
+//! # format.line(&record, 8, &mut out);
+//! # assert_eq!(out, "INFO hel");
+//! ```
+
+mod escape;
+
+mod line;
+
+mod stamp;
+
+mod human;
+pub use human::Human;
+
+mod json;
+pub use json::Json;
+
+mod syslog;
+pub use syslog::{Facility, Syslog};
 
 use crate::Record;
 
@@ -11,4 +45,13 @@ pub trait Format: Send + Sync {
     ///
     /// The service cuts a line that is longer, which no format that has a syntax should leave to it.
     fn line(&self, record: &Record<'_>, longest: usize, out: &mut String);
+}
+
+impl<F> Format for F
+where
+    F: Fn(&Record<'_>, usize, &mut String) + Send + Sync,
+{
+    fn line(&self, record: &Record<'_>, longest: usize, out: &mut String) {
+        self(record, longest, out);
+    }
 }

@@ -1,17 +1,17 @@
-//! The log service as a program.
+//! The log service on the command line: put it under load, follow a file that it writes, walk the road that led to it.
 //!
-//! ```sh
-//! cargo run -p logservice -- road            # every step of the road, and its fault
-//! cargo run -p logservice -- road --step 2   # one of them
+//! ```text
+//! cargo run --release -p logservice -- load --threads 4 --messages 250000
 //! ```
-//!
-//! The book's chapters: A service that outlives its clients; Stopping producers and consumers.
 
+mod follow;
+mod load;
 mod road;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
-/// The log service: the road to it.
+/// A log service: lines from many threads to one place, and none that was accepted is lost.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -21,11 +21,19 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    Road(road::Args),
+    Load(load::LoadArgs),
+    Follow(follow::FollowArgs),
+    Road(road::RoadArgs),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Args::parse().command {
+fn main() -> ExitCode {
+    let ended = match Args::parse().command {
+        Command::Load(args) => load::run(&args),
+        Command::Follow(args) => follow::run(&args),
         Command::Road(args) => road::run(&args),
-    }
+    };
+    ended.unwrap_or_else(|error| {
+        eprintln!("logservice: {error:#}");
+        ExitCode::FAILURE
+    })
 }

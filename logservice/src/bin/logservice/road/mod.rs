@@ -7,13 +7,14 @@ mod scene;
 mod scenes;
 
 use std::io::{self, Write};
+use std::process::ExitCode;
 
 use logservice::road::properties::Property;
 use logservice::road::table::{Step, steps};
 
 /// Shows each step on the road to the log service, with the schedule that brings out its fault
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RoadArgs {
     /// Only this step
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9), conflicts_with = "table")]
     step: Option<u8>,
@@ -22,7 +23,7 @@ pub(crate) struct Args {
     table: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &RoadArgs) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     let steps = steps();
     if !args.table {
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.step.is_none() {
         table(&steps, &mut out)?;
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn show(step: &Step, out: &mut impl Write) -> io::Result<()> {

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+#![doc = include_str!("../README.md")]
 
 /// What the log service's files find in place of std's.
 pub mod door {

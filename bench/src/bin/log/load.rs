@@ -1,0 +1,142 @@
+//! The load: threads that log the same lines whatever the logger, and what their calls take.
+
+use std::fmt::{self, Display, Formatter};
+use std::fs;
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+
+/// How many threads log how many lines each.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) threads: u32,
+    pub(crate) lines: u32,
+}
+
+/// What a program has to say: the text of one line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Message {
+    pub(crate) thread: u32,
+    pub(crate) line: u32,
+}
+
+/// What follows the numbers, so that a line of ours is 97 bytes long, with its line feed.
+pub(crate) const TEXT: &str = "served /index.html ok";
+
+impl Display for Message {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "thread {} line {:06} {TEXT}", self.thread, self.line)
+    }
+}
+
+/// What one process found out about its logger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measured {
+    /// Nanoseconds from the first call until the logger has stopped.
+    pub(crate) wall: u64,
+    /// Those of the processors, of all threads, in that time.
+    pub(crate) cpu: u64,
+    /// So many nanoseconds or fewer took half of the calls, 99 of 100, and 999 of 1000.
+    pub(crate) call: [u64; 3],
+    /// The most memory that was resident so far; 0 where the system does not tell.
+    pub(crate) memory: u64,
+}
+
+/// Every so manyth call of a thread is timed. To time each would take some of them longer than the call itself.
+const EVERY: u32 = 7;
+
+impl Measured {
+    pub(crate) fn to_numbers(self) -> Vec<u64> {
+        [&[self.wall, self.cpu][..], &self.call, &[self.memory]].concat()
+    }
+}
+
+impl Load {
+    /// The messages of all threads.
+    pub(crate) fn total(self) -> u64 {
+        u64::from(self.threads) * u64::from(self.lines)
+    }
+
+    /// Has each thread make its calls, then stops the logger.
+    pub(crate) fn run(self, call: impl Fn(Message) + Sync, stop: impl FnOnce()) -> Measured {
+        let (barrier, cpu) = (Barrier::new(self.threads as usize), ProcessTime::now());
+        let run = |thread| {
+            let mut samples = Vec::with_capacity((self.lines / EVERY) as usize + 1);
+            barrier.wait();
+            let begin = Instant::now();
+            for line in 0..self.lines {
+                let message = Message { thread, line };
+                if line % EVERY == 0 {
+                    let before = Instant::now();
+                    call(message);
+                    samples.push(before.elapsed());
+                } else {
+                    call(message);
+                }
+            }
+            (begin, samples)
+        };
+        let of_threads: Vec<_> = thread::scope(|scope| {
+            let start = |n| {
+                let thread = thread::Builder::new().name(format!("load-{n}"));
+                thread.spawn_scoped(scope, move || run(n)).expect("the system gives threads")
+            };
+            let threads: Vec<_> = (0..self.threads).map(start).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no call panics")).collect()
+        });
+        drop(call); // what it owns of the logger
+        stop();
+        let (end, cpu, memory) = (Instant::now(), cpu.elapsed(), most_memory());
+        let begin = of_threads.iter().map(|(begin, _)| *begin).min().expect("there is a thread");
+        let samples = of_threads.into_iter().flat_map(|(_, samples)| samples).collect();
+        let call = percentiles(samples, of_the_clock());
+        Measured { wall: nanos(end - begin), cpu: nanos(cpu), call, memory }
+    }
+}
+
+/// Half of the samples, 99 of 100, and 999 of 1000 are no longer; without what the clock itself takes.
+fn percentiles(mut samples: Vec<Duration>, of_the_clock: Duration) -> [u64; 3] {
+    samples.sort_unstable();
+    let at = |of_1000: usize| {
+        let place = (samples.len() * of_1000).div_ceil(1000) - 1;
+        nanos(samples[place].saturating_sub(of_the_clock))
+    };
+    [500, 990, 999].map(at)
+}
+
+/// What is measured of a call that does nothing: the median of many.
+pub(crate) fn of_the_clock() -> Duration {
+    let mut empty: Vec<_> = (0..10_001)
+        .map(|_| {
+            let before = Instant::now();
+            before.elapsed()
+        })
+        .collect();
+    empty.sort_unstable();
+    empty[empty.len() / 2]
+}
+
+pub(crate) fn nanos(time: Duration) -> u64 {
+    time.as_nanos().try_into().expect("it takes less than centuries")
+}
+
+/// The most memory of this process that was ever resident, in KiB.
+fn most_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_the_samples_and_without_the_clock() {
+        let samples = (1..=1000).rev().map(Duration::from_nanos).collect();
+        assert_eq!(percentiles(samples, Duration::from_nanos(10)), [490, 980, 989]);
+        assert_eq!(percentiles(vec![Duration::from_nanos(7)], Duration::from_nanos(10)), [0, 0, 0]);
+    }
+}

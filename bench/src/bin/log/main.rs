@@ -1,0 +1,149 @@
+//! Lines to a file: `LogService` beside other loggers.
+//!
+//! Run it with `cargo run --release --bin log` in `bench/`. README.md says what the rows are and how they are measured.
+
+mod books;
+mod load;
+mod off;
+mod ours;
+mod peers;
+mod process;
+mod report;
+mod rows;
+mod sides;
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+use anyhow::{Context, ensure};
+use clap::Parser;
+
+use books::Books;
+use load::Load;
+use process::Order;
+use rows::Row;
+use sides::Side;
+
+/// Compares the log service with other loggers, side by side
+///
+/// Each row measures ours and each peer in turns, each in a process of its own. The file is read back each time: every line has
+/// to be there, once, whole, and in the order of its thread, or it is counted as lost.
+#[derive(Parser)]
+#[command(name = "log")]
+struct Args {
+    /// What to measure [default: all]
+    #[arg(value_name = "ROW")]
+    rows: Vec<Row>,
+
+    /// How often each side is measured
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+
+    /// How many threads log
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    threads: u32,
+
+    /// How many lines each of them logs
+    #[arg(long, default_value_t = 250_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    lines: u32,
+
+    /// Where the files are, each of some 100 MB until it is read back [default: that for temporary files]
+    #[arg(long)]
+    folder: Option<PathBuf>,
+
+    /// Measure only peers whose name contains this
+    #[arg(long = "peer", value_name = "WORD")]
+    peers: Vec<String>,
+
+    /// Print an array of {`row`, `peer`, ratios} and nothing else
+    #[arg(long)]
+    json: bool,
+
+    /// Be the process that measures this side, once
+    #[arg(long, hide = true, requires = "file")]
+    side: Option<String>,
+
+    /// The file that it logs to
+    #[arg(long, hide = true)]
+    file: Option<PathBuf>,
+}
+
+/// What one turn of a logger gave.
+struct Sample {
+    numbers: Vec<u64>,
+    books: Option<Books>,
+}
+
+/// A logger beside ours: what both gave, one right after the other.
+struct Compared {
+    peer: &'static Side,
+    rounds: Vec<(Sample, Sample)>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    if let (Some(name), Some(file), [row]) = (&args.side, &args.file, &args.rows[..]) {
+        let side = sides::of(*row).find(|side| side.name == name).context("there is no such side")?;
+        process::answer(&side.measured(args.load(), file)?);
+        return Ok(());
+    }
+    let mut objects = Vec::new();
+    for &row in if args.rows.is_empty() { &Row::ALL[..] } else { &args.rows } {
+        let compared = args.measure(row)?;
+        if !args.json {
+            report::table(row, args.load(), &compared);
+        }
+        objects.extend(compared.iter().map(|compared| report::json(row, args.load(), compared)));
+    }
+    if args.json {
+        println!("[{}]", objects.join(",\n "));
+    }
+    Ok(())
+}
+
+impl Args {
+    fn load(&self) -> Load {
+        Load { threads: self.threads, lines: self.lines }
+    }
+
+    fn wants(&self, side: &Side) -> bool {
+        let name = side.name.to_lowercase();
+        self.peers.is_empty() || self.peers.iter().any(|word| name.contains(&word.to_lowercase()))
+    }
+
+    fn measure(&self, row: Row) -> anyhow::Result<Vec<Compared>> {
+        let folder = tempfile::tempdir_in(self.folder.clone().unwrap_or_else(env::temp_dir))?;
+        let file = folder.path().join("load.log");
+        let run = |side: &Side| {
+            let sample = Order { side: side.name, row: &row.name(), load: self.load(), file: &file };
+            let numbers = sample.carried_out().context(side.name)?;
+            let books = row.has_log().then(|| Books::of(&file, self.load())).transpose();
+            let books = books.with_context(|| format!("the log of {} cannot be read", side.name))?;
+            let _ = fs::remove_file(&file); // the next one is not to append
+            anyhow::Ok(Sample { numbers, books })
+        };
+        let mut sides = sides::of(row);
+        let ours = sides.next().context("ours is the first")?;
+        let run_ours = || {
+            let sample = run(ours)?;
+            let wrong = sample.books.as_ref().filter(|books| books.wrong(self.load()) > 0);
+            ensure!(wrong.is_none(), "of {} lines ours has {wrong:?}", self.load().total());
+            Ok(sample)
+        };
+        run_ours()?; // not counted
+        let mut compared = Vec::new();
+        for peer in sides.filter(|peer| self.wants(peer)) {
+            match run(peer) {
+                Ok(_) => compared.push(Compared { peer, rounds: Vec::new() }),
+                Err(error) => eprintln!("{error:#}, and is left out"),
+            }
+        }
+        for _ in 0..self.rounds {
+            for Compared { peer, rounds } in &mut compared {
+                let ours = run_ours()?;
+                rounds.push((ours, run(peer)?));
+            }
+        }
+        Ok(compared)
+    }
+}

@@ -1,0 +1,90 @@
+//! What is printed: a table for people, objects of an array for programs.
+
+use std::fmt::Write;
+
+use bench::figures::{Spread, median, median_ratio, spread};
+
+use crate::load::{Load, of_the_clock};
+use crate::rows::{Figure, Goal, Row};
+use crate::sides::SPDLOG;
+use crate::{Compared, Sample};
+
+impl Compared {
+    /// Ours and theirs, of one figure.
+    fn pairs(&self, figure: &Figure, load: Load) -> Vec<(f64, f64)> {
+        let of = |sample: &Sample| figure.of(&sample.numbers, load);
+        self.rounds.iter().map(|(ours, theirs)| (of(ours), of(theirs))).collect()
+    }
+
+    /// How many of the lines were not there, each once, whole and in its place: the median of the rounds.
+    fn lost(&self, load: Load) -> f64 {
+        let lost = |(_, theirs): &(Sample, Sample)| {
+            theirs.books.as_ref().map_or(0.0, |books| books.wrong(load) as f64)
+        };
+        median(&self.rounds.iter().map(lost).collect::<Vec<_>>())
+    }
+}
+
+pub(crate) fn table(row: Row, load: Load, compared: &[Compared]) {
+    println!("\n{}: {}", row.name(), row.what(load));
+    if row.times_calls() {
+        let clock = of_the_clock().as_nanos();
+        println!("  A call is timed without the {clock} ns that the clock takes itself.");
+    }
+    row.figures().iter().for_each(|figure| block(figure, load, compared));
+    for Compared { peer, rounds } in compared {
+        if let Some(books) = rounds.first().and_then(|(_, theirs)| theirs.books.as_ref()) {
+            println!("  {:<36}{}", peer.name, books.told(load));
+        }
+    }
+}
+
+fn block(figure: &Figure, load: Load, compared: &[Compared]) {
+    println!("  {:<36}{:<28}{:>6}", figure.label, "median (range)", "ratio");
+    let pairs: Vec<_> = compared.iter().map(|peer| peer.pairs(figure, load)).collect();
+    let ours: Vec<f64> = pairs.iter().flatten().map(|(ours, _)| *ours).collect();
+    let goal = figure.goal.filter(|_| !ours.is_empty()).and_then(|goal| match goal {
+        Goal::OursAtMost(most) => Some(format!("≤ {most}: {}", met(median(&ours) <= most))),
+        _ => None,
+    });
+    println!("  {:<36}{:<36}{}", "ours", range(&ours, figure.digits), goal.unwrap_or_default());
+    for (peer, pairs) in compared.iter().map(|compared| compared.peer).zip(&pairs) {
+        let theirs: Vec<f64> = pairs.iter().map(|(_, theirs)| *theirs).collect();
+        let ratio = median_ratio(pairs);
+        let verdict =
+            figure.goal.filter(|_| peer.name == SPDLOG).zip(ratio).map(|(goal, ratio)| match goal {
+                Goal::AtLeast(least) => format!("  ≥ {least}: {}", met(ratio >= least)),
+                Goal::AtMost(most) => format!("  ≤ {most}: {}", met(ratio <= most)),
+                Goal::OursAtMost(_) => String::new(),
+            });
+        let ratio = ratio.map_or("–".into(), |ratio| format!("{ratio:.2}"));
+        let theirs = range(&theirs, figure.digits);
+        println!("  {:<36}{theirs:<28}{ratio:>6}{}", peer.name, verdict.unwrap_or_default());
+    }
+}
+
+fn met(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "missed" }
+}
+
+fn range(values: &[f64], digits: usize) -> String {
+    if values.is_empty() {
+        return "–".to_owned();
+    }
+    let Spread { median, least, most } = spread(values);
+    format!("{median:>8.digits$} ({least:.digits$} to {most:.digits$})")
+}
+
+/// An object of the array for programs.
+pub(crate) fn json(row: Row, load: Load, compared: &Compared) -> String {
+    let mut object = format!(r#"{{"row":"{}","peer":"{}""#, row.name(), compared.peer.name);
+    for figure in row.figures() {
+        let ratio = median_ratio(&compared.pairs(figure, load));
+        let ratio = ratio.map_or("null".into(), |ratio| format!("{ratio:.4}"));
+        write!(object, r#","{}_ratio":{ratio}"#, figure.name).expect("a text takes all");
+    }
+    if row.has_log() {
+        write!(object, r#","lost":{}"#, compared.lost(load)).expect("a text takes all");
+    }
+    object + "}"
+}

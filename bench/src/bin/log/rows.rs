@@ -1,0 +1,128 @@
+//! What is measured, and which figures come of it.
+
+use clap::ValueEnum;
+
+use crate::load::Load;
+use crate::off::CALLS;
+
+/// A row of the comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Row {
+    Lines,
+    Tracing,
+    Memory,
+    Off,
+    OffElsewhere,
+    OffTracing,
+}
+
+/// One of the numbers that a row is about.
+pub(crate) struct Figure {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) digits: usize,
+    pub(crate) goal: Option<Goal>,
+    of: fn(&[u64], Load) -> f64,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Goal {
+    /// Of what spdlog-rs has.
+    AtLeast(f64),
+    /// Of what spdlog-rs has.
+    AtMost(f64),
+    /// Ours, whatever others have.
+    OursAtMost(f64),
+}
+
+/// The numbers are those of [`Measured::to_numbers`](crate::load::Measured::to_numbers).
+const LOAD: [Figure; 5] = [
+    Figure {
+        name: "rate",
+        label: "million lines/s",
+        digits: 2,
+        goal: Some(Goal::AtLeast(1.5)),
+        of: |numbers, load| load.total() as f64 * 1e3 / numbers[0] as f64,
+    },
+    Figure {
+        name: "cpu",
+        label: "processor time, ns per line",
+        digits: 0,
+        goal: None,
+        of: |numbers, load| numbers[1] as f64 / load.total() as f64,
+    },
+    call("p50", "ns, half of the calls take no longer", None, |numbers, _| numbers[2] as f64),
+    call("p99", "ns, 99 of 100 take no longer", None, |numbers, _| numbers[3] as f64),
+    call("p999", "ns, 999 of 1000 take no longer", Some(Goal::AtMost(1.0)), |numbers, _| numbers[4] as f64),
+];
+
+const fn call(
+    name: &'static str,
+    label: &'static str,
+    goal: Option<Goal>,
+    of: fn(&[u64], Load) -> f64,
+) -> Figure {
+    Figure { name, label, digits: 0, goal, of }
+}
+
+const MEMORY: [Figure; 1] = [Figure {
+    name: "memory",
+    label: "MiB, the most that was resident",
+    digits: 1,
+    goal: Some(Goal::OursAtMost(16.0)),
+    of: |numbers, _| numbers[5] as f64 / 1024.0,
+}];
+
+const OFF: [Figure; 1] = [Figure {
+    name: "time",
+    label: "ns per call",
+    digits: 2,
+    goal: None,
+    of: |numbers, _| numbers[0] as f64 / f64::from(CALLS),
+}];
+
+impl Row {
+    pub(crate) const ALL: [Row; 6] =
+        [Row::Lines, Row::Tracing, Row::Memory, Row::Off, Row::OffElsewhere, Row::OffTracing];
+
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().expect("none is hidden").get_name().to_owned()
+    }
+
+    pub(crate) fn what(self, load: Load) -> String {
+        let Load { threads, lines } = load;
+        let load = format!("{threads} threads log {lines} lines each, then the logger stops");
+        match self {
+            Row::Lines => load,
+            Row::Tracing => format!("the same through tracing: {load}"),
+            Row::Memory => format!("what the process needs at most while {load}"),
+            Row::Off => format!("{CALLS} calls of a level that is off"),
+            Row::OffElsewhere => format!("{CALLS} calls of a level that is on for another target"),
+            Row::OffTracing => format!("{CALLS} calls of a level that is off, through tracing"),
+        }
+    }
+
+    pub(crate) fn figures(self) -> &'static [Figure] {
+        match self {
+            Row::Lines | Row::Tracing => &LOAD,
+            Row::Memory => &MEMORY,
+            Row::Off | Row::OffElsewhere | Row::OffTracing => &OFF,
+        }
+    }
+
+    /// Whether single calls are timed.
+    pub(crate) fn times_calls(self) -> bool {
+        matches!(self, Row::Lines | Row::Tracing)
+    }
+
+    /// Whether there is a log to be read afterwards.
+    pub(crate) fn has_log(self) -> bool {
+        self.times_calls() || self == Row::Memory
+    }
+}
+
+impl Figure {
+    pub(crate) fn of(&self, numbers: &[u64], load: Load) -> f64 {
+        (self.of)(numbers, load)
+    }
+}

@@ -1,0 +1,71 @@
+//! Which loggers there are, and in which rows.
+
+use std::path::Path;
+
+use crate::load::{Load, Measured};
+use crate::off;
+use crate::rows::Row::{self, Lines, Memory, Off, OffElsewhere, OffTracing, Tracing};
+use crate::{ours, peers};
+
+/// A logger, in the rows that it is compared in.
+pub(crate) struct Side {
+    pub(crate) name: &'static str,
+    rows: &'static [Row],
+    run: Run,
+}
+
+enum Run {
+    /// Logs the load to the file.
+    Load(fn(Load, &Path) -> anyhow::Result<Measured>),
+    /// Makes calls whose level is off. Nanoseconds of all.
+    Off(fn() -> anyhow::Result<u64>),
+}
+
+pub(crate) const SPDLOG: &str = "spdlog-rs, async";
+
+/// Ours is the first of each row.
+const SIDES: [Side; 17] = [
+    load("ours", &[Lines, Memory], ours::by_handle),
+    load(SPDLOG, &[Lines, Memory], peers::spdlog),
+    load("slog, slog-async, slog-json", &[Lines, Memory], peers::slog_json),
+    load("tracing-appender, blocking", &[Lines, Tracing, Memory], peers::tracing_blocking),
+    load("tracing-appender, by default", &[Lines, Tracing, Memory], peers::tracing_default),
+    load("fast_log", &[Lines, Memory], peers::fast_log),
+    load("flexi_logger, async", &[Lines, Memory], peers::flexi_async),
+    load("flexi_logger, buffered", &[Lines, Memory], peers::flexi_buffered),
+    load("ftlog, blocking", &[Lines, Memory], peers::ftlog),
+    load("a bare double buffer", &[Lines, Memory], peers::double_buffer),
+    load("no logger at all", &[Memory], peers::nothing),
+    off("no logger", &[Off], off::no_logger),
+    off("spdlog-rs", &[Off], off::spdlog),
+    off("flexi_logger", &[Off], off::flexi),
+    off("flexi_logger", &[OffElsewhere], off::flexi_elsewhere),
+    off("no subscriber", &[OffTracing], off::no_subscriber),
+    off("tracing-subscriber", &[OffTracing], off::tracing_subscriber),
+];
+
+const fn load(
+    name: &'static str,
+    rows: &'static [Row],
+    run: fn(Load, &Path) -> anyhow::Result<Measured>,
+) -> Side {
+    Side { name, rows, run: Run::Load(run) }
+}
+
+const fn off(name: &'static str, rows: &'static [Row], run: fn() -> anyhow::Result<u64>) -> Side {
+    Side { name, rows, run: Run::Off(run) }
+}
+
+pub(crate) fn of(row: Row) -> impl Iterator<Item = &'static Side> {
+    SIDES.iter().filter(move |side| side.rows.contains(&row))
+}
+
+impl Side {
+    /// Measures, and says so in numbers.
+    pub(crate) fn measured(&self, load: Load, path: &Path) -> anyhow::Result<Vec<u64>> {
+        match self.run {
+            Run::Load(run) => Ok(run(load, path)?.to_numbers()),
+            Run::Off(run) => Ok(vec![run()?]),
+        }
+    }
+}

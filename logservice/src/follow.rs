@@ -1,0 +1,291 @@
+//! The lines of a log as they are written, over rotations and removals: what `tail -F` does.
+//!
+//! ```no_run
+//! use executor::CancelToken;
+//! use logservice::Follow;
+//! use std::io::{self, Write};
+//!
+//! # fn main() -> io::Result<()> {
+//! let token = CancelToken::new(); // cancelled by another thread
+//! for line in Follow::new("/var/log/app.log", token).last(10) {
+//!     io::stdout().write_all(&line?)?;
+//!     println!();
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It looks at the file ten times a second, without being told of changes by the system: that works on every file system.
+//!
+//! # From one file to the next
+//! The file that is open and the log's name may part. Then there is a next file, and the old one is read to its end first. But
+//! where is its end? A program that moved the log away may let it be written for a while. So the old file is left only when the
+//! next one has bytes: who writes there writes no more to the old one.
+//!
+//! ```text
+//!                      the name means another        what was written
+//!                      file, which has bytes         before is read
+//!   Follows one file ──────────────────────▶ Ends it ──────────────▶ Follows the next one
+//! ```
+//!
+//! Between two looks the log may be rotated several times. So the next file is the one with the next lower number after the
+//! name that the old file has now (`app.log.3` is followed by `app.log.2`), and the log itself after number 1. While names are
+//! looked at, they may change; files only move to higher numbers, though. What was seen holds if afterwards the old file has its
+//! name still and there is nothing between the two.
+//!
+//! # What is missed
+//! Files that were rotated and removed between two looks. A log that is truncated, and has grown again to more than was read,
+//! before the next look. On Windows a rotation is noticed only if the new file is shorter than what was read of the old one.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use executor::CancelToken;
+
+use crate::identity::Identity;
+use crate::sink::file::numbered;
+
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How much is read at once.
+const BLOCK: usize = 64 << 10;
+
+/// A line that is longer is given in pieces, so that a file without line feeds does not fill the memory.
+const LONGEST: usize = 1 << 20;
+
+/// Iterates over the lines of a log, without their line feeds, and waits for more. The iteration ends when its token is
+/// cancelled.
+///
+/// A file that does not exist is waited for. The last line of a file that is followed by another is given also if it has no line
+/// feed. An error is given, and then it tries again.
+#[derive(Debug)]
+#[must_use = "iterators are lazy"]
+pub struct Follow {
+    path: PathBuf,
+    token: CancelToken,
+    /// How many lines of the first file are given; all, if it is made later.
+    last: Option<usize>,
+    open: Option<Source>,
+    /// Read after `open` has been read to its end.
+    next: Option<Source>,
+    /// What was read, from `given` on not yet given, and from there to `searched` without a line feed.
+    buffer: Vec<u8>,
+    given: usize,
+    searched: usize,
+    has_failed: bool,
+}
+
+#[derive(Debug)]
+struct Source {
+    file: File,
+    identity: Identity,
+    position: u64,
+}
+
+impl Follow {
+    /// Begins at the start of the file.
+    pub fn new(path: impl Into<PathBuf>, token: CancelToken) -> Self {
+        Self {
+            path: path.into(),
+            token,
+            last: None,
+            open: None,
+            next: None,
+            buffer: Vec::new(),
+            given: 0,
+            searched: 0,
+            has_failed: false,
+        }
+    }
+
+    /// Begins with the last so many lines of the file; with 0, at its end.
+    pub fn last(mut self, lines: usize) -> Self {
+        self.last = Some(lines);
+        self
+    }
+
+    /// A line that is there as a whole.
+    fn buffered(&mut self) -> Option<Vec<u8>> {
+        let unsearched = &self.buffer[self.searched..];
+        let (end, skip) = match memchr::memchr(b'\n', unsearched) {
+            Some(line_feed) => (self.searched + line_feed, 1),
+            None if self.buffer.len() - self.given >= LONGEST => (self.buffer.len(), 0),
+            None => {
+                self.searched = self.buffer.len();
+                return None;
+            }
+        };
+        let line = self.buffer[self.given..end].to_vec();
+        self.given = end + skip;
+        self.searched = self.given;
+        Some(line)
+    }
+
+    /// Reads on, or goes to the next file. False if there is nothing yet.
+    fn read_on(&mut self) -> io::Result<bool> {
+        let Some(open) = &mut self.open else { return self.begin() };
+        self.buffer.drain(..self.given);
+        self.searched -= self.given;
+        self.given = 0;
+        let read = (&open.file).take(BLOCK as u64).read_to_end(&mut self.buffer)?;
+        if read > 0 {
+            open.position += read as u64;
+            return Ok(true);
+        }
+        if open.file.metadata()?.len() < open.position {
+            open.file.seek(SeekFrom::Start(0))?;
+            open.position = 0;
+            self.end_line();
+            return Ok(true);
+        }
+        if let Some(next) = self.next.take() {
+            self.open = Some(next);
+            self.end_line();
+            return Ok(true);
+        }
+        self.next = next_file(&self.path, open.identity)?;
+        Ok(self.next.is_some()) // the old one may have got more meanwhile
+    }
+
+    /// What is there of a line will not go on.
+    fn end_line(&mut self) {
+        if self.given < self.buffer.len() {
+            self.buffer.push(b'\n');
+        }
+    }
+
+    fn begin(&mut self) -> io::Result<bool> {
+        let last = self.last.take(); // also if there is no file yet: of one that is made now all lines are new
+        let Some(mut source) = Source::open(&self.path).inspect_err(|_| self.last = last)? else {
+            return Ok(false);
+        };
+        if let Some(lines) = last {
+            source.position = start_of_last(&mut source.file, lines)?;
+            source.file.seek(SeekFrom::Start(source.position))?;
+        }
+        self.open = Some(source);
+        Ok(true)
+    }
+}
+
+impl Iterator for Follow {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.token.is_cancelled() {
+                return None;
+            }
+            if let Some(line) = self.buffered() {
+                return Some(Ok(line));
+            }
+            let is_pause = std::mem::take(&mut self.has_failed);
+            match if is_pause { Ok(false) } else { self.read_on() } {
+                Ok(true) => {}
+                Ok(false) => self.token.sleep(LOOK).ok()?,
+                Err(error) => {
+                    self.has_failed = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+impl Source {
+    /// `None` if there is no such file.
+    fn open(path: &Path) -> io::Result<Option<Self>> {
+        if there(fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
+            return Err(io::Error::other("it is no file")); // a pipe would be waited for here, whatever the token says
+        }
+        let Some(file) = there(File::open(path))? else { return Ok(None) };
+        let identity = Identity::of(&file.metadata()?);
+        Ok(Some(Self { file, identity, position: 0 }))
+    }
+}
+
+fn there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+fn is_at(path: &Path, identity: Identity) -> io::Result<bool> {
+    Ok(there(fs::metadata(path))?.is_some_and(|metadata| Identity::of(&metadata) == identity))
+}
+
+// ANCHOR: next
+/// The file that comes after this one, if it has bytes.
+fn next_file(log: &Path, old: Identity) -> io::Result<Option<Source>> {
+    let name = |number| if number == 0 { log.to_owned() } else { numbered(log, number) };
+    loop {
+        if is_at(log, old)? {
+            return Ok(None);
+        }
+        let Some(now) = number_of(log, old)? else { return with_bytes(Source::open(log)?) }; // it is gone
+        let Some(number) = (0..now).rev().find(|&number| name(number).exists()) else { return Ok(None) };
+        let next = Source::open(&name(number))?;
+        let is_between = (number + 1..now).any(|number| name(number).exists());
+        if !is_between && is_at(&name(now), old)? {
+            return with_bytes(next);
+        }
+    }
+}
+// ANCHOR_END: next
+
+fn with_bytes(next: Option<Source>) -> io::Result<Option<Source>> {
+    let Some(next) = next else { return Ok(None) };
+    Ok((next.file.metadata()?.len() > 0).then_some(next))
+}
+
+/// The number that a file has now as a rotated one. From low to high numbers, as files move, so that none moves past the look.
+fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
+    for _ in 0..2 {
+        // The second time for one that got a new highest number while the first list was read.
+        for number in numbers(log)? {
+            if is_at(&numbered(log, number), old)? {
+                return Ok(Some(number));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The numbers of rotated files, in their order.
+fn numbers(log: &Path) -> io::Result<Vec<usize>> {
+    let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut numbers = Vec::new();
+    let Some(entries) = there(fs::read_dir(folder))? else { return Ok(numbers) };
+    for entry in entries {
+        let name = entry?.file_name();
+        let rest =
+            log.file_name().and_then(|log| name.to_str()?.strip_prefix(log.to_str()?)?.strip_prefix('.'));
+        numbers.extend(rest.and_then(|number| number.parse::<usize>().ok()).filter(|&number| number > 0));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Where the last so many lines of a file begin. What has no line feed yet is not one of them.
+fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
+    let mut position = file.metadata()?.len();
+    let mut line_feeds = 0;
+    let mut block = vec![0; BLOCK];
+    while position > 0 {
+        let size = position.min(BLOCK as u64);
+        position -= size;
+        let block = &mut block[..usize::try_from(size).expect("a block has a size of the memory")];
+        file.seek(SeekFrom::Start(position))?;
+        file.read_exact(block)?;
+        for place in memchr::memrchr_iter(b'\n', block) {
+            line_feeds += 1;
+            if line_feeds > lines {
+                return Ok(position + place as u64 + 1);
+            }
+        }
+    }
+    Ok(0)
+}

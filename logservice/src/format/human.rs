@@ -1,0 +1,159 @@
+use jiff::tz::TimeZone;
+
+use super::escape::Escapes;
+use super::line::Line;
+use super::stamp::Stamp;
+use crate::record::Causes;
+use crate::{Fields, Format, Level, Record, Value};
+
+/// Lines for people:
+///
+/// ```text
+/// 2026-11-25T07:33:07.123456Z  INFO shop::db [worker-3] request{id=7}:query: connected host=db1 "rows read"=3
+/// ```
+///
+/// They say the time with its zone, the level, the target, the thread, the spans from the outermost to the innermost, the
+/// message and the fields.
+///
+/// A text from outside cannot forge a line or steer the reader's terminal: line breaks and all other control characters, and
+/// those that set the direction of writing, are escaped (`\n`, `\u{1b}`). A value that could be taken for two stands between
+/// quotation marks. (The message is as the program put it together. Where a machine reads the log, take
+/// [`Json`](super::Json).)
+///
+/// A line that would be too long ends with `… 1234 bytes cut`.
+#[derive(Debug, Clone)]
+pub struct Human {
+    stamp: Stamp,
+    threads: bool,
+}
+
+impl Human {
+    /// Times are said in UTC.
+    pub fn utc() -> Self {
+        Self { stamp: Stamp::utc(), threads: true }
+    }
+
+    /// Times are said in the zone that the system is set to now.
+    pub fn local() -> Self {
+        Self { stamp: Stamp::local(), threads: true }
+    }
+
+    /// Times are said in this zone.
+    pub fn in_zone(zone: TimeZone) -> Self {
+        Self { stamp: Stamp::in_zone(zone), threads: true }
+    }
+
+    /// With how many digits the fraction of a second is said: 6 by default, 9 at most.
+    pub fn digits(self, digits: u8) -> Self {
+        Self { stamp: self.stamp.digits(digits), ..self }
+    }
+
+    /// Whether the name of the thread is said. By default it is.
+    pub fn threads(self, said: bool) -> Self {
+        Self { threads: said, ..self }
+    }
+}
+
+impl Format for Human {
+    fn line(&self, record: &Record<'_>, longest: usize, out: &mut String) {
+        let mut line = Line::new(out, longest);
+        self.stamp.write(record.time, |text| line.text(text));
+        line.text(match record.level {
+            Level::Error => " ERROR ",
+            Level::Warn => "  WARN ",
+            Level::Info => "  INFO ",
+            Level::Debug => " DEBUG ",
+            Level::Trace => " TRACE ",
+        });
+        body(&mut line, record, self.threads);
+        line.end_with_mark();
+    }
+}
+
+/// All that comes after the level.
+pub(super) fn body(line: &mut Line<'_>, record: &Record<'_>, threads: bool) {
+    line.escaped(Escapes::Shown, record.target);
+    if threads {
+        record.thread(|name| {
+            line.text(" [");
+            line.escaped(Escapes::Shown, name);
+            line.text("]");
+        });
+    }
+    for (n, (name, fields)) in record.spans.iter().enumerate() {
+        line.text(if n == 0 { " " } else { ":" });
+        span(line, name, *fields);
+    }
+    line.text(": ");
+    line.show(Escapes::Shown, record.message);
+    record.fields.visit(&mut |key, value| field(line, " ", key, value));
+}
+
+fn span(line: &mut Line<'_>, name: &str, fields: &dyn Fields) {
+    line.escaped(Escapes::Shown, name);
+    let mut before = "{";
+    fields.visit(&mut |key, value| {
+        field(line, before, key, value);
+        before = " ";
+    });
+    if before == " " {
+        line.text("}");
+    }
+}
+
+fn field(line: &mut Line<'_>, before: &str, key: &str, value: Value<'_>) {
+    line.text(before);
+    text(line, key);
+    line.text("=");
+    match value {
+        Value::Null => line.text("null"),
+        Value::Bool(value) => line.text(if value { "true" } else { "false" }),
+        Value::Signed(value) => line.text(itoa::Buffer::new().format(value)),
+        Value::Unsigned(value) => line.text(itoa::Buffer::new().format(value)),
+        Value::Float(value) => line.show(Escapes::Shown, format_args!("{value:?}")),
+        Value::Text(value) => text(line, value),
+        Value::Display(value) => shown(line, format_args!("{value}")),
+        Value::Debug(value) => shown(line, format_args!("{value:?}")),
+        Value::Error(value) => shown(line, format_args!("{}", Causes(value))),
+    }
+}
+
+/// A key or a value, in quotation marks where it would not be seen as one.
+fn text(line: &mut Line<'_>, text: &str) {
+    if text.is_empty() || text.bytes().any(|byte| matches!(byte, b' ' | b'=' | b'"')) {
+        line.text("\"");
+        line.escaped(Escapes::Quoted, text);
+        line.text("\"");
+    } else {
+        line.escaped(Escapes::Shown, text);
+    }
+}
+
+/// The same for what is known only once it is shown. What is one quoted text by itself stays as it is.
+fn shown(line: &mut Line<'_>, what: std::fmt::Arguments<'_>) {
+    let place = line.place();
+    line.show(Escapes::Shown, what);
+    if !line.is_full() && !is_one(line.since(place)) {
+        line.quote(place);
+    }
+}
+
+fn is_one(value: &str) -> bool {
+    match value.strip_prefix('"') {
+        Some(quoted) => end_of_quoted(quoted) == Some(quoted.len()),
+        None => !value.is_empty() && !value.bytes().any(|byte| matches!(byte, b' ' | b'=')),
+    }
+}
+
+/// Where the first quotation mark ends that no backslash stands before.
+fn end_of_quoted(text: &str) -> Option<usize> {
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'"' => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,236 @@
+//! Lines for machines. The strings are escaped by this package and not by `serde_json`, which the tests read them back with:
+//! a line has to be cut in the middle of a value that is shown piece by piece, and to stay an object. And a line break that
+//! only some readers know (U+0085, U+2028) is escaped, too.
+
+use std::fmt::Arguments;
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
+use smallvec::SmallVec;
+
+use super::escape::Escapes;
+use super::line::Line;
+use super::stamp::Stamp;
+use crate::record::Causes;
+use crate::{Fields, Format, Record, Value};
+
+/// JSON lines: an object for each record.
+///
+/// ```text
+/// {"time":"2026-11-25T07:33:07.123456Z","level":"INFO","target":"shop::db","thread":"worker-3","message":"connected",
+///  "fields":{"host":"db1","rows":3},"spans":[{"name":"request","fields":{"id":7}},{"name":"query"}]}
+/// ```
+///
+/// * `fields` and `spans` (the outermost first) are missing if there are none. A program's own keys are nested, so that
+///   they collide with none of these. The second of two equal keys gets a number: `key#2`.
+/// * Values keep their types. What JSON has no number for is a string: `"NaN"`, `"inf"`, whole numbers that need more than
+///   64 bits. What can only be shown is a string, an error with its causes.
+/// * A line that would be too long is still an object. It has a number `cut` then, of the bytes that are missing; a text that
+///   was cut ends with `…`, and what found no room at all was left out.
+#[derive(Debug, Clone)]
+pub struct Json {
+    stamp: Stamp,
+}
+
+impl Json {
+    /// Times are said in UTC.
+    pub fn utc() -> Self {
+        Self { stamp: Stamp::utc() }
+    }
+
+    /// Times are said in the zone that the system is set to now.
+    pub fn local() -> Self {
+        Self { stamp: Stamp::local() }
+    }
+
+    /// Times are said in this zone.
+    pub fn in_zone(zone: TimeZone) -> Self {
+        Self { stamp: Stamp::in_zone(zone) }
+    }
+
+    /// With how many digits the fraction of a second is said: 6 by default, 9 at most.
+    pub fn digits(self, digits: u8) -> Self {
+        Self { stamp: self.stamp.digits(digits) }
+    }
+}
+
+/// What may have to be closed when a line is full, in the innermost text of a span.
+const ROOM: usize = r#"…"}}],"cut":}"#.len() + 20;
+
+impl Format for Json {
+    fn line(&self, record: &Record<'_>, longest: usize, out: &mut String) {
+        let mut line = Line::new(out, longest.saturating_sub(ROOM));
+        let line = &mut line;
+        line.close("{");
+        let first = line.place();
+        self.stamp.write(record.time, |time| {
+            member(line, first, "time", |line| string(line, |line| line.whole(time)));
+        });
+        member(line, first, "level", |line| string(line, |line| line.whole(record.level.name())));
+        member(line, first, "target", |line| text(line, record.target));
+        record.thread(|name| member(line, first, "thread", |line| text(line, name)));
+        member(line, first, "message", |line| shown(line, record.message));
+        if has_any(record.fields) {
+            member(line, first, "fields", |line| object(line, record.fields));
+        }
+        if !record.spans.is_empty() {
+            member(line, first, "spans", |line| spans(line, record.spans));
+        }
+        let missing = line.missing();
+        if missing > 0 {
+            line.close(if line.place() > first { r#","cut":"# } else { r#""cut":"# });
+            line.close(itoa::Buffer::new().format(missing));
+        }
+        line.close("}");
+    }
+}
+
+/// A key and its value, or neither if there is no room. `value` says whether it has found room, at least for its beginning;
+/// `first` is where the object begins.
+fn member(line: &mut Line<'_>, first: usize, key: &str, value: impl FnOnce(&mut Line<'_>) -> bool) {
+    let place = line.place();
+    comma(line, first);
+    line.whole("\"");
+    line.whole(key);
+    line.whole("\":");
+    if !value(line) {
+        line.take_back(place);
+    }
+}
+
+fn comma(line: &mut Line<'_>, first: usize) {
+    if line.place() > first {
+        line.whole(",");
+    }
+}
+
+fn string(line: &mut Line<'_>, contents: impl FnOnce(&mut Line<'_>)) -> bool {
+    line.whole("\"");
+    let begun = !line.is_full();
+    contents(line);
+    if begun {
+        line.close(if line.is_full() { "…\"" } else { "\"" });
+    }
+    begun
+}
+
+fn text(line: &mut Line<'_>, text: &str) -> bool {
+    string(line, |line| line.escaped(Escapes::Json, text))
+}
+
+fn shown(line: &mut Line<'_>, what: Arguments<'_>) -> bool {
+    string(line, |line| line.show(Escapes::Json, what))
+}
+
+/// What is of no use if its end is missing.
+fn whole(line: &mut Line<'_>, text: &str) -> bool {
+    line.whole(text);
+    !line.is_full()
+}
+
+fn value(line: &mut Line<'_>, value: Value<'_>) -> bool {
+    match value {
+        Value::Null => whole(line, "null"),
+        Value::Bool(value) => whole(line, if value { "true" } else { "false" }),
+        Value::Signed(value) => number(line, itoa::Buffer::new().format(value), i64::try_from(value).is_ok()),
+        Value::Unsigned(value) => {
+            number(line, itoa::Buffer::new().format(value), u64::try_from(value).is_ok())
+        }
+        Value::Float(value) if value.is_finite() => {
+            line.show(Escapes::Json, format_args!("{value:?}"));
+            !line.is_full()
+        }
+        Value::Float(value) => shown(line, format_args!("{value}")),
+        Value::Text(value) => text(line, value),
+        Value::Display(value) => shown(line, format_args!("{value}")),
+        Value::Debug(value) => shown(line, format_args!("{value:?}")),
+        Value::Error(value) => shown(line, format_args!("{}", Causes(value))),
+    }
+}
+
+/// Readers take a number of more than 64 bits for one with a fraction, and lose digits.
+fn number(line: &mut Line<'_>, digits: &str, fits: bool) -> bool {
+    if fits { whole(line, digits) } else { text(line, digits) }
+}
+
+fn has_any(fields: &dyn Fields) -> bool {
+    let mut any = false;
+    fields.visit(&mut |_, _| any = true);
+    any
+}
+
+fn object(line: &mut Line<'_>, fields: &dyn Fields) -> bool {
+    if !whole(line, "{") {
+        // Counts them.
+        fields.visit(&mut |_, v| _ = value(line, v));
+        return false;
+    }
+    let first = line.place();
+    let mut keys = Keys::default();
+    fields.visit(&mut |key, v| {
+        let place = line.place();
+        comma(line, first);
+        line.whole("\"");
+        keys.write(line, key);
+        line.whole("\":");
+        if !value(line, v) {
+            line.take_back(place);
+        }
+    });
+    line.close("}");
+    true
+}
+
+fn spans(line: &mut Line<'_>, spans: &[(&str, &dyn Fields)]) -> bool {
+    if !whole(line, "[") {
+        return false;
+    }
+    let first = line.place();
+    for (name, fields) in spans {
+        let place = line.place();
+        comma(line, first);
+        if !span(line, name, *fields) {
+            line.take_back(place);
+        }
+    }
+    line.close("]");
+    true
+}
+
+fn span(line: &mut Line<'_>, name: &str, fields: &dyn Fields) -> bool {
+    let begun = whole(line, "{");
+    let first = line.place();
+    member(line, first, "name", |line| text(line, name));
+    if has_any(fields) {
+        member(line, first, "fields", |line| object(line, fields));
+    }
+    if begun {
+        line.close("}");
+    }
+    begun
+}
+
+/// The keys that an object has already, as they stand in the line: where each is, and how long without its number.
+#[derive(Default)]
+struct Keys(SmallVec<[(Range<usize>, usize); 8]>);
+
+impl Keys {
+    fn write(&mut self, line: &mut Line<'_>, key: &str) {
+        let place = line.place();
+        line.escaped(Escapes::Json, key);
+        let length = line.place() - place;
+        if line.is_full() {
+            return;
+        }
+        let same =
+            |(at, length): &&(Range<usize>, usize)| line.at(at.start..at.start + length) == line.since(place);
+        let mut number = 1 + self.0.iter().filter(same).count();
+        while !line.is_full() && self.0.iter().any(|(at, _)| line.at(at.clone()) == line.since(place)) {
+            line.forget(place + length);
+            line.whole("#");
+            line.whole(itoa::Buffer::new().format(number.max(2)));
+            number += 1;
+        }
+        self.0.push((place..line.place(), length));
+    }
+}

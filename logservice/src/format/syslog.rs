@@ -1,0 +1,87 @@
+use std::process;
+
+use super::human;
+use super::line::Line;
+use super::stamp::Stamp;
+use crate::{Format, Level, Record};
+
+/// Lines for the system's log (RFC 3164, as the C library writes them to `/dev/log`):
+///
+/// ```text
+/// <30>Nov 25 07:33:07 shop[4711]: INFO shop::db [worker-3] request{id=7}:query: connected host=db1
+/// ```
+///
+/// The number is made of the [facility](Facility) and of the level: error, warning, informational or debug. Many of those
+/// who read the lines drop it, therefore the level is said, too. The time is local, in the zone that the system is set to
+/// when the format is made. The rest is as in [`Human`](super::Human).
+#[derive(Debug, Clone)]
+pub struct Syslog {
+    stamp: Stamp,
+    facility: Facility,
+    /// ` shop[4711]: `
+    tag: String,
+    threads: bool,
+}
+
+/// The kind of program that a line of the system's log comes from, by which administrators sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the names are RFC 3164's")]
+pub enum Facility {
+    User = 1,
+    Mail = 2,
+    Daemon = 3,
+    Auth = 4,
+    News = 7,
+    Cron = 9,
+    AuthPriv = 10,
+    Ftp = 11,
+    Local0 = 16,
+    Local1 = 17,
+    Local2 = 18,
+    Local3 = 19,
+    Local4 = 20,
+    Local5 = 21,
+    Local6 = 22,
+    Local7 = 23,
+}
+
+impl Syslog {
+    /// Lines of a program that is called `tag`, which keeps its first 32 characters. What is no letter, digit, `-`, `_`, `.`
+    /// or `/` becomes `_`.
+    pub fn new(facility: Facility, tag: &str) -> Self {
+        let may_stand = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+        let tag: String = tag.chars().take(32).map(|c| if may_stand(c) { c } else { '_' }).collect();
+        let tag = format!(" {tag}[{}]: ", process::id());
+        Self { stamp: Stamp::local().bsd(), facility, tag, threads: true }
+    }
+
+    /// Whether the name of the thread is said. By default it is.
+    pub fn threads(self, said: bool) -> Self {
+        Self { threads: said, ..self }
+    }
+}
+
+impl Format for Syslog {
+    fn line(&self, record: &Record<'_>, longest: usize, out: &mut String) {
+        let mut line = Line::new(out, longest);
+        line.text("<");
+        line.text(itoa::Buffer::new().format(self.facility as u8 * 8 + severity(record.level)));
+        line.text(">");
+        self.stamp.write(record.time, |text| line.text(text));
+        line.text(&self.tag);
+        line.text(record.level.name());
+        line.text(" ");
+        human::body(&mut line, record, self.threads);
+        line.end_with_mark();
+    }
+}
+
+fn severity(level: Level) -> u8 {
+    match level {
+        Level::Error => 3,
+        Level::Warn => 4,
+        Level::Info => 6,
+        Level::Debug | Level::Trace => 7,
+    }
+}

@@ -1,0 +1,45 @@
+//! SIGHUP, by which `logrotate` says that it has moved a log away.
+//!
+//! A handler may do next to nothing, so it writes a byte into a socket. A thread reads there and has the log opened anew.
+//! Signals that come faster than that are one. The library that catches SIGINT and SIGTERM for
+//! [`executor::shutdown_hooks`] is the same, and the two do not disturb each other.
+
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use signal_hook::consts::SIGHUP;
+use signal_hook::low_level::pipe;
+
+use crate::LogHandle;
+
+impl LogHandle {
+    /// Has the log [opened anew](Self::reopen) whenever the process gets SIGHUP, which ends it otherwise. That cannot be taken
+    /// back.
+    ///
+    /// ```no_run
+    /// use logservice::LogService;
+    /// use logservice::sink::FileSink;
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let log = LogService::builder().start(FileSink::builder("/var/log/app.log").open()?)?;
+    /// log.reopen_on_hangup()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Whatever the system says if it gives no socket or no thread.
+    pub fn reopen_on_hangup(&self) -> io::Result<()> {
+        let (mut bell, rope) = UnixStream::pair()?;
+        let handle = self.clone();
+        thread::Builder::new().name("log hangup".into()).spawn(move || {
+            // It ends with the socket, if the signal cannot be caught.
+            while bell.read(&mut [0; 64]).is_ok_and(|signals| signals > 0) {
+                handle.reopen();
+            }
+        })?;
+        // Last: a signal that no thread waits for would be lost.
+        pipe::register(SIGHUP, rope).map(drop)
+    }
+}

@@ -1,0 +1,398 @@
+//! Where lines wait for the writer: two buffers that are swapped.
+//!
+//! A thread that logs copies its line, formatted already, to the end of one buffer, under a lock. The writer takes this buffer
+//! whole, leaves the other one, which it has emptied, in its place, and writes without the lock. So a line costs the caller a
+//! lock and a copy, and the writer one call of the system for many lines.
+//!
+//! ```text
+//!   callers ──put──▶ ┌──────────────┐   take    ┌──────────────┐
+//!                    │ what fills   │ ◀──swap──▶│ what is being│ ──▶ sink
+//!                    └──────────────┘           │ written      │
+//!                                               └──────────────┘
+//!
+//!   Open ───stop───▶ Stopping ───the last line is written, or the writer gave up───▶ Ended
+//! ```
+//!
+//! There is no reservation to count, as on the [road](crate::road): a line is accepted and in the buffer in one step, under
+//! the lock under which the writer looks whether anything is left.
+//!
+//! # When the buffer is full
+//!
+//! What becomes of a line then is for its caller to say, with an [`Overflow`]. Dropped lines leave a gap: a number, kept with
+//! the line that comes after the gap, so that the writer can say there how many lines are missing. A line that was accepted is
+//! dropped only if it was put with [`Overflow::DropOldest`]. It stays in the buffer, marked, and takes no room any more. So the
+//! buffer has twice as much memory as room; when the memory is used up, at least half of it is dropped lines, and they are
+//! squeezed out. That moves less than one byte for each byte that was put.
+//!
+//! # When the writer is woken
+//!
+//! Waking a thread costs a caller more than all the rest. So the writer *lingers* after it has written: it sleeps for a
+//! millisecond, and only a buffer that is half full, a flush or a stop wakes it earlier. If nothing has come meanwhile it goes
+//! to *sleep*, and the next line wakes it. A steady stream of lines wakes nobody.
+//!
+//! # Invariants
+//!
+//! 1. `accepted` = in the buffers + `written` + `dropped` lines that were accepted first. Each line that was not accepted is
+//!    counted once, in `dropped` or in `refused`.
+//! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when it was told to give up.
+//! 3. Lines come out in the order in which they were accepted; so those of one thread come in the order of its calls.
+//! 4. Nothing is allocated, formatted or written under the lock: an allocator that logs would wait for itself.
+
+mod outcome;
+pub use outcome::{Counts, NotLogged, Overflow};
+
+mod batch;
+pub(crate) use batch::{Batch, Part};
+
+use super::door::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use super::door::time::{Duration, Instant};
+use std::mem;
+
+/// How long the writer waits for more lines before it looks again.
+const LINGER: Duration = Duration::from_millis(1);
+
+/// How much the buffer that fills may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) bytes: usize,
+    pub(crate) lines: usize,
+}
+
+#[repr(C, align(64))] // so that the state begins with a cache line
+pub(crate) struct LineQueue {
+    state: Mutex<State>,
+    /// The writer has something to do.
+    work: Condvar,
+    /// There is room again, or there never will be.
+    room: Condvar,
+    /// More is written or synced, or the writer has ended.
+    progress: Condvar,
+}
+
+#[repr(C)] // what each line changes comes first: two cache lines with the lock, which threads take from each other
+struct State {
+    phase: Phase,
+    writer: Writer,
+    /// Somebody waits for what is in the buffers.
+    hurry: bool,
+    reopen: bool,
+    /// At the deadline of a stop: the writer ends, whatever is left.
+    give_up: bool,
+    /// How many lines were dropped since the last one that was put into `filling`.
+    missing: u64,
+    counts: Counts,
+    filling: Batch,
+    /// How many callers wait for room.
+    blocked: usize,
+    /// Every line up to this one, in the order of acceptance, is written or dropped.
+    done: u64,
+    syncs: Syncs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    Stopping,
+    Ended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// It looks into the buffer before it sleeps.
+    Busy,
+    /// It looks soon. Only what cannot wait wakes it.
+    Lingers,
+    /// It has to be woken.
+    Sleeps,
+}
+
+/// Requests to put everything on the disk, numbered from 1. One round of the writer answers all that came before it.
+#[derive(Debug, Default)]
+struct Syncs {
+    wanted: u64,
+    answered: u64,
+    /// The last round that failed. What it did not put on the disk, a later round need not have put there, either.
+    failed: Option<u64>,
+}
+
+/// What the writer has to do next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Reopen the sink first, if so; then write what is in the batch; then, for a round of syncs, sync and answer it.
+    Work { reopen: bool, sync: Option<u64> },
+    /// Everything is written and nothing comes any more.
+    End,
+}
+
+/// How a wait for the writer can end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flushed {
+    Done,
+    /// The writer has ended without it.
+    Ended,
+    SyncFailed,
+    TimedOut,
+}
+
+impl LineQueue {
+    pub(crate) fn new(room: Room) -> LineQueue {
+        LineQueue {
+            state: Mutex::new(State {
+                phase: Phase::Open,
+                writer: Writer::Busy,
+                filling: Batch::new(room),
+                missing: 0,
+                counts: Counts::default(),
+                blocked: 0,
+                done: 0,
+                hurry: false,
+                reopen: false,
+                syncs: Syncs::default(),
+                give_up: false,
+            }),
+            work: Condvar::new(),
+            room: Condvar::new(),
+            progress: Condvar::new(),
+        }
+    }
+
+    // ANCHOR: put
+    /// Accepts the line, or says why not.
+    pub(crate) fn put(&self, line: &[u8], overflow: Overflow) -> Result<(), NotLogged> {
+        let mut state = self.lock();
+        if state.phase == Phase::Open && !state.filling.has_room(line.len()) {
+            state = self.make_room(state, line.len(), overflow)?;
+        }
+        if state.phase != Phase::Open {
+            state.counts.refused += 1;
+            return Err(NotLogged::Stopped);
+        }
+        state.counts.accepted += 1;
+        let gap = mem::take(&mut state.missing);
+        state.missing = state.filling.push(line, overflow == Overflow::DropOldest, gap);
+        let wake = match state.writer {
+            Writer::Busy => false,
+            Writer::Lingers => state.filling.is_half_full(),
+            Writer::Sleeps => true,
+        };
+        if wake {
+            state.writer = Writer::Busy;
+        }
+        drop(state);
+        if wake {
+            self.work.notify_one();
+        }
+        Ok(())
+    }
+    // ANCHOR_END: put
+
+    /// Returns with room for the line, or after a stop.
+    #[cold]
+    fn make_room<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        bytes: usize,
+        overflow: Overflow,
+    ) -> Result<MutexGuard<'a, State>, NotLogged> {
+        let is_waiting = |state: &mut State| state.phase == Phase::Open && !state.filling.has_room(bytes);
+        match overflow {
+            Overflow::Block => {
+                state.blocked += 1;
+                self.hurry(&mut state);
+                state = self.room.wait_while(state, is_waiting).unwrap_or_else(PoisonError::into_inner);
+                state.blocked -= 1;
+            }
+            Overflow::BlockFor(at_most) => {
+                state.blocked += 1;
+                self.hurry(&mut state);
+                let waited = self.room.wait_timeout_while(state, at_most, is_waiting);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                state.blocked -= 1;
+            }
+            Overflow::DropNewest => {}
+            Overflow::DropOldest => {
+                let dropped = state.filling.drop_oldest(bytes);
+                state.counts.dropped += dropped;
+                state.counts.dropped_accepted += dropped;
+            }
+        }
+        if state.phase == Phase::Open && !state.filling.has_room(bytes) {
+            state.counts.dropped += 1;
+            state.missing += 1;
+            return Err(NotLogged::Full);
+        }
+        Ok(state)
+    }
+
+    /// Counts a line that never came as far as the buffer.
+    pub(crate) fn refuse(&self) {
+        self.lock().counts.refused += 1;
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.lock().counts
+    }
+
+    /// Waits until everything that was accepted before is written; if `sync`, until it is on the disk, too.
+    pub(crate) fn flush(&self, sync: bool, deadline: Option<Instant>) -> Flushed {
+        let mut state = self.lock();
+        let ticket = state.counts.accepted;
+        let round = if sync {
+            state.syncs.wanted += 1;
+            state.syncs.wanted
+        } else {
+            0
+        };
+        let is_pending = |state: &State| state.done < ticket || state.syncs.answered < round;
+        if is_pending(&state) {
+            self.hurry(&mut state);
+        }
+        let may_come = |state: &State| is_pending(state) && state.phase != Phase::Ended;
+        let state = self.wait_for_progress(state, deadline, may_come);
+        if is_pending(&state) {
+            return if state.phase == Phase::Ended { Flushed::Ended } else { Flushed::TimedOut };
+        }
+        if sync && state.syncs.failed >= Some(round) { Flushed::SyncFailed } else { Flushed::Done }
+    }
+
+    /// Has the writer open the sink anew before it writes again.
+    pub(crate) fn reopen(&self) {
+        let mut state = self.lock();
+        state.reopen = true;
+        self.hurry(&mut state);
+    }
+
+    // ANCHOR: stop
+    /// Accepts nothing from now on, lets go of those that wait for room, and waits until the writer has ended. At the deadline
+    /// tells it to give up. Returns whether it has ended.
+    pub(crate) fn stop(&self, deadline: Option<Instant>) -> bool {
+        let mut state = self.lock();
+        if state.phase == Phase::Open {
+            state.phase = Phase::Stopping;
+        }
+        self.room.notify_all();
+        self.work.notify_one();
+        state = self.wait_for_progress(state, deadline, |state| state.phase != Phase::Ended);
+        let has_ended = state.phase == Phase::Ended;
+        if !has_ended {
+            state.give_up = true;
+            self.work.notify_one();
+        }
+        has_ended
+    }
+    // ANCHOR_END: stop
+
+    fn wait_for_progress<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        deadline: Option<Instant>,
+        is_pending: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        while is_pending(&state) {
+            let Some(deadline) = deadline else {
+                state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state
+    }
+
+    fn hurry(&self, state: &mut State) {
+        state.hurry = true;
+        if state.writer != Writer::Busy {
+            state.writer = Writer::Busy;
+            self.work.notify_one();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the writer does.
+impl LineQueue {
+    // ANCHOR: next
+    /// Waits for something to do. `batch` is empty and comes back with the lines to write.
+    pub(crate) fn next(&self, batch: &mut Batch) -> Next {
+        let mut state = self.lock();
+        if !state.is_urgent() {
+            state.writer = Writer::Lingers;
+            let lingers = |state: &mut State| state.writer == Writer::Lingers && !state.is_urgent();
+            let waited = self.work.wait_timeout_while(state, LINGER, lingers);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        while !state.has_work() {
+            if state.phase != Phase::Open {
+                return Next::End;
+            }
+            state.writer = Writer::Sleeps;
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.writer = Writer::Busy;
+        state.hurry = false;
+        mem::swap(&mut state.filling, batch);
+        batch.missing_after = mem::take(&mut state.missing);
+        batch.up_to = state.counts.accepted;
+        if state.blocked > 0 {
+            self.room.notify_all();
+        }
+        let is_wanted = state.syncs.wanted > state.syncs.answered;
+        Next::Work { reopen: mem::take(&mut state.reopen), sync: is_wanted.then_some(state.syncs.wanted) }
+    }
+    // ANCHOR_END: next
+
+    /// So many lines were taken by the sink.
+    pub(crate) fn written(&self, lines: u64) {
+        self.lock().counts.written += lines;
+    }
+
+    /// The whole batch was taken by the sink.
+    pub(crate) fn done(&self, batch: &mut Batch) {
+        self.lock().done = batch.up_to;
+        batch.clear();
+        self.progress.notify_all();
+    }
+
+    pub(crate) fn synced(&self, round: u64, is_done: bool) {
+        let mut state = self.lock();
+        state.syncs.answered = round;
+        if !is_done {
+            state.syncs.failed = Some(round);
+        }
+        self.progress.notify_all();
+    }
+
+    /// The sink failed: waits before the next try. A stop ends the wait at its beginning, and when it gives up. Returns whether
+    /// the writer has to try again.
+    pub(crate) fn pause(&self, pause: Duration) -> bool {
+        let state = self.lock();
+        let phase = state.phase;
+        let rests = |state: &mut State| state.phase == phase && !state.give_up;
+        let waited = self.work.wait_timeout_while(state, pause, rests);
+        !waited.unwrap_or_else(PoisonError::into_inner).0.give_up
+    }
+
+    /// Whatever happens to the writer, its last step is this one. Nothing is accepted any more, and everybody is let go.
+    pub(crate) fn end(&self) {
+        self.lock().phase = Phase::Ended;
+        self.room.notify_all();
+        self.progress.notify_all();
+    }
+}
+
+impl State {
+    fn has_work(&self) -> bool {
+        let has_lines = !self.filling.is_empty() || self.missing > 0;
+        has_lines || self.reopen || self.syncs.wanted > self.syncs.answered
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.hurry || self.phase != Phase::Open || self.filling.is_half_full()
+    }
+}

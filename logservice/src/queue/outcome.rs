@@ -1,0 +1,71 @@
+//! What can become of a line.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// What becomes of a line when the buffer has no room for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// The thread that logs waits until there is room, or until the service is stopped. Nothing is lost, and a disk that hangs
+    /// holds up the program.
+    Block,
+    /// The thread that logs waits for so long at most. Then the line is dropped and counted.
+    BlockFor(Duration),
+    /// The line is dropped and counted. What was accepted stays.
+    DropNewest,
+    /// Lines that were accepted earlier under this policy make room, the oldest first. They are dropped and counted. If there
+    /// are not enough of them, the line itself is dropped.
+    DropOldest,
+}
+
+/// Why a line was not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotLogged {
+    /// There was no room, and the line was dropped as its [`Overflow`] says. A line in the log says how many are missing.
+    Full,
+    /// The service has been stopped.
+    Stopped,
+    /// The thread that logs is the writer itself: a sink that logs would feed itself for ever.
+    OwnThread,
+    /// The thread was formatting a record, whose format was logging another one, and so on, too many times.
+    TooDeep,
+}
+
+impl fmt::Display for NotLogged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotLogged::Full => "the log had no room",
+            NotLogged::Stopped => "the log service has been stopped",
+            NotLogged::OwnThread => "the thread that writes the log cannot log",
+            NotLogged::TooDeep => "records were nested too deep",
+        })
+    }
+}
+
+impl Error for NotLogged {}
+
+/// What has become of the lines so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Lines that the service took over.
+    pub accepted: u64,
+    /// Of these, the lines that the sink has taken.
+    pub written: u64,
+    /// Lines that were dropped because there was no room; under [`Overflow::DropOldest`] they had been accepted before.
+    pub dropped: u64,
+    /// Of these, the lines that had been accepted.
+    pub dropped_accepted: u64,
+    /// Lines that came after the stop, or from the writer's own thread, or from too deep inside a format.
+    pub refused: u64,
+}
+
+impl Counts {
+    /// Lines that were accepted and are neither written nor dropped: they wait. After a stop that gave up they are lost.
+    pub fn waiting(&self) -> u64 {
+        self.accepted - self.written - self.dropped_accepted
+    }
+}

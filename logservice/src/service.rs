@@ -1,2 +1,0 @@
-//! to come
-pub struct Builder; pub struct LogHandle; pub struct LogService;

@@ -1,0 +1,94 @@
+//! How a record becomes a line, on the thread that logs.
+//!
+//! The memory of a line is the thread's own, and is taken out while a record is being formatted. So what logs meanwhile (a value
+//! that is shown, a destructor, the panic hook) finds none and has other memory. At the end of a thread its variables are gone;
+//! lines are still made then.
+
+use crate::{Format, Record};
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How deep records may nest: a format that logs, whose format logs, and so on.
+const DEEPEST: u8 = 4;
+
+/// How much memory a thread keeps for its next line.
+const KEPT: usize = 16 * 1024;
+
+thread_local! {
+    /// The memory of this thread's next line.
+    static LINE: RefCell<String> = const { RefCell::new(String::new()) };
+    static DEPTH: Cell<u8> = const { Cell::new(0) };
+    static IS_WRITER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Appends the line with its line feed. A record that panics while it is shown leaves a line that says so.
+pub(super) fn make_line(format: &dyn Format, record: &Record<'_>, longest: usize, line: &mut String) {
+    let is_made = append(format, record, longest - 1, line) || {
+        let message = format_args!("a record of {} panicked while it was formatted", record.target);
+        line.clear();
+        append(format, &Record { message, fields: &(), spans: &[], ..*record }, longest - 1, line)
+    };
+    if !is_made {
+        line.clear();
+        line.push_str("a format panicked");
+    }
+    if line.len() >= longest {
+        line.truncate(line.floor_char_boundary(longest - 1));
+    }
+    line.push('\n');
+}
+
+fn append(format: &dyn Format, record: &Record<'_>, longest: usize, line: &mut String) -> bool {
+    let made = catch_unwind(AssertUnwindSafe(|| format.line(record, longest, line)));
+    // What it panicked with might panic in its destructor.
+    made.map_err(std::mem::forget).is_ok()
+}
+
+/// How many records this thread is formatting.
+pub(super) struct Depth(u8);
+
+impl Depth {
+    pub(super) fn enter() -> Depth {
+        // At the end of a thread nothing is left to count with.
+        Depth(
+            DEPTH
+                .try_with(|depth| {
+                    depth.set(depth.get().saturating_add(1));
+                    depth.get()
+                })
+                .unwrap_or(1),
+        )
+    }
+
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.0 > DEEPEST
+    }
+}
+
+impl Drop for Depth {
+    fn drop(&mut self) {
+        let _ = DEPTH.try_with(|depth| depth.set(depth.get().saturating_sub(1)));
+    }
+}
+
+/// From now on this thread is the writer of a service.
+pub(super) fn becomes_writer() {
+    IS_WRITER.set(true);
+}
+
+pub(super) fn is_writer() -> bool {
+    IS_WRITER.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Empty, and with memory from the last time unless a record is being formatted already.
+pub(super) fn own_memory() -> String {
+    let mut line = LINE.try_with(RefCell::take).unwrap_or_default();
+    line.clear();
+    line
+}
+
+pub(super) fn give_back(line: String) {
+    if line.capacity() <= KEPT {
+        let _ = LINE.try_with(|kept| drop(kept.replace(line)));
+    }
+}

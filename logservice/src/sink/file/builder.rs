@@ -1,0 +1,156 @@
+//! The settings of a file, and what is checked before it is opened.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf, absolute};
+use std::time::SystemTime;
+
+use jiff::tz::TimeZone;
+
+use super::regular::Regular;
+use super::rotation::{Every, Rotation};
+use super::{FileSink, Target};
+
+/// Settings of a [`FileSink`].
+#[derive(Debug, Clone)]
+#[must_use = "nothing is opened before `open`"]
+pub struct FileBuilder {
+    path: PathBuf,
+    mode: u32,
+    rotation: Rotation,
+    is_locked: bool,
+    clock: fn() -> SystemTime,
+}
+
+impl FileBuilder {
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            mode: 0o640,
+            rotation: Rotation { at_bytes: None, every: None, keep: 10 },
+            is_locked: true,
+            clock: SystemTime::now,
+        }
+    }
+
+    /// The permissions with which files are created, on Unix. By default 640: the group may read. The process's umask takes
+    /// away from it.
+    pub fn mode(mut self, mode: u32) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Begins a new file before a line that would make this one longer.
+    pub fn rotate_at_bytes(mut self, bytes: u64) -> Self {
+        self.rotation.at_bytes = Some(bytes);
+        self
+    }
+
+    /// Begins a new file with each hour or day of this time zone.
+    pub fn rotate_every(mut self, every: Every, zone: TimeZone) -> Self {
+        self.rotation.every = Some((every, zone));
+        self
+    }
+
+    /// How many rotated files are kept; by default ten. The oldest is removed when one is too many. Files with higher numbers
+    /// are left alone, also those of a time when more were kept.
+    pub fn keep(mut self, files: usize) -> Self {
+        self.rotation.keep = files;
+        self
+    }
+
+    /// Does without the lock that keeps a second writer away: for a file system that has no locks, or a folder where the
+    /// process may not make a file beside the log.
+    pub fn unlocked(mut self) -> Self {
+        self.is_locked = false;
+        self
+    }
+
+    /// For tests.
+    #[cfg(test)]
+    pub(super) fn clock(mut self, clock: fn() -> SystemTime) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Opens the file, which is made if it is not there. Its folder has to be there.
+    ///
+    /// # Errors
+    /// Each names the path.
+    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or another. This is said
+    ///   after half a second, in which the other one may end.
+    /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or what the path names.
+    /// * Whatever the system says if the file or its lock cannot be opened.
+    pub fn open(self) -> io::Result<FileSink> {
+        // A process may change its directory later, and open the file anew.
+        let path = absolute(&self.path)?;
+        let shown = path.display().to_string();
+        self.open_at(path).map_err(|error| io::Error::new(error.kind(), format!("log file {shown}: {error}")))
+    }
+
+    fn open_at(self, path: PathBuf) -> io::Result<FileSink> {
+        let contradicts = |what| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        if self.rotation.is_on() {
+            match (self.rotation.keep, self.rotation.at_bytes) {
+                (0, _) => return contradicts("keep(0) would remove lines at each rotation"),
+                (_, Some(0)) => return contradicts("rotate_at_bytes(0) leaves no room for a line"),
+                _ => {}
+            }
+            if path.is_symlink() {
+                return contradicts("a link cannot be rotated: give the path of the file itself");
+            }
+        }
+        #[cfg(unix)]
+        if std::fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            if self.rotation.is_on() {
+                return contradicts("it is no file, and cannot be rotated");
+            }
+            return Ok(FileSink(Target::Device(super::device::Device::open(path)?)));
+        }
+        survive_the_size_limit()?;
+        let (options, mut beside) = (self.options(), self.lock_options());
+        let lock = self.is_locked.then_some(&mut beside);
+        Regular::open(path, options, self.rotation, lock, self.clock)
+            .map(|file| FileSink(Target::Regular(file)))
+    }
+
+    fn options(&self) -> OpenOptions {
+        let mut options = self.lock_options();
+        // Read: to see whether the last line is ended.
+        options.read(true).append(true).create(true);
+        options
+    }
+
+    #[cfg(unix)]
+    fn lock_options(&self) -> OpenOptions {
+        let mut options = OpenOptions::new();
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, self.mode);
+        options
+    }
+
+    #[cfg(not(unix))]
+    fn lock_options(&self) -> OpenOptions {
+        let _ = self.mode;
+        OpenOptions::new()
+    }
+}
+
+/// A handler that does nothing, so that the signal does not end the process. `Ignore` would be inherited by child processes.
+#[cfg(unix)]
+fn survive_the_size_limit() -> io::Result<()> {
+    use signal_hook::{consts::SIGXFSZ, flag};
+    use std::sync::Mutex;
+    static CAUGHT: Mutex<bool> = Mutex::new(false);
+    let mut is_caught = CAUGHT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !*is_caught {
+        flag::register(SIGXFSZ, std::sync::Arc::default())?;
+        *is_caught = true;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
+fn survive_the_size_limit() -> io::Result<()> {
+    Ok(())
+}

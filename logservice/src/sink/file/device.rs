@@ -1,0 +1,111 @@
+//! A log that is no file on a disk: a named pipe, a terminal, `/dev/stdout`, `/dev/full`.
+//!
+//! It is opened so that nothing waits for a reader, and never created, locked or rotated.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::identity::Identity;
+use crate::sink::room::{PATIENCE, wait_for_room};
+use crate::sink::torn::{Torn, taken, write_all};
+
+#[derive(Debug)]
+pub(super) struct Device {
+    path: PathBuf,
+    /// `None` if nobody reads the pipe.
+    open: Option<(File, Identity)>,
+    torn: Torn,
+}
+
+impl Device {
+    /// A pipe that nobody reads yet is opened later.
+    pub(super) fn open(path: PathBuf) -> io::Result<Self> {
+        let mut device = Self { path, open: None, torn: Torn::default() };
+        match device.opened() {
+            Err(error) if error.kind() != ErrorKind::NotConnected => Err(error),
+            _ => Ok(device),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        self.look();
+        self.opened()?;
+        let Some((file, _)) = &mut self.open else { unreachable!("it was opened") };
+        let until = Instant::now() + PATIENCE;
+        let (whole, error) = self.torn.write(lines, |bytes| {
+            write_all(bytes, |bytes| match file.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    wait_for_room(&*file, until).and_then(|()| Err(ErrorKind::Interrupted.into()))
+                }
+                result => result,
+            })
+        });
+        taken((whole, error.map(|error| self.failed(error))))
+    }
+
+    pub(super) fn reopen(&mut self) -> io::Result<()> {
+        self.open = None;
+        self.opened()
+    }
+
+    /// What is to be done after an error, and what it means.
+    fn failed(&mut self, error: io::Error) -> io::Error {
+        match error.kind() {
+            ErrorKind::WouldBlock => error,
+            // What the reader has left in the pipe stays there for the next one, as long as the pipe is open somewhere. How much
+            // of the line that is torn has been read, nobody knows: its part is ended, and it begins again.
+            ErrorKind::BrokenPipe => {
+                self.torn.begins_again();
+                nobody_reads_it()
+            }
+            _ => {
+                self.open = None;
+                error
+            }
+        }
+    }
+
+    /// Somebody may have made another pipe of this name.
+    fn look(&mut self) {
+        let named = fs::metadata(&self.path).map(|metadata| Identity::of(&metadata));
+        if self.open.as_ref().is_some_and(|(_, identity)| named.is_ok_and(|named| named != *identity)) {
+            self.open = None;
+        }
+    }
+
+    fn opened(&mut self) -> io::Result<()> {
+        if self.open.is_none() {
+            let file = open(&self.path)?;
+            let identity = Identity::of(&file.metadata()?);
+            self.open = Some((file, identity));
+            self.torn.starts_anew(false); // who reads this one has not seen the beginning of the line
+        }
+        Ok(())
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let mut options = OpenOptions::new();
+    // Should it be a file by now, nothing in it is overwritten.
+    options.append(true).custom_flags(flags).open(path).map_err(|error| {
+        // A socket cannot be opened either, and never will.
+        let is_pipe = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
+        let is_lonely = is_pipe && error.raw_os_error() == Some(Errno::NXIO.raw_os_error());
+        if is_lonely { nobody_reads_it() } else { error }
+    })
+}
+
+fn nobody_reads_it() -> io::Error {
+    io::Error::new(ErrorKind::NotConnected, "nobody reads it")
+}

@@ -1,0 +1,81 @@
+//! One writer for a file: a lock on a file beside it.
+//!
+//! Two sinks on one file would rename it under each other, and each would count only its own bytes. The second one is refused,
+//! in the same process, too.
+//!
+//! The lock is not on the log itself. That file is renamed when it is rotated, and a lock stays with its file: between the
+//! renaming and the lock on the new file, another process could come in, and then the first one could not go on. The file
+//! beside it, `app.log.lock`, is made once and kept. To remove it while a process holds the lock, or to put another folder in the place of
+//! its own, lets a second one in.
+//!
+//! The system releases the lock when the process ends, also by `kill -9`. On Linux it belongs to what was opened (`flock`), so a
+//! child process has it, too, until it executes its program. A lock that was just released can be held by such a one for a
+//! moment more, and a process that is to be replaced may need a moment to end: so a sink tries for [`PATIENCE`].
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Held until it is dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of the file that this path names.
+    pub(super) fn take(log: &Path, options: &mut OpenOptions) -> io::Result<Self> {
+        let path = beside(log)?;
+        let hint = "(a log that cannot have a lock is opened with `unlocked`)";
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(&path).map_err(|error| {
+                io::Error::new(
+                    error.kind(),
+                    format!("cannot open the lock {}: {error} {hint}", path.display()),
+                )
+            })?;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(PATIENCE / 50),
+                Err(TryLockError::WouldBlock) => return Err(refused(&mut file, &path)),
+                Err(TryLockError::Error(error)) => {
+                    let what = format!("cannot lock {}: {error} {hint}", path.display());
+                    return Err(io::Error::new(error.kind(), what));
+                }
+            }
+        }
+        // For whoever is refused. No harm is done if the disk is full.
+        let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        Ok(Self { _file: file })
+    }
+}
+
+/// Links are followed, so that all names of a log have one lock. The log itself may be missing: the process that has the lock
+/// rotates it just now.
+fn beside(log: &Path) -> io::Result<PathBuf> {
+    let name = log.file_name().unwrap_or_default();
+    let log = match (log.is_symlink(), log.parent()) {
+        (false, Some(folder)) => folder.canonicalize()?.join(name),
+        _ => log.canonicalize()?,
+    };
+    let mut path = log.into_os_string();
+    path.push(".lock");
+    Ok(path.into())
+}
+
+fn refused(file: &mut File, path: &Path) -> io::Error {
+    let mut holder = String::new();
+    let _ = file.take(20).read_to_string(&mut holder); // on Windows a locked file cannot be read
+    let who = match holder.trim().parse::<u32>() {
+        Ok(process) if process == std::process::id() => "this process writes it already".to_owned(),
+        Ok(process) => format!("process {process} writes it"),
+        Err(_) => "another process writes it".to_owned(),
+    };
+    io::Error::new(io::ErrorKind::ResourceBusy, format!("{who}: it holds the lock {}", path.display()))
+}

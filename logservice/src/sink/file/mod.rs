@@ -1,0 +1,212 @@
+//! A file to which lines are appended, and what may happen to it meanwhile.
+//!
+//! ```
+//! use jiff::tz::TimeZone;
+//! use logservice::sink::{Every, FileSink};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("app.log");
+//! let sink = FileSink::builder(&path)
+//!     .rotate_at_bytes(100_000_000)
+//!     .rotate_every(Every::Day, TimeZone::system())
+//!     .keep(14)
+//!     .open()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A line that the sink has taken is in one of the log's files, once and whole. This has to be true although other processes
+//! work on the same files, so the sink looks after each write: at what the log's name means, and at the file that is open.
+//!
+//! ```text
+//!              the name means this file ─────▶ go on
+//!   written ─▶ it has another name ──────────▶ the lines are in it; the next ones go into a new file
+//!              it has no name ───────────────▶ the lines are gone; write them again, into a new file
+//! ```
+//!
+//! | what happens | what the sink does |
+//! |---|---|
+//! | the disk is full, or a limit is reached, in the middle of a line | fails, remembers how much is there, and goes on from there when the line comes again |
+//! | the process is killed in the middle of a line | the next one ends that line with a line feed |
+//! | the file is moved away (`logrotate`) | makes a new one, by itself or when told by [`reopen`](crate::Sink::reopen); a line that was torn begins again there |
+//! | the file is removed | makes a new one, and writes the lines of this call again |
+//! | the file is truncated (`copytruncate`) | appends to what is left of it |
+//! | the folder is missing | fails until there is one again |
+//! | the file cannot be renamed at a rotation | goes on in the same file, says so [once](crate::Sink::warning), and tries again with the next lines |
+//! | another process writes the file | [`open`](FileBuilder::open) refuses: see `lock.rs` |
+//!
+//! # Rotation
+//! It takes place between two lines, when the next one comes and finds the file full, or its hour or day over. So a file that
+//! nobody writes to is not rotated; a process that is started on the next day rotates the file of the day before. A line that is
+//! longer than a file may be gets one of its own. The rotated files are `app.log.1`, the newest, to `app.log.n`. Leave them to
+//! one program: either the sink rotates, or `logrotate` does.
+//!
+//! # What is not a file
+//! A named pipe, a terminal or `/dev/stdout` has no lock and is not rotated. A pipe needs a reader: without one, lines wait. If
+//! the reader goes away, the next one gets what was left in the pipe, the part of the line that was torn, ended with a line
+//! feed, and that line again as a whole. (That is so on Linux. What a reader has read, it has read; and what is in the pipe when
+//! the writing process ends, too, is lost.)
+//!
+//! # Signals
+//! A process that exceeds its limit for the size of a file (`ulimit -f`) is killed by SIGXFSZ, unless the signal is caught. So
+//! [`open`](FileBuilder::open) catches it, and does nothing then but let the write fail, as on a full disk.
+//!
+//! # Windows
+//! There it is noticed that the name is gone, but not that it means another file, and lines that were written to a file while it
+//! was removed are lost with it. Rust opens files so that they can be renamed while they are open. Elsewhere than on Linux
+//! nothing of this has been tried.
+
+mod lock;
+
+mod rotation;
+pub use rotation::Every;
+pub(crate) use rotation::numbered;
+
+mod unsynced;
+
+mod regular;
+
+#[cfg(unix)]
+mod device;
+
+mod builder;
+pub use builder::FileBuilder;
+
+use std::io;
+use std::path::Path;
+
+use self::regular::Regular;
+use super::Sink;
+
+/// Appends lines to a file, and rotates it. The [page of the module](self) says what becomes of lines when the disk is full or
+/// the file is gone.
+#[derive(Debug)]
+pub struct FileSink(Target);
+
+#[derive(Debug)]
+enum Target {
+    Regular(Regular),
+    #[cfg(unix)]
+    Device(device::Device),
+}
+
+impl FileSink {
+    /// Begins with the path, without rotation.
+    pub fn builder(path: impl AsRef<Path>) -> FileBuilder {
+        FileBuilder::new(path.as_ref())
+    }
+}
+
+impl Sink for FileSink {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        let mut taken = 0;
+        while taken < lines.len() {
+            let rest = &lines[taken..];
+            let more = match &mut self.0 {
+                Target::Regular(file) => file.write(rest),
+                #[cfg(unix)]
+                Target::Device(device) => return device.write(rest),
+            };
+            match more {
+                Ok(more) => taken += more,
+                Err(error) if taken == 0 => return Err(error),
+                Err(_) => break, // it comes again, with the next line
+            }
+        }
+        Ok(taken)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Target::Regular(file) => file.sync(),
+            #[cfg(unix)]
+            Target::Device(_) => Ok(()),
+        }
+    }
+
+    fn reopen(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Target::Regular(file) => file.reopen(),
+            #[cfg(unix)]
+            Target::Device(device) => device.reopen(),
+        }
+    }
+
+    fn warning(&mut self) -> Option<String> {
+        match &mut self.0 {
+            Target::Regular(file) => file.warning(),
+            #[cfg(unix)]
+            Target::Device(_) => None,
+        }
+    }
+
+    fn name(&self) -> String {
+        let path = match &self.0 {
+            Target::Regular(file) => file.path(),
+            #[cfg(unix)]
+            Target::Device(device) => device.path(),
+        };
+        path.display().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::tz::TimeZone;
+    use std::fs;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::{Duration, SystemTime};
+
+    const HOUR: u64 = 3600;
+    const NOON: u64 = 1_795_608_000;
+
+    static NOW: AtomicU64 = AtomicU64::new(0);
+
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(NOW.load(Ordering::Relaxed))
+    }
+
+    fn write_at(sink: &mut FileSink, time: u64, line: &str) {
+        NOW.store(time, Ordering::Relaxed);
+        assert_eq!(sink.write(line.as_bytes()).unwrap(), line.len());
+    }
+
+    fn contents(path: &Path, numbers: usize) -> Vec<String> {
+        let rotated = (1..=numbers).map(|number| numbered(path, number));
+        let paths: Vec<PathBuf> = rotated.chain([path.to_owned()]).collect();
+        paths.iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
+    }
+
+    #[test]
+    fn each_hour_that_has_lines_has_a_file_also_if_the_clock_is_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("app.log");
+        let open =
+            || FileSink::builder(&path).rotate_every(Every::Hour, TimeZone::UTC).clock(now).open().unwrap();
+        NOW.store(NOON, Ordering::Relaxed);
+        let mut sink = open();
+        write_at(&mut sink, NOON + 5, "a\n");
+        write_at(&mut sink, NOON + HOUR - 1, "b\n");
+        assert_eq!(contents(&path, 1), ["", "a\nb\n"]);
+        write_at(&mut sink, NOON + HOUR, "c\n");
+        assert_eq!(contents(&path, 1), ["a\nb\n", "c\n"]);
+        write_at(&mut sink, NOON + 9 * HOUR, "d\n"); // nothing for eight hours
+        write_at(&mut sink, NOON - 9 * HOUR, "e\n"); // set back: no new file, and the next hour counts from here
+        assert_eq!(contents(&path, 2), ["c\n", "a\nb\n", "d\ne\n"]);
+        write_at(&mut sink, NOON - 8 * HOUR, "f\n");
+        assert_eq!(contents(&path, 3), ["d\ne\n", "c\n", "a\nb\n", "f\n"]);
+
+        // Another process finds a file that was written to in an hour that is over.
+        drop(sink);
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(now() + Duration::from_secs(HOUR - 1)).unwrap();
+        write_at(&mut open(), NOON - 7 * HOUR - 1, "g\n");
+        assert_eq!(contents(&path, 1), ["d\ne\n", "f\ng\n"]);
+        file.set_modified(now()).unwrap();
+        write_at(&mut open(), NOON - 7 * HOUR, "h\n");
+        assert_eq!(contents(&path, 1), ["f\ng\n", "h\n"]);
+    }
+}

@@ -1,0 +1,267 @@
+//! A log that is a file on a disk.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::lock::Lock;
+use super::rotation::Rotation;
+use super::unsynced::Unsynced;
+use crate::identity::{Identity, is_removed};
+use crate::sink::torn::{Torn, taken, write_all};
+
+/// A file that is removed as fast as it is made: that is an error, and not a reason to go on for ever.
+const TRIES: usize = 10;
+
+/// For so long after a look it is believed that the name still means the file, before something is written.
+const BELIEVED: Duration = Duration::from_millis(10);
+
+/// Writes the file, and knows what has become of it.
+#[derive(Debug)]
+pub(super) struct Regular {
+    path: PathBuf,
+    options: OpenOptions,
+    rotation: Rotation,
+    /// `None` if it could not be opened last time, or if what was open is not the log any more.
+    open: Option<Open>,
+    torn: Torn,
+    unsynced: Unsynced,
+    /// The last attempt to rotate failed, which has been told.
+    is_stuck: bool,
+    warning: Option<String>,
+    clock: fn() -> SystemTime,
+    _lock: Option<Lock>,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    identity: Identity,
+    size: u64,
+    /// When the name was seen to mean this file.
+    seen: Instant,
+    period: Option<Range<SystemTime>>,
+}
+
+/// What has become of a file that is open.
+enum Fate {
+    /// The log's name means it. It is of this size.
+    Named(u64),
+    /// It has another name: what was written is in it.
+    Moved,
+    /// It has no name, and what was written is gone.
+    Removed,
+}
+
+impl Regular {
+    /// Opens the file, takes its lock if it is to have one, and writes nothing yet.
+    pub(super) fn open(
+        path: PathBuf,
+        options: OpenOptions,
+        rotation: Rotation,
+        lock: Option<&mut OpenOptions>,
+        clock: fn() -> SystemTime,
+    ) -> io::Result<Self> {
+        let cannot = |error: io::Error| io::Error::new(error.kind(), format!("cannot open it: {error}"));
+        options.open(&path).map_err(cannot)?; // so that a folder that is missing is not called a missing lock
+        let lock = lock.map(|options| Lock::take(&path, options)).transpose()?;
+        let (torn, unsynced) = (Torn::default(), Unsynced::default());
+        let (open, is_stuck, warning) = (None, false, None);
+        let mut file =
+            Self { path, options, rotation, open, torn, unsynced, is_stuck, warning, clock, _lock: lock };
+        file.opened().map_err(cannot)?;
+        Ok(file)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn warning(&mut self) -> Option<String> {
+        self.warning.take()
+    }
+
+    // ANCHOR: write
+    /// Writes lines as far as there is room in this file for them, at least one. Returns how many bytes are there for good.
+    pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        for _ in 0..TRIES {
+            self.look_before();
+            self.rotate_if_due(lines);
+            let piece = self.piece(lines);
+            self.opened()?;
+            let (Some(open), torn) = (&mut self.open, &mut self.torn) else { unreachable!("it was opened") };
+            let written = torn.write(piece, |bytes| write_all(bytes, |bytes| open.file.write(bytes)));
+            if !self.settle(self.look()) {
+                return taken(written);
+            }
+            // The file is removed, and these lines with it.
+        }
+        Err(io::Error::new(ErrorKind::NotFound, "it is removed again and again"))
+    }
+    // ANCHOR_END: write
+
+    /// As far as the file may grow.
+    fn piece<'a>(&self, lines: &'a [u8]) -> &'a [u8] {
+        let size = self.open.as_ref().map_or(0, |open| open.size);
+        let room = match self.rotation.at_bytes {
+            Some(limit) if !self.is_stuck => {
+                usize::try_from(limit.saturating_sub(size)).unwrap_or(usize::MAX)
+            }
+            _ => usize::MAX,
+        };
+        if room >= lines.len() {
+            return lines;
+        }
+        match memchr::memrchr(b'\n', &lines[..room]) {
+            Some(line_feed) => &lines[..=line_feed],
+            None => &lines[..first_line(lines)],
+        }
+    }
+
+    // ----- what becomes of the file -----
+
+    /// Before lines are written: a file that was moved away some time ago may be in somebody's hands already.
+    fn look_before(&mut self) {
+        let is_fresh = self.open.as_ref().is_some_and(|open| open.seen.elapsed() < BELIEVED);
+        if !is_fresh || !self.torn.is_none() {
+            self.look_now();
+        }
+    }
+
+    fn look_now(&mut self) {
+        let Some(expected) = self.open.as_ref().map(|open| open.size) else { return };
+        match self.look() {
+            // Somebody has truncated it, or added to it: what is torn stays torn.
+            Fate::Named(size) if size != expected && !self.torn.is_none() => self.close(),
+            fate => {
+                self.settle(fate);
+            }
+        }
+    }
+
+    /// A file that has some name after a write was removed, if at all, after it: then its lines were there to be removed.
+    fn look(&self) -> Fate {
+        let Some(open) = &self.open else { return Fate::Moved };
+        let named = fs::metadata(&self.path);
+        let Ok(own) = open.file.metadata() else { return Fate::Moved };
+        match named {
+            Ok(named) if Identity::of(&named) == open.identity => Fate::Named(own.len()),
+            _ if is_removed(&own) => Fate::Removed,
+            Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                Fate::Named(own.len()) // nothing is known about the name
+            }
+            _ => Fate::Moved,
+        }
+    }
+
+    /// Keeps the file open if it is still the log. Returns whether all that was written to it is gone.
+    fn settle(&mut self, fate: Fate) -> bool {
+        let is_gone = matches!(fate, Fate::Removed);
+        match (fate, &mut self.open) {
+            (Fate::Named(size), Some(open)) => (open.size, open.seen) = (size, Instant::now()),
+            (Fate::Removed, open) => *open = None,
+            _ => self.close(),
+        }
+        is_gone
+    }
+
+    /// What is open is not the log any more.
+    fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.unsynced.add(open.file);
+        }
+    }
+
+    fn opened(&mut self) -> io::Result<()> {
+        if self.open.is_none() {
+            let (open, needs_line_feed) = Open::new(&self.path, &self.options, &self.rotation, self.clock)?;
+            self.torn.starts_anew(needs_line_feed); // what was torn stays so in the other file
+            self.unsynced.folder_has_changed();
+            self.open = Some(open);
+        }
+        Ok(())
+    }
+
+    // ----- rotation -----
+
+    /// If the next line does not belong into this file; not if a part of it is there. What fails leaves the file in place: lines
+    /// go into it.
+    fn rotate_if_due(&mut self, lines: &[u8]) {
+        if !self.rotation.is_on() || !self.torn.is_none() || self.opened().is_err() {
+            return;
+        }
+        let (now, Some(open)) = ((self.clock)(), &mut self.open) else { return };
+        let next_size = open.size + first_line(lines) as u64;
+        let is_full = open.size > 0 && self.rotation.at_bytes.is_some_and(|limit| next_size > limit);
+        let is_over = open.period.as_ref().is_some_and(|period| now >= period.end);
+        if open.size == 0 || open.period.as_ref().is_some_and(|period| now < period.start) {
+            open.period = self.rotation.period(now); // begun just now, or the clock was set back
+        } else if is_full || is_over {
+            self.rotate();
+        }
+    }
+
+    fn rotate(&mut self) {
+        self.look_now();
+        if self.open.is_none() {
+            return; // somebody else has moved it
+        }
+        match self.rotation.shift(&self.path) {
+            Ok(()) => {
+                self.close();
+                self.is_stuck = false;
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.is_stuck, true) {
+                    self.warning = Some(format!("is not rotated: {error}"));
+                }
+            }
+        }
+    }
+
+    // ----- for the operator -----
+
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.unsynced.sync(self.open.as_ref().map(|open| &open.file), &self.path)
+    }
+
+    /// The file stays open if the name still means it.
+    pub(super) fn reopen(&mut self) -> io::Result<()> {
+        self.look_now();
+        self.opened()
+    }
+}
+
+impl Open {
+    /// Tells, too, whether its last line is not ended: a process was killed in the middle of it.
+    fn new(
+        path: &Path,
+        options: &OpenOptions,
+        rotation: &Rotation,
+        clock: fn() -> SystemTime,
+    ) -> io::Result<(Self, bool)> {
+        let mut file = options.open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is not a file any more"));
+        }
+        let size = metadata.len();
+        let begun = if size == 0 { clock() } else { metadata.modified().unwrap_or_else(|_| clock()) };
+        let (identity, period) = (Identity::of(&metadata), rotation.period(begun));
+        let needs_line_feed = size > 0 && last_byte(&mut file)? != b'\n';
+        Ok((Self { file, identity, size, seen: Instant::now(), period }, needs_line_feed))
+    }
+}
+
+fn first_line(lines: &[u8]) -> usize {
+    memchr::memchr(b'\n', lines).map_or(lines.len(), |line_feed| line_feed + 1)
+}
+
+fn last_byte(file: &mut File) -> io::Result<u8> {
+    let mut last = [b'\n']; // for a file that is truncated just now
+    file.seek(SeekFrom::End(-1))?;
+    let _ = file.read(&mut last)?;
+    Ok(last[0])
+}

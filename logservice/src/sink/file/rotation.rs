@@ -1,0 +1,162 @@
+//! When a log is rotated, and how its files move.
+//!
+//! ```text
+//!   app.log ──▶ app.log.1 ──▶ app.log.2 ──▶ … ──▶ app.log.n ──▶ removed
+//! ```
+//!
+//! The files move from the back to the front, up to the first number that is free, and the log itself moves last. Each step is
+//! one `rename`, so a process that is killed between two of them leaves every file whole, with a number free; the next rotation
+//! fills it.
+
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+/// How long a file of a log is written to, if it is rotated by time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Every {
+    /// A new file with each hour of the clock on the wall.
+    Hour,
+    /// A new file with each day of the calendar.
+    Day,
+}
+
+/// What a sink was told about rotation.
+#[derive(Debug, Clone)]
+pub(super) struct Rotation {
+    pub(super) at_bytes: Option<u64>,
+    pub(super) every: Option<(Every, TimeZone)>,
+    pub(super) keep: usize,
+}
+
+impl Rotation {
+    pub(super) fn is_on(&self) -> bool {
+        self.at_bytes.is_some() || self.every.is_some()
+    }
+
+    /// From when to when a file is written to that is written to at this time.
+    pub(super) fn period(&self, time: SystemTime) -> Option<Range<SystemTime>> {
+        let (every, zone) = self.every.as_ref()?;
+        every.period(time, zone)
+    }
+
+    /// Gives the log the number 1, after the others have made room.
+    pub(super) fn shift(&self, log: &Path) -> io::Result<()> {
+        let free = (1..=self.keep).find(|&number| !is_there(&numbered(log, number)));
+        for number in (1..free.unwrap_or(self.keep)).rev() {
+            rename(&numbered(log, number), &numbered(log, number + 1))?;
+        }
+        rename(log, &numbered(log, 1))
+    }
+}
+
+/// `app.log.3`
+pub(crate) fn numbered(log: &Path, number: usize) -> PathBuf {
+    let mut path = log.as_os_str().to_owned();
+    path.push(format!(".{number}"));
+    path.into()
+}
+
+/// A link that leads nowhere is there, too.
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot rename {} to {}: {error}", from.display(), to.display()))
+    })
+}
+
+impl Every {
+    /// `None` for times that the calendar does not have.
+    fn period(self, time: SystemTime, zone: &TimeZone) -> Option<Range<SystemTime>> {
+        let now = Timestamp::try_from(time).ok()?;
+        let (start, end) = match self {
+            // Hours begin at other times where the clock differs from UTC by half an hour.
+            Every::Hour => {
+                let local = now.as_second() + i64::from(zone.to_offset(now).seconds());
+                let start = Timestamp::from_second(now.as_second() - local.rem_euclid(3600)).ok()?;
+                (start, start.checked_add(SignedDuration::from_hours(1)).ok()?)
+            }
+            // From midnight to midnight, which is 23 or 25 hours when the clock is changed.
+            Every::Day => {
+                let start = now.to_zoned_datetime(zone.clone()).start_of_day().ok()?;
+                (start.timestamp(), start.tomorrow().ok()?.start_of_day().ok()?.timestamp())
+            }
+        };
+        Some(start.try_into().ok()?..end.try_into().ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(text: &str) -> SystemTime {
+        text.parse::<Timestamp>().unwrap().try_into().unwrap()
+    }
+
+    fn period(every: Every, zone: &str, at: &str) -> (String, String) {
+        let zone = TimeZone::posix(zone).unwrap(); // a rule instead of a name: needs no database
+        let Range { start, end } = every.period(time(at), &zone).unwrap();
+        let text = |time| Timestamp::try_from(time).unwrap().to_string();
+        (text(start), text(end))
+    }
+
+    fn pair(start: &str, end: &str) -> (String, String) {
+        (start.to_owned(), end.to_owned())
+    }
+
+    const BERLIN: &str = "CET-1CEST,M3.5.0,M10.5.0/3";
+
+    #[test]
+    fn a_day_is_that_of_the_time_zone() {
+        let day = pair("2026-11-24T23:00:00Z", "2026-11-25T23:00:00Z");
+        assert_eq!(period(Every::Day, BERLIN, "2026-11-24T23:00:00Z"), day);
+        assert_eq!(period(Every::Day, BERLIN, "2026-11-25T22:59:59.999Z"), day);
+    }
+
+    #[test]
+    fn a_day_on_which_the_clock_is_changed_is_longer_or_shorter() {
+        let long = pair("2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z");
+        assert_eq!(period(Every::Day, BERLIN, "2026-10-25T12:00:00Z"), long);
+        let short = pair("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z");
+        assert_eq!(period(Every::Day, BERLIN, "2026-03-29T12:00:00Z"), short);
+    }
+
+    #[test]
+    fn an_hour_begins_when_the_clock_on_the_wall_says_so() {
+        let hour = pair("2026-11-25T08:30:00Z", "2026-11-25T09:30:00Z");
+        assert_eq!(period(Every::Hour, "IST-5:30", "2026-11-25T08:30:00Z"), hour);
+        assert_eq!(period(Every::Hour, "IST-5:30", "2026-11-25T09:29:59Z"), hour);
+        let before_1970 = pair("1969-12-31T23:00:00Z", "1970-01-01T00:00:00Z");
+        assert_eq!(period(Every::Hour, "UTC0", "1969-12-31T23:59:59Z"), before_1970);
+    }
+
+    #[test]
+    fn files_move_up_to_the_first_number_that_is_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("app.log");
+        let rotation = Rotation { at_bytes: Some(1), every: None, keep: 3 };
+        let write = |path: &Path, text: &str| fs::write(path, text).unwrap();
+        let files = || [1, 2, 3].map(|number| fs::read_to_string(numbered(&log, number)).unwrap_or_default());
+        write(&numbered(&log, 1), "b");
+        write(&numbered(&log, 3), "a");
+        write(&log, "c");
+        rotation.shift(&log).unwrap();
+        assert_eq!(files(), ["c", "b", "a"]);
+        write(&log, "d");
+        rotation.shift(&log).unwrap();
+        assert_eq!(files(), ["d", "c", "b"]);
+        assert!(!is_there(&log));
+        let error = rotation.shift(&log).unwrap_err();
+        assert!(error.to_string().contains("app.log.1"), "{error}");
+    }
+}

@@ -1,0 +1,161 @@
+//! The system's own log: syslog, or journald where it stands in for it.
+//!
+//! Its daemon listens at a socket, and a line is one datagram there, without the line feed. What a datagram has in front of its
+//! text, `<PRI>` at least, is made by the [format](crate::Format); the sink adds nothing.
+//!
+//! A daemon that is restarted makes a new socket, so the sink connects again when the old one refuses. Without a daemon lines
+//! wait. What was sent and not read when a daemon ends is lost with its socket: syslog has no answer that would tell.
+//!
+//! A line that is too long for a datagram is cut until it fits, and the sink says so [once](Sink::warning).
+
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rustix::io::Errno;
+
+use super::Sink;
+use super::room::{PATIENCE, wait_for_room};
+
+/// Where daemons listen: on Linux and most systems, and on macOS.
+const USUAL: [&str; 2] = ["/dev/log", "/var/run/syslog"];
+
+/// A line is not cut to less than this: RFC 5424 asks daemons to take as much.
+const SHORTEST: usize = 480;
+
+/// Sends lines to the system's log.
+#[derive(Debug)]
+pub struct SyslogSink {
+    path: PathBuf,
+    /// `None` if there was no daemon last time.
+    socket: Option<UnixDatagram>,
+    cut: Cut,
+}
+
+/// Whether a line was cut, and whether that was told.
+#[derive(Debug, PartialEq, Eq)]
+enum Cut {
+    Never,
+    Now,
+    Told,
+}
+
+impl SyslogSink {
+    /// Sends to the daemon of this system.
+    ///
+    /// # Errors
+    /// [`NotFound`](ErrorKind::NotFound) if no socket is at any of the usual places. One of which the daemon is not there just
+    /// now is no error: lines wait for it.
+    pub fn local() -> io::Result<Self> {
+        let there = USUAL.iter().find(|path| Path::new(path).exists());
+        let nowhere =
+            || io::Error::new(ErrorKind::NotFound, format!("no syslog daemon at {}", USUAL.join(" or ")));
+        Ok(Self::at(there.ok_or_else(nowhere)?))
+    }
+
+    /// Sends to the socket at this path. It need not be there yet.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), socket: None, cut: Cut::Never }
+    }
+
+    /// Sends one line, to a daemon that was restarted, too.
+    fn send(&mut self, line: &[u8], until: Instant) -> io::Result<()> {
+        let was_connected = self.socket.is_some();
+        match self.try_send(line, until) {
+            Err(_) if was_connected && self.socket.is_none() => self.try_send(line, until),
+            result => result,
+        }
+    }
+
+    /// On an error that will not pass by itself, lets go of the socket.
+    fn try_send(&mut self, mut line: &[u8], until: Instant) -> io::Result<()> {
+        if self.socket.is_none() {
+            self.socket = Some(connect(&self.path)?);
+        }
+        let Some(socket) = &self.socket else { unreachable!("it was connected") };
+        loop {
+            match socket.send(line) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if is(&error, Errno::MSGSIZE) && line.len() > SHORTEST => {
+                    line = cut_to(line, SHORTEST.max(line.len() / 2));
+                    if self.cut == Cut::Never {
+                        self.cut = Cut::Now;
+                    }
+                }
+                // The daemon has not read what it was sent.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => wait_for_room(socket, until)?,
+                Err(error) if is(&error, Errno::NOBUFS) => return Err(ErrorKind::WouldBlock.into()),
+                Err(error) => {
+                    self.socket = None;
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+impl Sink for SyslogSink {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        let until = Instant::now() + PATIENCE;
+        let mut taken = 0;
+        for line in lines.split_inclusive(|&byte| byte == b'\n') {
+            match self.send(line.strip_suffix(b"\n").unwrap_or(line), until) {
+                Ok(()) => taken += line.len(),
+                Err(error) if taken == 0 => return Err(error),
+                Err(_) => break, // it comes again, with the next line
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Connects again.
+    fn reopen(&mut self) -> io::Result<()> {
+        self.socket = Some(connect(&self.path)?);
+        Ok(())
+    }
+
+    fn warning(&mut self) -> Option<String> {
+        (self.cut == Cut::Now).then(|| {
+            self.cut = Cut::Told;
+            "a line was too long for a datagram, and was cut; there may be more of them".to_owned()
+        })
+    }
+
+    fn name(&self) -> String {
+        format!("syslog at {}", self.path.display())
+    }
+}
+
+fn connect(path: &Path) -> io::Result<UnixDatagram> {
+    let socket = UnixDatagram::unbound()?;
+    socket.set_nonblocking(true)?;
+    socket.connect(path)?;
+    Ok(socket)
+}
+
+fn is(error: &io::Error, errno: Errno) -> bool {
+    error.raw_os_error() == Some(errno.raw_os_error())
+}
+
+/// The first so many bytes, without the beginning of a character that is not whole.
+fn cut_to(line: &[u8], length: usize) -> &[u8] {
+    let is_inside = |&byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+    let end = (length.saturating_sub(3)..=length).rev().find(|&end| !line.get(end).is_some_and(is_inside));
+    &line[..end.unwrap_or(length)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_is_not_cut() {
+        assert_eq!(cut_to("aé€x".as_bytes(), 2), b"a");
+        assert_eq!(cut_to("aé€x".as_bytes(), 3), "aé".as_bytes());
+        assert_eq!(cut_to("aé€x".as_bytes(), 5), "aé".as_bytes());
+        assert_eq!(cut_to("aé€x".as_bytes(), 6), "aé€".as_bytes());
+        assert_eq!(cut_to(&[0x80; 9], 6), &[0x80; 6]);
+    }
+}

@@ -1,0 +1,130 @@
+//! A line of which the first part has been written when an error came.
+
+use std::io;
+
+/// How many bytes have been written, and why not all.
+pub(super) type Written = (usize, Option<io::Error>);
+
+/// How what is written to ends: with a line feed, or in the middle of a line.
+///
+/// A line that is torn comes again, because its sink has not taken it. Then only its rest is written. If another line comes, or
+/// if the beginning is somebody else's, a line feed is written first.
+#[derive(Debug, Default)]
+pub(super) struct Torn {
+    /// What is there of the line that will come again. It has no line feed.
+    part: Vec<u8>,
+    /// The last line is not ended, and nobody will.
+    needs_line_feed: bool,
+}
+
+impl Torn {
+    /// Nothing is known to be torn.
+    pub(super) fn is_none(&self) -> bool {
+        self.part.is_empty()
+    }
+
+    /// What is written to is another thing now, which ends with a line feed or not.
+    pub(super) fn starts_anew(&mut self, needs_line_feed: bool) {
+        self.part.clear();
+        self.needs_line_feed = needs_line_feed;
+    }
+
+    /// The part is there, but nobody knows who has read it: it will be ended, and the line written as a whole.
+    #[cfg(unix)]
+    pub(super) fn begins_again(&mut self) {
+        self.needs_line_feed |= !self.part.is_empty();
+        self.part.clear();
+    }
+
+    /// Writes what is not there yet of these lines. Returns how many bytes of them are there as whole lines.
+    pub(super) fn write(&mut self, lines: &[u8], mut write: impl FnMut(&[u8]) -> Written) -> Written {
+        if !lines.starts_with(&self.part) {
+            self.starts_anew(true);
+        }
+        if self.needs_line_feed {
+            if let (_, Some(error)) = write(b"\n") {
+                return (0, Some(error));
+            }
+            self.needs_line_feed = false;
+        }
+        let (written, error) = write(&lines[self.part.len()..]);
+        let there = &lines[..self.part.len() + written];
+        let whole = memchr::memrchr(b'\n', there).map_or(0, |line_feed| line_feed + 1);
+        self.part.clear();
+        self.part.extend_from_slice(&there[whole..]);
+        (whole, error)
+    }
+}
+
+/// What a sink returns: an error only if not even the first line was taken. It comes again with the next line.
+pub(super) fn taken((whole, error): Written) -> io::Result<usize> {
+    match error {
+        Some(error) if whole == 0 => Err(error),
+        _ => Ok(whole),
+    }
+}
+
+/// Writes all that `write` takes.
+pub(super) fn write_all(mut bytes: &[u8], mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> Written {
+    let mut written = 0;
+    while !bytes.is_empty() {
+        match write(bytes) {
+            Ok(0) => return (written, Some(io::ErrorKind::WriteZero.into())),
+            Ok(more) => (written, bytes) = (written + more, &bytes[more..]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (written, Some(error)),
+        }
+    }
+    (written, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// Writes into a place with room for so many bytes more.
+    fn write(torn: &mut Torn, lines: &[u8], place: &mut Vec<u8>, room: usize) -> usize {
+        let end = place.len() + room;
+        let written = torn.write(lines, |bytes| {
+            write_all(bytes, |bytes| {
+                let room = end - place.len();
+                place.write(&bytes[..bytes.len().min(room)])
+            })
+        });
+        written.0
+    }
+
+    #[test]
+    fn a_line_goes_on_where_it_was_torn() {
+        let (mut torn, mut place) = (Torn::default(), Vec::new());
+        assert_eq!(write(&mut torn, b"one\ntwo\n", &mut place, 5), 4);
+        assert_eq!(write(&mut torn, b"two\nthree\n", &mut place, 1), 0);
+        assert_eq!(write(&mut torn, b"two\nthree\n", &mut place, 0), 0);
+        assert!(!torn.is_none());
+        assert_eq!(write(&mut torn, b"two\nthree\n", &mut place, 8), 10);
+        assert!(torn.is_none());
+        assert_eq!(place, b"one\ntwo\nthree\n");
+    }
+
+    #[test]
+    fn another_line_is_not_taken_for_the_torn_one() {
+        let (mut torn, mut place) = (Torn::default(), Vec::new());
+        write(&mut torn, b"two\n", &mut place, 2);
+        write(&mut torn, b"three\n", &mut place, 0);
+        write(&mut torn, b"three\n", &mut place, 9);
+        assert_eq!(place, b"tw\nthree\n");
+    }
+
+    #[test]
+    fn in_another_place_the_line_is_written_as_a_whole() {
+        let (mut torn, mut place) = (Torn::default(), Vec::new());
+        write(&mut torn, b"two\n", &mut Vec::new(), 2);
+        torn.starts_anew(false);
+        write(&mut torn, b"two\n", &mut place, 9);
+        assert_eq!(place, b"two\n");
+        torn.starts_anew(true);
+        write(&mut torn, b"three\n", &mut place, 9);
+        assert_eq!(place, b"two\n\nthree\n");
+    }
+}

@@ -1,0 +1,216 @@
+//! Following a log.
+
+use crate::place::{LONG, Place, line, number, numbered, wait_until, write, write_all};
+use executor::CancelToken;
+use logservice::Follow;
+use logservice::sink::FileSink;
+use rustix::fs::{CWD, Mode, mkfifoat};
+use std::fs::{self, File};
+use std::io::Write;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Instant;
+
+/// A thread that follows, and what it finds. It ends when this is dropped.
+struct Follower {
+    token: CancelToken,
+    lines: Receiver<String>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Follower {
+    fn start(place: &Place, begin: impl FnOnce(Follow) -> Follow) -> Self {
+        let token = CancelToken::new();
+        let follow = begin(Follow::new(&place.log, token.clone()));
+        let (found, lines) = channel();
+        let thread = thread::spawn(move || {
+            for line in follow {
+                let _ = found.send(String::from_utf8(line.unwrap()).unwrap());
+            }
+        });
+        Self { token, lines, thread: Some(thread) }
+    }
+
+    fn next(&self) -> String {
+        self.lines.recv_timeout(LONG).unwrap()
+    }
+
+    fn assert_next(&self, lines: &[&str]) {
+        for line in lines {
+            assert_eq!(self.next(), *line);
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.token.cancel();
+        let is_sound = self.thread.take().unwrap().join().is_ok();
+        assert!(is_sound || thread::panicking());
+        if !thread::panicking() {
+            assert_eq!(self.lines.try_iter().collect::<Vec<_>>(), Vec::<String>::new());
+        }
+    }
+}
+
+fn from_start(place: &Place) -> Follower {
+    Follower::start(place, |follow| follow)
+}
+
+fn append(place: &Place, text: &str) {
+    File::options().append(true).create(true).open(&place.log).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+#[test]
+fn lines_come_whole_and_as_they_are_written() {
+    let place = Place::new();
+    append(&place, "one\ntwo\nth");
+    let follower = from_start(&place);
+    follower.assert_next(&["one", "two"]);
+    append(&place, "ree\n\nfive\n");
+    follower.assert_next(&["three", "", "five"]);
+}
+
+#[test]
+fn a_file_that_does_not_exist_is_waited_for() {
+    let place = Place::new();
+    let follower = Follower::start(&place, |follow| follow.last(0));
+    // Long enough for a look, most probably: then all lines are new.
+    assert!(follower.lines.recv_timeout(std::time::Duration::from_millis(50)).is_err());
+    append(&place, "one\n");
+    follower.assert_next(&["one"]);
+}
+
+#[test]
+fn it_begins_with_the_last_lines() {
+    let place = Place::new();
+    append(&place, &numbered(0..5_000));
+    for last in [0, 1, 10, 4_000, 4_999, 5_000, 9_000] {
+        let follower = Follower::start(&place, |follow| follow.last(last));
+        let first = 5_000_usize.saturating_sub(last);
+        if first < 5_000 {
+            (first..5_000).for_each(|number| assert_eq!(follower.next() + "\n", line(number)));
+        } else {
+            // Nothing to wait for: lines that are added now would be found only if they came after the beginning.
+            assert!(follower.lines.recv_timeout(std::time::Duration::from_millis(20)).is_err());
+        }
+    }
+}
+
+#[test]
+fn the_end_is_at_once() {
+    let place = Place::new();
+    let begun = Instant::now();
+    for _ in 0..20 {
+        drop(from_start(&place));
+    }
+    assert!(begun.elapsed() < LONG);
+    let token = CancelToken::new();
+    token.cancel();
+    append(&place, "one\n");
+    assert!(Follow::new(&place.log, token).next().is_none());
+}
+
+#[test]
+fn a_file_that_was_moved_is_read_to_its_end_and_that_is_when_the_next_one_has_lines() {
+    let place = Place::new();
+    append(&place, "one\n");
+    let follower = from_start(&place);
+    follower.assert_next(&["one"]);
+    let mut old = File::options().append(true).open(&place.log).unwrap();
+    fs::rename(&place.log, place.path("moved")).unwrap();
+    File::create(&place.log).unwrap(); // as `logrotate` does, before it tells the program
+    old.write_all(b"two\n").unwrap();
+    follower.assert_next(&["two"]);
+    old.write_all(b"three\nfo").unwrap();
+    append(&place, "five\n");
+    follower.assert_next(&["three", "fo", "five"]);
+}
+
+#[test]
+fn a_file_that_was_removed_and_made_anew_is_found() {
+    let place = Place::new();
+    append(&place, "one\n");
+    let follower = from_start(&place);
+    follower.assert_next(&["one"]);
+    append(&place, "two\n");
+    fs::remove_file(&place.log).unwrap();
+    append(&place, "three\n");
+    follower.assert_next(&["two", "three"]);
+}
+
+#[test]
+fn a_truncated_file_is_read_from_its_start() {
+    let place = Place::new();
+    append(&place, "one\ntwo\n");
+    let follower = from_start(&place);
+    follower.assert_next(&["one", "two"]);
+    File::create(&place.log).unwrap();
+    append(&place, "3\n");
+    follower.assert_next(&["3"]);
+}
+
+#[test]
+fn all_files_of_several_rotations_are_read_in_their_order() {
+    let place = Place::new();
+    let mut sink = FileSink::builder(&place.log).rotate_at_bytes(6).keep(99).open().unwrap();
+    write(&mut sink, "a1\n");
+    let follower = from_start(&place);
+    follower.assert_next(&["a1"]);
+    write(&mut sink, "a2\nb1\nb2\nc1\nc2\nd1\nd2\ne1\n"); // four rotations at once
+    follower.assert_next(&["a2", "b1", "b2", "c1", "c2", "d1", "d2", "e1"]);
+}
+
+#[test]
+fn a_line_without_end_comes_in_pieces() {
+    let place = Place::new();
+    append(&place, &"x".repeat(3_000_000));
+    let follower = from_start(&place);
+    let pieces = [follower.next(), follower.next()];
+    assert!(pieces.iter().all(|piece| piece.len() >= 1 << 20 && piece.len() < 2 << 20));
+    append(&place, "\nend\n");
+    let rest = follower.next();
+    assert_eq!(pieces.map(|piece| piece.len()).iter().sum::<usize>() + rest.len(), 3_000_000);
+    follower.assert_next(&["end"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_and_is_tried_again() {
+    let place = Place::new();
+    fs::create_dir(&place.log).unwrap();
+    mkfifoat(CWD, place.path("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+    for path in [&place.log, &place.path("pipe")] {
+        let mut follow = Follow::new(path, CancelToken::new());
+        for _ in 0..2 {
+            assert_eq!(follow.next().unwrap().unwrap_err().to_string(), "it is no file");
+        }
+    }
+}
+
+/// Rotates as fast as it can, while the follower reads. Nothing is missed, because every file is kept.
+#[test]
+fn every_line_is_found_once_while_the_log_is_rotated() {
+    let place = Place::new();
+    let follower = from_start(&place);
+    let lines = 4_000;
+    let mut sink = FileSink::builder(&place.log).rotate_at_bytes(2_000).keep(9_999).open().unwrap();
+    let mut found = 0;
+    for batch in 0..lines / 4 {
+        write_all(&mut sink, numbered(batch * 4..batch * 4 + 4).as_bytes(), |error| panic!("{error}"));
+        for text in follower.lines.try_iter() {
+            assert_eq!(number(&text), Some(found));
+            found += 1;
+        }
+        if batch % 50 == 0 {
+            // Lets it come near, so that it is in the middle of things at most times.
+            wait_until("it has found some", || {
+                follower.lines.try_iter().for_each(|text| {
+                    assert_eq!(number(&text), Some(found));
+                    found += 1;
+                });
+                found > batch * 4 - batch.min(40)
+            });
+        }
+    }
+    (found..lines).for_each(|expected| assert_eq!(number(&follower.next()), Some(expected)));
+}

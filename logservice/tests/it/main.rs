@@ -1,0 +1,22 @@
+//! What the log service promises, on real threads.
+
+mod load;
+mod formats;
+mod service;
+
+#[cfg(unix)]
+mod place; // a folder for a log
+#[cfg(unix)]
+mod file_sink; // a log file that is removed, moved away, truncated
+#[cfg(unix)]
+mod rotation; // a log file that is rotated
+#[cfg(unix)]
+mod pipes; // pipes and sockets that nobody reads, or nobody reads any more
+#[cfg(unix)]
+mod processes; // two processes on one file, one that is killed, one that may write no more
+#[cfg(unix)]
+mod fates; // whatever may happen to a log file, at random and at the same time
+#[cfg(unix)]
+mod follow; // reading a log while it is written and rotated
+#[cfg(unix)]
+mod whole; // threads that log while things happen to the file

@@ -1,0 +1,204 @@
+//! What the processes do. Without the environment of a parent they do nothing.
+
+use crate::fates::{rounds, run};
+use crate::place::{LONG, line, numbered, write, write_all};
+use crate::whole::Bare;
+use executor::shutdown_hooks::ShutdownHooks;
+use logservice::sink::{FileSink, StderrSink, StdoutSink};
+use logservice::{Durability, Level, LogService, Sink};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+
+fn log() -> Option<PathBuf> {
+    std::env::var_os("CHILD_LOG").map(PathBuf::from)
+}
+
+fn say(what: &str) {
+    println!("{what}");
+    std::io::stdout().flush().unwrap();
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn holds() {
+    let Some(log) = log() else { return };
+    let mut sink = FileSink::builder(log).open().unwrap();
+    write(&mut sink, "one\n");
+    say("ready");
+    loop {
+        std::thread::park();
+    }
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn is_refused() {
+    let Some(log) = log() else { return };
+    let error = FileSink::builder(log).open().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+    say("refused");
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn writes() {
+    let Some(log) = log() else { return };
+    let mut sink = FileSink::builder(log).rotate_at_bytes(5_000).keep(9).open().unwrap();
+    for number in 0.. {
+        write(&mut sink, &line(number));
+        say(&format!("taken {}", number + 1));
+    }
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn changes_its_directory() {
+    let Some(log) = log() else { return };
+    std::env::set_current_dir(log.parent().unwrap()).unwrap();
+    let mut sink = FileSink::builder("app.log").open().unwrap();
+    write(&mut sink, "one\n");
+    fs::rename("app.log", "moved").unwrap();
+    std::env::set_current_dir("/").unwrap();
+    sink.reopen().unwrap();
+    write(&mut sink, "two\n");
+}
+
+fn limit(bytes: Option<u64>) {
+    let maximum = getrlimit(Resource::Fsize).maximum;
+    setrlimit(Resource::Fsize, Rlimit { current: bytes.or(maximum), maximum }).unwrap();
+}
+
+/// Writes lines with a limit of a hundred bytes, and `repair`s that when it has been hit twice.
+fn write_limited(rotate_at: u64, repair: impl Fn()) {
+    let Some(log) = log() else { return };
+    let mut sink = FileSink::builder(log).rotate_at_bytes(rotate_at).open().unwrap();
+    limit(Some(100));
+    let mut failures = 0;
+    write_all(&mut sink, numbered(0..10).as_bytes(), |error| {
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        failures += 1;
+        if failures == 2 {
+            repair();
+            limit(None);
+        }
+    });
+    assert_eq!(failures, 2);
+    sink.sync().unwrap();
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn is_limited() {
+    write_limited(u64::MAX, || {});
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn is_limited_and_rotated() {
+    write_limited(120, || {});
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn is_limited_and_moved() {
+    write_limited(u64::MAX, || fs::rename(log().unwrap(), log().unwrap().with_file_name("moved")).unwrap());
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn is_limited_and_added_to() {
+    write_limited(u64::MAX, || {
+        limit(None);
+        fs::File::options().append(true).open(log().unwrap()).unwrap().write_all(b"x").unwrap();
+    });
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn has_random_limits() {
+    if log().is_some() {
+        (0..rounds()).for_each(|seed| run(seed, &limit));
+    }
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn writes_to_stderr() {
+    if log().is_none() {
+        return;
+    }
+    let (mut is_blocked, mut is_gone) = (false, false);
+    let lines = numbered(0..10_000);
+    let (mut sink, mut taken) = (StderrSink::new(), 0);
+    while taken < lines.len() && !is_gone {
+        match sink.write(&lines.as_bytes()[taken..]) {
+            Ok(more) => taken += more,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                if !std::mem::replace(&mut is_blocked, true) {
+                    say("blocked");
+                }
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+                is_gone = true;
+                say("reader is gone");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn writes_to_stdout() {
+    if log().is_some() {
+        say("");
+        write_all(&mut StdoutSink::new(), numbered(0..1_000).as_bytes(), |_| {});
+    }
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn writes_to_dev_stdout() {
+    if log().is_some() {
+        say("");
+        let mut sink = FileSink::builder("/dev/stdout").open().unwrap();
+        write_all(&mut sink, numbered(0..1_000).as_bytes(), |_| {});
+    }
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn cannot_rotate() {
+    let Some(path) = log() else { return };
+    let sink = FileSink::builder(path).rotate_at_bytes(10).keep(1).open().unwrap();
+    let log = LogService::builder().format(Bare).start(sink).unwrap();
+    for _ in 0..20 {
+        log.say(Level::Info, "", format_args!("line")).unwrap();
+        log.flush(Durability::System, LONG).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "a process of its own"]
+fn reopens() {
+    let Some(path) = log() else { return };
+    let hooks = ShutdownHooks::builder().install().unwrap();
+    let log = LogService::builder().format(Bare).start(FileSink::builder(path).open().unwrap()).unwrap();
+    log.reopen_on_hangup().unwrap();
+    log.stop_at_shutdown(&hooks).unwrap();
+    let handle = log.handle();
+    hooks
+        .add("last words", move |_| {
+            handle.say(Level::Info, "", format_args!("end")).unwrap();
+            say("hook ran");
+        })
+        .unwrap();
+    log.say(Level::Info, "", format_args!("begin")).unwrap();
+    log.flush(Durability::Disk, LONG).unwrap();
+    say("ready");
+    loop {
+        std::thread::park();
+    }
+}

@@ -1,0 +1,119 @@
+//! A log file that is rotated.
+
+use crate::place::{Place, line, write, write_all};
+use logservice::Sink;
+use logservice::sink::FileSink;
+use std::fs;
+
+fn rotated(place: &Place, bytes: u64, keep: usize) -> FileSink {
+    FileSink::builder(&place.log).rotate_at_bytes(bytes).keep(keep).open().unwrap()
+}
+
+fn texts<const N: usize>(place: &Place, names: [&str; N]) -> [String; N] {
+    names.map(|name| place.text(name))
+}
+
+#[test]
+fn a_file_is_as_large_as_it_may_be_and_no_larger() {
+    let place = Place::new();
+    let mut sink = rotated(&place, 8, 9);
+    write(&mut sink, "aaa\nbbb\nccc\nddd\ne\n"); // one call, three files
+    assert_eq!(texts(&place, ["app.log.2", "app.log.1", "app.log"]), ["aaa\nbbb\n", "ccc\nddd\n", "e\n"]);
+    write(&mut sink, "ff\n");
+    write(&mut sink, "gg\n"); // two, five, eight: fits
+    write(&mut sink, "h\n");
+    assert_eq!(texts(&place, ["app.log.1", "app.log"]), ["e\nff\ngg\n", "h\n"]);
+    assert!(sink.warning().is_none());
+    sink.sync().unwrap();
+}
+
+#[test]
+fn a_line_that_is_longer_than_a_file_has_one_of_its_own() {
+    let place = Place::new();
+    let mut sink = rotated(&place, 8, 9);
+    write(&mut sink, "a\n123456789\nb\nc\n");
+    assert_eq!(texts(&place, ["app.log.2", "app.log.1", "app.log"]), ["a\n", "123456789\n", "b\nc\n"]);
+    write(&mut sink, "123456789\n123456789\n");
+    assert_eq!(
+        texts(&place, ["app.log.2", "app.log.1", "app.log"]),
+        ["b\nc\n", "123456789\n", "123456789\n"]
+    );
+}
+
+#[test]
+fn no_more_files_are_kept_than_were_asked_for() {
+    let place = Place::new();
+    let mut sink = rotated(&place, 2, 3);
+    write(&mut sink, "a\nb\nc\nd\ne\nf\n");
+    assert_eq!(
+        texts(&place, ["app.log.3", "app.log.2", "app.log.1", "app.log"]),
+        ["c\n", "d\n", "e\n", "f\n"]
+    );
+    assert_eq!(place.names(), ["app.log", "app.log.1", "app.log.2", "app.log.3", "app.log.lock"]);
+    // A number that is free is taken before a file is removed.
+    fs::remove_file(place.path("app.log.2")).unwrap();
+    write(&mut sink, "g\n");
+    assert_eq!(
+        texts(&place, ["app.log.3", "app.log.2", "app.log.1", "app.log"]),
+        ["c\n", "e\n", "f\n", "g\n"]
+    );
+}
+
+#[test]
+fn a_file_that_an_earlier_process_has_filled_is_rotated_and_its_last_line_not_ended() {
+    let place = Place::new();
+    fs::write(&place.log, "aaa\nbb").unwrap();
+    write(&mut rotated(&place, 6, 3), "c\n");
+    assert_eq!(texts(&place, ["app.log.1", "app.log"]), ["aaa\nbb", "c\n"]);
+}
+
+#[test]
+fn a_rotation_that_fails_is_told_once_and_made_good_later() {
+    let place = Place::new();
+    let mut sink = rotated(&place, 4, 1);
+    fs::create_dir(place.path("app.log.1")).unwrap(); // a file cannot take the place of a folder
+    write(&mut sink, "a\nb\nc\nd\n");
+    let warning = sink.warning().unwrap();
+    assert!(
+        warning.contains("is not rotated: cannot rename") && warning.contains("app.log.1: Is a dir"),
+        "{warning}"
+    );
+    write(&mut sink, "e\n");
+    assert_eq!(sink.warning(), None);
+    assert_eq!(place.text("app.log"), "a\nb\nc\nd\ne\n");
+    fs::remove_dir(place.path("app.log.1")).unwrap();
+    write(&mut sink, "f\n");
+    assert_eq!(texts(&place, ["app.log.1", "app.log"]), ["a\nb\nc\nd\ne\n", "f\n"]);
+    fs::remove_file(place.path("app.log.1")).unwrap();
+    fs::create_dir(place.path("app.log.1")).unwrap();
+    write(&mut sink, "g\nh\n");
+    assert!(sink.warning().is_some()); // another failure
+    assert_eq!(place.text("app.log"), "f\ng\nh\n");
+}
+
+#[test]
+fn a_file_that_somebody_else_has_moved_is_not_rotated_and_neither_is_the_one_he_made() {
+    let place = Place::new();
+    let mut sink = rotated(&place, 4, 3);
+    write(&mut sink, "a\nb\n");
+    fs::rename(&place.log, place.path("moved")).unwrap();
+    fs::write(&place.log, "x\n").unwrap();
+    write(&mut sink, "c\n");
+    assert_eq!(texts(&place, ["moved", "app.log.1", "app.log"]), ["a\nb\n", "", "x\nc\n"]);
+}
+
+#[test]
+fn every_line_is_in_one_of_the_files_once_and_in_order() {
+    let place = Place::new();
+    let mut sink = rotated(&place, 1_000, 1_000);
+    for batch in 0..200 {
+        let lines: String = (batch * 10..batch * 10 + 10).map(line).collect();
+        write_all(&mut sink, lines.as_bytes(), |error| panic!("{error}"));
+    }
+    sink.sync().unwrap();
+    let files = place.names().len() - 2;
+    let mut all: String = (1..=files).rev().map(|number| place.text(&format!("app.log.{number}"))).collect();
+    assert!(files > 90, "{files}");
+    all += &place.text("app.log");
+    assert!(all == (0..2_000).map(line).collect::<String>());
+}
