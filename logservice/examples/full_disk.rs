@@ -19,13 +19,13 @@ use std::time::Duration;
 struct Disk {
     full: Arc<AtomicBool>,
     asked: mpsc::Sender<()>,
-    disk: MemorySink,
+    memory: MemorySink,
 }
 
 impl Sink for Disk {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         let _ = self.asked.send(());
-        if self.full.load(Relaxed) { Err(ErrorKind::StorageFull.into()) } else { self.disk.write(lines) }
+        if self.full.load(Relaxed) { Err(ErrorKind::StorageFull.into()) } else { self.memory.write(lines) }
     }
 
     fn name(&self) -> String {
@@ -34,8 +34,8 @@ impl Sink for Disk {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (full, disk) = (Arc::new(AtomicBool::new(true)), MemorySink::new());
-    let written = disk.lines();
+    let (full, memory) = (Arc::new(AtomicBool::new(true)), MemorySink::new());
+    let written = memory.lines();
     let (asked, was_asked) = mpsc::channel();
     // ANCHOR: policy
     let log = LogService::builder()
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
         .capacity(64) // of 16 lines at most, so that it is soon full
         .longest_line(64)
-        .start(Disk { full: Arc::clone(&full), asked, disk })?;
+        .start(Disk { full: Arc::clone(&full), asked, memory })?;
     let say = |level, what: &str, number| {
         let result = log.say(level, "full_disk", format_args!("{what} {number}"));
         println!(

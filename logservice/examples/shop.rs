@@ -1,4 +1,5 @@
-//! A program that keeps a log: a file that is rotated, policies, hooks, and a flush before something is promised to a customer.
+//! A program that keeps a log: a file that is rotated, both facades, levels that change while it runs, hooks, and a flush before
+//! something is promised to a customer.
 //!
 //! ```sh
 //! cargo run -p logservice --example shop
@@ -8,10 +9,10 @@
 
 use executor::shutdown_hooks::ShutdownHooks;
 use logservice::sink::FileSink;
-use logservice::{Durability, Level, LogService, Overflow};
+use logservice::{Durability, Level, Levels, LogService, Overflow, facade};
 use std::error::Error;
-use std::fs;
 use std::time::Duration;
+use std::{fs, thread};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -19,20 +20,28 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // ANCHOR: start
     let shutdown = ShutdownHooks::builder().install()?;
-    let log = LogService::builder()
+    let service = LogService::builder()
         .overflow(Level::Debug, Overflow::DropOldest) // nobody waits for these
         .overflow(Level::Trace, Overflow::DropOldest)
         .start(FileSink::builder(&path).rotate_at_bytes(100_000_000).keep(14).open()?)?;
-    log.stop_at_shutdown(&shutdown)?; // registered first, so it runs last
+    service.stop_at_shutdown(&shutdown)?; // first, so that it runs last
     #[cfg(unix)]
-    log.reopen_on_hangup()?; // for `logrotate`
+    service.reopen_on_hangup()?; // for `logrotate`
+    let levels = Levels::from_env("info")?;
+    facade::install(&service, &levels)?;
+    facade::log_panics(service.handle());
     // ANCHOR_END: start
 
     // ANCHOR: use
-    let customer = "Ada\nERROR shop: all is lost"; // what a customer has typed
-    log.say(Level::Debug, "shop", format_args!("looks for a book"))?;
-    log.say(Level::Info, "shop", format_args!("{customer} orders 3 books"))?;
-    log.flush(Durability::Disk, Duration::from_secs(10))?; // only now the customer is told
+    log::info!(books = 3; "catalogue read");
+    let order = tracing::info_span!("order", id = 7).entered();
+    tracing::debug!("nobody sees this");
+    levels.set("info,shop=debug")?; // an operator is curious
+    tracing::debug!(shelf = "B4", "picked");
+    let _ = thread::spawn(|| panic!("the printer is on fire")).join();
+    tracing::info!("accepted");
+    service.flush(Durability::Disk, Duration::from_secs(10))?; // only now the customer is told
+    drop(order);
     // ANCHOR_END: use
 
     print!("{}", fs::read_to_string(&path)?);

@@ -75,15 +75,12 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let svg = args.svg.as_ref().map(|path| File::create(path).with_context(|| path.display().to_string()));
     let svg = svg.transpose()?; // now, not after a minute of measuring
     let interrupt = Interrupt::on_signal()?;
-    let runs = match target {
-        Some(target) => {
-            servers::show_diagnostics();
-            measure_one(&plan, &target, &interrupt)?
-        }
-        None => {
-            let _log = Log::begin(workspace, "stages");
-            compare(workspace, args, &plan, &interrupt)?
-        }
+    let runs = if let Some(target) = target {
+        servers::show_diagnostics();
+        measure_one(&plan, &target, &interrupt)?
+    } else {
+        let _log = Log::begin(workspace, "stages");
+        compare(workspace, args, &plan, &interrupt)?
     };
     let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };

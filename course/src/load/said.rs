@@ -59,7 +59,7 @@ pub(crate) fn read(stage: &str, stderr: impl Read) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fmt::Debug;
+    use std::fmt::{Debug, Write};
     use std::sync::{Arc, Mutex};
     use tracing::field::{Field, Visit};
     use tracing::{Event, Subscriber, subscriber};
@@ -72,7 +72,7 @@ mod tests {
 
     impl Visit for Shown<'_> {
         fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
-            self.0.push_str(&format!("{value:?} "));
+            write!(self.0, "{value:?} ").expect("a String takes everything");
         }
     }
 

@@ -11,10 +11,8 @@
 //! without. A program that runs beside another one has a file of its own (`stages-2.log`). Lines for which there is no room
 //! are dropped and counted, so no thread that logs waits for the disk.
 
-mod layer;
-
 use crate::workspace::Workspace;
-use layer::ToService;
+use logservice::facade::LogLayer;
 use logservice::format::Human;
 use logservice::sink::FileSink;
 use logservice::{Builder, LogService, Overflow};
@@ -53,7 +51,7 @@ impl Log {
         tell_of_panics();
         match start(&workspace.target().join("course/log"), name) {
             Ok(service) => {
-                let in_file = ToService(service.handle()).with_filter(MOST);
+                let in_file = LogLayer::new(service.handle()).with_filter(MOST);
                 let both = tracing_subscriber::registry().with(in_file).with(on_stderr(AccessLog::Quiet));
                 let _ = both.try_init();
                 Log(Some(service))
@@ -119,15 +117,15 @@ mod tests {
 
     #[test]
     fn a_flood_does_not_wait_for_a_disk_that_is_stuck_and_what_is_dropped_is_counted() {
-        const FLOOD: u64 = 100_000;
+        const FLOOD: u32 = 100_000;
         let (open, gate) = mpsc::channel();
         let service = settings().start(Stuck(gate)).unwrap();
-        let registry = tracing_subscriber::registry().with(ToService(service.handle()));
-        let said = "what a stage says when it has much to say\n".repeat(FLOOD as usize);
+        let registry = tracing_subscriber::registry().with(LogLayer::new(service.handle()));
+        let said = "what a stage says when it has much to say\n".repeat(FLOOD.try_into().unwrap());
         // Nobody opens the gate before this has come back.
         tracing::subscriber::with_default(registry, || crate::load::said_by("flood", said.as_bytes()));
         let counts = service.counts();
-        assert!(counts.dropped > 0 && counts.accepted + counts.dropped == FLOOD, "{counts:?}");
+        assert!(counts.dropped > 0 && counts.accepted + counts.dropped == u64::from(FLOOD), "{counts:?}");
         drop(open);
     }
 
