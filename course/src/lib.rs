@@ -10,10 +10,11 @@
 //!
 //! [`load`] is for a reader who has started one of the servers and wants to see it work.
 //! [`exercises`] is for those who have read a page and want to know whether they have understood it.
-//! [`cli`] is what can be typed. Every error is a sentence that says what to do next.
+//! [`log`] is the file in which one finds afterwards what happened. [`cli`] is what can be typed. Every error is a sentence that says what to do next.
 
 pub mod cli;
 pub mod workspace;
+mod log;
 #[cfg(feature = "book")]
 pub mod copy;
 #[cfg(feature = "book")]

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 const COULD_NOT_CHECK: u8 = 3;
 
 fn main() -> ExitCode {
-    servers::show_diagnostics();
+    servers::diagnostics::tell_of_panics();
     let course = Course::parse();
     let is_check = matches!(course.command, Some(Command::Check { .. }));
     match run(course) {
@@ -52,10 +52,14 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
     if ascii {
         only_ascii();
     }
+    // Those two have a subscriber of their own, with a log in a file.
+    if !matches!(command, Command::Serve(_) | Command::Load(_)) {
+        servers::show_diagnostics();
+    }
     let learner = || Learner::new(workspace.clone());
     match command {
         Command::Serve(Serve { addr, hosts, threads }) => {
-            serve::serve(&book::build(workspace)?, addr, &hosts, threads).map(|()| true)
+            serve::serve(workspace, addr, &hosts, threads).map(|()| true)
         }
         Command::Load(args) => load::run(workspace, &args).map(|()| true),
         Command::Next => Ok(learner()?.next()),

@@ -4,6 +4,9 @@
 //! pool. What is added here is an end. A signal cancels `stop`, which ends the loop; then the pool is shut
 //! down, which lets it finish what it has accepted, and the process waits for that.
 
+use crate::book;
+use crate::log::Log;
+use crate::workspace::Workspace;
 use anyhow::{Context, anyhow, bail};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
 use servers::{AccessLog, Files, HostArgs, Hosts, Limits, Listener, Server, Site, pool_stats};
@@ -27,26 +30,28 @@ const INTERRUPTED: i32 = 130;
 /// How often a server that waits for its last requests looks whether it should say so again.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Serves the files under `root` until the first Ctrl-C (or SIGTERM), then finishes the requests in
+/// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
 /// progress. A second one ends the process at once.
 ///
 /// Listens on `addr`, or else on the first port from 8000 that is free, and prints the address on standard
 /// output once it answers there.
 ///
 /// # Errors
-/// If no such address can be listened on, or the files cannot be read.
+/// If the book cannot be built, no such address can be listened on, or the files cannot be read.
 pub fn serve(
-    root: &Path,
+    workspace: &Workspace,
     addr: Option<SocketAddr>,
     hosts: &HostArgs,
     threads: NonZeroUsize,
 ) -> anyhow::Result<()> {
+    let log = Log::begin(workspace, "course");
+    let root = book::build(workspace)?;
     let listener = addr.map_or_else(listen_on_free_port, listen_on)?;
     let stop = CancelToken::new();
     stop_on_signal(&stop)?;
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads.get()));
     let hosts = hosts.on(listener.local_addr().ip());
-    let server = Arc::new(server(root, hosts, &pool, &stop)?);
+    let server = Arc::new(server(&root, hosts, &pool, &stop, log.of_answers())?);
     announce(listener.local_addr());
 
     for connection in listener.incoming_until(&stop) {
@@ -65,6 +70,7 @@ fn server(
     hosts: Hosts,
     pool: &Arc<ThreadPoolExecutor>,
     stop: &CancelToken,
+    log: AccessLog,
 ) -> anyhow::Result<Server> {
     let files = Files::below(root).with_context(|| format!("cannot serve {}", root.display()))?;
     let measured = Arc::clone(pool);
@@ -73,7 +79,7 @@ fn server(
     // A browser keeps its connections open. They would hold their threads while others wait for one, and the
     // whole process when it should end.
     let may_stay = move || pool.stats().backlog() == 0;
-    Ok(Server::new(site, Limits::default(), AccessLog::Quiet).keep_alive_while(may_stay).until(stop))
+    Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
 }
 
 fn listen_on(addr: SocketAddr) -> anyhow::Result<Listener> {

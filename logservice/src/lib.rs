@@ -3,7 +3,7 @@
 
 /// What the modules on the way to a model checker have of std; the package in `logservice/model` has another one.
 mod door {
-    pub(crate) use std::{sync, time};
+    pub(crate) use std::{sync, thread, time};
 }
 
 mod short;

@@ -109,10 +109,10 @@ impl ServerArgs {
         Ok(site.with_panic().answering_for(self.hosts.on(self.addr.ip())))
     }
 
-    /// Where answers are logged. From now on, the diagnostic events that `RUST_LOG` asks for are shown, too.
+    /// Whether answers are logged. [`show_diagnostics`] has them written to stderr, with what `RUST_LOG` asks for.
     pub fn log(&self) -> AccessLog {
         show_diagnostics();
-        if self.quiet { AccessLog::Quiet } else { AccessLog::Stderr }
+        if self.quiet { AccessLog::Quiet } else { AccessLog::Events }
     }
 }
 

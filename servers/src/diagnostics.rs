@@ -1,55 +1,177 @@
+//! What the operator is told, and where it goes.
+//!
+//! The library says everything through the `tracing` facade. Who uses it decides by the subscriber what becomes of it:
+//!
+//! | target | level | event |
+//! |---|---|---|
+//! | [`ACCESS`] | info | an answer; the page of [`AccessLog`] names the fields |
+//! | [`REPORTS`] | warn | what went wrong without stopping the server; and what a stage waits for while it stops |
+//! | [`REPORTS`] | error | a panic |
+//!
+//! The stages install the subscriber of [`show_diagnostics`]. It writes to stderr and no thread waits for that (see
+//! `stderr.rs`): an answer is the line that web servers have, a report is its text and nothing else.
+
+use crate::access_log::{ACCESS, AccessLog};
 use crate::stderr::{Lines, write_line};
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::env;
-use std::fmt::Display;
+use std::fmt::{Debug, Display, Write};
 use std::panic::{self, PanicHookInfo};
 use std::thread;
-
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Subscriber, dispatcher, error, warn};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt;
+use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::prelude::*;
+use tracing_subscriber::registry::LookupSpan;
 
-/// Tells the operator, on stderr, what went wrong without stopping the server.
+/// The target of reports and panics.
+pub const REPORTS: &str = "servers";
+
+/// Tells the operator what went wrong without stopping the server: an event of level warn and target [`REPORTS`].
 ///
-/// Unlike `eprintln!` it survives a closed stderr, and does not wait when nothing reads what is written there: the line
-/// is dropped then, and counted.
+/// Without a subscriber it is a line on stderr, so that it is not lost. Unlike `eprintln!` that survives a closed stderr,
+/// and does not wait when nothing reads what is written there: the line is dropped then, and counted.
 pub fn report(what: impl Display) {
-    write_line(&format!("{what}\n"));
+    if dispatcher::has_been_set() {
+        warn!(target: REPORTS, "{what}");
+    } else {
+        write_line(&format!("{what}\n"));
+    }
 }
 
-/// Shows on stderr the diagnostic events that the variable `RUST_LOG` asks for, and none if it is not set. With
-/// `RUST_LOG=executor=debug` they tell of every thread that a pool starts. From now on, panics are told of by
-/// [`report`], too.
+/// Installs the subscriber of the stages, which is [`on_stderr`] alone. From now on, panics are told of as reports are.
 ///
-/// A value that makes no sense is reported and shows nothing. What was once begun cannot be changed.
+/// What was once begun cannot be changed: if there is a subscriber, it stays.
 pub fn show_diagnostics() {
+    tell_of_panics();
+    let _ = tracing_subscriber::registry().with(on_stderr(AccessLog::Events)).try_init();
+}
+
+/// From now on, panics are events of level error and target [`REPORTS`], or lines on stderr if there is no subscriber. The
+/// standard library's own hook would wait for room on stderr.
+pub fn tell_of_panics() {
     panic::set_hook(Box::new(tell_of_panic));
+}
+
+/// The layer that writes answers and reports to stderr; answers only if `answers` are wanted there.
+///
+/// It shows the diagnostic events that the variable `RUST_LOG` asks for, too, and none if that is not set. With
+/// `RUST_LOG=executor=debug` they tell of every thread that a pool starts. A value that makes no sense is reported and
+/// shows nothing.
+pub fn on_stderr<S>(answers: AccessLog) -> impl Layer<S> + Send + Sync + 'static
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    let of_answers = if answers == AccessLog::Quiet { LevelFilter::OFF } else { LevelFilter::INFO };
+    let ours = Targets::new().with_target(REPORTS, LevelFilter::INFO).with_target(ACCESS, of_answers);
+    // A list, since `and_then` gives the maximum level of the second layer for that of both (tracing-subscriber 0.3.23).
+    let mut layers = vec![Plain.with_filter(ours).boxed()];
+    if let Some(wanted) = asked_for() {
+        // Without a word about errors of its own, because it would panic when stderr is closed.
+        let lines = fmt::layer().with_writer(|| Lines).with_ansi(false).log_internal_errors(false);
+        layers.push(lines.with_filter(wanted).boxed());
+    }
+    layers
+}
+
+/// What `RUST_LOG` asks for, without what is shown anyway.
+fn asked_for() -> Option<Targets> {
     let wanted = env::var("RUST_LOG").unwrap_or_default();
     if wanted.is_empty() {
-        return;
+        return None;
     }
     match wanted.parse::<Targets>() {
         Ok(wanted) => {
-            // Without a word about errors of its own, because it would panic when stderr is closed.
-            let lines = fmt::layer().with_writer(|| Lines).with_ansi(false).log_internal_errors(false);
-            let _ = tracing_subscriber::registry().with(lines.with_filter(wanted)).try_init();
+            Some(wanted.with_target(REPORTS, LevelFilter::OFF).with_target(ACCESS, LevelFilter::OFF))
         }
         Err(error) => {
             report(format_args!("RUST_LOG={wanted} is ignored ({error}); try for instance executor=debug"));
+            None
         }
     }
 }
 
-/// Says what the standard library's own hook says. That one waits for room on stderr, with the thread that panicked.
+/// Writes answers and reports as plain lines.
+struct Plain;
+
+impl<S: Subscriber> Layer<S> for Plain {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut line = String::with_capacity(256);
+        if event.metadata().target() == ACCESS {
+            event.record(&mut AnswerLine(&mut line));
+        } else {
+            event.record(&mut Message(&mut line));
+        }
+        line.push('\n');
+        write_line(&line);
+    }
+}
+
+/// The line of an answer. The fields come in the order of the event, which is that of the line.
+struct AnswerLine<'a>(&'a mut String);
+
+impl AnswerLine<'_> {
+    fn push(&mut self, text: std::fmt::Arguments<'_>) {
+        let _ = self.0.write_fmt(text); // to a `String` it cannot fail
+    }
+}
+
+impl Visit for AnswerLine<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "client" {
+            self.push(format_args!("{value:?}"));
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "time" => self.push(format_args!(" [{value}]")),
+            "request" => self.push(format_args!(" \"{value}\"")),
+            _ => self.push(format_args!(" {value}")),
+        }
+    }
+
+    fn record_u64(&mut self, _: &Field, value: u64) {
+        self.push(format_args!(" {value}"));
+    }
+
+    fn record_f64(&mut self, _: &Field, value: f64) {
+        self.push(format_args!(" {value:.1}ms"));
+    }
+
+    fn record_bool(&mut self, _: &Field, is_cut: bool) {
+        self.0.push_str(if is_cut { " cut off" } else { "" });
+    }
+}
+
+/// The text of a report.
+struct Message<'a>(&'a mut String);
+
+impl Visit for Message<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            let _ = write!(self.0, "{value:?}"); // to a `String` it cannot fail
+        }
+    }
+}
+
+/// Says what the standard library's own hook says.
 fn tell_of_panic(info: &PanicHookInfo<'_>) {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");
     let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
     let message = info.payload_as_str().unwrap_or("something that is no text");
     let backtrace = Backtrace::capture();
+    let mut text = format!("thread '{name}' panicked{place}:\n{message}");
     if backtrace.status() == BacktraceStatus::Captured {
-        report(format_args!("thread '{name}' panicked{place}:\n{message}\n{backtrace}"));
+        text = format!("{text}\n{backtrace}");
+    }
+    if dispatcher::has_been_set() {
+        error!(target: REPORTS, "{text}");
     } else {
-        report(format_args!("thread '{name}' panicked{place}:\n{message}"));
+        write_line(&format!("{text}\n"));
     }
 }

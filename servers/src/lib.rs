@@ -41,9 +41,9 @@ pub mod limits;
 pub use limits::Limits;
 
 mod access_log;
-pub use access_log::AccessLog;
+pub use access_log::{ACCESS, AccessLog};
 
-mod diagnostics;
+pub mod diagnostics;
 pub use diagnostics::{report, show_diagnostics};
 
 mod stderr;

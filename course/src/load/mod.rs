@@ -28,6 +28,7 @@ mod optimised;
 mod progress;
 mod report;
 mod rude;
+mod said;
 mod schedule;
 mod session;
 mod stage;
@@ -37,7 +38,10 @@ mod text;
 
 pub use args::LoadArgs;
 pub use optimised::AS_BUILT;
+#[cfg(test)]
+pub(crate) use said::read as said_by;
 
+use crate::log::Log;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use args::Plan;
@@ -72,8 +76,14 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let svg = svg.transpose()?; // now, not after a minute of measuring
     let interrupt = Interrupt::on_signal()?;
     let runs = match target {
-        Some(target) => measure_one(&plan, &target, &interrupt)?,
-        None => compare(workspace, args, &plan, &interrupt)?,
+        Some(target) => {
+            servers::show_diagnostics();
+            measure_one(&plan, &target, &interrupt)?
+        }
+        None => {
+            let _log = Log::begin(workspace, "stages");
+            compare(workspace, args, &plan, &interrupt)?
+        }
     };
     let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };

@@ -1,6 +1,7 @@
 //! A stage of the course as a process of ours: built, started on a free port, and ended when it is dropped.
 
 use super::Interrupt;
+use super::said::{STAGE, Said};
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use executor::Registration;
@@ -16,16 +17,16 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
+use tracing::{info, warn};
 
 /// How long a stage may take to say where it listens.
 const START: Duration = Duration::from_secs(10);
 
-/// How much of what a stage complains of is kept.
-const COMPLAINTS: u64 = 4096;
-
 pub(crate) struct Stage {
     pub(crate) addr: SocketAddr,
     child: Running,
+    said: Said,
+    name: String,
     _killed_by_second_signal: Registration,
 }
 
@@ -105,11 +106,16 @@ impl Stage {
             command.arg("--threads").arg(threads.to_string());
         }
         command.args(flags);
-        Self::start_command(&mut command, &binary, interrupt)
+        Self::start_command(name, &mut command, &binary, interrupt)
             .with_context(|| format!("cannot start the stage {name}"))
     }
 
-    fn start_command(command: &mut Command, binary: &Path, interrupt: &Interrupt) -> anyhow::Result<Stage> {
+    fn start_command(
+        name: &str,
+        command: &mut Command,
+        binary: &Path,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Stage> {
         own_group(command);
         let mut child = command
             .stdin(Stdio::null())
@@ -122,29 +128,28 @@ impl Stage {
         let killed = child.clone();
         let killed_by_second_signal = interrupt.at_once.on_cancel(move || killed.kill());
 
-        let complaints = thread::spawn(move || read_some(stderr));
+        let said = Said::by(name, stderr.expect("it was asked to be a pipe"));
         let (tell, told) = mpsc::channel();
         thread::spawn(move || first_line(stdout, &tell));
         let Ok(line) = told.recv_timeout(START) else {
             child.kill();
-            let said = complaints.join().unwrap_or_default();
-            bail!("it did not say where it listens within {START:?}; it said: {}", said.trim());
+            bail!("it did not say where it listens within {START:?}; it said: {}", said.beginning().trim());
         };
         let Some(addr) = announced(&line) else {
             child.kill();
+            said.beginning(); // for the log
             bail!("it did not say where it listens, but: {}", line.trim_end());
         };
-        Ok(Stage { addr, child, _killed_by_second_signal: killed_by_second_signal })
+        info!(target: STAGE, stage = name, process = child.lock().id(), "listens on {addr}");
+        let name = name.to_owned();
+        Ok(Stage { addr, child, said, name, _killed_by_second_signal: killed_by_second_signal })
     }
 
     /// How it ended, if nobody asked it to.
     pub(crate) fn died(&self) -> Option<String> {
-        self.child
-            .lock()
-            .try_wait()
-            .ok()
-            .flatten()
-            .map(|status| format!("the stage ended by itself ({status})"))
+        let status = self.child.lock().try_wait().ok().flatten()?;
+        warn!(target: STAGE, stage = self.name, "ended by itself: {status}");
+        Some(format!("the stage ended by itself ({status})"))
     }
 
     /// How much processor time it has used, where the system tells.
@@ -159,8 +164,10 @@ impl Stage {
 }
 
 impl Drop for Stage {
+    /// Its last words are for the log.
     fn drop(&mut self) {
         self.child.kill();
+        self.said.beginning();
     }
 }
 
@@ -202,15 +209,6 @@ fn first_line(stdout: Option<impl Read>, tell: &mpsc::Sender<String>) {
         let _ = tell.send(line);
     }
     drain(stdout);
-}
-
-/// The begin of what it complains of. The rest is read, too: nobody should have to wait for a full pipe.
-fn read_some(stderr: Option<impl Read>) -> String {
-    let mut stderr = stderr.expect("it was asked to be a pipe");
-    let mut said = Vec::new();
-    let _ = (&mut stderr).take(COMPLAINTS).read_to_end(&mut said);
-    drain(stderr);
-    String::from_utf8_lossy(&said).into_owned()
 }
 
 fn drain(mut from: impl Read) {

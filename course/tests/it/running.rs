@@ -108,6 +108,18 @@ impl Running {
         }
     }
 
+    /// Waits until this is in the file.
+    pub(crate) fn wait_for_file(&self, path: &str, words: &str) {
+        let path = self.project.path(path);
+        let look = || std::fs::read_to_string(&path).is_ok_and(|text| text.contains(words)).then_some(());
+        within_deadline(look, words);
+    }
+
+    /// What it has said on standard error so far.
+    pub(crate) fn said(&self) -> impl Iterator<Item = String> {
+        self.stderr.try_iter()
+    }
+
     #[cfg(unix)]
     pub(crate) fn wait(&mut self) -> ExitStatus {
         within_deadline(|| self.child.try_wait().unwrap(), "the end of the process")
@@ -134,7 +146,6 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
 }
 
 /// Looks again and again. Nothing tells us when another process has got somewhere.
-#[cfg(unix)]
 fn within_deadline<T>(mut look: impl FnMut() -> Option<T>, what: &str) -> T {
     let until = Instant::now() + DEADLINE;
     while Instant::now() < until {

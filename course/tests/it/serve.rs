@@ -20,6 +20,14 @@ fn the_printed_address_serves_the_book() {
     assert!(course.get("/panic").starts_with("HTTP/1.1 404 "), "that is for the stages");
 }
 
+#[test]
+fn answers_are_in_the_log_and_not_on_the_terminal() {
+    let course = Running::start(Project::new(), &["--addr", "127.0.0.1:0"]);
+    assert!(course.get("/second.html?logged").starts_with("HTTP/1.1 200 "));
+    course.wait_for_file("target/course/log/course.log", "GET /second.html?logged HTTP/1.1");
+    assert!(!course.said().any(|line| line.contains("/second.html")));
+}
+
 /// The address of a file whose name mdBook has given a hash, as a page refers to it.
 fn linked(page: &str, start: &str, end: &str) -> String {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start} in {page}"));

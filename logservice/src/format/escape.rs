@@ -47,6 +47,11 @@ impl Escapes {
         }
     }
 
+    /// Whether anything in it has to be escaped.
+    pub(super) fn are_needed(self, text: &str) -> bool {
+        self.suspicious(text.as_bytes()).is_some_and(|at| !text[at..].chars().all(|c| self.harmless(c)))
+    }
+
     /// Where the first byte stands that a forbidden character can begin with.
     #[inline]
     fn suspicious(self, bytes: &[u8]) -> Option<usize> {

@@ -73,6 +73,11 @@ impl<'a> Line<'a> {
 
     /// A text from outside.
     pub(super) fn escaped(&mut self, escapes: Escapes, text: &str) {
+        if escapes.are_needed(text) { self.in_pieces(escapes, text) } else { self.text(text) }
+    }
+
+    #[cold]
+    fn in_pieces(&mut self, escapes: Escapes, text: &str) {
         escapes.pieces(text, |piece| match piece {
             Piece::Run(text) => self.text(text),
             Piece::Escape(text) => self.whole(text),
@@ -81,11 +86,14 @@ impl<'a> Line<'a> {
 
     /// Something from outside that can be shown.
     pub(super) fn show(&mut self, escapes: Escapes, what: Arguments<'_>) {
-        match what.as_str() {
-            Some(text) => self.escaped(escapes, text),
-            // Whoever refuses to be shown has what it wrote until then in the line.
-            None => drop(Shown { line: self, escapes }.write_fmt(what)),
+        if let Some(text) = what.as_str() {
+            return self.escaped(escapes, text);
         }
+        let unescaped = Some(self.place());
+        let mut shown = Shown { line: self, escapes, unescaped };
+        // Whoever refuses to be shown has what it wrote until then in the line.
+        let _ = shown.write_fmt(what);
+        shown.escape();
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -155,15 +163,60 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Escapes what is shown piece by piece.
+/// What is shown comes in pieces, most of them short. They are appended as they are, and looked at when all are there.
 struct Shown<'l, 'a> {
     line: &'l mut Line<'a>,
     escapes: Escapes,
+    /// Since which place nothing has been looked at. Once there is no room, each piece is looked at as it comes.
+    unescaped: Option<usize>,
+}
+
+impl Shown<'_, '_> {
+    fn escape(&mut self) {
+        if let Some(place) = self.unescaped.take()
+            && self.escapes.are_needed(self.line.since(place))
+        {
+            let text = self.line.out.split_off(place);
+            self.line.escaped(self.escapes, &text);
+        }
+    }
 }
 
 impl Write for Shown<'_, '_> {
+    #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.line.escaped(self.escapes, text);
+        let Shown { line, unescaped, .. } = self;
+        if unescaped.is_some() && text.len() <= line.room() {
+            line.out.push_str(text);
+        } else {
+            self.escape();
+            self.line.escaped(self.escapes, text);
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever its length, and whether there is something to escape, in the first pieces or in the last ones.
+    #[test]
+    fn what_is_shown_in_pieces_is_as_each_piece_would_be() {
+        for pieces in
+            [["a", "bc", "def–"], ["a\n", "b\u{202e}", "c"], ["ab", "c–d", "\x1b[0m"], ["", "é", ""]]
+        {
+            for longest in 0..30 {
+                let (mut shown, mut escaped) = (String::from("before "), String::from("before "));
+                let mut line = Line::new(&mut shown, longest);
+                line.show(Escapes::Shown, format_args!("{}{}{}", pieces[0], pieces[1], pieces[2]));
+                let missing = line.missing();
+                let mut line = Line::new(&mut escaped, longest);
+                for piece in pieces {
+                    line.escaped(Escapes::Shown, piece);
+                }
+                assert_eq!((missing, &*shown), (line.missing(), &*escaped), "{pieces:?} in {longest}");
+            }
+        }
     }
 }

@@ -1,1 +1,100 @@
-//! The road to the service: each module a step, with the fault that the next one mends.
+//! The road to a log service that outlives its clients: each module a step, with the fault that a later one mends.
+//!
+//! Any number of clients hand lines to a log; one writer writes them. A good log makes five promises, each a function in
+//! [`properties`]:
+//!
+//! 1. *Accepted means written.* If `log` returned `Ok`, the line is written, once, before `stop` returns.
+//! 2. *Stop ends.* `stop` returns, whatever clients do at that moment, and also if some were cancelled.
+//! 3. *Nobody blocks for ever.* Each call of `log` returns, also that of a client that found the queue full.
+//! 4. *Order within a thread.* The lines of one client are written in the order in which it logged them.
+//! 5. *After stop a clear refusal.* `log` then returns at once, says why, and gives the line back.
+//!
+//! | step | how it ends | breaks |
+//! |---|---|---|
+//! | [`s1_no_stop`] | not at all: the writer is killed | 1, 3, 5 |
+//! | [`s2_racing_flag`] | a flag, looked at before each `put` | 1, 3 |
+//! | [`s3_wrong_lock`] | a count of reservations, under two locks | 1, 2, 3 |
+//! | [`s4_kept_reservation`] | the same under one lock; an interrupted client stays counted | 2 |
+//! | [`s5_reservations`] | the same; an interrupted client counts itself out | |
+//! | [`s6_executor_service`] | `close` of a pool with one thread | |
+//! | [`s7_cached_pool`] | a time limit for a cached pool | 1, 4 |
+//! | [`s8_poison_pill`] | a pill in the queue | 1, 3 |
+//! | [`s9_pill_and_gate`] | a pill in the queue, and nothing behind it | |
+//!
+//! [`table`] is the same table as data; tests and models require each cell of it, so a faulty step has to fail.
+//!
+//! The files name neither std nor a model but `door`, and are checked under both.
+
+mod paper;
+pub use paper::Paper;
+
+mod gaps;
+pub use gaps::Gaps;
+
+mod queue;
+mod reservations;
+mod writer_thread;
+
+pub mod s1_no_stop;
+pub mod s2_racing_flag;
+pub mod s3_wrong_lock;
+pub mod s4_kept_reservation;
+pub mod s5_reservations;
+pub mod s6_executor_service;
+pub mod s7_cached_pool;
+pub mod s8_poison_pill;
+pub mod s9_pill_and_gate;
+
+pub mod properties;
+pub mod table;
+
+use std::fmt;
+
+// ANCHOR: log
+/// A log: clients hand lines to it, on any number of threads, and it writes them on a [`Paper`].
+pub trait Log: Send + Sync + Sized + 'static {
+    /// Starts one whose queue has room for `capacity` lines, at least one. `gaps` is for steps that have a gap to show.
+    fn start(capacity: usize, paper: &Paper, gaps: &Gaps) -> Self;
+
+    /// Accepts a line. Waits while the queue is full.
+    fn log(&self, line: String) -> Result<(), Refused>;
+
+    /// Ends the log, and returns when it has ended.
+    fn stop(&self);
+}
+
+/// A line that was not accepted, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The line.
+    pub line: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a line was not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The log is stopped.
+    Stopped,
+    /// The task of the client was cancelled.
+    Interrupted,
+}
+// ANCHOR_END: log
+
+impl Refused {
+    fn stopped(line: String) -> Self {
+        Self { line, reason: Reason::Stopped }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.reason {
+            Reason::Stopped => "the log is stopped",
+            Reason::Interrupted => "the task was cancelled while it waited for room in the log",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}

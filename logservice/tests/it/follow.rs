@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A thread that follows, and what it finds. It ends when this is dropped.
 struct Follower {
@@ -76,7 +76,7 @@ fn a_file_that_does_not_exist_is_waited_for() {
     let place = Place::new();
     let follower = Follower::start(&place, |follow| follow.last(0));
     // Long enough for a look, most probably: then all lines are new.
-    assert!(follower.lines.recv_timeout(std::time::Duration::from_millis(50)).is_err());
+    assert!(follower.lines.recv_timeout(Duration::from_millis(50)).is_err());
     append(&place, "one\n");
     follower.assert_next(&["one"]);
 }
@@ -92,7 +92,7 @@ fn it_begins_with_the_last_lines() {
             (first..5_000).for_each(|number| assert_eq!(follower.next() + "\n", line(number)));
         } else {
             // Nothing to wait for: lines that are added now would be found only if they came after the beginning.
-            assert!(follower.lines.recv_timeout(std::time::Duration::from_millis(20)).is_err());
+            assert!(follower.lines.recv_timeout(Duration::from_millis(20)).is_err());
         }
     }
 }
@@ -120,6 +120,7 @@ fn a_file_that_was_moved_is_read_to_its_end_and_that_is_when_the_next_one_has_li
     let mut old = File::options().append(true).open(&place.log).unwrap();
     fs::rename(&place.log, place.path("moved")).unwrap();
     File::create(&place.log).unwrap(); // as `logrotate` does, before it tells the program
+    thread::sleep(Duration::from_millis(250)); // so long that it looks at the empty one, most probably
     old.write_all(b"two\n").unwrap();
     follower.assert_next(&["two"]);
     old.write_all(b"three\nfo").unwrap();

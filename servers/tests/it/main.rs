@@ -11,6 +11,8 @@ mod command_line;
 mod connections;
 #[cfg(unix)]
 mod event_loops;
+#[cfg(unix)]
+mod events;
 mod files;
 #[cfg(target_os = "linux")]
 mod floods;

@@ -1,10 +1,12 @@
 //! What a call costs whose level is off.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use tracing::subscriber::NoSubscriber;
 
 use crate::load::{Message, nanos};
+use crate::ours::logging_to;
 
 /// How many calls one measurement makes.
 pub(crate) const CALLS: u32 = 20_000_000;
@@ -37,13 +39,28 @@ impl log::Log for Deaf {
     fn flush(&self) {}
 }
 
-pub(crate) fn no_logger() -> anyhow::Result<u64> {
+pub(crate) fn no_logger(_: &Path) -> anyhow::Result<u64> {
     log::set_logger(&Deaf)?;
     log::set_max_level(log::LevelFilter::Info);
     Ok(by_log())
 }
 
-pub(crate) fn spdlog() -> anyhow::Result<u64> {
+pub(crate) fn ours(file: &Path) -> anyhow::Result<u64> {
+    let _service = logging_to(file, "info")?;
+    Ok(by_log())
+}
+
+pub(crate) fn ours_elsewhere(file: &Path) -> anyhow::Result<u64> {
+    let _service = logging_to(file, "info,elsewhere=debug")?;
+    Ok(by_log())
+}
+
+pub(crate) fn ours_by_tracing(file: &Path) -> anyhow::Result<u64> {
+    let _service = logging_to(file, "info")?;
+    Ok(by_tracing())
+}
+
+pub(crate) fn spdlog(_: &Path) -> anyhow::Result<u64> {
     let logger = Arc::new(spdlog::Logger::builder().build()?);
     logger.set_level_filter(spdlog::LevelFilter::MoreSevereEqual(spdlog::Level::Info));
     Ok(timed(|message| spdlog::debug!(logger: logger, "{message}")))
@@ -55,20 +72,20 @@ fn flexi_with(levels: &str) -> anyhow::Result<u64> {
     Ok(by_log())
 }
 
-pub(crate) fn flexi() -> anyhow::Result<u64> {
+pub(crate) fn flexi(_: &Path) -> anyhow::Result<u64> {
     flexi_with("info")
 }
 
-pub(crate) fn flexi_elsewhere() -> anyhow::Result<u64> {
+pub(crate) fn flexi_elsewhere(_: &Path) -> anyhow::Result<u64> {
     flexi_with("info, elsewhere = debug")
 }
 
-pub(crate) fn no_subscriber() -> anyhow::Result<u64> {
+pub(crate) fn no_subscriber(_: &Path) -> anyhow::Result<u64> {
     tracing::subscriber::set_global_default(NoSubscriber::new())?;
     Ok(by_tracing())
 }
 
-pub(crate) fn tracing_subscriber() -> anyhow::Result<u64> {
+pub(crate) fn tracing_subscriber(_: &Path) -> anyhow::Result<u64> {
     tracing::subscriber::set_global_default(tracing_subscriber::fmt().finish())?;
     Ok(by_tracing())
 }

@@ -18,14 +18,19 @@ enum Run {
     /// Logs the load to the file.
     Load(fn(Load, &Path) -> anyhow::Result<Measured>),
     /// Makes calls whose level is off. Nanoseconds of all.
-    Off(fn() -> anyhow::Result<u64>),
+    Off(fn(&Path) -> anyhow::Result<u64>),
 }
 
 pub(crate) const SPDLOG: &str = "spdlog-rs, async";
 
 /// Ours is the first of each row.
-const SIDES: [Side; 17] = [
-    load("ours", &[Lines, Memory], ours::by_handle),
+const SIDES: [Side; 22] = [
+    load("ours", &[Lines, Memory], ours::by_log),
+    load("ours, through tracing", &[Tracing], ours::by_tracing),
+    off("ours", &[Off], off::ours),
+    off("ours", &[OffElsewhere], off::ours_elsewhere),
+    off("ours, through tracing", &[OffTracing], off::ours_by_tracing),
+    load("ours, through log", &[Tracing], ours::by_log),
     load(SPDLOG, &[Lines, Memory], peers::spdlog),
     load("slog, slog-async, slog-json", &[Lines, Memory], peers::slog_json),
     load("tracing-appender, blocking", &[Lines, Tracing, Memory], peers::tracing_blocking),
@@ -52,7 +57,7 @@ const fn load(
     Side { name, rows, run: Run::Load(run) }
 }
 
-const fn off(name: &'static str, rows: &'static [Row], run: fn() -> anyhow::Result<u64>) -> Side {
+const fn off(name: &'static str, rows: &'static [Row], run: fn(&Path) -> anyhow::Result<u64>) -> Side {
     Side { name, rows, run: Run::Off(run) }
 }
 
@@ -65,7 +70,7 @@ impl Side {
     pub(crate) fn measured(&self, load: Load, path: &Path) -> anyhow::Result<Vec<u64>> {
         match self.run {
             Run::Load(run) => Ok(run(load, path)?.to_numbers()),
-            Run::Off(run) => Ok(vec![run()?]),
+            Run::Off(run) => Ok(vec![run(path)?]),
         }
     }
 }

@@ -4,6 +4,8 @@ mod failures;
 mod measures;
 mod rude;
 #[cfg(unix)]
+mod said;
+#[cfg(unix)]
 mod stages;
 
 use crate::fixture::{Project, stderr, stdout};

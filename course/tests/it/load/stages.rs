@@ -10,20 +10,20 @@ use std::process::{Child, Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const DONE: &str = "exit 0";
+pub(super) const DONE: &str = "exit 0";
 
-struct Stages {
-    project: Project,
+pub(super) struct Stages {
+    pub(super) project: Project,
 }
 
 impl Stages {
-    fn new(cargo: &str) -> Stages {
+    pub(super) fn new(cargo: &str) -> Stages {
         let stages = Stages { project: Project::new() };
         stages.script("cargo", &format!("echo \"$@\" > {}\n{cargo}", stages.path("asked")));
         stages
     }
 
-    fn path(&self, path: &str) -> String {
+    pub(super) fn path(&self, path: &str) -> String {
         self.project.path(path).to_str().unwrap().to_owned()
     }
 
@@ -32,7 +32,7 @@ impl Stages {
         fs::set_permissions(self.project.path(path), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    fn stage(&self, name: &str, text: &str) {
+    pub(super) fn stage(&self, name: &str, text: &str) {
         self.project.write(&format!("servers/src/bin/{name}.rs"), "");
         self.script(&format!("target/release/{name}"), text);
     }
@@ -44,7 +44,7 @@ impl Stages {
         self.stage(name, &format!("echo $$ > {process}\necho \"$@\" > {flags}\n{address}\nexec sleep 600"));
     }
 
-    fn load(&self, arguments: &[&str]) -> Output {
+    pub(super) fn load(&self, arguments: &[&str]) -> Output {
         finished(self.start_load(arguments))
     }
 
@@ -58,7 +58,7 @@ impl Stages {
         signal("0", &self.read(file))
     }
 
-    fn read(&self, path: &str) -> String {
+    pub(super) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.project.path(path)).unwrap().trim().to_owned()
     }
 }

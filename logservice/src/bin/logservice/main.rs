@@ -6,6 +6,7 @@
 
 mod follow;
 mod load;
+mod road;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -22,12 +23,14 @@ struct Args {
 enum Command {
     Load(load::LoadArgs),
     Follow(follow::FollowArgs),
+    Road(road::RoadArgs),
 }
 
 fn main() -> ExitCode {
     let ended = match Args::parse().command {
         Command::Load(args) => load::run(&args),
         Command::Follow(args) => follow::run(&args),
+        Command::Road(args) => road::run(&args),
     };
     ended.unwrap_or_else(|error| {
         eprintln!("logservice: {error:#}");

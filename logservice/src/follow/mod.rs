@@ -37,15 +37,16 @@
 //! Files that were rotated and removed between two looks. A log that is truncated, and has grown again to more than was read,
 //! before the next look. On Windows a rotation is noticed only if the new file is shorter than what was read of the old one.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+mod next;
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use executor::CancelToken;
 
-use crate::identity::Identity;
-use crate::sink::file::numbered;
+use self::next::{Source, next_file};
 
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -75,13 +76,6 @@ pub struct Follow {
     given: usize,
     searched: usize,
     has_failed: bool,
-}
-
-#[derive(Debug)]
-struct Source {
-    file: File,
-    identity: Identity,
-    position: u64,
 }
 
 impl Follow {
@@ -145,7 +139,7 @@ impl Follow {
             self.end_line();
             return Ok(true);
         }
-        self.next = next_file(&self.path, open.identity)?;
+        self.next = next_file(&self.path, open.identity, || {})?;
         Ok(self.next.is_some()) // the old one may have got more meanwhile
     }
 
@@ -194,81 +188,6 @@ impl Iterator for Follow {
     }
 }
 
-impl Source {
-    /// `None` if there is no such file.
-    fn open(path: &Path) -> io::Result<Option<Self>> {
-        if there(fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
-            return Err(io::Error::other("it is no file")); // a pipe would be waited for here, whatever the token says
-        }
-        let Some(file) = there(File::open(path))? else { return Ok(None) };
-        let identity = Identity::of(&file.metadata()?);
-        Ok(Some(Self { file, identity, position: 0 }))
-    }
-}
-
-fn there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        result => result.map(Some),
-    }
-}
-
-fn is_at(path: &Path, identity: Identity) -> io::Result<bool> {
-    Ok(there(fs::metadata(path))?.is_some_and(|metadata| Identity::of(&metadata) == identity))
-}
-
-// ANCHOR: next
-/// The file that comes after this one, if it has bytes.
-fn next_file(log: &Path, old: Identity) -> io::Result<Option<Source>> {
-    let name = |number| if number == 0 { log.to_owned() } else { numbered(log, number) };
-    loop {
-        if is_at(log, old)? {
-            return Ok(None);
-        }
-        let Some(now) = number_of(log, old)? else { return with_bytes(Source::open(log)?) }; // it is gone
-        let Some(number) = (0..now).rev().find(|&number| name(number).exists()) else { return Ok(None) };
-        let next = Source::open(&name(number))?;
-        let is_between = (number + 1..now).any(|number| name(number).exists());
-        if !is_between && is_at(&name(now), old)? {
-            return with_bytes(next);
-        }
-    }
-}
-// ANCHOR_END: next
-
-fn with_bytes(next: Option<Source>) -> io::Result<Option<Source>> {
-    let Some(next) = next else { return Ok(None) };
-    Ok((next.file.metadata()?.len() > 0).then_some(next))
-}
-
-/// The number that a file has now as a rotated one. From low to high numbers, as files move, so that none moves past the look.
-fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
-    for _ in 0..2 {
-        // The second time for one that got a new highest number while the first list was read.
-        for number in numbers(log)? {
-            if is_at(&numbered(log, number), old)? {
-                return Ok(Some(number));
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// The numbers of rotated files, in their order.
-fn numbers(log: &Path) -> io::Result<Vec<usize>> {
-    let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut numbers = Vec::new();
-    let Some(entries) = there(fs::read_dir(folder))? else { return Ok(numbers) };
-    for entry in entries {
-        let name = entry?.file_name();
-        let rest =
-            log.file_name().and_then(|log| name.to_str()?.strip_prefix(log.to_str()?)?.strip_prefix('.'));
-        numbers.extend(rest.and_then(|number| number.parse::<usize>().ok()).filter(|&number| number > 0));
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
-}
-
 /// Where the last so many lines of a file begin. What has no line feed yet is not one of them.
 fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
     let mut position = file.metadata()?.len();
@@ -288,4 +207,25 @@ fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
         }
     }
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next::tests::{append, rotate};
+    use super::*;
+    use crate::sink::file::numbered;
+
+    #[test]
+    fn what_is_written_to_the_old_file_while_the_next_one_is_found_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("app.log");
+        append(&log, "one\n");
+        let mut follow = Follow::new(&log, CancelToken::new());
+        while follow.read_on().unwrap() {}
+        rotate(&log, "three\n");
+        assert!(follow.read_on().unwrap() && follow.next.is_some());
+        append(&numbered(&log, 1), "two\n");
+        let lines: Vec<_> = follow.take(3).map(|line| String::from_utf8(line.unwrap()).unwrap()).collect();
+        assert_eq!(lines, ["one", "two", "three"]);
+    }
 }

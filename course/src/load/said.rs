@@ -1,0 +1,110 @@
+//! What a stage says on standard error.
+//!
+//! Each line is an event of the target [`STAGE`], for whichever subscriber there is, and the first lines are kept for the
+//! complaint about a stage that does not start.
+//!
+//! A stage must not wait for room in this pipe: a write to a full pipe would be part of its latencies. So its reader waits
+//! for nothing but the stage. The log service takes a line or drops and counts it (see [`crate::log`]).
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+use tracing::info;
+
+/// The target of what stages say.
+pub(crate) const STAGE: &str = "course::stage";
+
+/// How much of what a stage says is kept.
+const KEPT: usize = 4096;
+
+/// How much of a line is an event. The rest is another one.
+const LONGEST: u64 = 4096;
+
+/// How long after its end a stage's last lines are waited for. A process that the stage has started may hold the pipe open.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// What a stage says, read by a thread of its own until the pipe is closed.
+pub(crate) struct Said(mpsc::Receiver<String>);
+
+impl Said {
+    /// Begins to read what the stage of this name says.
+    pub(crate) fn by(stage: &str, stderr: impl Read + Send + 'static) -> Said {
+        let (tell, said) = mpsc::channel();
+        let stage = stage.to_owned();
+        thread::spawn(move || {
+            let _ = tell.send(read(&stage, stderr));
+        });
+        Said(said)
+    }
+
+    /// How it began, once the stage has ended.
+    pub(crate) fn beginning(&self) -> String {
+        self.0.recv_timeout(LAST_LINES).unwrap_or_default()
+    }
+}
+
+pub(crate) fn read(stage: &str, stderr: impl Read) -> String {
+    let mut stderr = BufReader::with_capacity(64 * 1024, stderr);
+    let (mut kept, mut line) = (Vec::new(), Vec::new());
+    while let Ok(1..) = stderr.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+        kept.extend_from_slice(&line[..line.len().min(KEPT - kept.len())]);
+        let text = String::from_utf8_lossy(&line);
+        info!(target: STAGE, stage, "{}", text.trim_end_matches(['\r', '\n']));
+        line.clear();
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Debug;
+    use std::sync::{Arc, Mutex};
+    use tracing::field::{Field, Visit};
+    use tracing::{Event, Subscriber, subscriber};
+    use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<String>>>);
+
+    struct Shown<'a>(&'a mut String);
+
+    impl Visit for Shown<'_> {
+        fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
+            self.0.push_str(&format!("{value:?} "));
+        }
+    }
+
+    impl<S: Subscriber> Layer<S> for Lines {
+        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+            assert_eq!(event.metadata().target(), STAGE);
+            let mut line = String::new();
+            event.record(&mut Shown(&mut line));
+            self.0.lock().unwrap().push(line.trim_end().to_owned());
+        }
+    }
+
+    /// The events of what was said, and what is kept of it.
+    fn read_all(said: &[u8]) -> (Vec<String>, String) {
+        let lines = Lines::default();
+        let registry = tracing_subscriber::registry().with(lines.clone());
+        let kept = subscriber::with_default(registry, || read("one", said));
+        let lines = std::mem::take(&mut *lines.0.lock().unwrap());
+        (lines, kept)
+    }
+
+    #[test]
+    fn each_line_is_an_event_with_the_name_of_the_stage() {
+        let (lines, kept) = read_all(b"first\r\n\nthird \xff\nlast");
+        assert_eq!(lines, ["first \"one\"", " \"one\"", "third \u{fffd} \"one\"", "last \"one\""]);
+        assert_eq!(kept, "first\r\n\nthird \u{fffd}\nlast");
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_cut_and_little_of_it_is_kept() {
+        let (lines, kept) = read_all(&vec![b'x'; 3 * 4096 + 1]);
+        let lengths: Vec<_> = lines.iter().map(|line| line.matches('x').count()).collect();
+        assert_eq!((lengths, kept.len()), (vec![4096, 4096, 4096, 1], 4096));
+    }
+}

@@ -1,0 +1,254 @@
+//! A writer with a gate, and calls to the queue with what they promise: what the properties use.
+
+use exercises_harness::{at_once, expect, fail, step};
+
+use super::super::exercise::{Counts, Entry, LogQueue, NotLogged, Overflow};
+use crate::probe::{Counter, Shared, until_others_wait};
+use crate::sync::{Arc, thread};
+
+pub const NOT_WOKEN: &str = "a thread sleeps although there is what it waits for. A line that is put wakes the writer, and a line \
+                             that is taken makes room for one that waits: all of them are woken, or one for each line. What the writer has taken takes no room, also \
+                             while it is being written";
+pub const NO_END: &str = "the queue is stopped, and a thread waits on. stop() has to end every wait, that of the writer and that of \
+                          each put(): it changes what they look at under the lock, and then wakes all";
+const DOES_NOT_WAIT: &str = "only put() with Block waits for room. The other policies decide at once, and so do stop() and counts(); \
+                             none of them waits for the writer, so no lock is held while `out` is called";
+
+/// What the writer has handed out, and a gate at one of the lines.
+pub struct Paper {
+    entries: Shared<Vec<Entry>>,
+    gate_at: &'static str,
+    /// How many lines were handed out.
+    pub lines: Counter,
+    /// The writer has come to the gate.
+    pub at_the_gate: Counter,
+    gate: Counter,
+}
+
+/// Starts a writer that goes on as soon as it has lines.
+pub fn writer(queue: &Arc<LogQueue>) -> (Arc<Paper>, thread::JoinHandle<()>) {
+    start_writer(queue, "")
+}
+
+/// Starts a writer that stays in `out` with this line until the gate is opened; returns when it is there.
+pub fn writer_held_at(queue: &Arc<LogQueue>, line: &'static str) -> (Arc<Paper>, thread::JoinHandle<()>) {
+    let (paper, running) = start_writer(queue, line);
+    let what = format!("waiting for the writer to hand out {line}");
+    expect(&what, NOT_WOKEN, || paper.at_the_gate.wait_for(1));
+    step(&format!("sees the writer write {line}, which takes long"));
+    (paper, running)
+}
+
+fn start_writer(queue: &Arc<LogQueue>, gate_at: &'static str) -> (Arc<Paper>, thread::JoinHandle<()>) {
+    let paper = Arc::new(Paper {
+        entries: Shared::default(),
+        gate_at,
+        lines: Counter::new("a line to be handed out"),
+        at_the_gate: Counter::new("the writer to come to the gate"),
+        gate: Counter::new("the disk, which is slow"),
+    });
+    let (queue, of_writer) = (Arc::clone(queue), Arc::clone(&paper));
+    (paper, start("writer", move || queue.run(|entry| of_writer.write(entry))))
+}
+
+impl Paper {
+    fn write(&self, entry: Entry) {
+        let line = match &entry {
+            Entry::Missing(0) => fail("run() handed out Missing(0)", "a gap has at least one line"),
+            Entry::Missing(count) => {
+                step(&format!("writes that {count} are missing"));
+                None
+            }
+            Entry::Line(line) => {
+                step(&format!("writes {line}"));
+                Some(line.clone())
+            }
+        };
+        self.entries.with(|entries| entries.push(entry));
+        let Some(line) = line else { return };
+        self.lines.add();
+        if line == self.gate_at {
+            self.at_the_gate.add();
+            self.gate.wait_for(1);
+        }
+    }
+
+    /// The writer goes on.
+    pub fn open_the_gate(&self) {
+        step("lets the writer go on");
+        self.gate.add();
+    }
+
+    /// The lines, and gaps as `<n>`; gaps with no line between them are one.
+    pub fn shown(&self) -> String {
+        let (mut shown, mut gap) = (Vec::new(), 0);
+        let entries = self.entries.with(|entries| entries.clone());
+        for entry in entries.into_iter().chain([Entry::Line(String::new())]) {
+            match entry {
+                Entry::Missing(count) => gap += count,
+                Entry::Line(line) => {
+                    shown.extend((gap > 0).then(|| format!("<{gap}>")));
+                    shown.push(line);
+                    gap = 0;
+                }
+            }
+        }
+        shown.join(" ").trim_end().to_owned()
+    }
+}
+
+/// Starts a thread with a name that can be told.
+pub fn start<R: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> thread::JoinHandle<R> {
+    thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
+}
+
+/// Waits for the end of a thread. `what` is the call that it is in, and `cause` the likely one if that never ends.
+pub fn join<R>(what: &str, cause: &str, handle: thread::JoinHandle<R>) -> R {
+    let result = expect(what, cause, || handle.join());
+    result.unwrap_or_else(|_| fail("a thread of the test panicked", "no call of a right answer panics"))
+}
+
+/// Puts a line. It must not wait: there is room, or its policy drops it, or the queue is stopped.
+pub fn put_now(queue: &LogQueue, line: &str, overflow: Overflow) -> Result<(), NotLogged> {
+    step(&format!("puts {line} ({overflow:?})"));
+    at_once("put()", DOES_NOT_WAIT, || queue.put(line.to_owned(), overflow))
+}
+
+/// Puts lines that have to be accepted at once.
+pub fn accepts(queue: &LogQueue, lines: &[&str], overflow: Overflow) {
+    for line in lines {
+        let result = put_now(queue, line, overflow);
+        if result != Ok(()) {
+            fail(
+                &format!("put({line:?}, {overflow:?}) returned {result:?}, and the line should be accepted"),
+                "a line is accepted while fewer than `room` lines wait for the writer, and if one that was put with DropOldest \
+                 can make room for it",
+            );
+        }
+    }
+}
+
+/// Puts lines that have to be dropped, each at once.
+pub fn drops(queue: &LogQueue, lines: &[&str], overflow: Overflow) {
+    for line in lines {
+        let result = put_now(queue, line, overflow);
+        if result != Err(NotLogged::Full) {
+            fail(
+                &format!("there was no room, and put({line:?}, {overflow:?}) returned {result:?}"),
+                "no more than `room` lines wait, whatever the policy; a line that finds no room and cannot make any is dropped, \
+                 and its caller is told with Full",
+            );
+        }
+    }
+}
+
+/// Puts a line that has to be refused.
+pub fn refuses(queue: &LogQueue, line: &str, overflow: Overflow) {
+    let result = put_now(queue, line, overflow);
+    is_refused(result, &format!("the queue was stopped before put({line:?}, {overflow:?})"));
+}
+
+/// Fails if a put() that came too late, or waited when the stop came, was not refused.
+pub fn is_refused(result: Result<(), NotLogged>, when: &str) {
+    if result != Err(NotLogged::Stopped) {
+        fail(
+            &format!("{when}; it returned {result:?}"),
+            "after the stop nothing is accepted and nothing is dropped: a put() looks for the stop first, and again after a \
+             wait, and returns Stopped",
+        );
+    }
+}
+
+pub fn stop(queue: &LogQueue) {
+    step("stops the queue");
+    at_once("stop()", DOES_NOT_WAIT, || queue.stop());
+}
+
+pub fn counts(queue: &LogQueue) -> Counts {
+    at_once("counts()", DOES_NOT_WAIT, || queue.counts())
+}
+
+/// Stops the queue and lets a writer write what waits.
+pub fn written_at_the_end(queue: &Arc<LogQueue>, expected: &str, cause: &str) {
+    stop(queue);
+    ends_with(writer(queue), expected, cause);
+}
+
+/// Waits for the writer of a stopped queue, and looks at what it has written.
+pub fn ends_with((paper, running): (Arc<Paper>, thread::JoinHandle<()>), expected: &str, cause: &str) {
+    join("run(), whose queue is stopped,", NO_END, running);
+    is_the_log(&paper, expected, cause);
+}
+
+/// Waits until as many lines are written as there should be, and looks at them. A gap at the end may come later.
+pub fn writes(paper: &Paper, expected: &str, cause: &str) {
+    let lines = expected.split(' ').filter(|entry| !entry.starts_with('<')).count();
+    let what = format!("waiting for the writer to hand out {lines} lines");
+    expect(&what, cause, || paper.lines.wait_for(lines));
+    is_the_log(paper, expected, cause);
+}
+
+fn is_the_log(paper: &Paper, expected: &str, cause: &str) {
+    let shown = paper.shown();
+    if shown != expected {
+        fail(
+            &format!("the log is \"{shown}\", and should be \"{expected}\" (<1>: one line is missing)"),
+            cause,
+        );
+    }
+}
+
+/// Looks at the counts: accepted, written, dropped, of these accepted, refused.
+pub fn books(queue: &LogQueue, expected: [u64; 5], cause: &str) {
+    let Counts { accepted, written, dropped, dropped_accepted, refused } = counts(queue);
+    let names = ["accepted", "written", "dropped", "dropped_accepted", "refused"];
+    let seen = [accepted, written, dropped, dropped_accepted, refused];
+    let wrong: Vec<String> = (0..5)
+        .filter(|count| seen[*count] != expected[*count])
+        .map(|count| format!("{} is {} and should be {}", names[count], seen[count], expected[count]))
+        .collect();
+    if !wrong.is_empty() {
+        fail(&format!("in counts(), {}", wrong.join(", ")), cause);
+    }
+}
+
+/// Two threads whose put() waits for room, and how many of them have come back.
+pub struct TwoBlocked {
+    pub back: Arc<Counter>,
+    handles: [thread::JoinHandle<Result<(), NotLogged>>; 2],
+}
+
+impl TwoBlocked {
+    /// Puts these lines into a full queue, each from a thread of its own.
+    pub fn start(queue: &Arc<LogQueue>, lines: [&'static str; 2]) -> Self {
+        let back = Arc::new(Counter::new("put() to come back"));
+        let handles = lines.map(|line| {
+            let (queue, back) = (Arc::clone(queue), Arc::clone(&back));
+            start(&format!("logger of {line}"), move || {
+                let result = queue.put(line.to_owned(), Overflow::Block);
+                back.add();
+                result
+            })
+        });
+        until_others_wait(
+            "a put() with Block runs on and on while the queue is full",
+            "it looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+        );
+        step("sees both loggers wait");
+        if back.get() > 0 {
+            fail(
+                "put() with Block came back, and there was no room",
+                "with Block, put() waits while `room` lines wait for the writer",
+            );
+        }
+        TwoBlocked { back, handles }
+    }
+
+    /// What the calls returned.
+    pub fn join(self, cause: &str) -> [Result<(), NotLogged>; 2] {
+        self.handles.map(|handle| join("put(), which waits for room,", cause, handle))
+    }
+}

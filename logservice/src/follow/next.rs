@@ -1,0 +1,151 @@
+//! Which file of a log comes after another, while all of them may be renamed.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::identity::Identity;
+use crate::sink::file::numbered;
+
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) file: File,
+    pub(super) identity: Identity,
+    pub(super) position: u64,
+}
+
+impl Source {
+    /// `None` if there is no such file.
+    pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
+        if there(fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
+            return Err(io::Error::other("it is no file")); // a pipe would be waited for here, whatever the token says
+        }
+        let Some(file) = there(File::open(path))? else { return Ok(None) };
+        let identity = Identity::of(&file.metadata()?);
+        Ok(Some(Self { file, identity, position: 0 }))
+    }
+}
+
+fn there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+fn is_at(path: &Path, identity: Identity) -> io::Result<bool> {
+    Ok(there(fs::metadata(path))?.is_some_and(|metadata| Identity::of(&metadata) == identity))
+}
+
+// ANCHOR: next
+/// The file that comes after this one, if it has bytes. `between` is for tests: what others may do while it looks.
+pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
+    let name = |number| if number == 0 { log.to_owned() } else { numbered(log, number) };
+    loop {
+        if is_at(log, old)? {
+            return Ok(None);
+        }
+        let Some(now) = number_of(log, old)? else { return with_bytes(Source::open(log)?) }; // it is gone
+        let Some(number) = (0..now).rev().find(|&number| name(number).exists()) else { return Ok(None) };
+        between();
+        let next = Source::open(&name(number))?;
+        let is_between = (number + 1..now).any(|number| name(number).exists());
+        if !is_between && is_at(&name(now), old)? {
+            return with_bytes(next);
+        }
+    }
+}
+// ANCHOR_END: next
+
+fn with_bytes(next: Option<Source>) -> io::Result<Option<Source>> {
+    let Some(next) = next else { return Ok(None) };
+    Ok((next.file.metadata()?.len() > 0).then_some(next))
+}
+
+/// The number that a file has now as a rotated one. From low to high numbers, as files move, so that none moves past the look.
+fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
+    for _ in 0..2 {
+        // The second time for one that got a new highest number while the first list was read.
+        for number in numbers(log)? {
+            if is_at(&numbered(log, number), old)? {
+                return Ok(Some(number));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The numbers of rotated files, in their order.
+fn numbers(log: &Path) -> io::Result<Vec<usize>> {
+    let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut numbers = Vec::new();
+    let Some(entries) = there(fs::read_dir(folder))? else { return Ok(numbers) };
+    for entry in entries {
+        let name = entry?.file_name();
+        let rest =
+            log.file_name().and_then(|log| name.to_str()?.strip_prefix(log.to_str()?)?.strip_prefix('.'));
+        numbers.extend(rest.and_then(|number| number.parse::<usize>().ok()).filter(|&number| number > 0));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    pub(in crate::follow) fn append(path: &Path, text: &str) {
+        File::options().append(true).create(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// As a sink rotates, with a new log.
+    pub(in crate::follow) fn rotate(log: &Path, text: &str) {
+        for number in (1..9).rev().filter(|&number| numbered(log, number).exists()) {
+            fs::rename(numbered(log, number), numbered(log, number + 1)).unwrap();
+        }
+        fs::rename(log, numbered(log, 1)).unwrap();
+        append(log, text);
+    }
+
+    fn text_of_next(log: &Path, old: &Path, between: impl FnMut()) -> String {
+        let old = Source::open(old).unwrap().unwrap().identity;
+        let mut text = String::new();
+        next_file(log, old, between).unwrap().unwrap().file.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn a_rotation_while_it_looks_leads_to_no_file_that_comes_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("app.log");
+        append(&log, "a");
+        rotate(&log, "b");
+        let mut more = ["c", "d"].into_iter();
+        let next = text_of_next(&log, &numbered(&log, 1), || {
+            if let Some(text) = more.next() {
+                rotate(&log, text);
+            }
+        });
+        assert_eq!(next, "b");
+    }
+
+    /// Numbers 2 and 1 change while it looks: it finds 2 free and goes to 1, which is another file by then.
+    #[test]
+    fn a_file_that_moves_between_two_looks_is_not_passed() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("app.log");
+        append(&numbered(&log, 3), "a");
+        append(&numbered(&log, 1), "b"); // on its way to number 2
+        append(&log, "c"); // on its way to number 1
+        let mut is_moved = false;
+        let next = text_of_next(&log, &numbered(&log, 3), || {
+            if !std::mem::replace(&mut is_moved, true) {
+                fs::rename(numbered(&log, 1), numbered(&log, 2)).unwrap();
+                fs::rename(&log, numbered(&log, 1)).unwrap();
+                append(&log, "d");
+            }
+        });
+        assert_eq!(next, "b");
+    }
+}

@@ -1,0 +1,42 @@
+//! The queue between those who log and the writer. Both ends are one value, as in Java's `BlockingQueue`.
+//!
+//! So nothing closes it: a client that waits for room goes on waiting when the writer is gone. A channel whose receiver belongs
+//! to the writer alone would tell the client, and that is what a Rust program should have. The steps of the road do without, to
+//! show what the count of reservations is for.
+
+use executor::channel::{PutError, Receiver, Sender, bounded};
+
+use super::{Reason, Refused};
+
+pub(super) struct Queue<T> {
+    clients: Sender<T>,
+    writer: Receiver<T>,
+}
+
+impl<T> Queue<T> {
+    pub(super) fn new(capacity: usize) -> Self {
+        let (clients, writer) = bounded(capacity);
+        Self { clients, writer }
+    }
+
+    /// Waits for room. Fails only if the client's task was cancelled.
+    pub(super) fn put(&self, item: T) -> Result<(), T> {
+        self.clients.put(item).map_err(PutError::into_inner)
+    }
+
+    /// Waits for an item. `None`: the writer was interrupted.
+    pub(super) fn take(&self) -> Option<T> {
+        self.writer.take().ok()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.writer.is_empty()
+    }
+}
+
+impl Queue<String> {
+    /// The same for a client, which hears why.
+    pub(super) fn put_line(&self, line: String) -> Result<(), Refused> {
+        self.put(line).map_err(|line| Refused { line, reason: Reason::Interrupted })
+    }
+}

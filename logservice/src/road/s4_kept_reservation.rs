@@ -1,0 +1,59 @@
+//! Step 4: reservations, counted under one lock (`reservations.rs`).
+//!
+//! **Its fault:** a client whose task is cancelled while it waits for room gets its line back, and its reservation stays in the
+//! count. The writer waits for a line that does not come, and the log never ends.
+//!
+//! The next step gives the reservation back.
+
+use super::queue::Queue;
+use super::reservations::Reservations;
+use super::writer_thread::WriterThread;
+use super::{Gaps, Log, Paper, Refused};
+use crate::door::sync::Arc;
+
+/// A log service that keeps the reservation of a client that was interrupted.
+pub struct KeepingLog {
+    shared: Arc<Shared>,
+    writer: WriterThread,
+}
+
+struct Shared {
+    queue: Queue<String>,
+    reservations: Reservations,
+}
+
+impl Shared {
+    fn write(&self, paper: &Paper, take: impl Fn(&Queue<String>) -> Option<String>) {
+        while !self.reservations.are_over() {
+            if let Some(line) = take(&self.queue) {
+                paper.write(&line);
+                self.reservations.end_one();
+            }
+        }
+    }
+}
+
+impl Log for KeepingLog {
+    fn start(capacity: usize, paper: &Paper, _: &Gaps) -> Self {
+        let shared = Shared { queue: Queue::new(capacity), reservations: Reservations::default() };
+        let shared = Arc::new(shared);
+        let (own, paper) = (Arc::clone(&shared), paper.clone());
+        let writer = WriterThread::spawn(move |interrupt| own.write(&paper, |queue| interrupt.take(queue)));
+        Self { shared, writer }
+    }
+
+    // ANCHOR: log
+    fn log(&self, line: String) -> Result<(), Refused> {
+        if !self.shared.reservations.reserve() {
+            return Err(Refused::stopped(line));
+        }
+        self.shared.queue.put_line(line)
+    }
+    // ANCHOR_END: log
+
+    fn stop(&self) {
+        self.shared.reservations.stop();
+        self.writer.interrupt();
+        self.writer.join();
+    }
+}

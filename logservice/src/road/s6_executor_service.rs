@@ -1,0 +1,48 @@
+//! Step 6: an executor service with one thread, to which a line is a task. It has a queue, a thread, a state and a count of what
+//! it has accepted, and it knows how to end: what this road has built so far is in it.
+//!
+//! It keeps all five promises. The queue has a bound, and a client waits for room, as before. The paper is closed when the last
+//! task has ended, and not before.
+//!
+//! The next step is what a small change makes of it.
+
+use executor::{Block, FifoQueue, RejectReason, ThreadPoolExecutor, masked, prelude::*};
+
+use super::{Gaps, Log, Paper, Reason, Refused};
+
+// ANCHOR: service
+/// A log service on an executor service.
+pub struct ExecutorLog {
+    pool: ThreadPoolExecutor,
+    paper: Paper,
+}
+
+impl Log for ExecutorLog {
+    fn start(capacity: usize, paper: &Paper, _: &Gaps) -> Self {
+        let pool = ThreadPoolExecutor::builder()
+            .threads(1)
+            .queue(FifoQueue::bounded(capacity))
+            .rejection_handler(Block::new())
+            .name("log")
+            .build()
+            .expect("one thread, a queue with a bound");
+        Self { pool, paper: paper.clone() }
+    }
+
+    fn log(&self, line: String) -> Result<(), Refused> {
+        let (paper, text) = (self.paper.clone(), line.clone()); // a refused task does not give back what is in its closure
+        self.pool.execute(move || paper.write(&text)).map_err(|refused| Refused {
+            line,
+            reason: match refused.reason {
+                RejectReason::Shutdown => Reason::Stopped,
+                _ => Reason::Interrupted,
+            },
+        })
+    }
+
+    fn stop(&self) {
+        masked(|| self.pool.close()); // refuses what comes, and waits for what was accepted
+        self.paper.close();
+    }
+}
+// ANCHOR_END: service

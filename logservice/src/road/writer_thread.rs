@@ -1,0 +1,57 @@
+//! The thread that writes, and how another thread interrupts it and waits for its end.
+//!
+//! A cancelled token stays cancelled, which is right for a task: everything it still waits for is refused. The writer has to
+//! wait again after it was woken, for the lines that are still to come. So it gets a new token each time one has ended a wait.
+//! That is the interrupt of Java: the wait that it ends uses it up.
+
+use executor::{CancelToken, Latch, masked};
+
+use super::queue::Queue;
+use crate::door::sync::{Arc, Mutex};
+use crate::door::thread;
+
+pub(super) struct WriterThread {
+    interrupt: Arc<Interrupt>,
+    ended: Arc<Latch>,
+}
+
+#[derive(Default)]
+pub(super) struct Interrupt(Mutex<CancelToken>);
+
+impl WriterThread {
+    pub(super) fn spawn(write: impl FnOnce(&Interrupt) + Send + 'static) -> Self {
+        let (interrupt, ended) = (Arc::<Interrupt>::default(), Arc::new(Latch::new(1)));
+        let own = (Arc::clone(&interrupt), Arc::clone(&ended));
+        thread::spawn(move || {
+            write(&own.0);
+            own.1.count_down();
+        });
+        Self { interrupt, ended }
+    }
+
+    /// Ends the wait in which the writer is, or else its next one.
+    pub(super) fn interrupt(&self) {
+        let token = self.interrupt.current();
+        token.cancel();
+    }
+
+    /// Waits until the writer has ended, also in a task that was cancelled.
+    pub(super) fn join(&self) {
+        masked(|| self.ended.wait()).expect("no token can end a masked wait");
+    }
+}
+
+impl Interrupt {
+    fn current(&self) -> CancelToken {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// Takes an item for the writer. `None`: it was interrupted, and has to look why.
+    pub(super) fn take<T>(&self, queue: &Queue<T>) -> Option<T> {
+        let taken = self.current().attach(|| queue.take());
+        if taken.is_none() {
+            *self.0.lock().unwrap() = CancelToken::new();
+        }
+        taken
+    }
+}

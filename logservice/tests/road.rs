@@ -1,0 +1,35 @@
+//! The road on real threads: what a step keeps, it keeps. What a step breaks is shown by `logservice road`, and found by the models
+//! in `logservice/model`: here it would take luck.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use logservice::road::properties::Property;
+use logservice::road::table::steps;
+
+const ROUNDS: usize = 200;
+
+/// For all rounds of one check.
+const LIMIT: Duration = Duration::from_mins(1);
+
+fn holds(what: &str, check: fn()) {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(|| (0..ROUNDS).for_each(|_| check())));
+        tell.send(result.is_ok()).unwrap();
+    });
+    let held = told.recv_timeout(LIMIT).unwrap_or_else(|late| panic!("{what}: {late}, after {LIMIT:?}"));
+    assert!(held, "{what}");
+}
+
+#[test]
+fn every_step_keeps_what_it_is_said_to_keep() {
+    // The `stop` of step 3 may hang in any check, when the count was too high.
+    for step in steps().into_iter().filter(|step| step.number != 3) {
+        for property in Property::ALL.into_iter().filter(|property| step.keeps(*property)) {
+            holds(&format!("step {}: {property}", step.number), step.check(property));
+        }
+    }
+}
