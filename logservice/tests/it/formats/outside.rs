@@ -2,7 +2,7 @@ use std::fmt;
 
 use logservice::format::{Facility, Human, Json, Syslog};
 use logservice::{Fields, Format, Record, Value};
-use serde_json::json;
+use serde_json::json as object;
 
 use super::{WIDE, json, line, record};
 
@@ -64,11 +64,11 @@ fn texts_from_outside_forge_no_line_and_machines_read_them_back() {
         let text_of_json = line(&Json::utc(), &record, WIDE);
         assert!(!text_of_json.contains(steers), "round {round}: {text_of_json:?}");
         let json = json(&record);
-        let fields = json!({ &*key: &*text, "shown": shown, "debug": format!("{shown:?}") });
+        let fields = object!({ &*key: &*text, "shown": shown, "debug": format!("{shown:?}") });
         assert_eq!(json["target"], target, "round {round}");
         assert_eq!(json["message"], message.to_string(), "round {round}");
         assert_eq!(json["fields"], fields, "round {round}");
-        assert_eq!(json["spans"], json!([{ "name": span, "fields": fields }]), "round {round}");
+        assert_eq!(json["spans"], object!([{ "name": span, "fields": fields }]), "round {round}");
     }
 }
 
