@@ -95,8 +95,10 @@ fn what_was_taken_is_there_after_the_process_was_killed() {
         process.kill();
         write(&mut place.open(), "end\n"); // the lock is free, and what is torn is ended
         let mut numbers = 0;
-        let files: Vec<_> = (0..=9).rev().map(|n| place.text(&format!("app.log.{n}"))).collect();
-        let all = files.concat() + &place.text("app.log");
+        // One number is free if it was killed in the middle of a rotation.
+        let highest = place.names().len();
+        let rotated: String = (1..=highest).rev().map(|n| place.text(&format!("app.log.{n}"))).collect();
+        let all = rotated + &place.text("app.log");
         for line in all.lines() {
             match number(line) {
                 Some(number) if number == numbers => numbers += 1,

@@ -45,7 +45,7 @@ fn is_refused() {
 #[ignore = "a process of its own"]
 fn writes() {
     let Some(log) = log() else { return };
-    let mut sink = FileSink::builder(log).rotate_at_bytes(5_000).keep(9).open().unwrap();
+    let mut sink = FileSink::builder(log).rotate_at_bytes(5_000).keep(99_999).open().unwrap();
     for number in 0.. {
         write(&mut sink, &line(number));
         say(&format!("taken {}", number + 1));
