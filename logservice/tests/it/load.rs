@@ -320,6 +320,24 @@ fn a_disk_that_is_full_is_told_once_and_costs_no_more_than_the_policy_says() {
     });
 }
 
+/// Its threads wait for room that never comes.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_ends_a_load_that_a_full_disk_holds_up() {
+    rounds(|_| {
+        let flags = ["--policy", "block", "--capacity", "16384", "--stop-within", "200ms"];
+        let mut child = load(Path::new("/dev/full"), &flags).spawn().unwrap();
+        // It says that it cannot write when it has lines, so the signal handlers are there.
+        let mut said = [0; 1];
+        child.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
+        send(&child, rustix::process::Signal::TERM);
+        let (report, status) = report(&child.wait_with_output().unwrap());
+        assert_eq!((&report["signal"], &report["written"], status), (&15.into(), &0.into(), 1));
+        assert_eq!(report["accepted"], report["lost"]);
+        assert!(report["lost"].as_u64() > Some(0));
+    });
+}
+
 #[test]
 #[cfg(unix)]
 fn a_fifo_that_nobody_reads_holds_nobody_up() {

@@ -18,20 +18,24 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What the threads say beside their number, so that a line has some hundred bytes.
 const TEXT: &str = "the quick brown fox jumps";
 
+/// What the process may take beside the service, after a signal.
+const FOR_THE_REPORT: Duration = Duration::from_secs(5);
+
 pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
-    let hooks = ShutdownHooks::builder().deadline(args.stop_within * 2).install()?;
+    let hooks = ShutdownHooks::builder().deadline(2 * args.stop_within + FOR_THE_REPORT).install()?;
     let service = args.start()?;
     let stop = CancelToken::new();
     // A signal ends the threads; then everything goes its usual way, and the process ends with the status that this gives.
     let (tell_status, status) = mpsc::channel();
-    let stop_all = stop.clone();
+    let (stop_all, log, stop_within) = (stop.clone(), service.handle(), args.stop_within);
     hooks.add("report", move |shutdown| {
         stop_all.cancel();
+        log.stop(stop_within); // a thread that waits for room looks at no token
         shutdown.set_status(status.recv().unwrap_or(1));
     })?;
 
