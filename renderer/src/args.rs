@@ -1,0 +1,108 @@
+//! The command line that every strategy has, so that one may be put in the place of another.
+
+use crate::demo::{DemoImage, DemoOptions, demo_image};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Threads that a pool may have.
+const MOST_THREADS: usize = 1000;
+
+/// The flags of every strategy.
+#[derive(clap::Args, Debug)]
+pub struct RenderArgs {
+    /// The page: a file, or an http:// address. Without one, the page of the built-in server
+    pub page: Option<String>,
+
+    /// Where the picture goes
+    #[arg(long, value_name = "FILE", default_value = "page.png")]
+    pub out: PathBuf,
+
+    /// How many threads load, where the strategy has a pool [default: what suits the strategy]
+    #[arg(long, value_name = "COUNT", value_parser = threads)]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Time that each image has
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = servers::limits::duration, help_heading = "Limits")]
+    pub timeout: Duration,
+
+    /// Time that the whole page has; what is missing then stays missing
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = servers::limits::duration, help_heading = "Limits")]
+    pub page_timeout: Duration,
+
+    /// How many images are loaded
+    #[arg(long, value_name = "COUNT", default_value = "1000", help_heading = "Limits")]
+    pub max_images: usize,
+
+    /// How many bytes the page may have, and each image
+    #[arg(long, value_name = "BYTES", default_value = "16777216", help_heading = "Limits")]
+    pub max_bytes: u64,
+
+    /// How many pixels each image may have, and the picture
+    #[arg(long, value_name = "PIXELS", default_value = "25000000", help_heading = "Limits")]
+    pub max_pixels: u64,
+
+    /// Width of the page, in CSS pixels
+    #[arg(long, value_name = "PIXELS", default_value = "800", value_parser = clap::value_parser!(u32).range(100..=10_000), help_heading = "Picture")]
+    pub width: u32,
+
+    /// Pixels of the picture for each CSS pixel
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = scale, help_heading = "Picture")]
+    pub scale: f32,
+
+    /// A font for what the built-in one has not (it has Latin, Greek, Cyrillic, Hebrew, Arabic)
+    #[arg(long, value_name = "FILE", help_heading = "Picture")]
+    pub font: Option<PathBuf>,
+
+    /// Draw who did what when into this file (SVG)
+    #[arg(long, value_name = "FILE", help_heading = "What happened")]
+    pub timeline: Option<PathBuf>,
+
+    /// Write a picture into this directory whenever the page changed, and an animated one of all
+    #[arg(long, value_name = "DIRECTORY", help_heading = "What happened")]
+    pub frames: Option<PathBuf>,
+
+    /// Print the summary as JSON
+    #[arg(long, help_heading = "What happened")]
+    pub json: bool,
+
+    /// Start the built-in server, and draw its page (which also happens if no page is given)
+    #[arg(long, conflicts_with = "page", help_heading = "Built-in server")]
+    pub demo: bool,
+
+    /// Latencies, sizes and failures by chance, the same ones for the same number
+    #[arg(long, value_name = "NUMBER", conflicts_with = "page", help_heading = "Built-in server")]
+    pub demo_seed: Option<u64>,
+
+    /// The images of the built-in page, such as 800ms,80ms:404,500ms:reset
+    #[arg(long, value_name = "IMAGES", value_delimiter = ',', value_parser = demo_image, conflicts_with = "page", help_heading = "Built-in server")]
+    pub demo_images: Vec<DemoImage>,
+
+    /// The advertisement of the built-in page, such as 3s
+    #[arg(long, value_name = "IMAGE", value_parser = demo_image, conflicts_with = "page", help_heading = "Built-in server")]
+    pub demo_advertisement: Option<DemoImage>,
+}
+
+impl RenderArgs {
+    pub(crate) fn demo_options(&self) -> DemoOptions {
+        DemoOptions {
+            seed: self.demo_seed,
+            images: self.demo_images.clone(),
+            advertisement: self.demo_advertisement.clone(),
+        }
+    }
+}
+
+fn threads(written: &str) -> Result<NonZeroUsize, String> {
+    match written.parse() {
+        Ok(count @ 1..=MOST_THREADS) => Ok(NonZeroUsize::new(count).expect("at least one")),
+        _ => Err(format!("a number from 1 to {MOST_THREADS} is wanted")),
+    }
+}
+
+fn scale(written: &str) -> Result<f32, String> {
+    match written.parse() {
+        Ok(scale) if (0.1..=8.0).contains(&scale) => Ok(scale),
+        _ => Err("a number from 0.1 to 8 is wanted".to_owned()),
+    }
+}

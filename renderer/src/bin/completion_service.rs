@@ -1,0 +1,58 @@
+//! The renderer with a completion service: a task for each image, and each is painted when it arrives.
+//!
+//! The images are alike and do not depend on each other, so they are loaded at the same time, as many as there are threads.
+//! The completion service gives them out in the order in which they come, so none waits for another to be painted.
+//!
+//! ```sh
+//! cargo run -p renderer --bin completion_service
+//! cargo run -p renderer --bin completion_service -- --threads 2
+//! ```
+//!
+//! The book's chapter: Each image when it comes.
+
+use clap::Parser;
+use executor::{CancelToken, ExecutorCompletionService, ThreadPoolExecutor};
+use renderer::{Loaded, RenderArgs, Rendering, draw_page};
+use std::collections::HashMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Draws a page on a pool of threads: each image is a task, and is painted when it arrives.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    render: RenderArgs,
+}
+
+fn main() -> ExitCode {
+    draw_page("completion_service", &Args::parse().render, draw)
+}
+
+pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
+    // ANCHOR: submit
+    // When this thread is told to stop, the pool is, too: no task goes on that nobody waits for.
+    let stop = CancelToken::current();
+    let pool = ThreadPoolExecutor::builder()
+        .threads(rendering.threads)
+        .name("images")
+        .cancel_token(&stop)
+        .build()?;
+    let images = ExecutorCompletionService::new(&pool);
+    let mut place_of = HashMap::new();
+    for image in rendering.images() {
+        let (loader, place) = (Arc::clone(&rendering.loader), image.place);
+        let task = images.submit_cancellable(move |token| loader.load(&image, token))?;
+        place_of.insert(task.id(), place);
+    }
+    // ANCHOR_END: submit
+
+    // ANCHOR: take
+    rendering.screen.show_text();
+    while let Some(next) = rendering.screen.waiting("the next image", || images.take())? {
+        let place = place_of[&next.id()]; // a task that has panicked cannot say which image it had
+        rendering.screen.show(Loaded::by_task(place, next.join())?);
+    }
+    // ANCHOR_END: take
+    Ok(())
+}

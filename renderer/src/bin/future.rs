@@ -1,0 +1,63 @@
+//! The renderer with a future: one task loads all images while this thread draws the text.
+//!
+//! Two unlike tasks at the same time. If drawing the text takes a hundredth of the time that the images take, a hundredth is
+//! what can be gained, and the first image is seen when the last one is there.
+//!
+//! ```sh
+//! cargo run -p renderer --bin future
+//! ```
+//!
+//! The book's chapter: All images in one task.
+
+use anyhow::bail;
+use clap::Parser;
+use executor::{CancelToken, Cancelled, JoinError, ThreadPoolExecutor, prelude::*};
+use renderer::{Gap, Loaded, RenderArgs, Rendering, draw_page};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Draws a page on two threads: one loads all images, while the other one draws the text.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    render: RenderArgs,
+}
+
+fn main() -> ExitCode {
+    draw_page("future", &Args::parse().render, draw)
+}
+
+pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
+    // ANCHOR: submit
+    let pool = ThreadPoolExecutor::builder().threads(1).name("images").build()?;
+    let (loader, images) = (Arc::clone(&rendering.loader), rendering.images());
+    let load_all = move |token: &CancelToken| -> Result<Vec<Loaded>, Cancelled> {
+        images.iter().map(|image| loader.load(image, token)).collect()
+    };
+    let images = pool.submit_cancellable(load_all)?;
+    // ANCHOR_END: submit
+
+    // ANCHOR: join
+    rendering.screen.show_text();
+    match rendering.screen.waiting("all images", || images.join()) {
+        Ok(all) => all.into_iter().for_each(|loaded| rendering.screen.show(loaded)),
+        // This thread was asked to stop. The task was not: it would load images that nobody draws.
+        Err(JoinError::Interrupted(images)) => {
+            images.cancel();
+            return Err(Cancelled.into());
+        }
+        // The task has failed, and with it all images. The text is drawn.
+        Err(JoinError::Panicked(panic)) => give_up(rendering, &Gap::Panicked(panic.to_string())),
+        Err(JoinError::Cancelled) => give_up(rendering, &Gap::Cancelled("its task was".to_owned())),
+        Err(other) => bail!(other.to_string()),
+    }
+    // ANCHOR_END: join
+    Ok(())
+}
+
+fn give_up(rendering: &mut Rendering, why: &Gap) {
+    for image in rendering.images() {
+        rendering.screen.show_gap(image.place, why.clone());
+    }
+}

@@ -1,0 +1,63 @@
+//! The renderer on one thread: the text, then one image after the other.
+//!
+//! The reader sees the text soon, and then waits for the sum of all latencies: while one image is on its way, nobody asks
+//! for the next one. With `--in-order` it is worse, since text that stands below an image waits for it, too.
+//!
+//! ```sh
+//! cargo run -p renderer --bin sequential                # draws page.png, with the built-in server's page
+//! cargo run -p renderer --bin sequential -- --in-order
+//! ```
+//!
+//! The book's chapter: One thing after the other.
+
+use clap::Parser;
+use executor::CancelToken;
+use renderer::{Element, RenderArgs, Rendering, draw_page};
+use std::process::ExitCode;
+
+/// Draws a page on one thread: the text first, then one image after the other.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    render: RenderArgs,
+
+    /// Draw each piece of text and each image in the order of the page
+    #[arg(long)]
+    in_order: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let strategy = if args.in_order { in_order } else { text_first };
+    draw_page("sequential", &args.render, strategy)
+}
+
+// ANCHOR: in_order
+pub(crate) fn in_order(rendering: &mut Rendering) -> anyhow::Result<()> {
+    let token = CancelToken::current();
+    let elements = rendering.page().elements.clone();
+    for (place, element) in elements.iter().enumerate() {
+        match element {
+            Element::Text(_) => rendering.screen.show_element(place),
+            Element::Image(image) => {
+                let loaded = rendering.loader.load(image, &token)?;
+                rendering.screen.show(loaded);
+            }
+        }
+    }
+    Ok(())
+}
+// ANCHOR_END: in_order
+
+// ANCHOR: text_first
+pub(crate) fn text_first(rendering: &mut Rendering) -> anyhow::Result<()> {
+    let token = CancelToken::current();
+    rendering.screen.show_text();
+    for image in rendering.images() {
+        let loaded = rendering.loader.load(&image, &token)?;
+        rendering.screen.show(loaded);
+    }
+    Ok(())
+}
+// ANCHOR_END: text_first

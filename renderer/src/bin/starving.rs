@@ -1,0 +1,97 @@
+//! The renderer that starves: a page task that waits for its header and its footer on its own pool of one thread.
+//!
+//! The page task keeps the only thread while it waits for tasks that need one. The library notices when the thread goes
+//! to sleep, and the wait ends with a report that draws the circle. Then the same page is drawn in a way that works: its parts are
+//! tasks of a pool of their own.
+//!
+//! ```sh
+//! cargo run -p renderer --bin starving
+//! ```
+//!
+//! The book's chapter: A page that starves.
+
+use anyhow::Context;
+use clap::Parser;
+use executor::{CancelToken, FutureTask, TaskHandle, ThreadPoolBuilder, ThreadPoolExecutor, prelude::*};
+use renderer::{ImageRef, Loaded, Loader, RenderArgs, Rendering, draw_page};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Draws a page by tasks that wait for tasks of the same pool, and then by such as wait for another pool.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    render: RenderArgs,
+}
+
+fn main() -> ExitCode {
+    draw_page("starving", &Args::parse().render, draw)
+}
+
+/// A pool of one thread.
+fn pool(name: &str, stop: &CancelToken) -> ThreadPoolBuilder {
+    ThreadPoolExecutor::builder().threads(1).name(name).cancel_token(stop)
+}
+
+// ANCHOR: page_task
+/// Loads a page: its header, the first image, and its footer, the last one, on `parts`; what is between them by itself.
+fn load_page(
+    images: Vec<Arc<ImageRef>>,
+    loader: &Arc<Loader>,
+    parts: &ThreadPoolExecutor,
+) -> anyhow::Result<Vec<Loaded>> {
+    let on_parts = |image: &Arc<ImageRef>, name: &'static str| -> anyhow::Result<TaskHandle<_>> {
+        let (image, loader) = (Arc::clone(image), Arc::clone(loader));
+        let task = FutureTask::cancellable(move |token| loader.load(&image, token));
+        Ok(parts.submit(task.named(name))?)
+    };
+    let [first, between @ .., last] = &*images else { return Ok(Vec::new()) };
+    let header = on_parts(first, "header")?;
+    let footer = on_parts(last, "footer")?;
+    let token = CancelToken::current();
+    let mut all = between.iter().map(|image| loader.load(image, &token)).collect::<Result<Vec<_>, _>>()?;
+    all.push(Loaded::by_task(first.place, header.join())?);
+    all.push(Loaded::by_task(last.place, footer.join())?);
+    Ok(all)
+}
+// ANCHOR_END: page_task
+
+pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
+    rendering.screen.show_text();
+    // The pools stop with the page, but they do not hang on its token, since that has a deadline: a wait that ends at a
+    // deadline is no deadlock, and would not be reported.
+    let stop = CancelToken::new();
+    let stops = stop.clone();
+    let _with_the_page = CancelToken::current().on_cancel(move || {
+        stops.cancel();
+    });
+
+    // ANCHOR: starves
+    // The page and its parts are tasks of the same pool, which has one thread.
+    let pages = Arc::new(pool("pages", &stop).build()?);
+    let (images, loader, parts) = (rendering.images(), Arc::clone(&rendering.loader), Arc::clone(&pages));
+    let page = FutureTask::new(move || load_page(images, &loader, &parts)).named("page");
+    let page = pages.submit(page)?;
+    match rendering.screen.waiting("page", || page.join())? {
+        Ok(all) => all.into_iter().for_each(|loaded| rendering.screen.show(loaded)),
+        Err(error) => eprintln!("starving: {error:#}"),
+    }
+    // ANCHOR_END: starves
+
+    // ANCHOR: repaired
+    // Tasks of `pages` wait for tasks of `parts`, and those wait for none.
+    let parts = pool("parts", &stop).build()?;
+    let (images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
+    let page = FutureTask::new(move || load_page(images, &loader, &parts)).named("page");
+    let page = pages.submit(page)?;
+    let all = rendering
+        .screen
+        .waiting("page", || page.join())?
+        .context("the page with parts on a pool of their own")?;
+    for loaded in all {
+        rendering.screen.show(loaded);
+    }
+    // ANCHOR_END: repaired
+    Ok(())
+}

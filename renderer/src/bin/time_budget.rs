@@ -1,0 +1,105 @@
+//! The renderer with a time budget: an advertisement that is there in time, or is replaced and called off.
+//!
+//! The advertisement comes from somebody else's server. It is asked for first, and waited for last, with what is *left* of the
+//! budget: nothing at all, maybe, and then an advertisement that lies ready is still taken. One that is late is called off,
+//! and its connection closed.
+//!
+//! ```sh
+//! cargo run -p renderer --bin time_budget
+//! cargo run -p renderer --bin time_budget -- --demo-advertisement 3s   # too late
+//! cargo run -p renderer --bin time_budget -- --budget 1ms              # spent before anybody waits
+//! ```
+//!
+//! The book's chapter: The time budget.
+
+use clap::Parser;
+use executor::{CancelToken, Cancelled, JoinTimeoutError, TaskHandle, ThreadPoolExecutor, prelude::*};
+use renderer::{Gap, Loaded, RenderArgs, Rendering, draw_page};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What is painted where an advertisement would be.
+const INSTEAD: &str = "This space is to let.";
+
+/// Draws a page whose advertisement (the first image of the class `advertisement`) has a time budget.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    render: RenderArgs,
+
+    /// Time from the beginning in which the advertisement has to come
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = servers::limits::duration)]
+    budget: Duration,
+}
+
+fn main() -> ExitCode {
+    let Args { render, budget } = Args::parse();
+    draw_page("time_budget", &render, |rendering| draw(rendering, budget))
+}
+
+pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Result<()> {
+    let end = Instant::now() + budget;
+    let stop = CancelToken::current();
+    let pool = ThreadPoolExecutor::builder()
+        .threads(rendering.threads)
+        .name("images")
+        .cancel_token(&stop)
+        .build()?;
+    let (mut images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
+
+    // ANCHOR: ask
+    // Its own pool: behind slow images it would wait for a thread.
+    let advertisers =
+        ThreadPoolExecutor::builder().threads(1).name("advertiser").cancel_token(&stop).build()?;
+    let advertisement = match images.iter().position(|image| image.is_advertisement) {
+        None => None,
+        Some(index) => {
+            let (image, loader) = (images.remove(index), Arc::clone(&loader));
+            Some((image.place, advertisers.submit_cancellable(move |token| loader.load(&image, token))?))
+        }
+    };
+    // ANCHOR_END: ask
+
+    // ANCHOR: body
+    let mut tasks = Vec::new();
+    for image in images {
+        let (loader, place) = (Arc::clone(&loader), image.place);
+        tasks.push((place, pool.submit_cancellable(move |token| loader.load(&image, token))?));
+    }
+    rendering.screen.show_text();
+    for (place, task) in tasks {
+        let ended = rendering.screen.waiting("images", || task.join());
+        rendering.screen.show(Loaded::by_task(place, ended)?);
+    }
+    // ANCHOR_END: body
+
+    let Some((place, advertisement)) = advertisement else { return Ok(()) };
+    show_in_time(rendering, place, advertisement, end, budget)
+}
+
+// ANCHOR: wait
+/// Paints the advertisement if it is there by `end`; otherwise calls it off and paints something else.
+pub(crate) fn show_in_time(
+    rendering: &mut Rendering,
+    place: usize,
+    advertisement: TaskHandle<Loaded>,
+    end: Instant,
+    budget: Duration,
+) -> anyhow::Result<()> {
+    let left = end.saturating_duration_since(Instant::now()); // zero if the page itself took it all
+    let why = match rendering.screen.waiting("advertisement", || advertisement.join_or_cancel(left)) {
+        Ok(Loaded { picture: Err(gap), .. }) => gap,
+        Ok(in_time) => {
+            rendering.screen.show(in_time);
+            return Ok(());
+        }
+        Err(JoinTimeoutError::TimedOut(_)) => Gap::TimedOut { after: budget },
+        Err(JoinTimeoutError::Panicked(panic)) => Gap::Panicked(panic.to_string()),
+        Err(_) => return Err(Cancelled.into()), // this thread is to stop, and the advertisement has been called off
+    };
+    rendering.screen.show_replacement(place, INSTEAD, why);
+    Ok(())
+}
+// ANCHOR_END: wait

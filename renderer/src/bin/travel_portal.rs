@@ -1,0 +1,118 @@
+//! The travel portal: quotes of many companies, as many as come in time.
+//!
+//! Each company is asked in a task of its own, all have one deadline, and each gets exactly one entry: a price, a failure or a
+//! time-out. The prices are ranked. With `--listing` the entries are collected by two loops, one inside the other, as a
+//! well-known mistake has it: count them.
+//!
+//! ```sh
+//! cargo run -p renderer --bin travel_portal
+//! cargo run -p renderer --bin travel_portal -- --deadline 200ms
+//! ```
+//!
+//! The book's chapter: The travel portal.
+
+use anyhow::{Context, anyhow};
+use clap::Parser;
+use executor::{CancelToken, FutureTask, TaskHandle, ThreadPoolExecutor, TryJoinError, prelude::*};
+use renderer::demo::Demo;
+use renderer::portal::{self, Answer, Company, Entry};
+use renderer::{Activity, RenderArgs, Stage, Timeline, run};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Draws a page with the quotes of many companies, ranked. PAGE is a list: a name, a tab and an address in each line.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    render: RenderArgs,
+
+    /// Time from the beginning in which the quotes have to come
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = servers::limits::duration)]
+    deadline: Duration,
+
+    /// Collect the quotes by the nested loop
+    #[arg(long)]
+    listing: bool,
+}
+
+fn main() -> ExitCode {
+    let Args { render, deadline, listing } = Args::parse();
+    run("travel_portal", &render, |stage| draw(stage, &render, deadline, listing))
+}
+
+fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool) -> anyhow::Result<ExitCode> {
+    let end = Instant::now() + deadline;
+    let list = stage.fetch(&stage.address(Demo::companies)?)?;
+    let companies = portal::companies(&list)?;
+
+    // A thread for each company: they wait, and one that never answers must not hold up the others.
+    let threads = args.threads.map_or(companies.len().clamp(1, 100), Into::into);
+    let pool = ThreadPoolExecutor::builder()
+        .threads(threads)
+        .name("quotes")
+        .cancel_token(&CancelToken::current())
+        .build()?;
+    let asked = ask(&pool, &companies, end, stage.timeline())?;
+    let entries = if listing { nested_loop(&companies, asked) } else { ranked(&companies, asked) };
+
+    let mut rendering = stage.lay_out(&portal::page(&entries, &list.url, deadline))?;
+    rendering.screen.add_to_report("quotes", portal::json(&entries));
+    rendering.screen.show_text();
+    stage.finish(rendering, Ok(()))
+}
+
+/// Asks all companies at once, until `end`. Each handle is finished: with an answer, a panic, or called off.
+// ANCHOR: ask
+pub(crate) fn ask(
+    pool: &ThreadPoolExecutor,
+    companies: &[Company],
+    end: Instant,
+    timeline: &Timeline,
+) -> anyhow::Result<Vec<TaskHandle<Answer>>> {
+    let task = |company: &Company| {
+        let (company, timeline) = (company.clone(), timeline.clone());
+        FutureTask::cancellable(move |token| {
+            let _bar = timeline.bar(Activity::Fetching, &*company.name);
+            portal::quote(&company, token)
+        })
+    };
+    let left = end.saturating_duration_since(Instant::now());
+    pool.invoke_all_timeout(companies.iter().map(task), left)
+        .map_err(|error| anyhow!("{error}"))
+        .context("asking the companies")
+}
+// ANCHOR_END: ask
+
+// ANCHOR: ranked
+/// One entry for each company, prices first.
+pub(crate) fn ranked(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> Vec<Entry> {
+    let entry =
+        |(company, handle): (&Company, _)| Entry { company: company.name.clone(), answer: answer(handle) };
+    let mut entries: Vec<_> = companies.iter().zip(asked).map(entry).collect();
+    entries.sort_by_key(|entry| entry.answer.rank()); // stable: equals stay in the order of the list
+    entries
+}
+
+fn answer(asked: TaskHandle<Answer>) -> Answer {
+    match asked.try_join() {
+        Ok(answer) => answer,
+        Err(TryJoinError::Panicked(panic)) => Answer::Failed(panic.to_string()),
+        Err(_) => Answer::TimedOut, // called off at the deadline
+    }
+}
+// ANCHOR_END: ranked
+
+// ANCHOR: nested_loop
+/// The mistake: for each company the answers of all.
+pub(crate) fn nested_loop(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> Vec<Entry> {
+    let answers: Vec<_> = asked.into_iter().map(answer).collect();
+    let mut entries = Vec::new();
+    for company in companies {
+        for answer in &answers {
+            entries.push(Entry { company: company.name.clone(), answer: answer.clone() });
+        }
+    }
+    entries
+}
+// ANCHOR_END: nested_loop

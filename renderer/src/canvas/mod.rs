@@ -1,0 +1,158 @@
+//! The picture while it is painted.
+//!
+//! What is painted in one place does not depend on what is in another, so the order makes no difference to the result. Painting
+//! a place again paints all of it: nothing of a place-holder shows through an image.
+
+mod glyphs; // lines of text to pixels
+
+use crate::layout::{Area, Ink, Layout, Placed, Setting};
+use crate::picture::Picture;
+use glyphs::Glyphs;
+use tiny_skia::{Color, FilterQuality, Paint, Pixmap, PixmapPaint, Rect, Transform};
+
+/// Size of the words in the place of an image, and the space around them, in CSS pixels.
+const NOTE: f32 = 12.0;
+const NOTE_MARGIN: f32 = 6.0;
+
+const PAPER: [u8; 3] = [255, 255, 255];
+const RULE: [u8; 3] = [176, 184, 194];
+const PLACEHOLDER: [u8; 3] = [240, 243, 247];
+const PLACEHOLDER_EDGE: [u8; 3] = [196, 205, 216];
+const GAP: [u8; 3] = [251, 240, 238];
+const GAP_EDGE: [u8; 3] = [205, 120, 105];
+
+/// The picture while it is painted, with everything in the place that the layout has for it.
+pub struct Canvas {
+    layout: Layout,
+    glyphs: Glyphs,
+    pixels: Pixmap,
+}
+
+impl Canvas {
+    /// An empty page.
+    pub fn new(layout: Layout) -> Canvas {
+        let (width, height) = layout.size();
+        let mut pixels = Pixmap::new(width, height).expect("the layout has bounds");
+        pixels.fill(color(PAPER));
+        Canvas { layout, glyphs: Glyphs::new(), pixels }
+    }
+
+    /// Where everything stands.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Paints a block of text. Does nothing in the place of an image, or below the end of the picture.
+    pub fn paint_text(&mut self, place: usize) {
+        match self.layout.placed(place) {
+            Some(Placed::Text { x, y, lines, marker, area, is_quote }) => {
+                let whole = (0, 0, self.pixels.width(), self.pixels.height());
+                self.glyphs.paint(&mut self.pixels, lines, (*x, *y), whole);
+                if let Some((at, marker)) = marker {
+                    self.glyphs.paint(&mut self.pixels, marker, (*at, *y), whole);
+                }
+                if *is_quote {
+                    let thickness = (3.0 * self.layout.scale).max(1.0);
+                    let x = if lines.is_rtl() { area.x + area.width + 8 } else { area.x.saturating_sub(14) };
+                    fill(&mut self.pixels, (x as f32, area.y as f32, thickness, area.height as f32), RULE);
+                }
+            }
+            Some(Placed::Rule(area)) => fill_area(&mut self.pixels, *area, RULE),
+            _ => (),
+        }
+    }
+
+    /// Paints a frame where an image is to come, with the words that stand in its stead.
+    pub fn paint_placeholder(&mut self, place: usize, alt: &str) {
+        self.paint_note(place, alt, PLACEHOLDER, PLACEHOLDER_EDGE);
+    }
+
+    /// Paints a frame where an image will not come, with the words that stand in its stead, and the reason.
+    pub fn paint_gap(&mut self, place: usize, alt: &str, reason: &str) {
+        let words = if alt.is_empty() { format!("✗ {reason}") } else { format!("{alt}\n✗ {reason}") };
+        self.paint_note(place, &words, GAP, GAP_EDGE);
+    }
+
+    /// Paints an image, scaled to fit its place.
+    pub fn paint_image(&mut self, place: usize, picture: &Picture) {
+        let Some(Placed::Image(area)) = self.layout.placed(place) else { return };
+        fill_area(&mut self.pixels, *area, PAPER);
+        let (width, height) = (picture.width() as f32, picture.height() as f32);
+        // An image has its own size in CSS pixels if there is room for it.
+        let fit =
+            (area.width as f32 / width).min(area.height as f32 / height).min(self.layout.scale.max(1.0));
+        let (left, top) =
+            ((area.width as f32 - width * fit) / 2.0, (area.height as f32 - height * fit) / 2.0);
+        let transform = Transform::from_row(
+            fit,
+            0.0,
+            0.0,
+            fit,
+            area.x as f32 + left.floor(),
+            area.y as f32 + top.floor(),
+        );
+        let quality = if (fit - 1.0).abs() < 0.01 { FilterQuality::Nearest } else { FilterQuality::Bilinear };
+        let paint = PixmapPaint { quality, ..PixmapPaint::default() };
+        self.pixels.draw_pixmap(0, 0, picture.pixels.as_ref(), &paint, transform, None);
+    }
+
+    /// Width, height, and the pixels: red, green, blue, alpha, a byte each, row by row. Opaque.
+    pub fn pixels(&self) -> (u32, u32, &[u8]) {
+        (self.pixels.width(), self.pixels.height(), self.pixels.data())
+    }
+
+    /// The picture as a PNG file.
+    pub fn png(&self) -> Vec<u8> {
+        let (width, height, pixels) = self.pixels();
+        crate::frames::png(width, height, pixels)
+    }
+
+    /// A frame with words in it, which are cut off where it ends.
+    fn paint_note(&mut self, place: usize, words: &str, ground: [u8; 3], edge: [u8; 3]) {
+        let Some(Placed::Image(area)) = self.layout.placed(place) else { return };
+        let (area, scale) = (*area, self.layout.scale);
+        fill_area(&mut self.pixels, area, edge);
+        let thickness = u32::from(area.width > 4 && area.height > 4);
+        let inner = Area {
+            x: area.x + thickness,
+            y: area.y + thickness,
+            width: area.width - 2 * thickness,
+            height: area.height - 2 * thickness,
+        };
+        fill_area(&mut self.pixels, inner, ground);
+        let width = area.width as f32 / scale - 2.0 * NOTE_MARGIN;
+        if width < NOTE || words.is_empty() {
+            return;
+        }
+        let setting = Setting {
+            size: NOTE,
+            width,
+            bold: false,
+            monospaced: false,
+            right_to_left: false,
+            ink: Ink::Note,
+        };
+        let lines = self.layout.fonts.set(words, setting, &[]);
+        let at = (area.x as f32 + NOTE_MARGIN * scale, area.y as f32 + NOTE_MARGIN * scale / 2.0);
+        let clip = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height);
+        self.glyphs.paint(&mut self.pixels, &lines, at, clip);
+    }
+}
+
+fn color([red, green, blue]: [u8; 3]) -> Color {
+    Color::from_rgba8(red, green, blue, 255)
+}
+
+fn fill_area(pixels: &mut Pixmap, area: Area, ink: [u8; 3]) {
+    fill(pixels, (area.x as f32, area.y as f32, area.width as f32, area.height as f32), ink);
+}
+
+/// Fills a rectangle: left, top, width, height.
+fn fill(pixels: &mut Pixmap, (x, y, width, height): (f32, f32, f32, f32), ink: [u8; 3]) {
+    let mut paint = Paint::default();
+    paint.set_color(color(ink));
+    paint.anti_alias = false;
+    if let Some(rect) = Rect::from_xywh(x, y, width, height) {
+        pixels.fill_rect(rect, &paint, Transform::identity(), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! A server in the same process, so that everything can be tried without a network: pages, images, prices, each as slow
+//! and as broken as it is asked to be.
+//!
+//! ```text
+//!   page, images, quotes ──▶ a site of the `servers` library, on a pool that grows with the requests
+//!   reset, stall, endless …─▶ a listener that breaks the rules, which no server of that library would do
+//! ```
+//!
+//! Who asks for an image says in the address how it is to behave (`/harbour.png?ms=800`), so the server knows nothing of
+//! the page.
+
+mod chance; // random numbers that can be repeated
+mod page; // what the page says, and what its images are like
+mod rude; // answers that no well-behaved server gives
+mod scenes; // the images
+mod site; // what is at which path
+
+pub use page::{DemoImage, demo_image};
+
+use executor::{CancelToken, ExecutorExt, ExecutorService, HandOffQueue, ThreadPoolExecutor};
+use rude::Rude;
+use servers::{AccessLog, Limits, Listener, Server};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use url::Url;
+
+/// How long the end of the server waits for its threads, which all have been told.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// What the server is to serve.
+#[derive(Debug, Clone, Default)]
+pub struct DemoOptions {
+    /// The same seed gives the same latencies, sizes and failures. Without one, those of the book.
+    pub seed: Option<u64>,
+    /// Each image of the page; empty means the page of the book.
+    pub images: Vec<DemoImage>,
+    /// The advertisement of the page, if it is to be another one than that of the book.
+    pub advertisement: Option<DemoImage>,
+}
+
+/// The server, while it runs. It stops when it is dropped.
+pub struct Demo {
+    address: SocketAddr,
+    stop: CancelToken,
+    pool: Arc<ThreadPoolExecutor>,
+    acceptor: Option<JoinHandle<()>>,
+    _rude: Rude,
+}
+
+impl Demo {
+    /// Starts it on a free port of this machine.
+    ///
+    /// # Errors
+    /// If the system gives no port or no thread.
+    pub fn start(options: &DemoOptions) -> io::Result<Demo> {
+        let stop = CancelToken::new();
+        let rude = Rude::start(&stop)?;
+        let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        let address = listener.local_addr();
+        let site = site::site(options, rude.address(), &stop);
+        let server = Arc::new(Server::new(site, Limits::default(), AccessLog::Quiet).until(&stop));
+        // Answers wait for their time on threads: a thread for each, or slow ones would hold up others.
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(0)
+            .maximum_threads(usize::MAX)
+            .queue(HandOffQueue::new())
+            .name("demo")
+            .build()
+            .map_err(io::Error::other)?;
+        let pool = Arc::new(pool);
+        let (accepting, on) = (stop.clone(), Arc::clone(&pool));
+        let acceptor = thread::Builder::new().name("demo-accept".to_owned()).spawn(move || {
+            for connection in listener.incoming_until(&accepting) {
+                let server = Arc::clone(&server);
+                let _ = on.execute(move || server.serve(connection)); // refused: no thread, and the client sees an end
+            }
+        })?;
+        Ok(Demo { address, stop, pool, acceptor: Some(acceptor), _rude: rude })
+    }
+
+    /// The page with images and an advertisement.
+    pub fn page(&self) -> Url {
+        self.url("/index.html")
+    }
+
+    /// The list of companies for the travel portal: a line for each, its name, a tab, the address of its quote.
+    pub fn companies(&self) -> Url {
+        self.url("/companies.txt")
+    }
+
+    fn url(&self, path: &str) -> Url {
+        Url::parse(&format!("http://{}{path}", self.address)).expect("an address and a path")
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+        let _ = self.pool.shutdown_now(); // connections that nobody serves close when they are dropped
+        self.pool.await_termination(ENDING);
+    }
+}

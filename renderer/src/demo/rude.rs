@@ -1,0 +1,105 @@
+//! Answers that no well-behaved server gives: none at all, half of one, one without an end, a reset.
+
+use super::page::{Fault, size_of};
+use super::scenes;
+use executor::{CancelToken, CancellableStream};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Bytes that a request may have.
+const LARGEST: usize = 8 << 10;
+
+/// The listener. It stops when it is dropped.
+pub(super) struct Rude {
+    address: SocketAddr,
+    stop: CancelToken,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl Rude {
+    /// Listens until `stop` is cancelled, which ends what it is doing, too.
+    pub(super) fn start(stop: &CancelToken) -> io::Result<Rude> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let (address, stop) = (listener.local_addr()?, stop.child());
+        let ended = stop.clone();
+        let acceptor = thread::Builder::new().name("demo-rude".to_owned()).spawn(move || {
+            for stream in listener.incoming() {
+                if ended.is_cancelled() {
+                    break;
+                }
+                let (Ok(stream), ended) = (stream, ended.clone()) else { continue };
+                let serve = move || drop(answer(stream, &ended)); // what it is about is that it fails
+                let _ = thread::Builder::new().name("demo-rude-answer".to_owned()).spawn(serve);
+            }
+        })?;
+        Ok(Rude { address, stop, acceptor: Some(acceptor) })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Rude {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        drop(TcpStream::connect(self.address)); // the acceptor looks
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+fn answer(stream: TcpStream, stop: &CancelToken) -> io::Result<()> {
+    let mut stream = CancellableStream::new(stream, stop);
+    let request = request(&mut stream)?;
+    let value = |name: &str| {
+        let query = request
+            .split_ascii_whitespace()
+            .nth(1)
+            .and_then(|target| target.split_once('?'))
+            .map(|(_, query)| query);
+        query.and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')))
+    };
+    let latency = value("ms").and_then(|ms| ms.parse().ok()).unwrap_or(0);
+    stop.sleep(Duration::from_millis(latency))?;
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n";
+    match value("fault").and_then(Fault::named) {
+        Some(Fault::Endless) => {
+            stream.write_all(format!("{head}\r\n").as_bytes())?;
+            loop {
+                stream.write_all(&[0; 16 << 10])?;
+            }
+        }
+        Some(Fault::Half) => {
+            let image = scenes::encoded("/half.png", size_of(value("size")));
+            stream.write_all(format!("{head}Content-Length: {}\r\n\r\n", image.len()).as_bytes())?;
+            stream.write_all(&image[..image.len() / 2])?;
+            wait_for_the_end(&mut stream)
+        }
+        Some(Fault::Stall) => wait_for_the_end(&mut stream),
+        // A connection that is closed with bytes unread is reset, and half an answer makes sure that there are some.
+        _ => {
+            let _ = socket2::SockRef::from(stream.get_ref()).set_linger(Some(Duration::ZERO));
+            Ok(())
+        }
+    }
+}
+
+/// Reads until the client has enough, or the server is stopped.
+fn wait_for_the_end(stream: &mut CancellableStream) -> io::Result<()> {
+    io::copy(stream, &mut io::sink()).map(drop)
+}
+
+fn request(stream: &mut CancellableStream) -> io::Result<String> {
+    let (mut head, mut buffer) = (Vec::new(), [0; 1024]);
+    while !head.ends_with(b"\r\n\r\n") && head.len() < LARGEST {
+        match stream.read(&mut buffer)? {
+            0 => break,
+            count => head.extend_from_slice(&buffer[..count]),
+        }
+    }
+    Ok(String::from_utf8_lossy(&head).into_owned())
+}

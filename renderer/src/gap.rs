@@ -1,0 +1,75 @@
+//! Why something is missing in a picture: every way in which an image can fail, as a value.
+//!
+//! A page is drawn with gaps rather than not at all. Each gap has its reason in its place in the picture, in the summary
+//! and in `--json`; the words are here, so that all three say the same.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why an image is not in the picture. `Display` gives a short phrase, such as `the server answered 404`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Gap {
+    /// The reference leads nowhere: no address, or one of a kind that is not fetched.
+    Unusable(String),
+    /// The file or the host is not there, or may not be read.
+    Unreachable(String),
+    /// The server answered with a status that is no success.
+    Status(u16),
+    /// One redirect after the other.
+    Redirects,
+    /// The connection broke before the answer was complete.
+    Broken(String),
+    /// It was not there in time.
+    TimedOut {
+        /// How long it had.
+        after: Duration,
+    },
+    /// More bytes than are allowed.
+    TooManyBytes {
+        /// How many are.
+        limit: u64,
+    },
+    /// More pixels than are allowed.
+    TooManyPixels {
+        /// How many it says it has.
+        pixels: u64,
+        /// How many are allowed.
+        limit: u64,
+    },
+    /// The bytes are no image, or none of a format that is known.
+    NotAnImage(String),
+    /// The page has more images than are loaded.
+    TooManyImages {
+        /// How many are.
+        limit: usize,
+    },
+    /// Its place is below the end of the picture.
+    OutsideThePicture,
+    /// The task that was to load it panicked.
+    Panicked(String),
+    /// The task that was to load it was called off.
+    Cancelled(String),
+    /// Nobody tried: the program was stopped before.
+    NotLoaded,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gap::Unusable(why) | Gap::Unreachable(why) => f.write_str(why),
+            Gap::Status(status) => write!(f, "the server answered {status}"),
+            Gap::Redirects => f.write_str("the server redirects without end"),
+            Gap::Broken(why) => write!(f, "the connection broke: {why}"),
+            Gap::TimedOut { after } => write!(f, "not there after {after:?}"),
+            Gap::TooManyBytes { limit } => write!(f, "larger than {limit} bytes"),
+            Gap::TooManyPixels { pixels, limit } => write!(f, "{pixels} pixels, and {limit} are allowed"),
+            Gap::NotAnImage(why) => write!(f, "no image that can be decoded: {why}"),
+            Gap::TooManyImages { limit } => write!(f, "beyond the first {limit} images"),
+            Gap::OutsideThePicture => f.write_str("below the end of the picture"),
+            Gap::Panicked(message) => write!(f, "its task panicked: {message}"),
+            Gap::Cancelled(why) => write!(f, "called off: {why}"),
+            Gap::NotLoaded => f.write_str("not loaded: the program was stopped"),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Words to lines of glyphs.
+//!
+//! Shaping, the order of right-to-left text and the breaking of lines are `parley`'s. The fonts are those of `DejaVu`, which are
+//! part of the program, so the same page gives the same picture on every machine; no font of the system is looked at.
+
+use anyhow::{Context, ensure};
+use parley::fontique::{Blob, Collection, CollectionOptions, SourceCache};
+use parley::{
+    Alignment, AlignmentOptions, BaseDirection, FontContext, FontFamily, FontFamilyName, FontStyle,
+    FontWeight, LayoutContext, LineHeight, OverflowWrap, StyleProperty,
+};
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Space from one line to the next, in sizes of the font.
+const LEADING: f32 = 1.45;
+
+/// What glyphs are painted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Ink {
+    /// Text.
+    #[default]
+    Text,
+    /// Text that leads elsewhere.
+    Link,
+    /// Words about the page, which are not of the page.
+    Note,
+}
+
+/// Glyphs in lines.
+pub(crate) type Lines = parley::Layout<Ink>;
+
+/// How words are set. Lengths are CSS pixels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting {
+    pub(crate) size: f32,
+    pub(crate) width: f32,
+    pub(crate) bold: bool,
+    pub(crate) monospaced: bool,
+    pub(crate) right_to_left: bool,
+    pub(crate) ink: Ink,
+}
+
+/// A part of a text that is set in another way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Variation {
+    Bold,
+    Italic,
+    Monospaced,
+    Link,
+}
+
+/// The fonts, and what is needed to set words with them.
+pub(crate) struct Fonts {
+    context: FontContext,
+    layouts: LayoutContext<Ink>,
+    scale: f32,
+    /// The names of the families of `--font`, which are asked first.
+    preferred: Vec<String>,
+}
+
+impl Fonts {
+    /// The fonts of the program, and those of a file.
+    pub(crate) fn new(scale: f32, file: Option<&Path>) -> anyhow::Result<Fonts> {
+        let mut collection = Collection::new(CollectionOptions { shared: false, system_fonts: false });
+        for font in [
+            dejavu::sans::regular(),
+            dejavu::sans::bold(),
+            dejavu::sans::oblique(),
+            dejavu::sans::bold_oblique(),
+            dejavu::sans_mono::regular(),
+            dejavu::sans_mono::bold(),
+        ] {
+            collection.register_fonts(Blob::new(Arc::new(font)), None);
+        }
+        let mut preferred = Vec::new();
+        if let Some(path) = file {
+            let font =
+                fs::read(path).with_context(|| format!("the font {} cannot be read", path.display()))?;
+            let families = collection.register_fonts(Blob::new(Arc::new(font)), None);
+            ensure!(!families.is_empty(), "{} is no font that can be used", path.display());
+            preferred
+                .extend(families.iter().filter_map(|(id, _)| collection.family_name(*id).map(str::to_owned)));
+        }
+        let context = FontContext { collection, source_cache: SourceCache::default() };
+        Ok(Fonts { context, layouts: LayoutContext::new(), scale, preferred })
+    }
+
+    /// Sets words in lines. `variations` are ranges of bytes.
+    pub(crate) fn set(
+        &mut self,
+        text: &str,
+        setting: Setting,
+        variations: &[(Range<usize>, Variation)],
+    ) -> Lines {
+        let families = |last: &'static str| -> Vec<FontFamilyName<'_>> {
+            let preferred = self.preferred.iter().map(|name| FontFamilyName::named(name));
+            preferred.chain([FontFamilyName::named(last), FontFamilyName::named("DejaVu Sans")]).collect()
+        };
+        let (proportional, monospaced) = (families("DejaVu Sans"), families("DejaVu Sans Mono"));
+        let mut builder = self.layouts.ranged_builder(&mut self.context, text, self.scale, true);
+        if setting.right_to_left {
+            builder.set_base_direction(BaseDirection::Rtl);
+        }
+        let family = if setting.monospaced { &monospaced } else { &proportional };
+        builder.push_default(FontFamily::List(family.into()));
+        builder.push_default(StyleProperty::FontSize(setting.size));
+        builder.push_default(LineHeight::FontSizeRelative(LEADING));
+        builder.push_default(StyleProperty::Brush(setting.ink));
+        builder.push_default(OverflowWrap::Anywhere);
+        if setting.bold {
+            builder.push_default(FontWeight::BOLD);
+        }
+        for (range, variation) in variations {
+            let range = range.clone();
+            match variation {
+                Variation::Bold => builder.push(FontWeight::BOLD, range),
+                Variation::Italic => builder.push(FontStyle::Italic, range),
+                Variation::Monospaced => builder.push(FontFamily::List((&monospaced).into()), range),
+                Variation::Link => {
+                    builder.push(StyleProperty::Brush(Ink::Link), range.clone());
+                    builder.push(StyleProperty::Underline(true), range);
+                }
+            }
+        }
+        let mut lines = builder.build(text);
+        lines.break_all_lines(Some(setting.width.max(1.0) * self.scale));
+        lines.align(Alignment::Start, AlignmentOptions::default());
+        lines
+    }
+}

@@ -1,0 +1,282 @@
+//! Where everything on a page stands, before a single image is there.
+//!
+//! The place of an image is settled by what the page says, or else by a default, never by the image itself: it is scaled to
+//! fit. So nothing moves when an image arrives, and the picture is the same in whatever order they come.
+//!
+//! Blocks stand below each other in one column. Images that follow each other stand side by side as long as there is room.
+
+mod fonts; // words to lines of glyphs
+use fonts::Variation;
+pub(crate) use fonts::{Fonts, Ink, Lines, Setting};
+
+use crate::page::{Element, ImageRef, Page, Style, TextBlock, TextKind};
+use std::path::Path;
+
+/// Space around the column, and what is left of it on a narrow page, in CSS pixels.
+const MARGIN: f32 = 32.0;
+
+/// Space between two blocks, and more of it above a heading.
+const GAP: f32 = 14.0;
+const ABOVE_HEADING: f32 = 12.0;
+
+/// By how much an item of a list stands to the right of the list, and a quotation of its surroundings.
+const INDENT: f32 = 28.0;
+
+/// The place of an image of which the page says nothing.
+const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
+
+/// The tallest image.
+const TALLEST_IMAGE: f32 = 1200.0;
+
+/// How a page is laid out.
+#[derive(Debug, Clone)]
+pub struct LayoutOptions<'a> {
+    /// Width of the picture in CSS pixels.
+    pub width: u32,
+    /// Pixels of the picture for each CSS pixel.
+    pub scale: f32,
+    /// A font file that is asked first.
+    pub font: Option<&'a Path>,
+    /// Pixels that the picture may have; what stands further down is cut off.
+    pub max_pixels: u64,
+}
+
+/// A rectangle in pixels of the picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Area {
+    /// Pixels from the left edge of the picture.
+    pub x: u32,
+    /// Pixels from the upper edge.
+    pub y: u32,
+    /// Pixels from left to right.
+    pub width: u32,
+    /// Pixels from top to bottom.
+    pub height: u32,
+}
+
+/// The lines of text and the places of the images.
+pub struct Layout {
+    pub(crate) fonts: Fonts,
+    pub(crate) scale: f32,
+    size: (u32, u32),
+    /// Of each element in the picture, where it stands.
+    placed: Vec<Placed>,
+    elements: usize,
+}
+
+/// An element in its place. Positions are pixels of the picture.
+pub(crate) enum Placed {
+    Text {
+        x: f32,
+        y: f32,
+        lines: Box<Lines>,
+        marker: Option<(f32, Box<Lines>)>,
+        area: Area,
+        is_quote: bool,
+    },
+    Image(Area),
+    Rule(Area),
+    /// Below the end of the picture.
+    Cut,
+}
+
+/// Where the next element goes, in CSS pixels.
+struct Pen {
+    y: f32,
+    /// The right edge of the last image of a row, and how far down the row reaches.
+    row: Option<(f32, f32)>,
+}
+
+impl Layout {
+    /// Lays the page out.
+    ///
+    /// # Errors
+    /// A sentence, if the font cannot be read or is none.
+    pub fn new(page: &Page, options: &LayoutOptions<'_>) -> anyhow::Result<Layout> {
+        let width = to_pixels(options.width as f32 * options.scale).max(1);
+        let tallest =
+            u32::try_from(options.max_pixels / u64::from(width)).unwrap_or(u32::MAX).clamp(1, 1 << 24);
+        let mut layout = Layout {
+            fonts: Fonts::new(options.scale, options.font)?,
+            scale: options.scale,
+            size: (width, tallest),
+            placed: Vec::new(),
+            elements: page.elements.len(),
+        };
+        let (margin, column) = column(options.width);
+        let mut pen = Pen { y: margin, row: None };
+        for element in &page.elements {
+            let placed = match element {
+                Element::Text(block) => layout.place_text(block, &mut pen, margin, column),
+                Element::Image(image) => layout.place_image(image, &mut pen, margin, column),
+            };
+            layout.placed.push(placed);
+            if pen.y * options.scale > tallest as f32 {
+                break; // all that follows is cut
+            }
+        }
+        let bottom = pen.row.map_or(pen.y, |(_, bottom)| bottom + GAP) - GAP + margin;
+        layout.size.1 = to_pixels(bottom * options.scale).clamp(1, tallest);
+        Ok(layout)
+    }
+
+    /// Width and height of the picture in pixels.
+    pub fn size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    /// How many elements are below the end of the picture.
+    pub fn cut(&self) -> usize {
+        let below = self.placed.iter().filter(|placed| matches!(placed, Placed::Cut)).count();
+        self.elements - self.placed.len() + below
+    }
+
+    /// Where an element stands. `None` if that is below the end of the picture.
+    pub fn area(&self, place: usize) -> Option<Area> {
+        match self.placed.get(place)? {
+            Placed::Text { area, .. } | Placed::Image(area) | Placed::Rule(area) => Some(*area),
+            Placed::Cut => None,
+        }
+    }
+
+    pub(crate) fn placed(&self, place: usize) -> Option<&Placed> {
+        self.placed.get(place)
+    }
+
+    fn place_text(&mut self, block: &TextBlock, pen: &mut Pen, margin: f32, column: f32) -> Placed {
+        pen.end_row();
+        let scale = self.scale;
+        if block.kind == TextKind::Rule {
+            let area = Area {
+                x: to_pixels(margin * scale),
+                y: to_pixels(pen.y * scale),
+                width: to_pixels(column * scale),
+                height: 1,
+            };
+            pen.y += 1.0 + GAP;
+            return if self.has_room_for(area) { Placed::Rule(area) } else { Placed::Cut };
+        }
+        let indent = match &block.kind {
+            TextKind::Item { depth, .. } => (INDENT * f32::from(*depth)).min(column / 2.0),
+            TextKind::Quote | TextKind::Preformatted => INDENT.min(column / 4.0),
+            _ => 0.0,
+        };
+        let (size, bold) = match block.kind {
+            TextKind::Heading(level) => {
+                ([30.0, 24.0, 20.0, 17.0, 16.0, 15.0][usize::from(level.clamp(1, 6)) - 1], true)
+            }
+            TextKind::Preformatted => (14.0, false),
+            _ => (16.0, false),
+        };
+        if matches!(block.kind, TextKind::Heading(_)) && pen.y > margin {
+            pen.y += ABOVE_HEADING;
+        }
+        let setting = Setting {
+            size,
+            width: column - indent,
+            bold,
+            monospaced: block.kind == TextKind::Preformatted,
+            right_to_left: block.right_to_left,
+            ink: Ink::Text,
+        };
+        let variations: Vec<_> =
+            block.spans.iter().map(|(range, style)| (range.clone(), variation(*style))).collect();
+        let lines = self.fonts.set(&block.text, setting, &variations);
+        // On the side where the lines begin there is room for the marker of an item.
+        let x = if lines.is_rtl() { margin } else { margin + indent } * scale;
+        let marker = match &block.kind {
+            TextKind::Item { marker, .. } if !marker.is_empty() => {
+                let setting_of_marker = Setting { width: column, right_to_left: false, ..setting };
+                let marker = self.fonts.set(marker, setting_of_marker, &[]);
+                let at = if lines.is_rtl() {
+                    x + setting.width * scale + 8.0 * scale
+                } else {
+                    x - 8.0 * scale - marker.width()
+                };
+                Some((at, Box::new(marker)))
+            }
+            _ => None,
+        };
+        let y = pen.y * scale;
+        let area = Area {
+            x: to_pixels(x),
+            y: to_pixels(y),
+            width: to_pixels(setting.width * scale),
+            height: to_pixels(lines.height()),
+        };
+        pen.y += lines.height() / scale
+            + if matches!(block.kind, TextKind::Item { .. }) { GAP / 2.0 } else { GAP };
+        if area.y >= self.size.1 {
+            return Placed::Cut;
+        }
+        Placed::Text { x, y, lines: Box::new(lines), marker, area, is_quote: block.kind == TextKind::Quote }
+    }
+
+    fn place_image(&self, image: &ImageRef, pen: &mut Pen, margin: f32, column: f32) -> Placed {
+        let (width, height) = place_of(image, column);
+        let x = match pen.row {
+            Some((right, _)) if right + GAP + width <= margin + column => right + GAP,
+            _ => {
+                pen.end_row();
+                margin
+            }
+        };
+        let bottom = pen.row.map_or(0.0, |(_, bottom)| bottom).max(pen.y + height);
+        pen.row = Some((x + width, bottom));
+        let scale = self.scale;
+        let area = Area {
+            x: to_pixels(x * scale),
+            y: to_pixels(pen.y * scale),
+            width: to_pixels(width * scale).max(1),
+            height: to_pixels(height * scale).max(1),
+        };
+        if self.has_room_for(area) { Placed::Image(area) } else { Placed::Cut }
+    }
+
+    fn has_room_for(&self, area: Area) -> bool {
+        area.y.saturating_add(area.height) <= self.size.1
+    }
+}
+
+impl Pen {
+    /// What follows goes below the row of images.
+    fn end_row(&mut self) {
+        if let Some((_, bottom)) = self.row.take() {
+            self.y = bottom + GAP;
+        }
+    }
+}
+
+/// The left edge and the width of the column.
+fn column(width: u32) -> (f32, f32) {
+    let margin = MARGIN.min(width as f32 / 10.0);
+    (margin, width as f32 - 2.0 * margin)
+}
+
+/// Width and height of the place of an image.
+fn place_of(image: &ImageRef, column: f32) -> (f32, f32) {
+    let shape = DEFAULT_IMAGE.0 / DEFAULT_IMAGE.1;
+    let (width, height) = match (image.width, image.height) {
+        (Some(width), Some(height)) => (width as f32, height as f32),
+        (Some(width), None) => (width as f32, width as f32 / shape),
+        (None, Some(height)) => (height as f32 * shape, height as f32),
+        (None, None) => DEFAULT_IMAGE,
+    };
+    let (width, height) = (width.max(1.0), height.max(1.0));
+    let shrink = (column / width).min(TALLEST_IMAGE / height).min(1.0);
+    ((width * shrink).max(1.0), (height * shrink).max(1.0))
+}
+
+fn variation(style: Style) -> Variation {
+    match style {
+        Style::Strong => Variation::Bold,
+        Style::Emphasis => Variation::Italic,
+        Style::Code => Variation::Monospaced,
+        Style::Link => Variation::Link,
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, as it should
+fn to_pixels(length: f32) -> u32 {
+    length.round() as u32
+}

@@ -1,0 +1,139 @@
+//! From a reference on the page to pixels: what a task of any strategy does for one image.
+
+use crate::fetch::fetch;
+use crate::gap::Gap;
+use crate::layout::{Area, Layout};
+use crate::page::{ImageRef, Source};
+use crate::picture::{ImageLimits, Picture, decode};
+use crate::timeline::{Activity, Timeline};
+use executor::{CancelKind, CancelToken, Cancelled, JoinError};
+use std::fmt;
+use std::time::Duration;
+
+/// Loads images: fetches and decodes them, on the thread that asks.
+///
+/// It has no thread and no order of its own. Who calls [`load`](Loader::load), on which thread, and who waits for that is
+/// what the strategies are about.
+pub struct Loader {
+    /// Of each element of the page, where it is to stand.
+    areas: Vec<Option<Area>>,
+    limits: ImageLimits,
+    timeout: Duration,
+    timeline: Timeline,
+    observer: Box<dyn Fn(&ImageRef) + Send + Sync>,
+}
+
+/// What became of an image.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its place on the page.
+    pub place: usize,
+    /// Bytes that were fetched for it.
+    pub bytes: u64,
+    /// Its pixels, or why there are none.
+    pub picture: Result<Picture, Gap>,
+}
+
+impl Loaded {
+    /// What became of an image whose task has been waited for. A panic of the task is a gap.
+    ///
+    /// # Errors
+    /// If the wait has failed, or the task was cancelled.
+    pub fn by_task(place: usize, ended: Result<Loaded, JoinError<Loaded>>) -> anyhow::Result<Loaded> {
+        match ended {
+            Ok(loaded) => Ok(loaded),
+            Err(JoinError::Panicked(panic)) => {
+                Ok(Loaded { place, bytes: 0, picture: Err(Gap::Panicked(panic.to_string())) })
+            }
+            Err(other) => Err(other.into()),
+        }
+    }
+}
+
+impl Loader {
+    pub(crate) fn new(
+        layout: &Layout,
+        places: usize,
+        limits: ImageLimits,
+        timeout: Duration,
+        timeline: Timeline,
+    ) -> Loader {
+        let areas = (0..places).map(|place| layout.area(place)).collect();
+        Loader { areas, limits, timeout, timeline, observer: Box::new(|_| ()) }
+    }
+
+    /// Calls `observer` at the beginning of each [`load`](Loader::load) from now on, on the thread that loads.
+    pub fn observe(&mut self, observer: impl Fn(&ImageRef) + Send + Sync + 'static) {
+        self.observer = Box::new(observer);
+    }
+
+    /// Fetches an image and decodes it to the size of its place.
+    ///
+    /// Blocks, and longest for the time limit of `--timeout`. What fails is a [`Gap`] in the result, not an error, so that
+    /// whoever waits for many images learns of each.
+    ///
+    /// # Errors
+    /// If the token was cancelled: nobody wants the image any more.
+    pub fn load(&self, image: &ImageRef, token: &CancelToken) -> Result<Loaded, Cancelled> {
+        (self.observer)(image);
+        let limited = token.with_timeout(self.timeout);
+        let mut bytes = 0;
+        let picture = match self.pixels(image, &limited, &mut bytes) {
+            // The time limit of this image has passed: that is a gap. Any other request to stop is meant for the task.
+            Err(cancelled) if !token.is_cancelled() && is_deadline(&cancelled) => {
+                Err(Gap::TimedOut { after: self.timeout })
+            }
+            Err(cancelled) => return Err(cancelled),
+            Ok(picture) => picture,
+        };
+        Ok(Loaded { place: image.place, bytes, picture })
+    }
+
+    fn pixels(
+        &self,
+        image: &ImageRef,
+        token: &CancelToken,
+        count: &mut u64,
+    ) -> Result<Result<Picture, Gap>, Cancelled> {
+        let Some(area) = self.areas[image.place] else { return Ok(Err(Gap::OutsideThePicture)) };
+        let fetched;
+        let bytes = match &image.source {
+            Err(gap) => return Ok(Err(gap.clone())),
+            Ok(Source::Data(bytes)) => bytes,
+            Ok(Source::Url(url)) => {
+                let _bar = self.timeline.bar(Activity::Fetching, label(image));
+                match fetch(url, self.limits.bytes, token)? {
+                    Err(gap) => return Ok(Err(gap)),
+                    Ok(it) => fetched = it.bytes,
+                }
+                *count = fetched.len() as u64;
+                &fetched
+            }
+        };
+        let _bar = self.timeline.bar(Activity::Decoding, label(image));
+        decode(bytes, &self.limits, (area.width, area.height), token)
+    }
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loader")
+            .field("limits", &self.limits)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+fn is_deadline(cancelled: &Cancelled) -> bool {
+    cancelled.reason().is_some_and(|reason| reason.kind() == CancelKind::Deadline)
+}
+
+/// What an image is called in a timeline: the last part of its address.
+pub(crate) fn label(image: &ImageRef) -> String {
+    match &image.source {
+        Ok(Source::Url(url)) => {
+            url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or("").to_owned()
+        }
+        _ => format!("image {}", image.place),
+    }
+}

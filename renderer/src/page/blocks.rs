@@ -1,0 +1,470 @@
+//! Tags and words to blocks of text and images.
+//!
+//! There is no tree. Tags come one after the other and change what the next words are part of: a few short stacks say which
+//! lists, quotations and styles are open. So what a page costs is linear in its length, however deep or wrong it is nested.
+//! A block ends where another one begins; an end tag without a beginning is nothing.
+
+use super::image::image;
+use super::parse::{Attributes, PageLimits};
+use super::{Element, Page, Style, TextBlock, TextKind};
+use std::ops::Range;
+use std::sync::Arc;
+use url::Url;
+
+/// Bytes of a block. A longer one is several: to set a line takes all of its block.
+const LONGEST_BLOCK: usize = 16 << 10;
+
+/// Styled parts of a block, and how deep anything is nested.
+const MOST_SPANS: usize = 200;
+const DEEPEST: usize = 64;
+
+/// A page while it is taken from its tags.
+pub(super) struct Blocks {
+    page: Page,
+    limits: PageLimits,
+    /// The document's own address, and what it says that relative references start from.
+    document: Url,
+    base: Option<Url>,
+
+    /// The block that is being read.
+    text: String,
+    spans: Vec<(Range<usize>, Style)>,
+    /// A blank that counts only if something follows it.
+    blank: bool,
+    heading: Option<u8>,
+
+    styles: Vec<(String, Style, usize)>,
+    lists: Vec<List>,
+    /// What stands before the next block of an item.
+    marker: Option<String>,
+    directions: Vec<(String, bool)>,
+    quotes: usize,
+    preformatted: usize,
+    in_definition: bool,
+    /// The element whose content is left out, and how many of its name are open.
+    hidden: Option<(String, usize)>,
+    in_title: bool,
+}
+
+/// A list that is open.
+struct List {
+    /// The number of the next item, and by how much it grows; none if the items have no numbers.
+    numbers: Option<(i64, i64)>,
+}
+
+impl Blocks {
+    pub(super) fn new(base: &Url, limits: PageLimits) -> Blocks {
+        Blocks {
+            page: Page::default(),
+            limits,
+            document: base.clone(),
+            base: None,
+            text: String::new(),
+            spans: Vec::new(),
+            blank: false,
+            heading: None,
+            styles: Vec::new(),
+            lists: Vec::new(),
+            marker: None,
+            directions: Vec::new(),
+            quotes: 0,
+            preformatted: 0,
+            in_definition: false,
+            hidden: None,
+            in_title: false,
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Page {
+        self.end_block();
+        self.page.title = self.page.title.map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
+        self.page
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        if self.in_title {
+            let title = self.page.title.get_or_insert_default();
+            if title.len() < LONGEST_BLOCK {
+                title.push_str(text);
+            }
+        } else if self.hidden.is_some() {
+        } else if self.preformatted > 0 {
+            for line in text.split_inclusive('\n') {
+                self.split_if_long();
+                self.text.push_str(&line.replace('\t', "    ").replace('\r', ""));
+            }
+        } else {
+            self.words(text);
+        }
+    }
+
+    /// Words, with one blank between two of them however many there are.
+    fn words(&mut self, text: &str) {
+        for word in text.split_inclusive(|c: char| c.is_ascii_whitespace()) {
+            let bare = word.trim_end_matches(|c: char| c.is_ascii_whitespace());
+            if !bare.is_empty() {
+                self.split_if_long();
+                if self.owes_blank() {
+                    self.text.push(' ');
+                }
+                for piece in pieces(bare) {
+                    self.split_if_long();
+                    self.text.push_str(piece);
+                }
+            }
+            self.blank = (self.blank && bare.is_empty()) || bare.len() < word.len();
+        }
+    }
+
+    pub(super) fn start(&mut self, name: &str, attributes: &Attributes<'_>) {
+        if let Some((hidden, depth)) = &mut self.hidden {
+            *depth += usize::from(hidden == name);
+            return;
+        }
+        self.note_direction(name, attributes);
+        match name {
+            "script" | "style" | "template" | "svg" | "math" | "iframe" | "object" | "select"
+            | "textarea" | "noembed" | "noframes" | "audio" | "video" | "canvas" | "datalist" => {
+                self.hidden = Some((name.to_owned(), 1));
+            }
+            _ if attributes.get("hidden").is_some() && !is_void(name) => {
+                self.hidden = Some((name.to_owned(), 1));
+            }
+            "title" => self.in_title = self.page.title.is_none(),
+            "base" => self.set_base(attributes),
+            "br" => self.break_line(),
+            "img" | "image" => self.push_image(attributes),
+            "input" if attributes.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
+                self.push_image(attributes);
+            }
+            "hr" => {
+                self.end_block();
+                self.push_text(TextKind::Rule, String::new(), Vec::new());
+            }
+            "ul" | "ol" | "menu" | "dir" => self.open_list(name, attributes),
+            "li" => self.open_item(attributes),
+            "td" | "th" => self.open_cell(name),
+            _ => self.start_of_another(name),
+        }
+    }
+
+    fn start_of_another(&mut self, name: &str) {
+        if is_block(name) {
+            self.end_block();
+            match name {
+                "blockquote" => self.quotes += 1,
+                "pre" | "listing" | "xmp" | "plaintext" => self.preformatted += 1,
+                "dt" => self.in_definition = false,
+                "dd" => {
+                    self.close_style("dt");
+                    self.in_definition = true;
+                }
+                _ => self.heading = level(name),
+            }
+        }
+        self.open_style(name);
+    }
+
+    fn open_style(&mut self, name: &str) {
+        if let Some(style) = style(name).filter(|_| self.styles.len() < DEEPEST) {
+            let begin = self.text.len() + usize::from(self.owes_blank());
+            self.styles.push((name.to_owned(), style, begin));
+        }
+    }
+
+    fn close_style(&mut self, name: &str) {
+        if let Some(at) = self.styles.iter().rposition(|(open, ..)| open == name) {
+            let (_, style, begin) = self.styles.remove(at);
+            self.note_span(begin, style);
+        }
+    }
+
+    /// Whether a blank comes before the next word.
+    fn owes_blank(&self) -> bool {
+        self.blank && !self.text.is_empty() && !self.text.ends_with('\n')
+    }
+
+    pub(super) fn end(&mut self, name: &str) {
+        if let Some((hidden, depth)) = &mut self.hidden {
+            *depth -= usize::from(hidden == name);
+            if *depth == 0 {
+                self.hidden = None;
+            }
+            return;
+        }
+        self.close_style(name);
+        match name {
+            "title" => self.in_title = false,
+            "p" | "br" if self.text.is_empty() => (),
+            "br" => self.break_line(),
+            "ul" | "ol" | "menu" | "dir" => {
+                self.end_block();
+                self.lists.pop();
+                self.marker = None;
+            }
+            "dd" | "dl" => {
+                self.end_block();
+                self.in_definition = false;
+            }
+            "blockquote" => {
+                self.end_block();
+                self.quotes = self.quotes.saturating_sub(1);
+            }
+            "pre" | "listing" | "xmp" => {
+                self.end_block();
+                self.preformatted = self.preformatted.saturating_sub(1);
+            }
+            _ if is_block(name) => {
+                self.end_block();
+                self.heading = None;
+            }
+            _ => (),
+        }
+        if let Some(at) = self.directions.iter().rposition(|(open, _)| open == name) {
+            self.end_block();
+            self.directions.truncate(at);
+        }
+    }
+
+    fn note_direction(&mut self, name: &str, attributes: &Attributes<'_>) {
+        let Some(direction) = attributes.get("dir") else { return };
+        if !is_void(name) && self.directions.len() < DEEPEST && !matches!(name, "span" | "bdo" | "bdi") {
+            self.end_block();
+            self.directions.push((name.to_owned(), direction.eq_ignore_ascii_case("rtl")));
+        }
+    }
+
+    fn set_base(&mut self, attributes: &Attributes<'_>) {
+        let base = attributes.get("href").and_then(|href| self.document.join(href).ok());
+        let base = base.filter(|base| !base.cannot_be_a_base());
+        self.base = self.base.take().or(base); // the first one counts
+    }
+
+    fn break_line(&mut self) {
+        self.blank = false;
+        self.text.push('\n');
+    }
+
+    fn push_image(&mut self, attributes: &Attributes<'_>) {
+        self.end_block();
+        let place = self.page.elements.len();
+        if place < self.limits.elements {
+            let image =
+                image(attributes, place, &self.document, self.base.as_ref().unwrap_or(&self.document));
+            self.push(Element::Image(Arc::new(image)));
+        } else {
+            self.page.left_out += 1;
+        }
+    }
+
+    fn open_list(&mut self, name: &str, attributes: &Attributes<'_>) {
+        self.end_block();
+        let numbers = (name == "ol").then(|| {
+            let step = if attributes.get("reversed").is_some() { -1 } else { 1 };
+            (attributes.get("start").and_then(|start| start.trim().parse().ok()).unwrap_or(1), step)
+        });
+        if self.lists.len() < DEEPEST {
+            self.lists.push(List { numbers });
+        }
+    }
+
+    fn open_item(&mut self, attributes: &Attributes<'_>) {
+        self.end_block();
+        let bullet = ["•", "◦", "▪"][self.lists.len().saturating_sub(1).min(2)];
+        self.marker = Some(match self.lists.last_mut().and_then(|list| list.numbers.as_mut()) {
+            None => bullet.to_owned(),
+            Some((number, step)) => {
+                if let Some(value) = attributes.get("value").and_then(|value| value.trim().parse().ok()) {
+                    *number = value;
+                }
+                let marker = format!("{number}.");
+                *number = number.saturating_add(*step);
+                marker
+            }
+        });
+    }
+
+    /// The cells of a row stand in one line.
+    fn open_cell(&mut self, name: &str) {
+        self.close_style("th");
+        if !self.text.is_empty() {
+            self.text.push_str("  ·  ");
+            self.blank = false;
+        }
+        self.open_style(name);
+    }
+
+    /// A block that becomes too long goes on in another one.
+    fn split_if_long(&mut self) {
+        if self.text.len() >= LONGEST_BLOCK {
+            self.end_block();
+        }
+    }
+
+    fn note_span(&mut self, begin: usize, style: Style) {
+        let begin = self.text.floor_char_boundary(begin);
+        if begin < self.text.len() && self.spans.len() < MOST_SPANS {
+            self.spans.push((begin..self.text.len(), style));
+        }
+    }
+
+    /// What has been read becomes a block, if there is anything in it.
+    fn end_block(&mut self) {
+        for (style, begin) in self
+            .styles
+            .iter_mut()
+            .map(|(_, style, begin)| (*style, std::mem::take(begin)))
+            .collect::<Vec<_>>()
+        {
+            self.note_span(begin, style);
+        }
+        self.blank = false;
+        let (mut text, mut spans) = (std::mem::take(&mut self.text), std::mem::take(&mut self.spans));
+        let kept = if self.preformatted > 0 {
+            if text.starts_with('\n') {
+                text.remove(0);
+                for (range, _) in &mut spans {
+                    *range = range.start.saturating_sub(1)..range.end.saturating_sub(1);
+                }
+            }
+            text.trim_end_matches('\n').len()
+        } else {
+            text.trim_end().len()
+        };
+        text.truncate(kept);
+        for (range, _) in &mut spans {
+            range.end = range.end.min(kept);
+        }
+        spans.retain(|(range, _)| range.start < range.end);
+        if text.trim().is_empty() {
+            return;
+        }
+        let kind = self.kind();
+        self.push_text(kind, text, spans);
+    }
+
+    fn kind(&mut self) -> TextKind {
+        if let Some(level) = self.heading {
+            TextKind::Heading(level)
+        } else if self.preformatted > 0 {
+            TextKind::Preformatted
+        } else if self.marker.is_some() || self.in_definition || !self.lists.is_empty() {
+            let depth = self.lists.len() + usize::from(self.in_definition);
+            let depth = u8::try_from(depth.clamp(1, DEEPEST)).unwrap_or(1);
+            TextKind::Item { depth, marker: self.marker.take().unwrap_or_default() }
+        } else if self.quotes > 0 {
+            TextKind::Quote
+        } else {
+            TextKind::Paragraph
+        }
+    }
+
+    fn push_text(&mut self, kind: TextKind, text: String, spans: Vec<(Range<usize>, Style)>) {
+        let right_to_left = self.directions.last().is_some_and(|(_, right_to_left)| *right_to_left);
+        self.push(Element::Text(TextBlock { kind, text, spans, right_to_left }));
+    }
+
+    /// Adds an element if the limits allow it, and counts it otherwise.
+    pub(super) fn push(&mut self, element: Element) {
+        let length = if let Element::Text(block) = &element { block.text.len() } else { 0 };
+        if self.page.elements.len() >= self.limits.elements || length > self.limits.text {
+            self.page.left_out += 1;
+            return;
+        }
+        self.limits.text -= length;
+        self.page.elements.push(element);
+    }
+}
+
+/// A word in pieces none of which is longer than a block.
+fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(LONGEST_BLOCK));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+fn style(name: &str) -> Option<Style> {
+    match name {
+        "strong" | "b" | "dt" | "th" | "summary" => Some(Style::Strong),
+        "em" | "i" | "cite" | "var" | "dfn" | "address" => Some(Style::Emphasis),
+        "code" | "kbd" | "samp" | "tt" => Some(Style::Code),
+        "a" => Some(Style::Link),
+        _ => None,
+    }
+}
+
+fn level(name: &str) -> Option<u8> {
+    match name.as_bytes() {
+        [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
+        _ => None,
+    }
+}
+
+fn is_void(name: &str) -> bool {
+    matches!(
+        name,
+        "img"
+            | "br"
+            | "hr"
+            | "input"
+            | "base"
+            | "link"
+            | "meta"
+            | "source"
+            | "wbr"
+            | "area"
+            | "col"
+            | "embed"
+            | "track"
+    )
+}
+
+/// What stands by itself, and not within the words around it.
+fn is_block(name: &str) -> bool {
+    level(name).is_some()
+        || matches!(
+            name,
+            "address"
+                | "article"
+                | "aside"
+                | "blockquote"
+                | "body"
+                | "caption"
+                | "center"
+                | "dd"
+                | "details"
+                | "dialog"
+                | "div"
+                | "dl"
+                | "dt"
+                | "fieldset"
+                | "figcaption"
+                | "figure"
+                | "footer"
+                | "form"
+                | "header"
+                | "hgroup"
+                | "html"
+                | "legend"
+                | "li"
+                | "listing"
+                | "main"
+                | "nav"
+                | "option"
+                | "p"
+                | "plaintext"
+                | "pre"
+                | "search"
+                | "section"
+                | "summary"
+                | "table"
+                | "tbody"
+                | "tfoot"
+                | "thead"
+                | "tr"
+                | "xmp"
+        )
+}

@@ -1,0 +1,61 @@
+//! References to images: which address is meant, and whether it may be fetched.
+
+use super::parse::Attributes;
+use super::{ImageRef, Source};
+use crate::gap::Gap;
+use url::Url;
+
+/// The largest width or height that a page may ask for, in CSS pixels.
+const LARGEST: u32 = 10_000;
+
+/// Bytes of the words that stand for an image.
+const LONGEST_ALT: usize = 500;
+
+/// The image of a tag.
+pub(super) fn image(attributes: &Attributes<'_>, place: usize, document: &Url, base: &Url) -> ImageRef {
+    let alt = attributes.get("alt").unwrap_or_default();
+    let alt = alt[..alt.floor_char_boundary(LONGEST_ALT)].split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut classes = attributes.get("class").unwrap_or_default().split_ascii_whitespace();
+    ImageRef {
+        place,
+        source: source(attributes, document, base),
+        alt,
+        width: attributes.get("width").and_then(length),
+        height: attributes.get("height").and_then(length),
+        is_advertisement: classes.any(|class| class == "advertisement" || class == "ad"),
+    }
+}
+
+/// Where it is: what `src` says, or else the first of `srcset`.
+fn source(attributes: &Attributes<'_>, document: &Url, base: &Url) -> Result<Source, Gap> {
+    let unusable = |why: &str| Err(Gap::Unusable(why.to_owned()));
+    let written = attributes.get("src").map(str::trim).filter(|src| !src.is_empty());
+    let first = || attributes.get("srcset").and_then(|set| set.split_ascii_whitespace().next());
+    let Some(written) = written.or_else(first) else { return unusable("the page does not say where it is") };
+    if written.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
+        return data(written);
+    }
+    let Ok(url) = base.join(written) else { return unusable("its address makes no sense") };
+    match url.scheme() {
+        "http" | "https" => Ok(Source::Url(url)),
+        "file" if document.scheme() == "file" => Ok(Source::Url(url)),
+        "file" => unusable("a page from elsewhere may not show files of this machine"),
+        other => Err(Gap::Unusable(format!("{other} addresses are not fetched"))),
+    }
+}
+
+fn data(written: &str) -> Result<Source, Gap> {
+    let decoded = data_url::DataUrl::process(written).ok().and_then(|url| url.decode_to_vec().ok());
+    let wrong = || Gap::Unusable("its data: address makes no sense".to_owned());
+    decoded.map(|(bytes, _)| Source::Data(bytes)).ok_or_else(wrong)
+}
+
+/// A length as browsers read it: `120`, `120px`, ` 120.5`. Percentages are lengths of something else.
+fn length(written: &str) -> Option<u32> {
+    let written = written.trim();
+    let digits = written.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 || written.ends_with('%') {
+        return None;
+    }
+    Some(written[..digits].parse().unwrap_or(LARGEST).min(LARGEST))
+}

@@ -1,0 +1,119 @@
+//! A page as the renderer sees it: blocks of text and references to images, in the order of the document.
+//!
+//! Nothing is fetched here and nothing is drawn. What a browser would do with style sheets, tables and scripts is left out:
+//! a page is what it says and what it shows.
+
+use crate::gap::Gap;
+use std::ops::Range;
+use std::sync::Arc;
+use url::Url;
+
+mod blocks; // tags to blocks of text and images
+mod charset; // bytes to characters
+mod image; // references to images
+mod parse; // bytes to a page
+pub use parse::{NoPage, PageLimits};
+
+/// What is on a page, in the order of the document.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// What its `<title>` says.
+    pub title: Option<String>,
+    /// Text and images. The index of an element is its *place*: the name by which all others speak of it.
+    pub elements: Vec<Element>,
+    /// How many elements came after those that fit the limits.
+    pub left_out: usize,
+}
+
+/// A piece of a page.
+#[derive(Debug, Clone)]
+pub enum Element {
+    /// Words.
+    Text(TextBlock),
+    /// A picture that is somewhere else.
+    Image(Arc<ImageRef>),
+}
+
+/// Words that stand together: a heading, a paragraph, an item of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextBlock {
+    /// What it is, which says how it is set.
+    pub kind: TextKind,
+    /// The words, with white space as it is to be shown: a line feed ends a line.
+    pub text: String,
+    /// Parts of `text`, as ranges of bytes, that are set in another way. They may overlap.
+    pub spans: Vec<(Range<usize>, Style)>,
+    /// Whether the page says that it reads from right to left (`dir="rtl"`). Otherwise the words decide.
+    pub right_to_left: bool,
+}
+
+/// What a block of text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextKind {
+    /// `<h1>` to `<h6>`.
+    Heading(u8),
+    /// Anything that is not another kind.
+    Paragraph,
+    /// An item of a list.
+    Item {
+        /// How many lists it is in, from 1.
+        depth: u8,
+        /// What stands before it: `•`, or `3.`
+        marker: String,
+    },
+    /// `<pre>`: its line breaks and blanks count.
+    Preformatted,
+    /// `<blockquote>`.
+    Quote,
+    /// `<hr>`: a line across the page, without words.
+    Rule,
+}
+
+/// How a part of a text is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// `<strong>`, `<b>`, `<th>`.
+    Strong,
+    /// `<em>`, `<i>`, `<cite>`.
+    Emphasis,
+    /// `<code>`, `<kbd>`, `<samp>`.
+    Code,
+    /// `<a href>`.
+    Link,
+}
+
+/// An image as the page refers to it.
+#[derive(Debug)]
+pub struct ImageRef {
+    /// Its place on the page: the index among the [elements](Page::elements).
+    pub place: usize,
+    /// Where it is, or why that cannot be said.
+    pub source: Result<Source, Gap>,
+    /// What the page says in its stead: `alt`, or nothing.
+    pub alt: String,
+    /// Width and height in CSS pixels, as far as the page says so.
+    pub width: Option<u32>,
+    /// See [`width`](ImageRef::width).
+    pub height: Option<u32>,
+    /// Whether its `class` has the word `advertisement` or `ad`.
+    pub is_advertisement: bool,
+}
+
+/// Where an image is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// At an address: `http`, `https`, or `file` if the page is a file, too.
+    Url(Url),
+    /// On the page itself: the bytes of a `data:` address.
+    Data(Vec<u8>),
+}
+
+impl Page {
+    /// The images, in the order of the document.
+    pub fn images(&self) -> impl Iterator<Item = &Arc<ImageRef>> {
+        self.elements.iter().filter_map(|element| match element {
+            Element::Image(image) => Some(image),
+            Element::Text(_) => None,
+        })
+    }
+}

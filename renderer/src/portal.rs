@@ -1,0 +1,162 @@
+//! What the travel portal needs that is no lesson: lists of companies, quotes as JSON, a page of them.
+
+use crate::fetch::{Fetched, fetch};
+use anyhow::{Context, bail, ensure};
+use executor::{CancelToken, Cancelled};
+use serde_json::{Value, json};
+use std::fmt::{self, Write};
+use std::time::Duration;
+use url::Url;
+
+/// Companies that are asked at most.
+const MOST_COMPANIES: usize = 500;
+
+/// Bytes that a quote may have.
+const LONGEST_QUOTE: u64 = 64 << 10;
+
+/// A company that is asked for a quote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Company {
+    /// Its name.
+    pub name: String,
+    /// Where its quote is.
+    pub address: Url,
+}
+
+/// A price, in cents, so that two can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Price {
+    cents: u64,
+}
+
+impl Price {
+    /// So many cents.
+    pub fn of_cents(cents: u64) -> Price {
+        Price { cents }
+    }
+}
+
+/// A company, and what became of the request for its quote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The company's name.
+    pub company: String,
+    /// What became of the request.
+    pub answer: Answer,
+}
+
+/// What became of a request for a quote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The company made an offer.
+    Price(Price),
+    /// It did not, or its answer made no sense, or its task panicked.
+    Failed(String),
+    /// It was not there in time.
+    TimedOut,
+}
+
+impl Answer {
+    /// In which order answers are shown: the lowest price first, then failures, then what was late. All failures are equal,
+    /// whatever their words are.
+    pub fn rank(&self) -> (u8, Option<Price>) {
+        match self {
+            Answer::Price(price) => (0, Some(*price)),
+            Answer::Failed(_) => (1, None),
+            Answer::TimedOut => (2, None),
+        }
+    }
+}
+
+/// Reads a list of companies: a line for each, its name, a tab, and the address of its quote. Lines that are empty or begin
+/// with `#` are left out; addresses may be relative to the list's own.
+///
+/// # Errors
+/// A sentence that names the line, or says that there are too many.
+pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
+    let text = str::from_utf8(&list.bytes).with_context(|| format!("{} is no text in UTF-8", list.url))?;
+    let mut companies = Vec::new();
+    for (number, line) in
+        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
+    {
+        let line_of_list =
+            || format!("line {} of {} is no name, tab and address: {line:?}", number + 1, list.url);
+        let (name, address) = line.split_once('\t').with_context(line_of_list)?;
+        let address = list.url.join(address.trim()).with_context(line_of_list)?;
+        companies.push(Company { name: name.trim().to_owned(), address });
+        ensure!(companies.len() <= MOST_COMPANIES, "{} has more than {MOST_COMPANIES} companies", list.url);
+    }
+    Ok(companies)
+}
+
+/// Asks a company for its quote. Blocks; a cancellation point.
+///
+/// # Errors
+/// If the token was cancelled. That there is no quote is no error but an [`Answer`].
+pub fn quote(company: &Company, token: &CancelToken) -> Result<Answer, Cancelled> {
+    let answer = match fetch(&company.address, LONGEST_QUOTE, token)? {
+        Ok(fetched) => price(&fetched.bytes).map(Answer::Price).map_err(|error| error.to_string()),
+        Err(gap) => Err(gap.to_string()),
+    };
+    Ok(answer.unwrap_or_else(Answer::Failed))
+}
+
+/// Reads `{"price": 129.50, "currency": "EUR"}`.
+fn price(json: &[u8]) -> anyhow::Result<Price> {
+    let quote: Value = serde_json::from_slice(json).ok().context("its answer is no JSON")?;
+    let currency = quote["currency"].as_str().unwrap_or("EUR");
+    ensure!(currency == "EUR", "its price is in another currency");
+    match quote["price"].as_f64() {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in these bounds neither happens
+        Some(price @ 0.0..1e9) => Ok(Price { cents: (price * 100.0).round() as u64 }),
+        Some(_) => bail!("its price makes no sense"),
+        None => bail!("its answer has no price"),
+    }
+}
+
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:02} EUR", self.cents / 100, self.cents % 100)
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Price(price) => price.fmt(f),
+            Answer::Failed(why) => write!(f, "no quote: {why}"),
+            Answer::TimedOut => f.write_str("no answer in time"),
+        }
+    }
+}
+
+/// A page that shows the entries, one below the other.
+pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
+    let mut html =
+        String::from("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Quotes</title>\n<h1>Quotes</h1>\n");
+    let _ = writeln!(html, "<p>{} entries, after at most {deadline:?}.</p>\n<ol>", entries.len());
+    for Entry { company, answer } in entries {
+        let _ = writeln!(html, "<li><b>{}</b>: {}</li>", escaped(company), escaped(&answer.to_string()));
+    }
+    html.push_str("</ol>\n");
+    Fetched {
+        bytes: html.into_bytes(),
+        content_type: Some("text/html; charset=utf-8".to_owned()),
+        url: url.clone(),
+    }
+}
+
+/// The entries for machines.
+pub fn json(entries: &[Entry]) -> Value {
+    let entry = |Entry { company, answer }: &Entry| match answer {
+        #[allow(clippy::cast_precision_loss)] // below 1e11
+        Answer::Price(price) => json!({ "company": company, "price": price.cents as f64 / 100.0 }),
+        Answer::Failed(why) => json!({ "company": company, "failed": why }),
+        Answer::TimedOut => json!({ "company": company, "timed_out": true }),
+    };
+    entries.iter().map(entry).collect()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}

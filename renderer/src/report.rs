@@ -1,0 +1,182 @@
+//! What became of a page: for people a table, for machines JSON, for shells an exit status.
+
+use crate::gap::Gap;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Missing images that the table names.
+const MOST_ROWS: usize = 20;
+
+/// The exit status of a picture with gaps, and of a run that a signal has ended, as shells count it.
+const GAPS: u8 = 3;
+const INTERRUPTED: u8 = 130;
+
+/// What became of a page.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The strategy's name.
+    pub strategy: &'static str,
+    /// The page's address.
+    pub page: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// When the text was there, since the program began.
+    pub text: Option<Duration>,
+    /// When the first image was.
+    pub first_image: Option<Duration>,
+    /// When all was.
+    pub whole: Duration,
+    /// Images on the page.
+    pub images: usize,
+    /// Those of them that are in the picture.
+    pub painted: usize,
+    /// Bytes that were fetched, the page's among them.
+    pub bytes: u64,
+    /// What is missing.
+    pub failed: Vec<Missing>,
+    /// What was replaced by something else, since it was not there in time. That is no gap.
+    pub replaced: Vec<Missing>,
+    /// What a program adds for machines: names and values.
+    pub more: Vec<(&'static str, Value)>,
+    /// Elements that are not in the picture, since the page or the picture is too long.
+    pub left_out: usize,
+    /// Whether a signal ended it.
+    pub interrupted: bool,
+}
+
+/// An image that is not in the picture.
+#[derive(Debug)]
+pub struct Missing {
+    /// Its place on the page.
+    pub place: usize,
+    /// Its address; empty if it has none.
+    pub address: String,
+    /// Why.
+    pub why: Gap,
+    /// When that was known, since the program began.
+    pub after: Duration,
+}
+
+impl Report {
+    /// A table for people, of at most so many columns. Names that strangers have made cannot change the terminal.
+    pub fn table(&self, columns: usize) -> String {
+        let mut table = String::new();
+        let mut row = |name: &str, value: String| {
+            let _ = writeln!(table, "{name:<13}{}", shortened(&value, columns.saturating_sub(13)));
+        };
+        row("strategy", self.strategy.to_owned());
+        row(
+            "page",
+            self.title.clone().filter(|title| !title.is_empty()).unwrap_or_else(|| self.page.clone()),
+        );
+        row("text", self.text.map_or("never".to_owned(), time));
+        row("first image", self.first_image.map_or("never".to_owned(), time));
+        row("whole page", time(self.whole));
+        row("images", format!("{} of {}", self.painted, self.images));
+        row("bytes", bytes(self.bytes));
+        if self.left_out > 0 {
+            row("left out", format!("{} elements at the end of the page", self.left_out));
+        }
+        for (title, list) in [("missing", &self.failed), ("replaced", &self.replaced)] {
+            if !list.is_empty() {
+                let _ = writeln!(table, "{title}:");
+            }
+            for missing in list.iter().take(MOST_ROWS) {
+                table.push_str(&missing.row(columns));
+            }
+            if list.len() > MOST_ROWS {
+                let _ = writeln!(table, "  and {} more", list.len() - MOST_ROWS);
+            }
+        }
+        if self.interrupted {
+            table.push_str("stopped by a signal\n");
+        }
+        table
+    }
+
+    /// The same for machines. Times are milliseconds since the program began, `null` for what never was.
+    pub fn json(&self) -> Value {
+        let mut all = json!({
+            "strategy": self.strategy,
+            "page": self.page,
+            "title": self.title,
+            "text_ms": self.text.map(milliseconds),
+            "first_image_ms": self.first_image.map(milliseconds),
+            "page_ms": milliseconds(self.whole),
+            "images": self.images,
+            "painted": self.painted,
+            "bytes": self.bytes,
+            "failed": self.failed.iter().map(Missing::json).collect::<Vec<_>>(),
+            "replaced": self.replaced.iter().map(Missing::json).collect::<Vec<_>>(),
+            "left_out": self.left_out,
+            "interrupted": self.interrupted,
+        });
+        for (name, value) in &self.more {
+            all[name] = value.clone();
+        }
+        all
+    }
+
+    /// 0 if all is in the picture, 3 if there are gaps, 130 if a signal ended it.
+    pub fn exit_status(&self) -> u8 {
+        match () {
+            () if self.interrupted => INTERRUPTED,
+            () if !self.failed.is_empty() || self.left_out > 0 => GAPS,
+            () => 0,
+        }
+    }
+}
+
+impl Missing {
+    fn row(&self, columns: usize) -> String {
+        let what = format!("  {:>4}  {}", self.place, self.why);
+        let after = format!("  ({})", time(self.after));
+        let address = if self.address.is_empty() {
+            "no address"
+        } else {
+            self.address.rsplit('/').next().unwrap_or_default()
+        };
+        let room = columns.saturating_sub(after.chars().count() + 2).max(20);
+        format!("{}{after}\n", shortened(&format!("{what}: {address}"), room))
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "place": self.place,
+            "address": self.address,
+            "reason": self.why.to_string(),
+            "after_ms": milliseconds(self.after),
+        })
+    }
+}
+
+fn time(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        format!("{} ms", time.as_millis())
+    } else {
+        format!("{:.2} s", time.as_secs_f64())
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 10_000.0).round() / 10.0
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..10_000 => format!("{count}"),
+        10_000..10_000_000 => format!("{} KiB", count >> 10),
+        _ => format!("{} MiB", count >> 20),
+    }
+}
+
+/// A text without control characters that has room in so many columns.
+fn shortened(text: &str, columns: usize) -> String {
+    let clean: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if clean.chars().count() <= columns {
+        return clean;
+    }
+    let kept: String = clean.chars().take(columns.saturating_sub(1)).collect();
+    format!("{kept}…")
+}

@@ -1,0 +1,234 @@
+//! What the reader sees: the picture while it is painted, and the books about it.
+//!
+//! One thread owns the screen and paints: that of the page. Tasks on other threads give it what they have loaded, by value,
+//! so no lock is needed, and a task can neither paint nor change what has been painted.
+//!
+//! Each image ends in exactly one way: painted, replaced, or a gap with a reason. [`Screen`] keeps that promise; whatever
+//! is still open when the page is finished becomes a gap then.
+
+use crate::canvas::Canvas;
+use crate::frames::Frames;
+use crate::gap::Gap;
+use crate::loader::{Loaded, label};
+use crate::page::{Element, ImageRef, Page, Source};
+use crate::progress::Progress;
+use crate::report::{Missing, Report};
+use crate::timeline::{Activity, Timeline};
+use std::sync::Arc;
+
+/// The picture while it is painted.
+pub struct Screen {
+    page: Arc<Page>,
+    canvas: Canvas,
+    timeline: Timeline,
+    frames: Option<Frames>,
+    progress: Progress,
+    report: Report,
+    /// Of each element, whether it is as it will stay.
+    settled: Vec<bool>,
+    /// Blocks of text that have not been painted.
+    text_to_come: usize,
+    observer: Box<dyn FnMut(Event) + Send>,
+    /// The first thing that went wrong with the frames; there are none after it.
+    failure: Option<anyhow::Error>,
+}
+
+/// A page that is as it will stay.
+pub struct Drawn {
+    /// The picture.
+    pub canvas: Canvas,
+    /// What became of it.
+    pub report: Report,
+    /// What went wrong with the frames, if anything did.
+    pub failure: Option<anyhow::Error>,
+}
+
+/// What happens on a screen, in the order in which it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The text is about to be painted.
+    TextBegins,
+    /// All text has been painted.
+    Text,
+    /// The image in this place has been painted.
+    Image(usize),
+    /// Instead of the image in this place, something else has been painted.
+    Replaced(usize),
+    /// The image in this place will not come.
+    Gap(usize),
+}
+
+impl Screen {
+    pub(crate) fn new(
+        page: Arc<Page>,
+        canvas: Canvas,
+        timeline: Timeline,
+        frames: Option<Frames>,
+        report: Report,
+    ) -> Screen {
+        let texts = page.elements.iter().filter(|element| matches!(element, Element::Text(_))).count();
+        let mut screen = Screen {
+            settled: vec![false; page.elements.len()],
+            text_to_come: texts,
+            progress: Progress::new(report.images),
+            observer: Box::new(|_| ()),
+            failure: None,
+            page,
+            canvas,
+            timeline,
+            frames,
+            report,
+        };
+        screen.changed(None); // an empty page is what the reader sees first
+        screen
+    }
+
+    /// Calls `observer` for each event from now on, on the thread that paints, which waits for it.
+    pub fn observe(&mut self, observer: impl FnMut(Event) + Send + 'static) {
+        self.observer = Box::new(observer);
+    }
+
+    /// Paints all text, and place-holders where images are to come.
+    pub fn show_text(&mut self) {
+        (self.observer)(Event::TextBegins);
+        {
+            let _bar = self.timeline.bar(Activity::Painting, "text");
+            let page = Arc::clone(&self.page);
+            for place in 0..page.elements.len() {
+                match &page.elements[place] {
+                    Element::Text(_) => self.paint_text(place),
+                    Element::Image(image) if !self.settled[place] => {
+                        self.canvas.paint_placeholder(place, &image.alt);
+                    }
+                    Element::Image(_) => (),
+                }
+            }
+        }
+        self.text_is_there();
+    }
+
+    /// Paints one block of text. In the place of an image, it paints a place-holder.
+    pub fn show_element(&mut self, place: usize) {
+        let _bar = self.timeline.bar(Activity::Painting, "text");
+        let page = Arc::clone(&self.page);
+        match &page.elements[place] {
+            Element::Image(image) => return self.canvas.paint_placeholder(place, &image.alt),
+            Element::Text(_) => self.paint_text(place),
+        }
+        if self.text_to_come == 0 {
+            self.text_is_there();
+        } else {
+            self.changed(None);
+        }
+    }
+
+    /// Paints an image where it belongs, or the reason why there is none.
+    pub fn show(&mut self, loaded: Loaded) {
+        let Loaded { place, bytes, picture } = loaded;
+        self.report.bytes += bytes;
+        let picture = match picture {
+            Ok(picture) => picture,
+            Err(gap) => return self.show_gap(place, gap),
+        };
+        let Some(image) = self.open_image(place) else { return };
+        {
+            let _bar = self.timeline.bar(Activity::Painting, label(&image));
+            self.canvas.paint_image(place, &picture);
+        }
+        self.report.painted += 1;
+        if self.report.first_image.is_none() {
+            self.report.first_image = Some(self.timeline.now());
+            self.timeline.mark("first image");
+        }
+        self.changed(Some(Event::Image(place)));
+    }
+
+    /// Paints the reason why there is no image in this place.
+    pub fn show_gap(&mut self, place: usize, why: Gap) {
+        let Some(image) = self.open_image(place) else { return };
+        self.canvas.paint_gap(place, &image.alt, &why.to_string());
+        self.report.failed.push(missing(&image, why, &self.timeline));
+        self.changed(Some(Event::Gap(place)));
+    }
+
+    /// Paints something else in this place, since the image is not worth waiting for any longer. The page has no gap then.
+    pub fn show_replacement(&mut self, place: usize, words: &str, why: Gap) {
+        let Some(image) = self.open_image(place) else { return };
+        self.canvas.paint_placeholder(place, words);
+        self.report.replaced.push(missing(&image, why, &self.timeline));
+        self.changed(Some(Event::Replaced(place)));
+    }
+
+    /// Waits by `wait`, and has the timeline say so.
+    pub fn waiting<R>(&self, what: &str, wait: impl FnOnce() -> R) -> R {
+        let _bar = self.timeline.bar(Activity::Waiting, what);
+        wait()
+    }
+
+    /// The images that are still to come, in the order of the page.
+    pub fn open_images(&self) -> Vec<Arc<ImageRef>> {
+        self.page.images().filter(|image| !self.settled[image.place]).cloned().collect()
+    }
+
+    /// Adds something to what `--json` prints.
+    pub fn add_to_report(&mut self, name: &'static str, value: serde_json::Value) {
+        self.report.more.push((name, value));
+    }
+
+    /// Ends the page: what is still to come is missing, for the reason given.
+    pub(crate) fn finish(mut self, why: &Gap) -> Drawn {
+        for image in self.open_images() {
+            self.show_gap(image.place, why.clone());
+        }
+        self.report.whole = self.timeline.now();
+        self.timeline.mark("whole page");
+        self.progress.finish();
+        if let Some(frames) = self.frames.take() {
+            self.failure = frames.finish().err();
+        }
+        Drawn { canvas: self.canvas, report: self.report, failure: self.failure }
+    }
+
+    fn paint_text(&mut self, place: usize) {
+        if !self.settled[place] {
+            self.settled[place] = true;
+            self.text_to_come -= 1;
+            self.canvas.paint_text(place);
+        }
+    }
+
+    fn text_is_there(&mut self) {
+        self.report.text = Some(self.timeline.now());
+        self.timeline.mark("text");
+        self.changed(Some(Event::Text));
+    }
+
+    /// The image in this place, which is settled from now on. `None` if it was before, or if there is none.
+    fn open_image(&mut self, place: usize) -> Option<Arc<ImageRef>> {
+        let Some(Element::Image(image)) = self.page.elements.get(place) else { return None };
+        if std::mem::replace(&mut self.settled[place], true) { None } else { Some(Arc::clone(image)) }
+    }
+
+    fn changed(&mut self, event: Option<Event>) {
+        self.progress.update(self.report.text.is_some(), self.report.painted, self.report.failed.len());
+        if let Some(frames) = &mut self.frames {
+            let (width, height, pixels) = self.canvas.pixels();
+            if let Err(error) = frames.add(self.timeline.now(), width, height, pixels) {
+                self.failure = Some(error);
+                self.frames = None;
+            }
+        }
+        if let Some(event) = event {
+            (self.observer)(event);
+        }
+    }
+}
+
+fn missing(image: &ImageRef, why: Gap, timeline: &Timeline) -> Missing {
+    let address = match &image.source {
+        Ok(Source::Url(url)) => url.to_string(),
+        Ok(Source::Data(_)) => "data:".to_owned(),
+        Err(_) => String::new(),
+    };
+    Missing { place: image.place, address, why, after: timeline.now() }
+}

@@ -1,0 +1,282 @@
+//! What every program does around its strategy: find the page, stop when it is told to, write what has been drawn.
+//!
+//! ```text
+//!   command line ─▶ Stage ─open─▶ Rendering ─the strategy paints─▶ finish: PNG, timeline, summary, exit status
+//!                     │
+//!                     └ the first Ctrl-C or SIGTERM cancels its token, the second ends the process
+//! ```
+//!
+//! The strategy runs with the page's token as its current one, so each of its waits ends when a signal comes or the page's
+//! time is up. It returns an error then, and what it has drawn so far is written all the same.
+
+use crate::args::RenderArgs;
+use crate::canvas::Canvas;
+use crate::demo::Demo;
+use crate::fetch::{Fetched, fetch};
+use crate::frames::Frames;
+use crate::gap::Gap;
+use crate::layout::{Layout, LayoutOptions};
+use crate::loader::Loader;
+use crate::page::{ImageRef, Page, PageLimits};
+use crate::picture::ImageLimits;
+use crate::report::Report;
+use crate::screen::{Drawn, Screen};
+use crate::timeline::{Activity, Timeline};
+use anyhow::{Context, anyhow};
+use executor::{CancelReason, CancelToken};
+use std::fs;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::{self, ExitCode};
+use std::sync::Arc;
+use url::Url;
+
+/// How a shell counts a process that SIGINT has ended.
+const INTERRUPTED: u8 = 130;
+
+/// Bytes of text that a page may have.
+const MOST_TEXT: usize = 1 << 20;
+
+/// Elements that a page may have.
+const MOST_ELEMENTS: usize = 20_000;
+
+/// The program around a strategy.
+pub struct Stage<'a> {
+    name: &'static str,
+    args: &'a RenderArgs,
+    timeline: Timeline,
+    /// Cancelled by a signal.
+    stop: CancelToken,
+    /// Cancelled with `stop`, and when the page's time is up.
+    token: CancelToken,
+    demo: Option<Demo>,
+}
+
+/// A page that is being drawn: what a strategy is given.
+pub struct Rendering {
+    /// Where it is painted.
+    pub screen: Screen,
+    /// Loads an image, on the thread that asks. Clones go to tasks.
+    pub loader: Arc<Loader>,
+    /// What `--threads` says, or else six, as many connections as browsers open to one server.
+    pub threads: usize,
+    page: Arc<Page>,
+}
+
+/// Draws the page of the command line by `strategy`, and says what came of it.
+pub fn draw_page(
+    name: &'static str,
+    args: &RenderArgs,
+    strategy: impl FnOnce(&mut Rendering) -> anyhow::Result<()>,
+) -> ExitCode {
+    run(name, args, |stage| {
+        let mut rendering = stage.open()?;
+        let ended = strategy(&mut rendering);
+        stage.finish(rendering, ended)
+    })
+}
+
+/// Runs a program that draws: signals stop it, and an error becomes a sentence and the exit status 1.
+pub fn run(
+    name: &'static str,
+    args: &RenderArgs,
+    program: impl FnOnce(&Stage<'_>) -> anyhow::Result<ExitCode>,
+) -> ExitCode {
+    let stop = CancelToken::new();
+    let ended = stop_on_signal(&stop)
+        .and_then(|()| Stage::new(name, args, stop.clone()))
+        .and_then(|stage| stage.attached(|| program(&stage)));
+    ended.unwrap_or_else(|error| {
+        eprintln!("{name}: {error:#}");
+        ExitCode::from(if stop.is_cancelled() { INTERRUPTED } else { 1 })
+    })
+}
+
+/// The first signal asks the program to stop, the second one ends it.
+fn stop_on_signal(stop: &CancelToken) -> anyhow::Result<()> {
+    let stop = stop.clone();
+    let on_signal = move || {
+        if !stop.cancel_because(CancelReason::new("a signal asked the program to stop")) {
+            process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    ctrlc::set_handler(on_signal).context("signals cannot be handled")
+}
+
+impl<'a> Stage<'a> {
+    /// A program that draws what `args` say until `stop` is cancelled. Starts the built-in server if it is wanted.
+    ///
+    /// # Errors
+    /// If the system gives it no port or no thread.
+    pub fn new(name: &'static str, args: &'a RenderArgs, stop: CancelToken) -> anyhow::Result<Stage<'a>> {
+        let demo = match &args.page {
+            Some(_) => None,
+            None => Some(Demo::start(&args.demo_options()).context("the built-in server cannot start")?),
+        };
+        let token = stop.with_timeout(args.page_timeout);
+        Ok(Stage { name, args, timeline: Timeline::start(), stop, token, demo })
+    }
+
+    /// Runs `program` so that each of its waits ends when the program is to stop, or the page's time is up.
+    pub fn attached<R>(&self, program: impl FnOnce() -> R) -> R {
+        self.token.attach(program)
+    }
+
+    /// What the threads of the program did since it began.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// The address on the command line, or the one of the built-in server that is asked for.
+    ///
+    /// # Errors
+    /// A sentence, if it is neither an address nor the name of a file.
+    pub fn address(&self, of_demo: impl FnOnce(&Demo) -> Url) -> anyhow::Result<Url> {
+        match (&self.args.page, &self.demo) {
+            (Some(written), _) => address(written),
+            (None, Some(demo)) => Ok(of_demo(demo)),
+            (None, None) => unreachable!("without a page there is the built-in server"),
+        }
+    }
+
+    /// Fetches what is at an address.
+    ///
+    /// # Errors
+    /// A sentence, if it cannot be had or the program is to stop.
+    pub fn fetch(&self, url: &Url) -> anyhow::Result<Fetched> {
+        let _bar = self.timeline.bar(Activity::Fetching, "page");
+        fetch(url, self.args.max_bytes, &self.token)?.map_err(|gap| anyhow!("{url} cannot be drawn: {gap}"))
+    }
+
+    /// Fetches the page of the command line and gives everything on it a place.
+    ///
+    /// # Errors
+    /// A sentence, if there is no page at that address.
+    pub fn open(&self) -> anyhow::Result<Rendering> {
+        let fetched = self.fetch(&self.address(Demo::page)?)?;
+        self.lay_out(&fetched)
+    }
+
+    /// Gives everything on a page a place.
+    ///
+    /// # Errors
+    /// A sentence, if the bytes are no page, or the font or the directory for the frames cannot be used.
+    pub fn lay_out(&self, fetched: &Fetched) -> anyhow::Result<Rendering> {
+        let args = self.args;
+        let limits = PageLimits { elements: MOST_ELEMENTS, text: MOST_TEXT };
+        let page = Page::parse(&fetched.bytes, fetched.content_type.as_deref(), &fetched.url, limits)
+            .map_err(|no_page| anyhow!("{} cannot be drawn: {}", fetched.url, no_page))?;
+        let page = Arc::new(page);
+        let font = args.font.as_deref();
+        let layout = Layout::new(
+            &page,
+            &LayoutOptions { width: args.width, scale: args.scale, font, max_pixels: args.max_pixels },
+        )?;
+        let limits = ImageLimits { bytes: args.max_bytes, pixels: args.max_pixels };
+        let loader = Loader::new(&layout, page.elements.len(), limits, args.timeout, self.timeline.clone());
+        let report = Report {
+            strategy: self.name,
+            page: fetched.url.to_string(),
+            title: page.title.clone(),
+            images: page.images().count(),
+            bytes: fetched.bytes.len() as u64,
+            left_out: page.left_out + layout.cut(),
+            ..Report::default()
+        };
+        let frames = args.frames.clone().map(Frames::into).transpose()?;
+        let mut screen =
+            Screen::new(Arc::clone(&page), Canvas::new(layout), self.timeline.clone(), frames, report);
+        for image in page.images().skip(args.max_images) {
+            screen.show_gap(image.place, Gap::TooManyImages { limit: args.max_images });
+        }
+        Ok(Rendering {
+            screen,
+            loader: Arc::new(loader),
+            threads: args.threads.map_or(6, NonZeroUsize::get),
+            page,
+        })
+    }
+
+    /// Writes what has been drawn and says what is missing, also if the strategy has failed.
+    ///
+    /// # Errors
+    /// What the strategy failed with, unless the program was stopped or the page's time was up; or a sentence, if a file
+    /// cannot be written.
+    pub fn finish(&self, rendering: Rendering, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+        let (ended, Drawn { canvas, report, failure }) = self.close(rendering, ended);
+        write(&self.args.out, &canvas.png())?;
+        if let Some(path) = &self.args.timeline {
+            write(path, self.timeline.svg(&format!("{}: {}", self.name, report.page)).as_bytes())?;
+        }
+        self.say(&report)?;
+        ended?;
+        failure.map_or(Ok(()), Err)?;
+        Ok(ExitCode::from(report.exit_status()))
+    }
+
+    /// Ends the page: what is still to come is missing, for the reason that the strategy's end gives. That the program was
+    /// stopped or the page's time was up is no failure of the strategy.
+    pub fn close(&self, rendering: Rendering, ended: anyhow::Result<()>) -> (anyhow::Result<()>, Drawn) {
+        let interrupted = self.stop.is_cancelled();
+        let (why, ended) = match ended {
+            Ok(()) => (Gap::NotLoaded, Ok(())),
+            Err(_) if interrupted => (Gap::NotLoaded, Ok(())),
+            Err(_) if self.token.is_cancelled() => (Gap::TimedOut { after: self.args.page_timeout }, Ok(())),
+            Err(error) => (Gap::Cancelled(format!("{error:#}")), Err(error)),
+        };
+        let mut drawn = rendering.screen.finish(&why);
+        drawn.report.interrupted = interrupted;
+        (ended, drawn)
+    }
+
+    fn say(&self, report: &Report) -> anyhow::Result<()> {
+        let text = if self.args.json {
+            format!("{}\n", report.json())
+        } else {
+            format!("{}{} is drawn\n", report.table(terminal_width()), self.args.out.display())
+        };
+        match io::stdout().write_all(text.as_bytes()) {
+            // Whoever reads it has read enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => written.context("the summary cannot be written"),
+        }
+    }
+}
+
+impl Rendering {
+    /// The page, whose elements have their index as their place.
+    pub fn page(&self) -> &Arc<Page> {
+        &self.page
+    }
+
+    /// The images that are to be loaded, in the order of the page.
+    pub fn images(&self) -> Vec<Arc<ImageRef>> {
+        self.screen.open_images()
+    }
+}
+
+fn address(written: &str) -> anyhow::Result<Url> {
+    let url = match Url::parse(written) {
+        Ok(url) if url.scheme().len() > 1 => url, // one letter is a drive of Windows
+        _ => {
+            let path = fs::canonicalize(written).with_context(|| format!("{written} cannot be read"))?;
+            Url::from_file_path(&path)
+                .map_err(|()| anyhow!("{} is no name that can be an address", path.display()))?
+        }
+    };
+    match url.scheme() {
+        "file" | "http" | "https" => Ok(url),
+        other => {
+            Err(anyhow!("{other} addresses are not fetched; give a file, or an http:// or https:// address"))
+        }
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    fs::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+fn terminal_width() -> usize {
+    terminal_size::terminal_size().map_or(100, |(terminal_size::Width(columns), _)| usize::from(columns))
+}

@@ -1,0 +1,123 @@
+//! Who did what when: a lane for each thread, a bar for each thing it did.
+//!
+//! A bar is noted when it ends, under a lock that is held for a push, so that drawing a timeline does not change what it shows.
+//! A thread has its lane from its first bar on.
+
+mod drawing; // bars to SVG
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+/// Bars that are kept; more of them are counted.
+const MOST_BARS: usize = 20_000;
+
+/// What a thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Activity {
+    /// It waits for another thread.
+    Waiting,
+    /// It waits for a server or a disk.
+    Fetching,
+    /// It makes pixels of bytes.
+    Decoding,
+    /// It paints.
+    Painting,
+}
+
+/// What the threads of a program did since it began. Clones are the same timeline; any thread may write.
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    started: Instant,
+    noted: Arc<Mutex<Noted>>,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    lanes: Vec<(ThreadId, String)>,
+    bars: Vec<Drawn>,
+    /// Bars that were not kept.
+    left_out: usize,
+    marks: Vec<(Duration, &'static str)>,
+}
+
+/// A bar as it was noted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Drawn {
+    lane: usize,
+    activity: Activity,
+    what: String,
+    from: Duration,
+    to: Duration,
+}
+
+/// A bar that is being drawn. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Bar {
+    timeline: Timeline,
+    lane: usize,
+    activity: Activity,
+    what: String,
+    from: Duration,
+}
+
+impl Timeline {
+    /// Begins now.
+    pub fn start() -> Timeline {
+        Timeline { started: Instant::now(), noted: Arc::default() }
+    }
+
+    /// Time since the start.
+    pub fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The calling thread does this from now on, until the bar is dropped. `what` is for people to read.
+    #[must_use = "the bar ends when it is dropped"]
+    pub fn bar(&self, activity: Activity, what: impl Into<String>) -> Bar {
+        let lane = self.lock().lane();
+        Bar { timeline: self.clone(), lane, activity, what: what.into(), from: self.now() }
+    }
+
+    /// Something that everybody should see has happened now.
+    pub fn mark(&self, what: &'static str) {
+        let now = self.now();
+        self.lock().marks.push((now, what));
+    }
+
+    /// The timeline as a drawing (SVG).
+    pub fn svg(&self, title: &str) -> String {
+        drawing::svg(&self.lock(), title)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Noted {
+    /// The lane of the calling thread.
+    fn lane(&mut self) -> usize {
+        let thread = thread::current();
+        self.lanes.iter().position(|(id, _)| *id == thread.id()).unwrap_or_else(|| {
+            let number = self.lanes.len();
+            let name = thread.name().map_or_else(|| format!("thread {}", number + 1), str::to_owned);
+            self.lanes.push((thread.id(), name));
+            number
+        })
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        let to = self.timeline.now();
+        let what = std::mem::take(&mut self.what);
+        let bar = Drawn { lane: self.lane, activity: self.activity, what, from: self.from, to };
+        let mut noted = self.timeline.lock();
+        if noted.bars.len() < MOST_BARS {
+            noted.bars.push(bar);
+        } else {
+            noted.left_out += 1;
+        }
+    }
+}

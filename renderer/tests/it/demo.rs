@@ -1,0 +1,123 @@
+//! The built-in server: as slow and as broken as it is asked to be, and gone when it is dropped.
+
+use executor::CancelToken;
+use renderer::Gap;
+use renderer::demo::{Demo, DemoOptions, demo_image};
+use renderer::fetch::fetch;
+use renderer::page::{Page, PageLimits, Source};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use url::Url;
+
+const LIMITS: PageLimits = PageLimits { elements: 1000, text: 100_000 };
+
+fn options(images: &str) -> DemoOptions {
+    DemoOptions {
+        images: images.split(',').map(|image| demo_image(image).unwrap()).collect(),
+        ..DemoOptions::default()
+    }
+}
+
+fn page(demo: &Demo) -> Page {
+    let fetched = fetch(&demo.page(), 100_000, &CancelToken::new()).unwrap().unwrap();
+    Page::parse(&fetched.bytes, fetched.content_type.as_deref(), &fetched.url, LIMITS).unwrap()
+}
+
+fn addresses(demo: &Demo) -> Vec<Url> {
+    let of = |source: &Result<Source, Gap>| match source {
+        Ok(Source::Url(url)) => url.clone(),
+        other => panic!("an image without an address: {other:?}"),
+    };
+    page(demo).images().map(|image| of(&image.source)).collect()
+}
+
+fn get(url: &Url, timeout: Duration) -> Result<Vec<u8>, Option<Gap>> {
+    match fetch(url, 1_000_000, &CancelToken::new().with_timeout(timeout)) {
+        Ok(Ok(fetched)) => Ok(fetched.bytes),
+        Ok(Err(gap)) => Err(Some(gap)),
+        Err(_) => Err(None),
+    }
+}
+
+#[test]
+fn the_page_of_the_book_has_nine_images_of_four_formats() {
+    let demo = Demo::start(&DemoOptions::default()).unwrap();
+    let page = page(&demo);
+    assert_eq!(page.images().count(), 9);
+    assert_eq!(page.images().filter(|image| image.is_advertisement).count(), 1);
+    let mut formats: Vec<_> = addresses(&demo)
+        .iter()
+        .map(|url| {
+            image::guess_format(&get(url, Duration::from_secs(20)).unwrap()).unwrap().extensions_str()[0]
+        })
+        .collect();
+    formats.sort_unstable();
+    formats.dedup();
+    assert_eq!(formats, ["gif", "jpg", "png", "webp"]);
+}
+
+#[test]
+fn an_image_takes_the_time_that_it_is_given() {
+    let demo = Demo::start(&options("150ms:32x20,1ms:32x20")).unwrap();
+    let begun = Instant::now();
+    assert!(get(&addresses(&demo)[0], Duration::from_secs(20)).is_ok());
+    assert!(begun.elapsed() >= Duration::from_millis(150));
+}
+
+#[test]
+fn each_fault_is_the_one_that_was_asked_for() {
+    let faults = "1ms:404,1ms:503,1ms:loop,1ms:reset,1ms:endless,1ms:html";
+    let demo = Demo::start(&options(faults)).unwrap();
+    let all: Vec<_> = addresses(&demo).iter().take(6).map(|url| get(url, Duration::from_secs(20))).collect();
+    assert_eq!(
+        all[..3],
+        [Err(Some(Gap::Status(404))), Err(Some(Gap::Status(503))), Err(Some(Gap::Redirects))]
+    );
+    assert!(matches!(&all[3], Err(Some(Gap::Broken(_)))), "{:?}", all[3]);
+    assert_eq!(all[4], Err(Some(Gap::TooManyBytes { limit: 1_000_000 })));
+    assert!(all[5].as_ref().unwrap().starts_with(b"<p>"));
+    let stalling = Demo::start(&options("1ms:stall,1ms:half")).unwrap();
+    for url in &addresses(&stalling)[..2] {
+        assert_eq!(get(url, Duration::from_millis(100)), Err(None), "{url}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_page() {
+    let queries = |seed| {
+        let demo = Demo::start(&DemoOptions { seed: Some(seed), ..DemoOptions::default() }).unwrap();
+        addresses(&demo).iter().map(|url| format!("{}?{:?}", url.path(), url.query())).collect::<Vec<_>>()
+    };
+    assert_eq!(queries(7), queries(7));
+    assert_ne!(queries(7), queries(8));
+}
+
+/// Also with requests that are waiting for their answers.
+#[test]
+fn it_is_gone_when_it_is_dropped() {
+    let demo = Demo::start(&options("10m:32x20,1ms:stall")).unwrap();
+    let waiting: Vec<_> = addresses(&demo)[..2]
+        .iter()
+        .cloned()
+        .map(|url| std::thread::spawn(move || get(&url, Duration::from_mins(1))))
+        .collect();
+    let page = demo.page();
+    let begun = Instant::now();
+    drop(demo);
+    assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?} to stop", begun.elapsed());
+    assert!(TcpStream::connect((page.host_str().unwrap(), page.port().unwrap())).is_err());
+    for thread in waiting {
+        let _ = thread.join().unwrap(); // whatever it got, it got it
+    }
+}
+
+#[test]
+fn what_can_be_written_for_an_image_is_said() {
+    for written in ["800ms", "0", "2s:404", "1ms:640x400:broken", "1ms:stall:1x1"] {
+        assert!(demo_image(written).is_ok(), "{written}");
+    }
+    for written in ["", "fast", "1ms:0x5", "1ms:100000x100000", "1ms:640", "1ms:418", "1ms:"] {
+        let said = demo_image(written).unwrap_err();
+        assert!(said.contains("time") || said.contains("640x400"), "{written}: {said}");
+    }
+}

@@ -1,0 +1,315 @@
+//! A web server that a test controls: each answer is given at once, or when the test says so.
+//!
+//! A thread accepts, and each connection has a thread of its own, so nothing that a test holds holds up anything else. One
+//! request is answered for each connection. All threads end when the server is dropped.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes.
+const WATCHDOG: Duration = Duration::from_secs(30);
+
+/// What is sent for a request.
+#[derive(Clone)]
+pub(crate) struct Answer {
+    /// Sent at once, also by an answer that is held.
+    first: Vec<u8>,
+    /// Sent when the answer is released.
+    rest: Vec<u8>,
+    then: Then,
+}
+
+/// What follows the last byte.
+#[derive(Clone, Copy, PartialEq)]
+enum Then {
+    /// The connection is closed.
+    Close,
+    /// It is reset: the client hears of an error.
+    Reset,
+    /// The rest is sent again and again.
+    Again,
+}
+
+impl Answer {
+    /// Status 200 with this body.
+    pub(crate) fn bytes(content_type: &str, body: &[u8]) -> Answer {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        Answer::raw([head.as_bytes(), body].concat())
+    }
+
+    /// An HTML page in UTF-8.
+    pub(crate) fn html(page: &str) -> Answer {
+        Answer::bytes("text/html; charset=utf-8", page.as_bytes())
+    }
+
+    /// A small PNG.
+    pub(crate) fn image() -> Answer {
+        Answer::bytes("image/png", &png(8, 4))
+    }
+
+    /// A status without a body.
+    pub(crate) fn status(status: u16) -> Answer {
+        Answer::raw(format!("HTTP/1.1 {status} As told\r\nContent-Length: 0\r\n\r\n").into_bytes())
+    }
+
+    /// A redirect.
+    pub(crate) fn redirect(to: &str) -> Answer {
+        Answer::raw(format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes())
+    }
+
+    /// Just these bytes.
+    pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Answer {
+        Answer { first: Vec::new(), rest: bytes.into(), then: Then::Close }
+    }
+
+    /// The first `count` bytes are sent at once, also if the answer is held.
+    pub(crate) fn begun(mut self, count: usize) -> Answer {
+        self.rest.splice(0..0, self.first.drain(..));
+        self.first = self.rest.drain(..count).collect();
+        self
+    }
+
+    /// Nothing follows the first `count` bytes, though they promise more.
+    pub(crate) fn cut(mut self, count: usize) -> Answer {
+        self.rest.truncate(count);
+        self
+    }
+
+    /// The connection is reset after it.
+    pub(crate) fn reset(mut self) -> Answer {
+        self.then = Then::Reset;
+        self
+    }
+
+    /// A body of any type that never ends.
+    pub(crate) fn endless() -> Answer {
+        let mut answer = Answer::raw("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n");
+        answer.first = std::mem::replace(&mut answer.rest, vec![b'x'; 64 << 10]);
+        answer.then = Then::Again;
+        answer
+    }
+}
+
+/// A PNG of one colour.
+pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    image::RgbImage::from_pixel(width, height, image::Rgb([30, 120, 200]))
+        .write_to(&mut bytes, image::ImageFormat::Png)
+        .expect("a small picture");
+    bytes.into_inner()
+}
+
+/// The server.
+pub(crate) struct Gated {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    answers: HashMap<String, Answer>,
+    held: HashMap<String, bool>, // whether it has been released
+    requests: HashMap<String, usize>,
+    closed: HashMap<String, usize>,
+    /// Connections that are open, by the port of the client: they are closed when the server is dropped.
+    open: HashMap<u16, TcpStream>,
+    over: bool,
+}
+
+/// An answer that waits until it is released.
+pub(crate) struct Held {
+    path: String,
+    shared: Arc<Shared>,
+}
+
+impl Gated {
+    pub(crate) fn start() -> Gated {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let shared = Arc::new(Shared::default());
+        let served = Arc::clone(&shared);
+        let acceptor = thread::spawn(move || {
+            let mut connections = Vec::new();
+            for stream in listener.incoming() {
+                if served.lock().over {
+                    break;
+                }
+                let (Ok(stream), shared) = (stream, Arc::clone(&served)) else { continue };
+                connections.push(thread::spawn(move || serve(&shared, stream)));
+            }
+            for connection in connections {
+                let _ = connection.join();
+            }
+        });
+        Gated { address, shared, acceptor: Some(acceptor) }
+    }
+
+    /// The address of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Answers `path` so at once.
+    pub(crate) fn route(&self, path: &str, answer: Answer) {
+        self.shared.lock().answers.insert(path.to_owned(), answer);
+    }
+
+    /// Answers `path` with an HTML page, and says where that is.
+    pub(crate) fn page(&self, path: &str, html: &str) -> String {
+        self.route(path, Answer::html(html));
+        self.url(path)
+    }
+
+    /// Answers `path` so when the answer is released.
+    pub(crate) fn hold(&self, path: &str, answer: Answer) -> Held {
+        let mut state = self.shared.lock();
+        state.answers.insert(path.to_owned(), answer);
+        state.held.insert(path.to_owned(), false);
+        Held { path: path.to_owned(), shared: Arc::clone(&self.shared) }
+    }
+
+    /// How often `path` has been asked for.
+    pub(crate) fn requests(&self, path: &str) -> usize {
+        self.shared.lock().requests.get(path).copied().unwrap_or(0)
+    }
+}
+
+impl Held {
+    /// Blocks until it has been asked for.
+    pub(crate) fn requested(&self) {
+        self.shared.wait_until(&format!("{} is asked for", self.path), |state| {
+            state.requests.contains_key(&self.path)
+        });
+    }
+
+    /// Lets it be sent.
+    pub(crate) fn release(&self) {
+        self.shared.lock().held.insert(self.path.clone(), true);
+        self.shared.changed.notify_all();
+    }
+
+    /// Blocks until the client has closed a connection on which it waits for this answer.
+    pub(crate) fn closed_by_client(&self) {
+        self.shared.wait_until(&format!("the client closes {}", self.path), |state| {
+            state.closed.contains_key(&self.path)
+        });
+    }
+}
+
+impl Drop for Gated {
+    fn drop(&mut self) {
+        {
+            let mut state = self.shared.lock();
+            state.over = true;
+            for stream in state.open.values() {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+        self.shared.changed.notify_all();
+        drop(TcpStream::connect(self.address)); // the acceptor looks
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_until(&self, what: &str, is_so: impl Fn(&State) -> bool) {
+        let end = Instant::now() + WATCHDOG;
+        let mut state = self.lock();
+        while !is_so(&state) {
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "waited for this, and it does not come: {what}");
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// One request and its answer.
+fn serve(shared: &Arc<Shared>, mut stream: TcpStream) {
+    let Some(path) = request(&mut stream) else { return };
+    let Ok(port) = stream.peer_addr().map(|client| client.port()) else { return };
+    let answer = {
+        let mut state = shared.lock();
+        *state.requests.entry(path.clone()).or_default() += 1;
+        if state.over {
+            return;
+        }
+        state.open.extend(stream.try_clone().map(|stream| (port, stream)));
+        state.answers.get(&path).cloned()
+    };
+    shared.changed.notify_all();
+    let answer = answer.unwrap_or_else(|| Answer::status(404));
+    if stream.write_all(&answer.first).is_ok() && released(shared, &path, &stream) {
+        send(&answer, &mut stream);
+    }
+    shared.lock().open.remove(&port); // the last other descriptor: dropping the stream closes it
+}
+
+/// Sends what is still to be sent.
+fn send(answer: &Answer, stream: &mut TcpStream) {
+    while stream.write_all(&answer.rest).is_ok() && answer.then == Then::Again {}
+    if answer.then == Then::Reset {
+        let _ = socket2::SockRef::from(&*stream).set_linger(Some(Duration::ZERO));
+        return;
+    }
+    let _ = stream.shutdown(Shutdown::Write);
+    let _ = stream.read_to_end(&mut Vec::new()); // closing with bytes unread would be a reset
+}
+
+/// Waits until the answer may be sent. A thread of its own watches meanwhile whether the client closes.
+fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
+    if !shared.lock().held.contains_key(path) {
+        return true;
+    }
+    let Ok(mut watched) = stream.try_clone() else { return false };
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let _ = watched.read(&mut [0]); // clients send nothing more, so this is the end, or the answer's release
+            let mut state = shared.lock();
+            if !state.held[path] {
+                *state.closed.entry(path.to_owned()).or_default() += 1;
+            }
+            drop(state);
+            shared.changed.notify_all();
+        });
+        let mut state = shared.lock();
+        while !state.over && !state.held[path] && !state.closed.contains_key(path) {
+            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let _ = stream.shutdown(Shutdown::Read); // ends the watch
+        !state.over && state.held[path]
+    })
+}
+
+/// The path of a request, whose head is read to its end.
+fn request(stream: &mut TcpStream) -> Option<String> {
+    let (mut head, mut buffer) = (Vec::new(), [0; 4096]);
+    while !head.windows(4).any(|four| four == b"\r\n\r\n") {
+        match stream.read(&mut buffer) {
+            Ok(1..) if head.len() > 64 << 10 => return None,
+            Ok(count @ 1..) => head.extend_from_slice(&buffer[..count]),
+            _ => return None,
+        }
+    }
+    let head = String::from_utf8_lossy(&head);
+    head.split_ascii_whitespace().nth(1).map(str::to_owned)
+}

@@ -1,0 +1,389 @@
+//! The programs as a shell sees them: arguments, exit status, files, signals.
+
+use crate::gated::{Answer, Gated};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const PAGE_PROGRAMS: [&str; 5] = ["sequential", "future", "completion_service", "time_budget", "starving"];
+
+/// Longer than anything takes.
+const WATCHDOG: Duration = Duration::from_secs(30);
+
+fn program(name: &str) -> Command {
+    let path = match name {
+        "sequential" => env!("CARGO_BIN_EXE_sequential"),
+        "future" => env!("CARGO_BIN_EXE_future"),
+        "completion_service" => env!("CARGO_BIN_EXE_completion_service"),
+        "time_budget" => env!("CARGO_BIN_EXE_time_budget"),
+        "travel_portal" => env!("CARGO_BIN_EXE_travel_portal"),
+        "starving" => env!("CARGO_BIN_EXE_starving"),
+        _ => panic!("no such program: {name}"),
+    };
+    let mut command = Command::new(path);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A run that has ended.
+struct Run {
+    output: Output,
+    folder: TempDir,
+}
+
+impl Run {
+    /// Runs a program to its end, in a directory of its own.
+    fn of(name: &str, arguments: &[&str]) -> Run {
+        let folder = tempfile::tempdir().expect("a directory");
+        let child = program(name).args(arguments).current_dir(folder.path()).spawn().expect("it was built");
+        Run { output: ended(child), folder }
+    }
+
+    fn status(&self) -> Option<i32> {
+        self.output.status.code()
+    }
+
+    fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.output.stderr).into_owned()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.stderr()))
+    }
+
+    fn picture(&self) -> Option<image::RgbImage> {
+        image::open(self.folder.path().join("page.png")).ok().map(image::DynamicImage::into_rgb8)
+    }
+}
+
+fn ended(mut child: Child) -> Output {
+    let end = Instant::now() + WATCHDOG;
+    while child.try_wait().expect("it is ours").is_none() {
+        if Instant::now() > end {
+            let _ = child.kill();
+            panic!("it does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5)); // the standard library cannot wait with a limit
+    }
+    child.wait_with_output().expect("it has ended")
+}
+
+#[test]
+fn every_program_draws_the_page_of_the_built_in_server() {
+    let images = "1ms,2ms,3ms,1ms:320x200";
+    for name in PAGE_PROGRAMS {
+        let run = Run::of(name, &["--json", "--demo-images", images, "--demo-advertisement", "1ms"]);
+        assert_eq!(run.status(), Some(0), "{name}: {}", run.stderr());
+        let report = run.json();
+        assert_eq!((&report["images"], &report["painted"]), (&5.into(), &5.into()), "{name}");
+        assert_eq!(report["strategy"], name);
+        let [text, first, page] =
+            ["text_ms", "first_image_ms", "page_ms"].map(|time| report[time].as_f64().expect("a time"));
+        assert!(text <= page && first <= page, "{name}: {report}");
+        assert_eq!(report["failed"], Value::Array(vec![]));
+        assert_eq!(run.picture().expect("page.png").width(), 800);
+    }
+}
+
+/// The same seed gives the same page with the same gaps.
+#[test]
+fn a_seed_makes_a_run_repeatable() {
+    let of = |seed| {
+        let run = Run::of("completion_service", &["--json", "--threads", "9", "--demo-seed", seed]);
+        let report = run.json();
+        let failed: Vec<_> =
+            report["failed"].as_array().expect("a list").iter().map(|gap| gap["place"].to_string()).collect();
+        (failed.len(), run.picture().map(image::RgbImage::into_raw))
+    };
+    let (seven, again, other) = (of("7"), of("7"), of("8"));
+    assert!(seven == again, "seed 7 gave {} gaps, and then {}", seven.0, again.0);
+    assert!(seven != other);
+}
+
+/// Each bad thing that can happen to an image: a gap with its reason, the rest drawn, status 3.
+#[test]
+fn a_bad_image_is_a_gap_with_its_reason() {
+    let faults = [
+        ("404", "answered 404"),
+        ("500", "answered 500"),
+        ("broken", "no image that can be decoded"),
+        ("html", "format is unknown"),
+        ("bomb", "3600000000 pixels"),
+        ("loop", "redirects without end"),
+        ("endless", "larger than 100000 bytes"),
+        ("reset", "reset"),
+        ("half", "not there after"),
+        ("stall", "not there after"),
+    ];
+    let images: Vec<_> = faults.iter().map(|(fault, _)| format!("1ms:64x40:{fault}")).collect();
+    let images = format!("{},1ms:64x40", images.join(","));
+    for name in PAGE_PROGRAMS {
+        let limits = [
+            "--timeout",
+            "700ms",
+            "--max-bytes",
+            "100000",
+            "--threads",
+            "4",
+            "--demo-advertisement",
+            "1ms:64x40",
+        ];
+        let run = Run::of(name, &[&["--json", "--demo-images", &images], &limits[..]].concat());
+        assert_eq!(run.status(), Some(3), "{name}: {}", run.stderr());
+        let report = run.json();
+        assert_eq!(report["painted"], 2, "{name}: {report}");
+        for (place, (fault, words)) in (2..).zip(faults) {
+            let gaps = report["failed"].as_array().expect("a list");
+            let gap = gaps
+                .iter()
+                .find(|gap| gap["place"] == place)
+                .unwrap_or_else(|| panic!("{name}: {fault} is no gap"));
+            assert!(gap["reason"].as_str().expect("words").contains(words), "{name}, {fault}: {gap}");
+        }
+        assert!(run.picture().is_some(), "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_says_so_in_a_sentence() {
+    let server = Gated::start();
+    server.route("/image", Answer::image());
+    server.route("/endless", Answer::endless());
+    server.page("/page", "<p>words");
+    let (image, gone, endless) = (server.url("/image"), server.url("/gone"), server.url("/endless"));
+    let page = server.url("/page");
+    for (arguments, words) in [
+        (vec!["nowhere.html"], "nowhere.html cannot be read"),
+        (vec!["gopher://example.org/"], "gopher addresses are not fetched"),
+        (vec!["."], "no regular file"),
+        (vec![&*image], "is \"image/png\" and no page"),
+        (vec![&*gone], "answered 404"),
+        (vec![&*endless, "--max-bytes", "1000"], "larger than 1000 bytes"),
+        (vec![&*page, "--out", "no/such/directory/page.png"], "page.png cannot be written"),
+        (vec![&*page, "--timeline", "no/such/directory/x.svg"], "x.svg cannot be written"),
+        (vec![&*page, "--font", "nofont.ttf"], "nofont.ttf cannot be read"),
+        (vec![&*page, "--font", env!("CARGO_MANIFEST_PATH")], "is no font"),
+        #[cfg(unix)]
+        (vec![&*page, "--frames", "/dev/null"], "cannot be used"),
+        #[cfg(target_os = "linux")]
+        (vec![&*page, "--out", "/dev/full"], "/dev/full cannot be written"),
+    ] {
+        let run = Run::of("completion_service", &arguments);
+        assert_eq!(run.status(), Some(1), "{arguments:?}: {}", run.stderr());
+        assert!(
+            run.stderr().contains(words) && run.stderr().lines().count() == 1,
+            "{arguments:?}: {}",
+            run.stderr()
+        );
+    }
+    for arguments in [
+        &["--demo-images", "soon"][..],
+        &["--demo-images", "5ms:sad"],
+        &["--threads", "0"],
+        &["--width", "1"],
+        &["--scale", "NaN"],
+        &["--timeout", "0s"],
+        &["page.html", "--demo"],
+    ] {
+        assert_eq!(Run::of("sequential", arguments).status(), Some(2), "{arguments:?}");
+    }
+}
+
+/// The page's time limit ends every wait, whatever the server does, and what is there is written.
+#[test]
+fn the_time_of_the_page_ends_every_wait() {
+    for name in PAGE_PROGRAMS {
+        let run =
+            Run::of(name, &["--json", "--page-timeout", "400ms", "--demo-images", "1ms:64x40,1ms:stall"]);
+        assert_eq!(run.status(), Some(3), "{name}: {}", run.stderr());
+        let report = run.json();
+        let reasons: Vec<_> = report["failed"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|gap| gap["reason"].to_string())
+            .collect();
+        assert!(
+            !reasons.is_empty() && reasons.iter().all(|why| why.contains("not there after 400ms")),
+            "{name}: {report}"
+        );
+        assert!(run.picture().is_some(), "{name}");
+    }
+}
+
+/// The first signal: in order, with what is there. The program is in the middle of its images then.
+#[cfg(unix)]
+#[test]
+fn a_signal_writes_what_has_been_drawn() {
+    for name in PAGE_PROGRAMS {
+        for signal in ["-INT", "-TERM"] {
+            let server = Gated::start();
+            let page = server.page("/", "<p>above<img src=a.png><img class=ad src=ad.png><p>below");
+            let held = server.hold("/a.png", Answer::image());
+            let folder = tempfile::tempdir().expect("a directory");
+            let child = program(name)
+                .args([&page, "--json"])
+                .current_dir(folder.path())
+                .spawn()
+                .expect("it was built");
+            held.requested();
+            signal_to(&child, signal);
+            let output = ended(child);
+            assert_eq!(
+                output.status.code(),
+                Some(130),
+                "{name}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+            assert_eq!(report["interrupted"], true, "{name}");
+            assert!(Path::exists(&folder.path().join("page.png")), "{name}");
+            held.closed_by_client();
+        }
+    }
+}
+
+/// A page that does not come: there is nothing to write, and no picture says otherwise.
+#[cfg(unix)]
+#[test]
+fn a_signal_before_there_is_a_page_leaves_no_picture() {
+    let server = Gated::start();
+    let held = server.hold("/", Answer::html("<p>late"));
+    let folder = tempfile::tempdir().expect("a directory");
+    let child =
+        program("future").arg(server.url("/")).current_dir(folder.path()).spawn().expect("it was built");
+    held.requested();
+    signal_to(&child, "-INT");
+    assert_eq!(ended(child).status.code(), Some(130));
+    assert!(!folder.path().join("page.png").exists());
+}
+
+#[cfg(unix)]
+fn signal_to(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("a shell's kill");
+    assert!(sent.success());
+}
+
+#[test]
+fn files_are_drawn_with_the_images_beside_them() {
+    let folder = tempfile::tempdir().expect("a directory");
+    fs::write(folder.path().join("a b.png"), crate::gated::png(8, 8)).unwrap();
+    fs::write(folder.path().join("page.html"), "<p>words<img src='a b.png'><img src=none.png>").unwrap();
+    let page = folder.path().join("page.html").display().to_string();
+    let run = Run::of("completion_service", &["--json", &page]);
+    assert_eq!(run.status(), Some(3), "{}", run.stderr());
+    let report = run.json();
+    assert_eq!(report["painted"], 1);
+    assert_eq!(report["failed"][0]["reason"], "there is no such file");
+}
+
+#[test]
+fn more_images_than_allowed_are_gaps() {
+    let server = Gated::start();
+    server.route("/x.png", Answer::image());
+    let page = server.page("/", &"<img src=x.png width=8 height=8>".repeat(300));
+    let run = Run::of("completion_service", &["--json", "--max-images", "20", &page]);
+    assert_eq!(run.status(), Some(3));
+    let report = run.json();
+    assert_eq!((&report["painted"], server.requests("/x.png")), (&20.into(), 20));
+    assert_eq!(report["failed"].as_array().map(Vec::len), Some(280));
+}
+
+/// What stands below the end of the picture is not fetched.
+#[test]
+fn a_page_that_is_too_long_is_cut_off() {
+    let server = Gated::start();
+    server.route("/x.png", Answer::image());
+    let page = server.page("/", &"<p>words<img src=x.png>".repeat(100));
+    let run = Run::of("completion_service", &["--json", "--max-pixels", "800000", &page]);
+    assert_eq!(run.status(), Some(3), "{}", run.stderr());
+    let report = run.json();
+    let painted = report["painted"].as_u64().expect("a count");
+    assert!(painted >= 2 && usize::try_from(painted) == Ok(server.requests("/x.png")), "{report}");
+    assert!(report["left_out"].as_u64().is_some_and(|left_out| left_out > 100));
+    assert!(run.picture().is_some_and(|picture| picture.height() <= 1000));
+}
+
+#[test]
+fn the_pages_that_starve_say_so_and_are_drawn_all_the_same() {
+    let run = Run::of("starving", &["--json", "--demo-images", "1ms:64x40,1ms:64x40,1ms:64x40"]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let said = run.stderr();
+    assert!(
+        said.contains("starvation deadlock") && said.contains("header") && said.contains("pages-thread-1"),
+        "{said}"
+    );
+    assert_eq!(run.json()["painted"], 4);
+}
+
+#[test]
+fn one_entry_for_each_company_in_the_order_of_their_prices() {
+    let run = Run::of("travel_portal", &["--json", "--deadline", "3s"]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let report = run.json();
+    let quotes = report["quotes"].as_array().expect("a list");
+    let prices: Vec<_> = quotes.iter().filter_map(|quote| quote["price"].as_f64()).collect();
+    assert_eq!(prices, [49.9, 74.5, 74.5, 112.25, 131.0, 189.0]);
+    let names: Vec<_> = quotes.iter().map(|quote| quote["company"].as_str().expect("a name")).collect();
+    let failed_and_late = ["Delta Ferries", "Great Western Balloons", "Jet & Co", "Holiday Express"];
+    assert_eq!(names[6..], failed_and_late, "failures in the order of the list, and then what was late");
+    assert_eq!(names[1..3], ["Baltic Rail", "Isle & Sons"], "equal prices in the order of the list");
+    assert_eq!(quotes[9]["timed_out"], true);
+    assert!(quotes[6]["failed"].as_str().is_some_and(|why| why.contains("500")));
+}
+
+#[test]
+fn the_nested_loop_adds_every_quote_many_times() {
+    let run = Run::of("travel_portal", &["--json", "--listing", "--deadline", "10ms"]);
+    assert_eq!(run.json()["quotes"].as_array().map(Vec::len), Some(100));
+}
+
+#[test]
+fn a_list_of_companies_that_makes_no_sense_says_which_line() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let list = folder.path().join("list.txt");
+    for (content, words) in
+        [("Air\thttp://127.0.0.1:1/\nno tab here\n", "line 2"), ("Air\thttp://[::", "line 1")]
+    {
+        fs::write(&list, content).unwrap();
+        let run = Run::of("travel_portal", &[&list.display().to_string()]);
+        assert_eq!(run.status(), Some(1));
+        assert!(run.stderr().contains(words), "{}", run.stderr());
+    }
+    fs::write(&list, "# none\n\n").unwrap();
+    assert_eq!(Run::of("travel_portal", &[&list.display().to_string()]).status(), Some(0));
+}
+
+#[test]
+fn the_timeline_and_the_frames_show_what_happened() {
+    let arguments =
+        ["--demo-images", "40ms:64x40,1ms:64x40", "--timeline", "t.svg", "--frames", "f", "--scale", "0.5"];
+    let run = Run::of("completion_service", &arguments);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let svg = fs::read_to_string(run.folder.path().join("t.svg")).expect("the timeline");
+    for word in ["main", "images-thread-1", "harbour.png", "fetching", "whole page", "painting text"] {
+        assert!(svg.contains(word), "the timeline does not say {word:?}");
+    }
+    // The empty page, the text, and the images one by one.
+    let frames = fs::read_dir(run.folder.path().join("f")).expect("the frames").count();
+    assert_eq!(frames, 1 + 1 + 3 + 1);
+    let animation = fs::File::open(run.folder.path().join("f/animation.png")).expect("the animated picture");
+    let reader = png::Decoder::new(std::io::BufReader::new(animation)).read_info().expect("a PNG");
+    assert_eq!(reader.info().animation_control().map(|control| control.num_frames), Some(5));
+    let last = image::open(run.folder.path().join("f/frame-0005.png")).expect("the last frame").into_rgb8();
+    assert!(Some(last) == run.picture(), "the last frame is the picture");
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_failure() {
+    let server = Gated::start();
+    let page = server.page("/", "<p>words");
+    let folder = tempfile::tempdir().expect("a directory");
+    let mut child = program("future").arg(&page).current_dir(folder.path()).spawn().expect("it was built");
+    drop(child.stdout.take());
+    assert_eq!(ended(child).status.code(), Some(0));
+}

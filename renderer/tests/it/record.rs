@@ -1,0 +1,183 @@
+//! Timeline, frames and report: what is written about a page.
+
+use renderer::frames::Frames;
+use renderer::report::{Missing, Report};
+use renderer::{Activity, Gap, Timeline};
+use std::fs;
+use std::io::BufReader;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn each_thread_has_a_lane_and_each_bar_a_tooltip() {
+    let timeline = Timeline::start();
+    let other = timeline.clone();
+    let name = "worker <1> & \"co\"".to_owned();
+    let worker = thread::Builder::new()
+        .name(name)
+        .spawn(move || drop(other.bar(Activity::Decoding, "a\u{1b}[31m<b>\n.png")));
+    worker.unwrap().join().unwrap();
+    drop(timeline.bar(Activity::Painting, "text"));
+    timeline.mark("whole page");
+    let svg = timeline.svg("a < b & c");
+    for part in [
+        "worker &lt;1> &amp; &quot;co&quot;",
+        "decoding a[31m&lt;b>.png",
+        "painting text",
+        "whole page",
+        "a &lt; b &amp; c",
+    ] {
+        assert!(svg.contains(part), "no {part:?} in {svg}");
+    }
+    assert!(!svg.contains("<b>") && !svg.contains('\u{1b}'));
+    assert_eq!(svg.matches("<rect class=\"d\"").count(), 2, "the bar, and the legend");
+}
+
+#[test]
+fn a_timeline_has_bounds_and_says_what_it_leaves_out() {
+    let timeline = Timeline::start();
+    for number in 0..20_010 {
+        drop(timeline.bar(Activity::Painting, format!("{number}")));
+    }
+    for _ in 0..50 {
+        let other = timeline.clone();
+        thread::spawn(move || drop(other.bar(Activity::Waiting, "long"))).join().unwrap();
+    }
+    let svg = timeline.svg("many");
+    assert!(svg.contains("not drawn: 11 threads, 60 bars"), "{}", &svg[svg.len() - 200..]);
+}
+
+#[test]
+fn an_empty_timeline_is_a_drawing_too() {
+    assert!(Timeline::start().svg("nothing").ends_with("</svg>\n"));
+}
+
+fn pixels(colour: u8) -> Vec<u8> {
+    [colour, 100, 200, 255].repeat(6)
+}
+
+#[test]
+fn frames_are_files_and_an_animation_with_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made/here");
+    let mut frames = Frames::into(path.clone()).unwrap();
+    for (at, colour) in [(0, 1), (30, 2), (40, 2), (100, 3)] {
+        frames.add(Duration::from_millis(at), 3, 2, &pixels(colour)).unwrap();
+    }
+    frames.finish().unwrap();
+    let mut reader = png::Decoder::new(BufReader::new(fs::File::open(path.join("animation.png")).unwrap()))
+        .read_info()
+        .unwrap();
+    let mut buffer = vec![0; reader.output_buffer_size().unwrap()];
+    let mut shown = Vec::new();
+    for _ in 0..reader.info().animation_control().unwrap().num_frames {
+        reader.next_frame(&mut buffer).unwrap();
+        let control = reader.info().frame_control().unwrap();
+        shown.push((buffer[0], control.delay_num, control.delay_den));
+    }
+    assert_eq!(
+        shown,
+        [(1, 30, 1000), (2, 70, 1000), (3, 2000, 1000)],
+        "one that is the same as before is no frame"
+    );
+    assert_eq!(image::open(path.join("frame-0002.png")).unwrap().into_rgb8().as_raw()[..3], [2, 100, 200]);
+}
+
+#[test]
+fn frames_of_an_earlier_run_go_and_other_files_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["frame-0009.png", "frame-ours.png", "frame-0009.txt", "picture.png"] {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    Frames::into(folder.path().to_owned()).unwrap().finish().unwrap();
+    let mut left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort_unstable();
+    assert_eq!(left, ["frame-0009.txt", "frame-ours.png", "picture.png"]);
+}
+
+fn report() -> Report {
+    Report {
+        strategy: "sequential",
+        page: "http://example.org/".to_owned(),
+        title: Some("A \u{1b}[2J title".to_owned()),
+        text: Some(Duration::from_micros(12_340)),
+        whole: Duration::from_millis(1234),
+        images: 2,
+        ..Report::default()
+    }
+}
+
+fn missing(place: usize) -> Missing {
+    let address = format!("http://example.org/{}.png", "x".repeat(200));
+    Missing { place, address, why: Gap::Status(404), after: Duration::from_millis(5) }
+}
+
+#[test]
+fn a_table_fits_the_terminal_and_cannot_change_it() {
+    let mut report = report();
+    report.failed = (0..30).map(missing).collect();
+    let table = report.table(60);
+    assert!(!table.contains('\u{1b}'), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 60), "{table}");
+    for part in ["12 ms", "never", "1.23 s", "0 of 2", "the server answered 404", "and 10 more"] {
+        assert!(table.contains(part), "no {part:?} in\n{table}");
+    }
+    let _narrow = report.table(0);
+}
+
+#[test]
+fn json_has_what_machines_ask_for() {
+    let mut report = report();
+    report.failed.push(missing(3));
+    report.more.push(("quotes", 7.into()));
+    let json = report.json();
+    assert_eq!(json["text_ms"], 12.3);
+    assert!(json["first_image_ms"].is_null());
+    assert_eq!((&json["page_ms"], &json["images"], &json["quotes"]), (&1234.0.into(), &2.into(), &7.into()));
+    assert_eq!(
+        (&json["failed"][0]["place"], &json["failed"][0]["reason"]),
+        (&3.into(), &"the server answered 404".into())
+    );
+}
+
+#[test]
+fn the_exit_status_tells_gaps_from_a_signal() {
+    let mut report = report();
+    assert_eq!(report.exit_status(), 0);
+    report.replaced.push(missing(1));
+    assert_eq!(report.exit_status(), 0, "what was replaced is no gap");
+    report.left_out = 1;
+    assert_eq!(report.exit_status(), 3);
+    report.left_out = 0;
+    report.failed.push(missing(1));
+    assert_eq!(report.exit_status(), 3);
+    report.interrupted = true;
+    assert_eq!(report.exit_status(), 130);
+}
+
+#[test]
+fn each_gap_has_its_words() {
+    let all = [
+        Gap::Unusable("u".to_owned()),
+        Gap::Unreachable("v".to_owned()),
+        Gap::Status(404),
+        Gap::Redirects,
+        Gap::Broken("w".to_owned()),
+        Gap::TimedOut { after: Duration::from_secs(1) },
+        Gap::TooManyBytes { limit: 1 },
+        Gap::TooManyPixels { pixels: 2, limit: 1 },
+        Gap::NotAnImage("x".to_owned()),
+        Gap::TooManyImages { limit: 1 },
+        Gap::OutsideThePicture,
+        Gap::Panicked("y".to_owned()),
+        Gap::Cancelled("z".to_owned()),
+        Gap::NotLoaded,
+    ];
+    let words: std::collections::HashSet<_> = all.iter().map(ToString::to_string).collect();
+    assert_eq!(words.len(), all.len());
+    assert!(Arc::new(words).iter().all(|words| !words.is_empty()));
+}
