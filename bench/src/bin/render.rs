@@ -1,0 +1,180 @@
+//! Images that cost processor time: decoded and scaled by tasks of our pool, and by rayon.
+//!
+//! Run it with `cargo run --release --bin render` in `bench/`. README.md says what is measured.
+
+use anyhow::{Context, ensure};
+use bench::figures::{Spread, median_ratio, spread};
+use clap::Parser;
+use cpu_time::ProcessTime;
+use executor::{CancelToken, ExecutorCompletionService, ThreadPoolExecutor};
+use image::{ExtendedColorType, ImageEncoder, codecs::jpeg::JpegEncoder};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use renderer::picture::{ImageLimits, decode};
+use std::hint::black_box;
+use std::sync::{Arc, mpsc};
+use std::time::Instant;
+
+/// Width and height of an image, and of the place that it is scaled to.
+const SIZE: (u32, u32) = (1600, 1200);
+const PLACE: (u32, u32) = (320, 240);
+
+const LIMITS: ImageLimits = ImageLimits { bytes: 16 << 20, pixels: 25_000_000 };
+
+/// Ours may take so much of the peer's time: 0.95 of its images per second.
+const GOAL: f64 = 1.0 / 0.95;
+
+/// Compares tasks that decode images, painted as they arrive, with the same work on rayon
+#[derive(Parser)]
+#[command(name = "render")]
+struct Args {
+    /// How many threads the pools have, one number after the other
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1,2,4,8", value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: Vec<u16>,
+
+    /// How many images a page has
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    images: u32,
+
+    /// How often each side is measured
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+
+    /// Print an array of {`workers`, `time_ratio`, `cpu_ratio`, `speedup`} and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+/// Seconds that passed, and of the processor.
+type Took = (f64, f64);
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let page: Vec<Arc<[u8]>> = (0..args.images).map(image).collect::<Result<_, _>>()?;
+    let expected = one_by_one(&page)?;
+    let mut objects = Vec::new();
+    if !args.json {
+        println!(
+            "{} images of {}×{}, decoded and scaled to {}×{}",
+            page.len(),
+            SIZE.0,
+            SIZE.1,
+            PLACE.0,
+            PLACE.1
+        );
+        println!(
+            "{:<9}{:<28}{:<28}{:<28}{:>6}{:>6}{:>9}",
+            "workers", "one by one, ms", "ours, ms", "rayon, ms", "ratio", "CPU", "speed-up"
+        );
+    }
+    for workers in args.workers.iter().copied().map(usize::from) {
+        let (mut alone, mut wall, mut cpu) = (Vec::new(), Vec::new(), Vec::new());
+        let ours = ThreadPoolExecutor::fixed(workers);
+        let rayon = rayon::ThreadPoolBuilder::new().num_threads(workers).build()?;
+        for round in 0..=args.rounds {
+            let (single, _) = timed(|| one_by_one(&page), expected)?;
+            let (our_wall, our_cpu) = timed(|| by_tasks(&ours, &page), expected)?;
+            let (their_wall, their_cpu) = timed(|| by_rayon(&rayon, &page), expected)?;
+            if round > 0 {
+                // The first round is not counted.
+                alone.push(single);
+                wall.push((our_wall, their_wall));
+                cpu.push((our_cpu, their_cpu));
+            }
+        }
+        let ratio = median_ratio(&wall).context("no time passed")?;
+        let cpu_ratio = median_ratio(&cpu).context("no processor time was seen")?;
+        let speedup = median_ratio(
+            &alone.iter().zip(&wall).map(|(alone, (ours, _))| (*alone, *ours)).collect::<Vec<_>>(),
+        );
+        let speedup = speedup.context("no time passed")?;
+        if args.json {
+            objects.push(format!(
+                r#"{{"workers":{workers},"time_ratio":{ratio:.4},"cpu_ratio":{cpu_ratio:.4},"speedup":{speedup:.4}}}"#
+            ));
+            continue;
+        }
+        let verdict = if ratio <= GOAL { "met" } else { "missed" };
+        let ours: Vec<_> = wall.iter().map(|(ours, _)| *ours).collect();
+        let theirs: Vec<_> = wall.iter().map(|(_, theirs)| *theirs).collect();
+        println!(
+            "{workers:<9}{:<28}{:<28}{:<28}{ratio:>6.2}{cpu_ratio:>6.2}{speedup:>9.2}  time ≤ {GOAL:.2}: {verdict}",
+            range(&alone),
+            range(&ours),
+            range(&theirs)
+        );
+    }
+    if args.json {
+        println!("[{}]", objects.join(",\n "));
+    }
+    Ok(())
+}
+
+/// An image with much in it, different for each number.
+fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
+    let (width, height) = SIZE;
+    let byte = |value: u32| u8::try_from(value % 256).expect("a remainder of 256");
+    let rgb: Vec<u8> = (0..height)
+        .flat_map(|y| (0..width).map(move |x| (x, y)))
+        .flat_map(|(x, y)| [byte(x * y / 97 + number * 13), byte(x / 3 + y + number), byte(x ^ y)])
+        .collect();
+    let mut bytes = Vec::new();
+    JpegEncoder::new_with_quality(&mut bytes, 85).write_image(
+        &rgb,
+        width,
+        height,
+        ExtendedColorType::Rgb8,
+    )?;
+    Ok(bytes.into())
+}
+
+/// Decodes an image to the size of its place, and says how many pixels that has.
+fn pixels(image: &[u8], token: &CancelToken) -> usize {
+    let picture =
+        decode(image, &LIMITS, PLACE, token).expect("nobody cancels").expect("an image within the limits");
+    let picture = black_box(picture);
+    usize::try_from(picture.width() * picture.height()).expect("a small picture")
+}
+
+/// The sums of all pixels tell that all images were decoded.
+fn one_by_one(page: &[Arc<[u8]>]) -> anyhow::Result<usize> {
+    let token = CancelToken::new();
+    Ok(page.iter().map(|image| pixels(image, &token)).sum())
+}
+
+/// As `completion_service` does it: a task for each image, taken when it arrives.
+fn by_tasks(pool: &ThreadPoolExecutor, page: &[Arc<[u8]>]) -> anyhow::Result<usize> {
+    let images = ExecutorCompletionService::new(pool);
+    for image in page {
+        let image = Arc::clone(image);
+        images.submit_cancellable(move |token| Ok(pixels(&image, token)))?;
+    }
+    let mut sum = 0;
+    while let Some(next) = images.take()? {
+        sum += next.join()?;
+    }
+    Ok(sum)
+}
+
+/// The same on rayon, also given out as they arrive.
+fn by_rayon(pool: &rayon::ThreadPool, page: &[Arc<[u8]>]) -> anyhow::Result<usize> {
+    let (sender, arrivals) = mpsc::channel();
+    pool.install(|| {
+        page.par_iter().for_each_with(sender, |sender, image| {
+            let _ = sender.send(pixels(image, &CancelToken::new()));
+        });
+    });
+    Ok(arrivals.iter().sum())
+}
+
+fn timed(work: impl FnOnce() -> anyhow::Result<usize>, expected: usize) -> anyhow::Result<Took> {
+    let (wall, cpu) = (Instant::now(), ProcessTime::now());
+    let sum = work()?;
+    let took = (wall.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    ensure!(sum == expected, "{sum} pixels instead of {expected}");
+    Ok(took)
+}
+
+fn range(seconds: &[f64]) -> String {
+    let Spread { median, least, most } = spread(seconds);
+    format!("{:>7.1} ({:.1} to {:.1})", median * 1e3, least * 1e3, most * 1e3)
+}
