@@ -4,7 +4,9 @@
 //! lists, quotations and styles are open. So what a page costs is linear in its length, however deep or wrong it is nested.
 //! A block ends where another one begins; an end tag without a beginning is nothing.
 
+use super::hidden::Hidden;
 use super::image::image;
+use super::lists::List;
 use super::parse::{Attributes, PageLimits};
 use super::{Element, Page, Style, TextBlock, TextKind};
 use std::ops::Range;
@@ -13,6 +15,7 @@ use url::Url;
 
 /// Bytes of a block. A longer one is several: to set a line takes all of its block.
 const LONGEST_BLOCK: usize = 16 << 10;
+const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
 
 /// Styled parts of a block, and how deep anything is nested.
 const MOST_SPANS: usize = 200;
@@ -41,15 +44,9 @@ pub(super) struct Blocks {
     quotes: usize,
     preformatted: usize,
     in_definition: bool,
-    /// The element whose content is left out, and how many of its name are open.
-    hidden: Option<(String, usize)>,
+    /// The element whose content is left out.
+    hidden: Option<Hidden>,
     in_title: bool,
-}
-
-/// A list that is open.
-struct List {
-    /// The number of the next item, and by how much it grows; none if the items have no numbers.
-    numbers: Option<(i64, i64)>,
 }
 
 impl Blocks {
@@ -77,6 +74,9 @@ impl Blocks {
 
     pub(super) fn finish(mut self) -> Page {
         self.end_block();
+        for list in self.lists.drain(..) {
+            list.close(&mut self.page.elements);
+        }
         self.page.title = self.page.title.map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
         self.page
     }
@@ -84,12 +84,11 @@ impl Blocks {
     pub(super) fn text(&mut self, text: &str) {
         if self.in_title {
             let title = self.page.title.get_or_insert_default();
-            if title.len() < LONGEST_BLOCK {
-                title.push_str(text);
-            }
+            let room = LONGEST_BLOCK.saturating_sub(title.len());
+            title.push_str(&text[..text.floor_char_boundary(room)]);
         } else if self.hidden.is_some() {
         } else if self.preformatted > 0 {
-            for line in text.split_inclusive('\n') {
+            for line in text.split_inclusive('\n').flat_map(pieces) {
                 self.split_if_long();
                 self.text.push_str(&line.replace('\t', "    ").replace('\r', ""));
             }
@@ -116,19 +115,25 @@ impl Blocks {
         }
     }
 
+    /// Whether a tag is one of a drawing or a formula, where `<tag/>` has no content.
+    pub(super) fn is_foreign(&self, name: &str) -> bool {
+        let in_foreign = self.hidden.as_ref().is_some_and(|hidden| matches!(&*hidden.name, "svg" | "math"));
+        in_foreign || matches!(name, "svg" | "math")
+    }
+
     pub(super) fn start(&mut self, name: &str, attributes: &Attributes<'_>) {
-        if let Some((hidden, depth)) = &mut self.hidden {
-            *depth += usize::from(hidden == name);
+        if self.hidden.as_mut().is_some_and(|hidden| !hidden.ends_before(name)) {
             return;
         }
+        self.hidden = None;
         self.note_direction(name, attributes);
         match name {
             "script" | "style" | "template" | "svg" | "math" | "iframe" | "object" | "select"
             | "textarea" | "noembed" | "noframes" | "audio" | "video" | "canvas" | "datalist" => {
-                self.hidden = Some((name.to_owned(), 1));
+                self.hidden = Some(Hidden::new(name));
             }
             _ if attributes.get("hidden").is_some() && !is_void(name) => {
-                self.hidden = Some((name.to_owned(), 1));
+                self.hidden = Some(Hidden::new(name));
             }
             "title" => self.in_title = self.page.title.is_none(),
             "base" => self.set_base(attributes),
@@ -144,6 +149,12 @@ impl Blocks {
             "ul" | "ol" | "menu" | "dir" => self.open_list(name, attributes),
             "li" => self.open_item(attributes),
             "td" | "th" => self.open_cell(name),
+            "a" => {
+                self.close_style("a"); // no link is in another
+                if attributes.get("href").is_some() {
+                    self.open_style("a");
+                }
+            }
             _ => self.start_of_another(name),
         }
     }
@@ -154,7 +165,11 @@ impl Blocks {
             match name {
                 "blockquote" => self.quotes += 1,
                 "pre" | "listing" | "xmp" | "plaintext" => self.preformatted += 1,
-                "dt" => self.in_definition = false,
+                "dt" => {
+                    self.close_style("dt");
+                    self.in_definition = false;
+                }
+                "tr" => self.close_style("th"),
                 "dd" => {
                     self.close_style("dt");
                     self.in_definition = true;
@@ -185,21 +200,31 @@ impl Blocks {
     }
 
     pub(super) fn end(&mut self, name: &str) {
-        if let Some((hidden, depth)) = &mut self.hidden {
-            *depth -= usize::from(hidden == name);
-            if *depth == 0 {
+        if let Some(hidden) = &mut self.hidden {
+            if hidden.ends_with(name) {
                 self.hidden = None;
+                return;
             }
-            return;
+            if !hidden.ends_within(name) {
+                return;
+            }
+            self.hidden = None;
         }
         self.close_style(name);
+        match name {
+            "dl" => self.close_style("dt"), // it may have had no end tag
+            "tr" | "table" => self.close_style("th"),
+            _ => (),
+        }
         match name {
             "title" => self.in_title = false,
             "p" | "br" if self.text.is_empty() => (),
             "br" => self.break_line(),
             "ul" | "ol" | "menu" | "dir" => {
                 self.end_block();
-                self.lists.pop();
+                if let Some(list) = self.lists.pop() {
+                    list.close(&mut self.page.elements);
+                }
                 self.marker = None;
             }
             "dd" | "dl" => {
@@ -241,6 +266,7 @@ impl Blocks {
     }
 
     fn break_line(&mut self) {
+        self.split_if_long();
         self.blank = false;
         self.text.push('\n');
     }
@@ -259,34 +285,22 @@ impl Blocks {
 
     fn open_list(&mut self, name: &str, attributes: &Attributes<'_>) {
         self.end_block();
-        let numbers = (name == "ol").then(|| {
-            let step = if attributes.get("reversed").is_some() { -1 } else { 1 };
-            (attributes.get("start").and_then(|start| start.trim().parse().ok()).unwrap_or(1), step)
-        });
         if self.lists.len() < DEEPEST {
-            self.lists.push(List { numbers });
+            self.lists.push(List::open(name, attributes));
         }
     }
 
     fn open_item(&mut self, attributes: &Attributes<'_>) {
         self.end_block();
         let bullet = ["•", "◦", "▪"][self.lists.len().saturating_sub(1).min(2)];
-        self.marker = Some(match self.lists.last_mut().and_then(|list| list.numbers.as_mut()) {
-            None => bullet.to_owned(),
-            Some((number, step)) => {
-                if let Some(value) = attributes.get("value").and_then(|value| value.trim().parse().ok()) {
-                    *number = value;
-                }
-                let marker = format!("{number}.");
-                *number = number.saturating_add(*step);
-                marker
-            }
-        });
+        let marker = self.lists.last_mut().and_then(|list| list.next_marker(attributes));
+        self.marker = Some(marker.unwrap_or_else(|| bullet.to_owned()));
     }
 
     /// The cells of a row stand in one line.
     fn open_cell(&mut self, name: &str) {
         self.close_style("th");
+        self.split_if_long();
         if !self.text.is_empty() {
             self.text.push_str("  ·  ");
             self.blank = false;
@@ -309,7 +323,7 @@ impl Blocks {
     }
 
     /// What has been read becomes a block, if there is anything in it.
-    fn end_block(&mut self) {
+    pub(super) fn end_block(&mut self) {
         for (style, begin) in self
             .styles
             .iter_mut()
@@ -339,8 +353,13 @@ impl Blocks {
         if text.trim().is_empty() {
             return;
         }
+        let (begins_item, place) = (self.marker.is_some(), self.page.elements.len());
         let kind = self.kind();
         self.push_text(kind, text, spans);
+        let was_pushed = self.page.elements.len() > place;
+        if let Some(list) = self.lists.last_mut().filter(|_| begins_item && was_pushed) {
+            list.note_place(place);
+        }
     }
 
     fn kind(&mut self) -> TextKind {
@@ -365,7 +384,7 @@ impl Blocks {
     }
 
     /// Adds an element if the limits allow it, and counts it otherwise.
-    pub(super) fn push(&mut self, element: Element) {
+    fn push(&mut self, element: Element) {
         let length = if let Element::Text(block) = &element { block.text.len() } else { 0 };
         if self.page.elements.len() >= self.limits.elements || length > self.limits.text {
             self.page.left_out += 1;
@@ -376,11 +395,11 @@ impl Blocks {
     }
 }
 
-/// A word in pieces none of which is longer than a block.
+/// A word or a line in pieces, so that none makes a block much too long.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(LONGEST_BLOCK));
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(LONGEST_PIECE));
         rest = after;
         (!piece.is_empty()).then_some(piece)
     })
@@ -423,7 +442,7 @@ fn is_void(name: &str) -> bool {
 }
 
 /// What stands by itself, and not within the words around it.
-fn is_block(name: &str) -> bool {
+pub(super) fn is_block(name: &str) -> bool {
     level(name).is_some()
         || matches!(
             name,

@@ -30,8 +30,11 @@ pub(super) fn image(attributes: &Attributes<'_>, place: usize, document: &Url, b
 fn source(attributes: &Attributes<'_>, document: &Url, base: &Url) -> Result<Source, Gap> {
     let unusable = |why: &str| Err(Gap::Unusable(why.to_owned()));
     let written = attributes.get("src").map(str::trim).filter(|src| !src.is_empty());
-    let first = || attributes.get("srcset").and_then(|set| set.split_ascii_whitespace().next());
+    let first = || attributes.get("srcset").and_then(first_candidate);
     let Some(written) = written.or_else(first) else { return unusable("the page does not say where it is") };
+    if written.starts_with('#') {
+        return unusable("its address is the page's own");
+    }
     if written.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
         return data(written);
     }
@@ -42,6 +45,12 @@ fn source(attributes: &Attributes<'_>, document: &Url, base: &Url) -> Result<Sou
         "file" => unusable("a page from elsewhere may not show files of this machine"),
         other => Err(Gap::Unusable(format!("{other} addresses are not fetched"))),
     }
+}
+
+/// The first address of a `srcset`. A comma ends it, though an address may have commas in it.
+fn first_candidate(set: &str) -> Option<&str> {
+    let set = set.trim_start_matches(|c: char| c == ',' || c.is_ascii_whitespace());
+    set.split_ascii_whitespace().next().map(|address| address.trim_end_matches(','))
 }
 
 fn data(written: &str) -> Result<Source, Gap> {

@@ -10,7 +10,10 @@ use url::Url;
 
 mod blocks; // tags to blocks of text and images
 mod charset; // bytes to characters
+mod feed; // characters to tokens
+mod hidden; // what is left out
 mod image; // references to images
+mod lists; // numbers of items
 mod parse; // bytes to a page
 pub use parse::{NoPage, PageLimits};
 

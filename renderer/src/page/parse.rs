@@ -1,14 +1,12 @@
 //! Bytes to a page: what kind of document it is, and what is taken of it.
 
 use super::blocks::Blocks;
-use super::{Element, Page, TextBlock, TextKind, charset};
+use super::feed::feed;
+use super::{Page, charset};
 use html5ever::Attribute;
-use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{
-    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
-use std::cell::RefCell;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::path::Path;
 use url::Url;
@@ -58,12 +56,7 @@ impl Page {
             blocks.plain(&text);
             return Ok(blocks.finish());
         }
-        let input = BufferQueue::default();
-        input.push_back(StrTendril::from_slice(&text));
-        let tokenizer = Tokenizer::new(Sink(RefCell::new(blocks)), TokenizerOpts::default());
-        let _ = tokenizer.feed(&input); // it pauses at scripts only if told to
-        tokenizer.end();
-        Ok(tokenizer.sink.0.into_inner().finish())
+        Ok(feed(&text, blocks).finish())
     }
 }
 
@@ -102,16 +95,38 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
 }
 
 /// Gets the tokens of a document and passes them on.
-struct Sink(RefCell<Blocks>);
+pub(super) struct Sink {
+    blocks: RefCell<Blocks>,
+    /// How many tokens there were.
+    tokens: Cell<usize>,
+}
+
+impl Sink {
+    pub(super) fn new(blocks: Blocks) -> Sink {
+        Sink { blocks: RefCell::new(blocks), tokens: Cell::new(0) }
+    }
+
+    pub(super) fn tokens(&self) -> usize {
+        self.tokens.get()
+    }
+
+    pub(super) fn into_blocks(self) -> Blocks {
+        self.blocks.into_inner()
+    }
+}
 
 impl TokenSink for Sink {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut blocks = self.0.borrow_mut();
+        if !matches!(token, Token::ParseError(_)) {
+            self.tokens.set(self.tokens.get() + 1);
+        }
+        let mut blocks = self.blocks.borrow_mut();
         match token {
             Token::CharacterTokens(text) => blocks.text(&text),
             Token::TagToken(Tag { kind: TagKind::EndTag, name, .. }) => blocks.end(&name),
+            Token::TagToken(Tag { name, self_closing: true, .. }) if blocks.is_foreign(&name) => (),
             Token::TagToken(Tag { name, attrs, .. }) => {
                 blocks.start(&name, &Attributes(&attrs));
                 return raw_text(&name);
@@ -145,13 +160,10 @@ impl Attributes<'_> {
 impl Blocks {
     /// Plain text: one block after the other of preformatted text.
     fn plain(&mut self, text: &str) {
-        for piece in text.replace("\r\n", "\n").replace('\t', "    ").split_inclusive("\n\n") {
-            self.push(Element::Text(TextBlock {
-                kind: TextKind::Preformatted,
-                text: piece.trim_end_matches('\n').to_owned(),
-                spans: Vec::new(),
-                right_to_left: false,
-            }));
+        self.start("pre", &Attributes(&[]));
+        for piece in text.replace("\r\n", "\n").split_inclusive("\n\n") {
+            self.text(piece);
+            self.end_block();
         }
     }
 }

@@ -1,12 +1,14 @@
 //! What the renderer promises.
 
 mod drawing; // a page that is drawn while the test watches
+mod fuzz; // any bytes at all
 mod gated; // a server that the test controls
 
 mod decode; // images to pixels
 mod fetch; // bytes from addresses
 mod distance; // how different two pictures look
-mod pages; // documents to pages, and pages to pictures
+mod page; // bytes to a page
+mod pictures; // pages to pictures
 mod demo; // the built-in server
 mod portal; // one entry for each company
 mod programs; // the programs as a shell sees them

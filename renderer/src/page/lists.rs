@@ -1,0 +1,73 @@
+//! Lists that are open, and the numbers of their items.
+//!
+//! A list that counts down to 1 begins with the number of its items, which is known only at its end. Until then its items are
+//! numbered from 1 downwards; at the end all of them are raised by the same amount, up to the first that has a `value`.
+
+use super::parse::Attributes;
+use super::{Element, TextKind};
+
+/// A list that is open.
+pub(super) struct List {
+    /// The number of the next item, and by how much it grows; none if the items have no numbers.
+    numbers: Option<(i64, i64)>,
+    countdown: Option<Countdown>,
+}
+
+/// What is to be raised at the end of a list.
+#[derive(Default)]
+struct Countdown {
+    items: i64,
+    /// Where the items are whose numbers have to be raised.
+    places: Vec<usize>,
+    /// Whether an item had a number of its own, from which the ones behind it are counted.
+    is_settled: bool,
+}
+
+impl List {
+    pub(super) fn open(name: &str, attributes: &Attributes<'_>) -> List {
+        if name != "ol" {
+            return List { numbers: None, countdown: None };
+        }
+        let start = number(attributes, "start");
+        let is_reversed = attributes.get("reversed").is_some();
+        let step = if is_reversed { -1 } else { 1 };
+        let countdown = (is_reversed && start.is_none()).then(Countdown::default);
+        List { numbers: Some((start.unwrap_or(1), step)), countdown }
+    }
+
+    /// What stands before the next item, if the items have numbers.
+    pub(super) fn next_marker(&mut self, attributes: &Attributes<'_>) -> Option<String> {
+        let (next, step) = self.numbers.as_mut()?;
+        let value = number(attributes, "value");
+        *next = value.unwrap_or(*next);
+        let marker = format!("{next}.");
+        *next = next.saturating_add(*step);
+        if let Some(countdown) = &mut self.countdown {
+            countdown.items += 1;
+            countdown.is_settled |= value.is_some();
+        }
+        Some(marker)
+    }
+
+    /// The block with the marker is the element at this place.
+    pub(super) fn note_place(&mut self, place: usize) {
+        if let Some(countdown) = self.countdown.as_mut().filter(|countdown| !countdown.is_settled) {
+            countdown.places.push(place);
+        }
+    }
+
+    pub(super) fn close(self, elements: &mut [Element]) {
+        let Some(countdown) = self.countdown else { return };
+        for place in countdown.places {
+            let Some(Element::Text(block)) = elements.get_mut(place) else { continue };
+            let TextKind::Item { marker, .. } = &mut block.kind else { continue };
+            if let Ok(number) = marker.trim_end_matches('.').parse::<i64>() {
+                *marker = format!("{}.", number.saturating_add(countdown.items - 1));
+            }
+        }
+    }
+}
+
+fn number(attributes: &Attributes<'_>, name: &str) -> Option<i64> {
+    attributes.get(name).and_then(|number| number.trim().parse().ok())
+}
