@@ -5,6 +5,7 @@ use anyhow::{Context, bail, ensure};
 use executor::{CancelToken, Cancelled};
 use serde_json::{Value, json};
 use std::fmt::{self, Write};
+use std::io::{self, Write as _};
 use std::time::Duration;
 use url::Url;
 
@@ -144,6 +145,22 @@ pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
         content_type: Some("text/html; charset=utf-8".to_owned()),
         url: url.clone(),
     }
+}
+
+/// Entries that are printed.
+const MOST_LINES: usize = 12;
+
+/// Prints the entries, a line each, as far as a screen has room for them.
+pub fn print(entries: &[Entry]) {
+    let mut lines = String::new();
+    for Entry { company, answer } in entries.iter().take(MOST_LINES) {
+        let line: String = format!("{company:<24}{answer}").chars().filter(|c| !c.is_control()).collect();
+        lines += &(line + "\n");
+    }
+    if entries.len() > MOST_LINES {
+        let _ = writeln!(lines, "and {} more", entries.len() - MOST_LINES);
+    }
+    let _ = io::stdout().write_all((lines + "\n").as_bytes()); // whoever does not read it has the picture
 }
 
 /// The entries for machines.

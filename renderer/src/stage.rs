@@ -207,7 +207,8 @@ impl<'a> Stage<'a> {
         let (ended, Drawn { canvas, report, failure }) = self.close(rendering, ended);
         write(&self.args.out, &canvas.png())?;
         if let Some(path) = &self.args.timeline {
-            write(path, self.timeline.svg(&format!("{}: {}", self.name, report.page)).as_bytes())?;
+            let page = report.title.as_deref().unwrap_or(&report.page);
+            write(path, self.timeline.svg(&format!("{}: {page}", self.name)).as_bytes())?;
         }
         self.say(&report)?;
         ended?;

@@ -12,7 +12,9 @@
 
 use anyhow::Context;
 use clap::Parser;
-use executor::{CancelToken, FutureTask, TaskHandle, ThreadPoolBuilder, ThreadPoolExecutor, prelude::*};
+use executor::{
+    CancelToken, FutureTask, JoinError, TaskHandle, ThreadPoolBuilder, ThreadPoolExecutor, prelude::*,
+};
 use renderer::{ImageRef, Loaded, Loader, RenderArgs, Rendering, draw_page};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -75,7 +77,10 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     let page = pages.submit(page)?;
     match rendering.screen.waiting("page", || page.join())? {
         Ok(all) => all.into_iter().for_each(|loaded| rendering.screen.show(loaded)),
-        Err(error) => eprintln!("starving: {error:#}"),
+        Err(error) => match error.downcast_ref() {
+            Some(JoinError::<Loaded>::Starved(_, circle)) => eprintln!("starving: {circle:#}"),
+            _ => return Err(error),
+        },
     }
     // ANCHOR_END: starves
 

@@ -58,6 +58,9 @@ fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool)
 
     let mut rendering = stage.lay_out(&portal::page(&entries, &list.url, deadline))?;
     rendering.screen.add_to_report("quotes", portal::json(&entries));
+    if !args.json {
+        portal::print(&entries);
+    }
     rendering.screen.show_text();
     stage.finish(rendering, Ok(()))
 }
