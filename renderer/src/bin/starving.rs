@@ -61,6 +61,7 @@ fn load_page(
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     rendering.screen.show_text();
+    // ANCHOR: stop
     // The pools stop with the page, but they do not hang on its token, since that has a deadline: a wait that ends at a
     // deadline is no deadlock, and would not be reported.
     let stop = CancelToken::new();
@@ -68,6 +69,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     let _with_the_page = CancelToken::current().on_cancel(move || {
         stops.cancel();
     });
+    // ANCHOR_END: stop
 
     // ANCHOR: starves
     // The page and its parts are tasks of the same pool, which has one thread.
