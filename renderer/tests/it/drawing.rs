@@ -81,7 +81,9 @@ impl Drawing {
         mut observer: impl FnMut(Event) + Send + 'static,
         strategy: impl FnOnce(&mut Rendering) -> anyhow::Result<()> + Send + 'static,
     ) -> Drawing {
-        let args = Args::parse_from(["test", page].iter().chain(options)).render;
+        // Nothing ends by itself before the watchdog says that it should have been ended.
+        let patient = ["test", page, "--timeout", "10m", "--page-timeout", "20m"];
+        let args = Args::parse_from(patient.iter().chain(options)).render;
         let (events, stop) = (Arc::new(Events::default()), CancelToken::new());
         let (noted, token) = (Arc::clone(&events), stop.clone());
         let thread = thread::spawn(move || {
@@ -130,6 +132,11 @@ impl Drawing {
 
     /// Waits for its end.
     pub(crate) fn end(self) -> anyhow::Result<Seen> {
+        let end = Instant::now() + WATCHDOG;
+        while !self.thread.is_finished() {
+            assert!(Instant::now() < end, "the page does not come to its end; so far {:?}", self.so_far());
+            thread::sleep(Duration::from_millis(2)); // the standard library cannot join with a limit
+        }
         let mut seen = self.thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         seen.events = std::mem::take(&mut *self.events.seen.lock().unwrap_or_else(PoisonError::into_inner));
         match seen.error.take() {

@@ -20,7 +20,7 @@ mod sequential;
 #[allow(dead_code)]
 mod time_budget;
 
-const LONG: Duration = Duration::from_mins(1);
+const LONG: Duration = Duration::from_hours(1);
 
 /// Text, three images, text. The places of the images are 1, 2 and 3.
 fn page_of_three(server: &Gated) -> String {

@@ -1,0 +1,11 @@
+//! The properties under the model: `src/exercise.rs`, compiled against locks and threads whose schedule the test decides.
+
+// What `src/exercise.rs` calls `executor` is here the same library, compiled for the model.
+extern crate executor_model as executor;
+
+use exercises_harness::model::{check, probe, sync};
+
+mod suite;
+
+// The answer as `mod exercise`, and a test for each property in exercise.toml.
+include!(concat!(env!("OUT_DIR"), "/properties.rs"));

@@ -1,0 +1,148 @@
+//! Requests that take as long as a property says, and a clock that goes on only while somebody waits on it.
+
+use std::time::Duration;
+
+use executor::{Executor, JoinTimeoutError, RejectReason, RejectedExecution, Task, TaskHandle};
+use exercises_harness::{fail, step};
+
+use super::super::exercise::{Clock, Millis};
+use crate::probe::Shared;
+
+pub const NEVER: Millis = Millis::MAX;
+
+/// When the property begins. No clock begins at zero.
+pub const START: Millis = 1_000;
+
+/// After so many questions an answer is asking and not waiting.
+const PATIENCE: usize = 1_000;
+
+/// An executor and a clock in one: each job takes as long as the property says, all of them run side by side, and the
+/// time goes on while somebody waits, from the end of one job to the end of the next.
+#[derive(Default)]
+pub struct Simulation {
+    /// How long the jobs take, in the order in which they are submitted.
+    pub takes: Vec<Millis>,
+    /// The number of the job that it refuses, from 1.
+    pub refuses: Option<usize>,
+    /// Whoever waits is told to give up at once, as a task is that somebody has cancelled.
+    pub interrupts: bool,
+    pub state: Shared<State>,
+}
+
+#[derive(Default)]
+pub struct State {
+    passed: Millis,
+    /// Jobs that were brought, and those of them that were accepted.
+    brought: usize,
+    accepted: usize,
+    /// How often somebody has asked for the time, or to wait, since something happened.
+    asked: usize,
+    /// When each job ends, its number, and the job.
+    running: Vec<(Millis, usize, Task)>,
+}
+
+impl Simulation {
+    pub fn of(takes: &[Millis]) -> Self {
+        Self { takes: takes.to_vec(), ..Self::default() }
+    }
+
+    /// How much time has passed.
+    pub fn passed(&self) -> Millis {
+        self.state.with(|state| state.passed)
+    }
+
+    /// How many jobs it has accepted.
+    pub fn accepted(&self) -> usize {
+        self.state.with(|state| state.accepted)
+    }
+
+    fn pass(&self, until: Millis) {
+        self.state.with(|state| {
+            state.passed = state.passed.max(until);
+            state.asked = 0;
+        });
+    }
+
+    /// Somebody asks, and nothing goes on by that.
+    fn asks(&self, what: &str, cause: &str) {
+        let asked = self.state.with(|state| {
+            state.asked += 1;
+            state.asked
+        });
+        if asked == PATIENCE {
+            fail(&format!("render_page() has {what} {asked} times, and nothing happened meanwhile"), cause);
+        }
+    }
+
+    /// The running job that ends first, if that is not later than this.
+    fn next_to_end(&self, until: Millis) -> Option<(Millis, usize, Task)> {
+        self.state.with(|state| {
+            let running = state.running.iter().enumerate();
+            let (place, (end, ..)) = running.min_by_key(|(_, (end, ..))| *end)?;
+            (*end <= until).then(|| state.running.remove(place))
+        })
+    }
+
+    /// Runs what is still there, as an executor does that nobody has told to leave it.
+    pub fn go_on(&self) {
+        step("and the executor goes on with what it has");
+        while let Some((.., task)) = self.next_to_end(NEVER) {
+            task.run();
+        }
+    }
+}
+
+impl Executor for Simulation {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        let (now, number) = self.state.with(|state| {
+            state.asked = 0;
+            state.brought += 1;
+            (state.passed, state.brought)
+        });
+        if self.refuses == Some(number) {
+            step(&format!("{now} ms: the executor refuses request {number}"));
+            return Err(RejectedExecution { reason: RejectReason::Saturated, task });
+        }
+        step(&format!("{now} ms: request {number} begins"));
+        let end = now.saturating_add(self.takes[number - 1]);
+        self.state.with(|state| {
+            state.accepted += 1;
+            state.running.push((end, number, task));
+        });
+        Ok(())
+    }
+}
+
+impl Clock for Simulation {
+    fn now(&self) -> Millis {
+        self.asks("asked for the time", "the time goes on only while somebody waits: wait with clock.join()");
+        START + self.passed()
+    }
+
+    fn join<T: Send + 'static>(
+        &self,
+        handle: TaskHandle<T>,
+        at_most: Millis,
+    ) -> Result<T, JoinTimeoutError<T>> {
+        let until = self.passed().saturating_add(at_most);
+        while !handle.is_finished() {
+            if self.interrupts {
+                step("whoever waits is told to give up");
+                self.asks(
+                    "waited on after it was told to give up",
+                    "the caller wants its thread back: leave",
+                );
+                return Err(JoinTimeoutError::Interrupted(handle));
+            }
+            let Some((end, number, task)) = self.next_to_end(until) else {
+                self.pass(until);
+                step(&format!("{until} ms: that was all of the time"));
+                return Err(JoinTimeoutError::TimedOut(handle));
+            };
+            self.pass(end);
+            step(&format!("{end} ms: request {number} ends"));
+            task.run();
+        }
+        handle.join_timeout(Duration::ZERO)
+    }
+}
