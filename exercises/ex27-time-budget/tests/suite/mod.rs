@@ -1,12 +1,13 @@
-//! The properties of `ranked_quotes`, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of `render_page`, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use executor::prelude::*;
 use executor::{CancelToken, JoinTimeoutError, TaskHandle, ThreadPoolExecutor};
 use exercises_harness::{expect, fail, panic_on_purpose, step};
 
-use super::exercise::{Answer, Cents, Clock, Company, Entry, Interrupted, Millis, ranked_quotes};
+use super::exercise::{Clock, Fetch, Interrupted, Millis, Page, Slot, render_page};
 use crate::probe::{Counter, Shared};
 use crate::sync::Arc;
 
@@ -14,66 +15,50 @@ mod simulation;
 
 use simulation::{NEVER, START, Simulation};
 
-/// Which companies have been asked to the end.
-type Asked = Arc<Shared<Vec<&'static str>>>;
+/// Whether the advertisement was fetched to the end.
+type Fetched = Arc<Shared<bool>>;
 
-const NAMES: [&str; 6] = ["Air", "Bus", "Car", "Dog sledge", "Elevator", "Ferry"];
-
-/// Companies that answer so, in the order in which they are asked.
-fn companies(asked: &Asked, answers: &[Result<Cents, &'static str>]) -> Vec<Company> {
-    let answers = answers.iter().copied().zip(NAMES);
-    answers
-        .map(|(answer, name)| {
-            let asked = Arc::clone(asked);
-            let ask = Box::new(move || {
-                asked.with(|asked| asked.push(name));
-                answer.map_err(str::to_owned)
-            });
-            Company { name, ask }
-        })
-        .collect()
+fn says(fetched: &Fetched, answer: Result<&'static str, &'static str>) -> Fetch {
+    let fetched = Arc::clone(fetched);
+    Box::new(move || {
+        fetched.with(|fetched| *fetched = true);
+        answer.map(str::to_owned).map_err(str::to_owned)
+    })
 }
 
-/// The entries, with `deadline` so many milliseconds after the call.
-fn quotes(simulation: &Simulation, companies: Vec<Company>, deadline: Millis) -> Vec<Entry> {
-    match ask(simulation, companies, START + deadline) {
-        Ok(entries) => entries,
-        Err(Interrupted) => {
-            fail("ranked_quotes() says that it was interrupted", "nobody has told it to give up")
+/// An advertisement of which only the time matters.
+fn buy() -> Fetch {
+    says(&Fetched::default(), Ok("buy"))
+}
+
+/// Draws a page whose body takes so long. There has to be one.
+fn page(simulation: &Simulation, fetch: Fetch, body: Millis, budget: Millis) -> Page {
+    match render(simulation, fetch, body, budget) {
+        Ok(page) if page.body == "body" => page,
+        Ok(page) => {
+            fail(&format!("the body of the page is {:?}", page.body), "it is what draw_body() returns")
         }
+        Err(Interrupted) => fail(
+            "render_page() says that it was interrupted",
+            "nobody has told it to give up, and the page can be drawn without its advertisement",
+        ),
     }
 }
 
-fn ask(
-    simulation: &Simulation,
-    companies: Vec<Company>,
-    deadline: Millis,
-) -> Result<Vec<Entry>, Interrupted> {
-    let cause = "if it panicked: times are whole numbers without a sign, so what is left until a deadline that is over is 0 \
-                 (saturating_sub). If it goes on for ever: a loop that only looks is no wait, clock.join() is";
-    expect("ranked_quotes()", cause, || ranked_quotes(simulation, simulation, companies, deadline))
-}
-
-/// An entry in a few letters.
-fn short(entry: &Entry) -> String {
-    let answer = match &entry.answer {
-        Answer::Price(price) => price.to_string(),
-        Answer::Failed(_) => "failed".to_owned(),
-        Answer::TimedOut => "late".to_owned(),
+fn render(simulation: &Simulation, fetch: Fetch, body: Millis, budget: Millis) -> Result<Page, Interrupted> {
+    let draw_body = || {
+        simulation.work(body);
+        "body".to_owned()
     };
-    format!("{} {answer}", entry.company)
+    let cause = "if it panicked: times are whole numbers without a sign, so what is left of a budget that is spent is 0, and the \
+                 end of a budget may be later than any number can say (saturating_sub, saturating_add). And a panic of the \
+                 request is not one of the page. If it goes on for ever: a loop that only looks is no wait, clock.join() is";
+    expect("render_page()", cause, || render_page(simulation, simulation, fetch, draw_body, budget))
 }
 
-fn check(entries: &[Entry], expected: &[&str], what: &str, cause: &str) {
-    let found: Vec<_> = entries.iter().map(short).collect();
-    if found != expected {
-        fail(&format!("{what}: {}; and not {}", found.join(", "), expected.join(", ")), cause);
-    }
-}
-
-fn check_count(entries: &[Entry], companies: usize, cause: &str) {
-    if entries.len() != companies {
-        fail(&format!("there are {} entries for {companies} companies", entries.len()), cause);
+fn check(page: &Page, expected: &Slot, what: &str, cause: &str) {
+    if page.slot != *expected {
+        fail(&format!("{what}: {:?}, and not {expected:?}", page.slot), cause);
     }
 }
 
@@ -84,272 +69,244 @@ fn check_time(simulation: &Simulation, expected: Millis, what: &str, cause: &str
     }
 }
 
-/// Nobody but these may be asked to the end, whatever the executor does after the call.
-fn check_asked(simulation: &Simulation, asked: &Asked, expected: &[&str], what: &str, cause: &str) {
-    simulation.go_on();
-    let asked = asked.with(|asked| asked.clone());
-    if asked != expected {
-        fail(&format!("{what}, and these were asked to their ends: {}", asked.join(", ")), cause);
+fn advertisement() -> Slot {
+    Slot::Advertisement("buy".to_owned())
+}
+
+pub fn the_page_has_its_body_and_its_advertisement() {
+    let page = page(&Simulation::of(&[5]), buy(), 1, 100);
+    check(&page, &advertisement(), "an advertisement of 5 ms, and time enough", "it was there in time");
+}
+
+pub fn the_advertisement_is_fetched_while_the_body_is_drawn() {
+    let simulation = Simulation::of(&[20]);
+    page(&simulation, buy(), 10, 100);
+    let cause = "ask for the advertisement first, and then draw: what is asked for last has the body's time on top of its own";
+    if simulation.accepted() == 0 {
+        fail("the request was not given to the executor", "the caller has a body to draw meanwhile");
     }
+    check_time(&simulation, 20, "a body of 10 ms and an advertisement of 20 ms", cause);
 }
 
-pub fn no_companies_are_no_entries() {
-    let entries = quotes(&Simulation::of(&[]), Vec::new(), 10);
-    check_count(&entries, 0, "a list may be empty");
+pub fn a_failure_is_replaced_at_once() {
+    let simulation = Simulation::of(&[5]);
+    let page = page(&simulation, says(&Fetched::default(), Err("sold out")), 1, 100);
+    let cause = "it has failed, and says why: whoever reads the log will want to know";
+    check(&page, &Slot::Failed("sold out".to_owned()), "the advertisement has failed", cause);
+    check_time(&simulation, 5, "the advertisement failed after 5 ms", "there is nothing to wait for");
 }
 
-pub fn one_entry_for_each_company() {
-    let entries =
-        quotes(&Simulation::of(&[1, 2, 3]), companies(&Asked::default(), &[Ok(10), Ok(20), Ok(30)]), 100);
-    check_count(
-        &entries,
-        3,
-        "an answer belongs to one company: go through companies and answers together, in one loop",
-    );
-    for expected in ["Air 10", "Bus 20", "Car 30"] {
-        if !entries.iter().any(|entry| short(entry) == expected) {
-            let found: Vec<_> = entries.iter().map(short).collect();
-            let what = format!("{expected} is missing among {}", found.join(", "));
-            fail(&what, "each company has its own answer");
-        }
-    }
-}
-
-pub fn the_cheapest_comes_first() {
-    let answers = [Ok(30), Ok(10), Ok(20), Ok(100)];
-    let entries = quotes(&Simulation::of(&[1, 2, 3, 4]), companies(&Asked::default(), &answers), 100);
-    let found: Vec<_> = entries.iter().map(short).collect();
-    let prices: Vec<_> = entries
-        .iter()
-        .filter_map(|entry| match entry.answer {
-            Answer::Price(price) => Some(price.to_string()),
-            _ => None,
-        })
-        .collect();
-    if prices != ["10", "20", "30", "100"] {
+pub fn a_panic_is_a_failure() {
+    let page = page(&Simulation::of(&[5]), Box::new(|| panic_on_purpose()), 1, 100);
+    if !matches!(page.slot, Slot::Failed(_)) {
         fail(
-            &format!("the prices stand like this: {} ({})", prices.join(", "), found.join(", ")),
-            "the lowest one comes first, and prices are numbers: as text, 100 comes before 20",
+            &format!("the request panicked, and the slot is {:?}", page.slot),
+            "it has failed, and it was not late",
         );
     }
 }
 
-pub fn equal_prices_stay_in_order() {
-    let answers = [Ok(70), Ok(50), Ok(70), Ok(50), Ok(70)];
-    let mut companies = companies(&Asked::default(), &answers);
-    companies[0].name = "Zeppelin";
-    let entries = quotes(&Simulation::of(&[5, 4, 3, 2, 1]), companies, 100);
-    check(
-        &entries,
-        &["Bus 50", "Dog sledge 50", "Zeppelin 70", "Car 70", "Elevator 70"],
-        "two prices of 50 and three of 70",
-        "equals stay in the order of the companies: whoever sold the place in the list would like to know who changed it",
-    );
-}
-
-pub fn a_failure_is_an_entry_of_its_company() {
-    let mut companies = companies(&Asked::default(), &[Err("sold out"), Ok(20), Ok(30)]);
-    companies[2].ask = Box::new(|| panic_on_purpose());
-    let entries = quotes(&Simulation::of(&[1, 2, 3]), companies, 100);
-    check_count(
-        &entries,
-        3,
-        "a failure is an answer, too: nobody can tell a company that is missing from one that was never asked",
-    );
-    for entry in &entries {
-        let is_right = match entry.company {
-            "Air" => entry.answer == Answer::Failed("sold out".to_owned()),
-            "Bus" => entry.answer == Answer::Price(20),
-            _ => matches!(entry.answer, Answer::Failed(_)),
-        };
-        if !is_right {
-            let cause = if entry.answer == Answer::TimedOut {
-                "it has failed, and it was not late"
-            } else {
-                "that is another company's answer: let name and answer go together from the beginning"
-            };
-            fail(&format!("Air has failed, Bus costs 20, Car panicked, and an entry says: {entry:?}"), cause);
-        }
-    }
-}
-
-pub fn failures_come_after_prices_and_late_ones_last() {
-    let answers = [Ok(1), Err("z"), Ok(3), Err("a"), Ok(0), Ok(2)];
-    let takes = [NEVER, 1, 1, 1, 1, NEVER];
-    let entries = quotes(&Simulation::of(&takes), companies(&Asked::default(), &answers), 10);
-    if entries.len() < 6 {
+pub fn a_refusal_does_not_cost_the_page() {
+    let simulation = Simulation { refuses: true, ..Simulation::of(&[5]) };
+    let fetched = Fetched::default();
+    let page = page(&simulation, says(&fetched, Ok("buy")), 1, 100);
+    if fetched.with(|fetched| *fetched) {
         fail(
-            &format!("there are {} entries for 6 companies", entries.len()),
-            "the entry of a company is missing",
+            "the executor refused the request, and the caller fetched by itself",
+            "nobody could call it off at the end of the budget, since the caller itself is busy with it",
         );
     }
-    check(
-        &entries,
-        &["Elevator 0", "Car 3", "Bus failed", "Dog sledge failed", "Air late", "Ferry late"],
-        "two prices, two failures, and two that are late",
-        "prices come first, then failures, then those who were late, and each kind but the first in the order of the \
-         companies. A failure has no price, and 0 is a price",
-    );
+    if !matches!(page.slot, Slot::Failed(_)) {
+        let cause = "it was refused, and is not late: nobody was ever asked";
+        fail(&format!("the executor refused the request, and the slot is {:?}", page.slot), cause);
+    }
 }
 
-pub fn companies_are_asked_side_by_side() {
-    let simulation = Simulation::of(&[10, 10, 10]);
-    quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 100);
-    let cause = "whoever waits for one company before the next one is asked asks them one after the other";
-    check_time(&simulation, 10, "three companies that take 10 ms, on enough threads", cause);
+pub fn an_advertisement_may_use_all_of_the_budget() {
+    let page = page(&Simulation::of(&[9]), buy(), 0, 10);
+    let cause = "it was there after 9 ms, and the budget is 10 ms: do not divide it, and look at the units";
+    check(&page, &advertisement(), "an advertisement of 9 ms, and a budget of 10", cause);
 }
 
-pub fn a_company_may_use_all_of_the_time() {
-    let simulation = Simulation::of(&[9, 1, 1]);
-    let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause = "the first one was called off before the deadline: the time is for all of them together, since they are asked \
-                 side by side";
-    check(&entries, &["Air 1", "Bus 2", "Car 3"], "companies that take 9, 1 and 1 ms, in 10 ms", cause);
+pub fn a_budget_of_zero_is_over_at_once() {
+    let simulation = Simulation::of(&[NEVER]);
+    let page = page(&simulation, buy(), 0, 0);
+    let cause = "0 is a budget like any other: it is over at once. It does not mean that there is no limit";
+    check_time(&simulation, 0, "an advertisement that never comes, and a budget of 0", cause);
+    check(&page, &Slot::Late, "a budget of 0", cause);
 }
 
-pub fn the_deadline_is_a_moment() {
-    // 10 ms are left, and the second company takes more, though less than 10 ms after the first one has answered.
-    let simulation = Simulation::of(&[8, 16, NEVER]);
-    let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
+pub fn the_budget_is_kept() {
+    let simulation = Simulation::of(&[NEVER]);
+    let page = page(&simulation, buy(), 0, 10);
+    let cause = "the budget is in milliseconds, as the clock is";
+    check_time(&simulation, 10, "an advertisement that never comes, and a budget of 10 ms", cause);
+    check(&page, &Slot::Late, "an advertisement that never comes", "it is late");
+}
+
+pub fn the_time_of_the_body_counts() {
+    let simulation = Simulation::of(&[NEVER]);
+    page(&simulation, buy(), 8, 10);
     let cause =
-        "the deadline is a moment, and join() wants a length: compute anew what is left each time you wait";
+        "the budget is for the page and not for the wait: wait for what is left of it when the body is drawn";
     check_time(
         &simulation,
         10,
-        "companies that take 8 ms, 16 ms and for ever, and a deadline in 10 ms",
-        cause,
-    );
-    check(&entries, &["Air 1", "Bus late", "Car late"], "8 ms, 16 ms and for ever, in 10 ms", cause);
-}
-
-pub fn what_has_come_in_time_counts() {
-    let simulation = Simulation::of(&[NEVER, 5, 9]);
-    let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause = "two have answered in time, while the first one was being waited for: when the time is up, look at each before \
-                 you call it late";
-    check(
-        &entries,
-        &["Bus 2", "Car 3", "Air late"],
-        "companies that take for ever, 5 and 9 ms, in 10 ms",
+        "a body of 8 ms, an advertisement that never comes, and a budget of 10 ms",
         cause,
     );
 }
 
-pub fn late_companies_are_called_off() {
-    let (simulation, asked) = (Simulation::of(&[50, 5, 60]), Asked::default());
-    quotes(&simulation, companies(&asked, &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause = "nobody wants their answers any more, and they go on holding threads: a time-out alone stops nobody, and \
-                 neither does dropping the handle. cancel() does";
-    check_asked(&simulation, &asked, &["Bus"], "only Bus answers within the 10 ms", cause);
+pub fn the_time_of_asking_counts() {
+    let simulation = Simulation { submission: 4, ..Simulation::of(&[NEVER]) };
+    page(&simulation, buy(), 1, 10);
+    let cause = "an executor may take its time to accept a request. The budget begins with the call: note its end before anything \
+                 else";
+    check_time(&simulation, 10, "a submission of 4 ms, a body of 1 ms, and a budget of 10 ms", cause);
 }
 
-/// A clock whose time is up as soon as somebody waits, but not before the first request runs.
+pub fn with_the_budget_spent_nobody_waits() {
+    let simulation = Simulation::of(&[NEVER]);
+    let page = page(&simulation, buy(), 20, 10);
+    let cause = "nothing is left to wait for";
+    check_time(&simulation, 20, "a body of 20 ms, and a budget of 10 ms", cause);
+    check(&page, &Slot::Late, "the budget was spent before anybody waited", "it is late");
+}
+
+pub fn what_lies_ready_is_taken() {
+    let simulation = Simulation::of(&[15]);
+    let page = page(&simulation, buy(), 20, 10);
+    let cause = "it had been there for 5 ms when the body was drawn, and has been paid for: a join with nothing left takes what is \
+                 there";
+    check(&page, &advertisement(), "an advertisement of 15 ms, a body of 20 ms, and a budget of 10", cause);
+}
+
+/// The advertisement may not be fetched to its end, whatever the executor does after the call.
+fn check_called_off(simulation: &Simulation, fetched: &Fetched, what: &str, cause: &str) {
+    simulation.go_on();
+    if fetched.with(|fetched| *fetched) {
+        fail(&format!("{what}, and the advertisement was fetched to its end"), cause);
+    }
+}
+
+pub fn a_late_advertisement_is_called_off() {
+    let (simulation, fetched) = (Simulation::of(&[50]), Fetched::default());
+    page(&simulation, says(&fetched, Ok("buy")), 1, 10);
+    let cause = "the page is out, and it goes on holding a thread and a connection: a time-out alone stops nobody, and neither does \
+                 dropping the handle. cancel() does";
+    check_called_off(&simulation, &fetched, "the budget was over", cause);
+}
+
+/// A clock whose time is up as soon as somebody waits, but not before the request runs.
 struct Impatient {
-    first_runs: Arc<Counter>,
-    passed: Shared<Millis>,
+    runs: Arc<Counter>,
 }
 
 impl Clock for Impatient {
     fn now(&self) -> Millis {
-        START + self.passed.with(|passed| *passed)
+        START
     }
 
-    fn join<T: Send + 'static>(
-        &self,
-        handle: TaskHandle<T>,
-        at_most: Millis,
-    ) -> Result<T, JoinTimeoutError<T>> {
-        self.first_runs.wait_for(1);
+    fn join<T: Send + 'static>(&self, handle: TaskHandle<T>, _: Millis) -> Result<T, JoinTimeoutError<T>> {
+        self.runs.wait_for(1);
         if handle.is_finished() {
             return handle.join_timeout(Duration::ZERO);
         }
         step("the time is up");
-        self.passed.with(|passed| *passed = passed.saturating_add(at_most));
         Err(JoinTimeoutError::TimedOut(handle))
     }
 }
 
 pub fn a_running_request_is_told() {
     let pool = ThreadPoolExecutor::fixed(1);
-    let first_runs = Arc::new(Counter::new("the request to run"));
+    let runs = Arc::new(Counter::new("the request to run"));
     let told = Arc::new(Counter::new("its token to be cancelled"));
-    let ask = {
-        let (first_runs, told) = (Arc::clone(&first_runs), Arc::clone(&told));
+    let fetch = {
+        let (runs, told) = (Arc::clone(&runs), Arc::clone(&told));
         Box::new(move || {
             let tell = Arc::clone(&told);
             let _registration = CancelToken::current().on_cancel(move || {
                 tell.add();
             });
             step("the request runs");
-            first_runs.add();
+            runs.add();
             told.wait_for(1);
             step("the request gives up");
             Err("it was told to give up".to_owned())
         })
     };
-    let clock = Impatient { first_runs, passed: Shared::default() };
-    let entries = ranked_quotes(&pool, &clock, vec![Company { name: "Air", ask }], START + 10);
+    let clock = Impatient { runs };
+    let page = render_page(&pool, &clock, fetch, || "body".to_owned(), 10);
     let cause = "the time is up, the request runs, and it was not told: cancel() cancels its token as well, \
                  cancel_keep_running() and dropping the handle do not";
     expect("waiting for the running request to give up", cause, || told.wait_for(1));
     pool.close();
-    match entries {
-        Ok(entries) => check(
-            &entries,
-            &["Air late"],
-            "the time was up while it ran",
-            "it had not answered by the deadline",
-        ),
+    match page {
+        Ok(page) => check(&page, &Slot::Late, "the time was up while the request ran", "it is late"),
         Err(Interrupted) => {
-            fail("ranked_quotes() says that it was interrupted", "nobody has told it to give up")
+            fail("render_page() says that it was interrupted", "nobody has told it to give up")
         }
     }
 }
 
-pub fn with_the_time_spent_nobody_is_asked() {
-    for deadline in [START, START - 500] {
-        let (simulation, asked) = (Simulation::of(&[5, 5]), Asked::default());
-        let Ok(entries) = ask(&simulation, companies(&asked, &[Ok(1), Ok(2)]), deadline) else {
-            fail("ranked_quotes() says that it was interrupted", "nobody has told it to give up")
-        };
-        check_count(&entries, 2, "each company has an entry, also if there was no time to ask it");
-        let what = "the deadline was over when the function was called";
-        check(&entries, &["Air late", "Bus late"], what, "who was not asked in time is late");
-        check_time(&simulation, 0, what, "there is nothing to wait for");
-        if simulation.accepted() > 0 {
-            fail(
-                &format!("{what}, and {} companies were asked", simulation.accepted()),
-                "with no time left nobody may be asked: look at the clock before each request",
-            );
+pub fn nobody_waits_for_the_deaf() {
+    let pool = ThreadPoolExecutor::fixed(1);
+    let runs = Arc::new(Counter::new("the request to run"));
+    let may_end = Arc::new(Counter::new("the test to let the request end, when the page is out"));
+    let fetch = {
+        let (runs, may_end) = (Arc::clone(&runs), Arc::clone(&may_end));
+        Box::new(move || {
+            step("the request runs, and looks at no token");
+            runs.add();
+            may_end.wait_for(1);
+            Ok("too late".to_owned())
+        })
+    };
+    let clock = Impatient { runs };
+    let cause = "the page waits for a request that does not listen: cancel() decides about the result at once, and what the request \
+                 does afterwards is its own affair";
+    let page = expect("render_page()", cause, || render_page(&pool, &clock, fetch, || "body".to_owned(), 10));
+    step("the page is out");
+    may_end.add();
+    pool.close();
+    match page {
+        Ok(page) => check(&page, &Slot::Late, "the time was up while the request ran", "it is late"),
+        Err(Interrupted) => {
+            fail("render_page() says that it was interrupted", "nobody has told it to give up")
         }
     }
-}
-
-pub fn a_refusal_is_an_entry() {
-    let simulation = Simulation { refuses: Some(2), ..Simulation::of(&[5, 5, 5]) };
-    let asked = Asked::default();
-    let entries = quotes(&simulation, companies(&asked, &[Ok(1), Ok(2), Ok(3)]), 10);
-    check_count(&entries, 3, "the executor refused to ask Bus: its entry says so, and the others are asked");
-    if asked.with(|asked| asked.contains(&"Bus")) {
-        fail(
-            "the executor refused to ask Bus, and the caller asked by itself",
-            "the caller cannot be late while it asks: nobody would call it off at the deadline",
-        );
-    }
-    let cause = "the executor refused to ask Bus: it was refused, and is not late, and the others are asked";
-    check(&entries, &["Air 1", "Car 3", "Bus failed"], "Bus was refused", cause);
 }
 
 pub fn an_interrupted_wait_is_an_error() {
-    let simulation = Simulation { interrupts: true, ..Simulation::of(&[5, 50]) };
-    let asked = Asked::default();
-    if let Ok(entries) = ask(&simulation, companies(&asked, &[Ok(1), Ok(2)]), START + 10) {
-        let found: Vec<_> = entries.iter().map(short).collect();
+    let simulation = Simulation { interrupts: true, ..Simulation::of(&[50]) };
+    let fetched = Fetched::default();
+    if let Ok(page) = render(&simulation, says(&fetched, Ok("buy")), 1, 10) {
         fail(
-            &format!("the caller was told to give up while it waited, and got: {}", found.join(", ")),
+            &format!("the caller was told to give up while it waited, and got {page:?}"),
             "nobody has been late: JoinTimeoutError::Interrupted is about the one who waits, and that one wants to leave",
         );
     }
-    let cause = "nobody wants any of the answers, also not of those that you have not waited for yet: call all of them off";
-    check_asked(&simulation, &asked, &[], "the caller was told to give up while it waited", cause);
+    let cause = "nobody wants it any more: call it off";
+    check_called_off(&simulation, &fetched, "the caller was told to give up while it waited", cause);
+}
+
+pub fn a_body_that_panics_leaves_no_request() {
+    let (simulation, fetched) = (Simulation::of(&[50]), Fetched::default());
+    let drawn = catch_unwind(AssertUnwindSafe(|| {
+        render_page(&simulation, &simulation, says(&fetched, Ok("buy")), || panic_on_purpose(), 10)
+    }));
+    if drawn.is_ok() {
+        fail("drawing the body panicked, and render_page() returned", "the panic is the caller's to see");
+    }
+    let cause =
+        "a panic leaves the function, too: what has to be done on each way out belongs into a destructor";
+    check_called_off(&simulation, &fetched, "drawing the body panicked", cause);
+}
+
+pub fn a_budget_may_be_as_long_as_it_likes() {
+    let simulation = Simulation::of(&[5]);
+    let page = page(&simulation, buy(), 1, Millis::MAX);
+    let cause = "so late an end is a number that needs all bits of a Millis";
+    check(&page, &advertisement(), "an advertisement of 5 ms, and the longest budget there is", cause);
+    check_time(&simulation, 5, "an advertisement of 5 ms", "when it is there, there is nothing to wait for");
 }

@@ -22,8 +22,10 @@ const PATIENCE: usize = 1_000;
 pub struct Simulation {
     /// How long the jobs take, in the order in which they are submitted.
     pub takes: Vec<Millis>,
-    /// The number of the job that it refuses, from 1.
-    pub refuses: Option<usize>,
+    /// It refuses the request.
+    pub refuses: bool,
+    /// How long each submission takes.
+    pub submission: Millis,
     /// Whoever waits is told to give up at once, as a task is that somebody has cancelled.
     pub interrupts: bool,
     pub state: Shared<State>,
@@ -83,6 +85,18 @@ impl Simulation {
         })
     }
 
+    /// The caller works for so long, and the executor with it.
+    pub fn work(&self, time: Millis) {
+        let until = self.passed().saturating_add(time);
+        while let Some((end, _, task)) = self.next_to_end(until) {
+            self.pass(end);
+            step(&format!("{end} ms: the request ends"));
+            task.run();
+        }
+        self.pass(until);
+        step(&format!("{until} ms: the body is drawn"));
+    }
+
     /// Runs what is still there, as an executor does that nobody has told to leave it.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
@@ -96,14 +110,15 @@ impl Executor for Simulation {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let (now, number) = self.state.with(|state| {
             state.asked = 0;
+            state.passed += self.submission;
             state.brought += 1;
             (state.passed, state.brought)
         });
-        if self.refuses == Some(number) {
-            step(&format!("{now} ms: the executor refuses request {number}"));
+        if self.refuses {
+            step(&format!("{now} ms: the executor refuses the request"));
             return Err(RejectedExecution { reason: RejectReason::Saturated, task });
         }
-        step(&format!("{now} ms: request {number} begins"));
+        step(&format!("{now} ms: the request begins"));
         let end = now.saturating_add(self.takes[number - 1]);
         self.state.with(|state| {
             state.accepted += 1;
@@ -140,7 +155,7 @@ impl Clock for Simulation {
                 return Err(JoinTimeoutError::TimedOut(handle));
             };
             self.pass(end);
-            step(&format!("{end} ms: request {number} ends"));
+            step(&format!("{end} ms: the request ends"));
             task.run();
         }
         handle.join_timeout(Duration::ZERO)
