@@ -102,7 +102,6 @@ fn half_an_answer_is_broken() {
 fn nobody_there_is_unreachable() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(); // free again
     assert!(matches!(get(&format!("http://127.0.0.1:{port}/")).unwrap_err(), Gap::Unreachable(_)));
-    assert!(matches!(get("http://nobody.invalid/").unwrap_err(), Gap::Unreachable(_)));
     assert!(matches!(get("gopher://127.0.0.1/").unwrap_err(), Gap::Unusable(_)));
 }
 
