@@ -13,7 +13,8 @@
 use anyhow::Context;
 use clap::Parser;
 use executor::{
-    CancelToken, FutureTask, JoinError, TaskHandle, ThreadPoolBuilder, ThreadPoolExecutor, prelude::*,
+    CancelToken, Canceller, FutureTask, JoinError, TaskHandle, ThreadPoolBuilder, ThreadPoolExecutor,
+    prelude::*,
 };
 use renderer::{ImageRef, Loaded, Loader, RenderArgs, Rendering, draw_page};
 use std::process::ExitCode;
@@ -51,11 +52,23 @@ fn load_page(
     let [first, between @ .., last] = &*images else { return Ok(Vec::new()) };
     let header = on_parts(first, "header")?;
     let footer = on_parts(last, "footer")?;
+    let _when_this_ends = CallOff([header.canceller(), footer.canceller()]);
     let token = CancelToken::current();
     let mut all = between.iter().map(|image| loader.load(image, &token)).collect::<Result<Vec<_>, _>>()?;
     all.push(Loaded::by_task(first.place, header.join())?);
     all.push(Loaded::by_task(last.place, footer.join())?);
     Ok(all)
+}
+
+/// Calls tasks off that nobody waits for any more. For those that have ended it does nothing.
+struct CallOff([Canceller; 2]);
+
+impl Drop for CallOff {
+    fn drop(&mut self) {
+        for canceller in &self.0 {
+            canceller.cancel();
+        }
+    }
 }
 // ANCHOR_END: page_task
 

@@ -16,6 +16,9 @@ mod future;
 #[path = "../../src/bin/sequential.rs"]
 #[allow(dead_code)]
 mod sequential;
+#[path = "../../src/bin/starving.rs"]
+#[allow(dead_code)]
+mod starving;
 #[path = "../../src/bin/time_budget.rs"]
 #[allow(dead_code)]
 mod time_budget;
@@ -302,6 +305,24 @@ fn a_page_that_is_stopped_while_it_waits_for_the_advertisement_calls_it_off() {
     drawing.stop();
     ad.closed_by_client();
     assert_eq!(drawing.end_stopped().gaps, [Gap::NotLoaded]);
+}
+
+// ----- starving -----
+
+/// The parts of the page that starved are not loaded for nobody: they would keep the only thread from the page that follows.
+#[test]
+fn a_page_that_starves_calls_its_parts_off() {
+    let server = Gated::start();
+    answer_all(&server, &["/a.png", "/b.png", "/c.png"]);
+    let seen = Drawing::begin(&page_of_three(&server), &[], starving::draw)
+        .end()
+        .expect("drawn by the second attempt");
+    assert_eq!(seen.events.len(), 5);
+    assert_eq!(
+        [1, 2, 1],
+        ["/a.png", "/b.png", "/c.png"].map(|path| server.requests(path)),
+        "header, body, footer"
+    );
 }
 
 /// Lets whoever loads the image in this place panic.
