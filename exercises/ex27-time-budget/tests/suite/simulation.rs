@@ -149,7 +149,7 @@ impl Clock for Simulation {
                 );
                 return Err(JoinTimeoutError::Interrupted(handle));
             }
-            let Some((end, number, task)) = self.next_to_end(until) else {
+            let Some((end, _, task)) = self.next_to_end(until) else {
                 self.pass(until);
                 step(&format!("{until} ms: that was all of the time"));
                 return Err(JoinTimeoutError::TimedOut(handle));
