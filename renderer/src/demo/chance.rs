@@ -23,6 +23,6 @@ impl Chance {
     /// Milliseconds from 50 to 1500: most are short, some are long.
     pub(super) fn latency(&mut self) -> u64 {
         let halvings = self.next().leading_zeros().min(4); // each of them half as likely as the one before
-        (50 + self.below(150) + u64::from(halvings) * 300).min(1500)
+        (50 + self.below(300) + u64::from(halvings) * 300).min(1500)
     }
 }

@@ -57,11 +57,8 @@ impl Demo {
     /// If the system gives no port or no thread.
     pub fn start(options: &DemoOptions) -> io::Result<Demo> {
         let stop = CancelToken::new();
-        let rude = Rude::start(&stop)?;
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr();
-        let site = site::site(options, rude.address(), &stop);
-        let server = Arc::new(Server::new(site, Limits::default(), AccessLog::Quiet).until(&stop));
         // Answers wait for their time on threads: a thread for each, or slow ones would hold up others.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
@@ -71,6 +68,9 @@ impl Demo {
             .build()
             .map_err(io::Error::other)?;
         let pool = Arc::new(pool);
+        let rude = Rude::start(&stop, &pool)?;
+        let site = site::site(options, rude.address(), &stop);
+        let server = Arc::new(Server::new(site, Limits::default(), AccessLog::Quiet).until(&stop));
         let (accepting, on) = (stop.clone(), Arc::clone(&pool));
         let acceptor = thread::Builder::new().name("demo-accept".to_owned()).spawn(move || {
             for connection in listener.incoming_until(&accepting) {

@@ -16,8 +16,9 @@ const ADVERTISEMENT: u64 = 400;
 /// Width and height of an image of which nothing is said.
 const SIZE: (u32, u32) = (640, 400);
 
-/// Pixels that an image may be asked to have.
+/// Pixels that an image may be asked to have, and the longest side that each of the formats can have.
 const MOST_PIXELS: u64 = 30_000_000;
+const LONGEST_SIDE: u32 = 16_000;
 
 /// Width of the images on the page, in CSS pixels.
 const SHOWN: u32 = 236;
@@ -113,7 +114,7 @@ fn size(written: &str) -> Option<(u32, u32)> {
     let (width, height) = written.split_once('x')?;
     let (width, height): (u32, u32) = (width.parse().ok()?, height.parse().ok()?);
     let pixels = u64::from(width) * u64::from(height);
-    ((1..=MOST_PIXELS).contains(&pixels)).then_some((width, height))
+    ((1..=MOST_PIXELS).contains(&pixels) && width.max(height) <= LONGEST_SIDE).then_some((width, height))
 }
 
 /// The images of the page, and its advertisement.

@@ -2,14 +2,18 @@
 
 use super::page::{Fault, size_of};
 use super::scenes;
-use executor::{CancelToken, CancellableStream};
+use executor::{CancelToken, CancellableStream, ExecutorExt, ThreadPoolExecutor};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// Bytes that a request may have.
 const LARGEST: usize = 8 << 10;
+
+/// How long it accepts nothing when the system has nothing to give.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The listener. It stops when it is dropped.
 pub(super) struct Rude {
@@ -19,19 +23,22 @@ pub(super) struct Rude {
 }
 
 impl Rude {
-    /// Listens until `stop` is cancelled, which ends what it is doing, too.
-    pub(super) fn start(stop: &CancelToken) -> io::Result<Rude> {
+    /// Listens until `stop` is cancelled, which ends what it is doing, too. It answers on `pool`.
+    pub(super) fn start(stop: &CancelToken, pool: &Arc<ThreadPoolExecutor>) -> io::Result<Rude> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let (address, stop) = (listener.local_addr()?, stop.child());
-        let ended = stop.clone();
+        let (ended, pool) = (stop.clone(), Arc::clone(pool));
         let acceptor = thread::Builder::new().name("demo-rude".to_owned()).spawn(move || {
             for stream in listener.incoming() {
-                if ended.is_cancelled() {
-                    break;
+                match stream {
+                    _ if ended.is_cancelled() => break,
+                    Ok(stream) => {
+                        let stop = ended.clone();
+                        let serve = move || drop(answer(stream, &stop)); // what it is about is that it fails
+                        let _ = pool.execute(serve); // refused: the client sees an end
+                    }
+                    Err(_) => drop(ended.sleep(PAUSE)), // no descriptor, for example
                 }
-                let (Ok(stream), ended) = (stream, ended.clone()) else { continue };
-                let serve = move || drop(answer(stream, &ended)); // what it is about is that it fails
-                let _ = thread::Builder::new().name("demo-rude-answer".to_owned()).spawn(serve);
             }
         })?;
         Ok(Rude { address, stop, acceptor: Some(acceptor) })
@@ -45,8 +52,8 @@ impl Rude {
 impl Drop for Rude {
     fn drop(&mut self) {
         self.stop.cancel();
-        drop(TcpStream::connect(self.address)); // the acceptor looks
-        if let Some(acceptor) = self.acceptor.take() {
+        // The acceptor looks when somebody connects. If nobody can, it is left to the next one who does.
+        if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
             let _ = acceptor.join();
         }
     }
@@ -80,7 +87,7 @@ fn answer(stream: TcpStream, stop: &CancelToken) -> io::Result<()> {
             wait_for_the_end(&mut stream)
         }
         Some(Fault::Stall) => wait_for_the_end(&mut stream),
-        // A connection that is closed with bytes unread is reset, and half an answer makes sure that there are some.
+        // A connection that lingers for no time is reset when it is closed.
         _ => {
             let _ = socket2::SockRef::from(stream.get_ref()).set_linger(Some(Duration::ZERO));
             Ok(())

@@ -5,6 +5,7 @@ use renderer::Gap;
 use renderer::demo::{Demo, DemoOptions, demo_image};
 use renderer::fetch::fetch;
 use renderer::page::{Page, PageLimits, Source};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use url::Url;
@@ -92,22 +93,40 @@ fn the_same_seed_gives_the_same_page() {
     assert_ne!(queries(7), queries(8));
 }
 
-/// Also with requests that are waiting for their answers.
+/// On every machine, and with the next version of the program.
+#[test]
+fn a_seed_is_pinned() {
+    let demo = Demo::start(&DemoOptions { seed: Some(7), ..DemoOptions::default() }).unwrap();
+    let latencies: Vec<_> = addresses(&demo)
+        .iter()
+        .map(|url| url.query_pairs().find(|(name, _)| name == "ms").unwrap().1.into_owned())
+        .collect();
+    assert_eq!(latencies.join(" "), "554 455 775 294 547 1063 989 70 101");
+}
+
+/// Also with requests that are waiting for their answers, of both kinds.
 #[test]
 fn it_is_gone_when_it_is_dropped() {
     let demo = Demo::start(&options("10m:32x20,1ms:stall")).unwrap();
-    let waiting: Vec<_> = addresses(&demo)[..2]
-        .iter()
-        .cloned()
-        .map(|url| std::thread::spawn(move || get(&url, Duration::from_mins(1))))
-        .collect();
+    let ask = |url: &Url| {
+        let mut stream = TcpStream::connect((url.host_str().unwrap(), url.port().unwrap())).unwrap();
+        let target = &url[url::Position::BeforePath..];
+        write!(stream, "GET {target} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        stream
+    };
+    let waiting: Vec<_> = addresses(&demo)[..2].iter().map(ask).collect();
     let page = demo.page();
     let begun = Instant::now();
     drop(demo);
     assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?} to stop", begun.elapsed());
     assert!(TcpStream::connect((page.host_str().unwrap(), page.port().unwrap())).is_err());
-    for thread in waiting {
-        let _ = thread.join().unwrap(); // whatever it got, it got it
+    for mut stream in waiting {
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let ended = stream.read_to_end(&mut Vec::new());
+        assert!(
+            !matches!(&ended, Err(error) if error.kind() == ErrorKind::WouldBlock),
+            "nobody closed the connection"
+        );
     }
 }
 
@@ -116,7 +135,8 @@ fn what_can_be_written_for_an_image_is_said() {
     for written in ["800ms", "0", "2s:404", "1ms:640x400:broken", "1ms:stall:1x1"] {
         assert!(demo_image(written).is_ok(), "{written}");
     }
-    for written in ["", "fast", "1ms:0x5", "1ms:100000x100000", "1ms:640", "1ms:418", "1ms:"] {
+    for written in ["", "fast", "1ms:0x5", "1ms:100000x100000", "1ms:20000x100", "1ms:640", "1ms:418", "1ms:"]
+    {
         let said = demo_image(written).unwrap_err();
         assert!(said.contains("time") || said.contains("640x400"), "{written}: {said}");
     }
