@@ -8,8 +8,13 @@ use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Frames that are written; later ones are left out.
+/// Frames that are written. After that, each one takes the place of the last, so that the end of the page is there.
 const MOST_FRAMES: usize = 1000;
+
+/// The shortest time of a frame: viewers have a mind of their own about shorter ones.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+const ANIMATION: &str = "animation.png";
 
 /// How long the last frame of the animated picture stays.
 const LAST: Duration = Duration::from_secs(2);
@@ -33,7 +38,7 @@ impl Frames {
         fs::create_dir_all(&directory).with_context(unusable)?;
         for entry in fs::read_dir(&directory).with_context(unusable)? {
             let path = entry.with_context(unusable)?.path();
-            if is_frame(&path) {
+            if is_frame(&path) || path.ends_with(ANIMATION) {
                 fs::remove_file(&path).with_context(unusable)?;
             }
         }
@@ -46,9 +51,10 @@ impl Frames {
     /// # Errors
     /// A sentence, if the file cannot be written.
     pub fn add(&mut self, at: Duration, width: u32, height: u32, pixels: &[u8]) -> anyhow::Result<()> {
-        if self.times.len() >= MOST_FRAMES || (self.size == (width, height) && self.last == pixels) {
+        if self.size == (width, height) && self.last == pixels {
             return Ok(());
         }
+        self.times.truncate(MOST_FRAMES - 1);
         self.times.push(at);
         self.size = (width, height);
         pixels.clone_into(&mut self.last);
@@ -62,7 +68,7 @@ impl Frames {
     /// # Errors
     /// A sentence, if a file cannot be read or written.
     pub fn finish(self) -> anyhow::Result<()> {
-        let path = self.directory.join("animation.png");
+        let path = self.directory.join(ANIMATION);
         self.animate(&path).with_context(|| format!("the animated picture {} cannot be made", path.display()))
     }
 
@@ -77,7 +83,7 @@ impl Frames {
         let mut writer = encoder.write_header()?;
         for number in 1..=self.times.len() {
             let until = self.times.get(number).copied().unwrap_or(self.times[number - 1] + LAST);
-            let delay = until.saturating_sub(self.times[number - 1]).as_millis();
+            let delay = until.saturating_sub(self.times[number - 1]).max(SHORTEST).as_millis();
             writer.set_frame_delay(u16::try_from(delay).unwrap_or(u16::MAX), 1000)?;
             writer.write_image_data(&rgb_of(&self.path(number))?)?;
         }

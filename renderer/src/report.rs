@@ -130,15 +130,15 @@ impl Report {
 
 impl Missing {
     fn row(&self, columns: usize) -> String {
-        let what = format!("  {:>4}  {}", self.place, self.why);
-        let after = format!("  ({})", time(self.after));
-        let address = if self.address.is_empty() {
-            "no address"
-        } else {
-            self.address.rsplit('/').next().unwrap_or_default()
-        };
-        let room = columns.saturating_sub(after.chars().count() + 2).max(20);
-        format!("{}{after}\n", shortened(&format!("{what}: {address}"), room))
+        let reason = format!("  {:>4}  {} ({})", self.place, self.why, time(self.after));
+        let reason = shortened(&reason, columns);
+        let room = columns.saturating_sub(reason.chars().count() + 2);
+        let address = if self.address.is_empty() { "no address" } else { &self.address };
+        if room < 12 {
+            let below = columns.saturating_sub(8);
+            return format!("{reason}\n        {}\n", shortened_in_the_middle(address, below));
+        }
+        format!("{reason}  {}\n", shortened_in_the_middle(address, room))
     }
 
     fn json(&self) -> Value {
@@ -171,12 +171,29 @@ fn bytes(count: u64) -> String {
     }
 }
 
-/// A text without control characters that has room in so many columns.
+/// A text that has room in so many columns, cut off at its end.
 fn shortened(text: &str, columns: usize) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let clean = harmless(text);
     if clean.chars().count() <= columns {
         return clean;
     }
     let kept: String = clean.chars().take(columns.saturating_sub(1)).collect();
     format!("{kept}…")
+}
+
+/// The same, with the beginning and the end of an address.
+fn shortened_in_the_middle(text: &str, columns: usize) -> String {
+    let clean: Vec<char> = harmless(text).chars().collect();
+    if clean.len() <= columns {
+        return clean.into_iter().collect();
+    }
+    let kept = columns.saturating_sub(1);
+    let (begin, end) = (&clean[..kept / 2], &clean[clean.len() - kept.div_ceil(2)..]);
+    begin.iter().chain(&['…']).chain(end).collect()
+}
+
+/// A text that cannot change the terminal, nor the order in which its line reads.
+fn harmless(text: &str) -> String {
+    let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! Bars to SVG. What a bar means is said by its colour, and again by its letter and its tooltip.
+//! Bars to SVG. What a bar means is said by its colour, by its height, and in words by its tooltip.
 
 use super::{Activity, Drawn, Noted};
 use std::fmt::{self, Write};
@@ -80,8 +80,10 @@ fn draw(to: &mut String, noted: &Noted, title: &str) -> fmt::Result {
             LEFT - 8.0,
             y + 17.0
         )?;
-        for bar in noted.bars.iter().filter(|bar| bar.lane == *lane) {
-            draw_bar(to, bar, x(bar.from), x(bar.to), y + (LANE - BAR) / 2.0)?;
+        let mut bars: Vec<_> = noted.bars.iter().filter(|bar| bar.lane == *lane).collect();
+        bars.sort_by_key(|bar| (bar.from, std::cmp::Reverse(bar.to))); // what is within another one lies on top of it
+        for bar in bars {
+            draw_bar(to, bar, x(bar.from), x(bar.to), y + f64::midpoint(LANE, BAR))?;
         }
     }
     for (row, (at, what)) in noted.marks.iter().enumerate() {
@@ -110,13 +112,14 @@ fn lanes(noted: &Noted) -> Vec<usize> {
     shown
 }
 
-fn draw_bar(to: &mut String, bar: &Drawn, left: f64, right: f64, y: f64) -> fmt::Result {
-    let (class, verb) = words(bar.activity);
+fn draw_bar(to: &mut String, bar: &Drawn, left: f64, right: f64, bottom: f64) -> fmt::Result {
+    let (class, verb, height) = look(bar.activity);
+    let y = bottom - height;
     let (what, width) = (shortened(&bar.what), (right - left).max(0.8));
     let tip = format!("{verb} {what}, {} to {}", time(bar.from), time(bar.to));
     writeln!(
         to,
-        r#"<g><title>{}</title><rect class="{class}" x="{left:.1}" y="{y:.1}" width="{width:.1}" height="{BAR}" rx="2"/>"#,
+        r#"<g><title>{}</title><rect class="{class}" x="{left:.1}" y="{y:.1}" width="{width:.1}" height="{height}" rx="2"/>"#,
         escaped(&tip)
     )?;
     let room = ((width - 6.0) / LETTER).max(0.0);
@@ -136,19 +139,21 @@ fn draw_bar(to: &mut String, bar: &Drawn, left: f64, right: f64, y: f64) -> fmt:
 fn legend(to: &mut String) -> fmt::Result {
     let all = [Activity::Waiting, Activity::Fetching, Activity::Decoding, Activity::Painting];
     for (number, activity) in all.into_iter().enumerate() {
-        let (x, (class, verb)) = (LEFT + 110.0 * number as f64, words(activity));
-        writeln!(to, r#"<rect class="{class}" x="{x}" y="34" width="16" height="11" rx="2"/>"#)?;
+        let (x, (class, verb, height)) = (LEFT + 110.0 * number as f64, look(activity));
+        let y = 47.0 - height;
+        writeln!(to, r#"<rect class="{class}" x="{x}" y="{y}" width="16" height="{height}" rx="2"/>"#)?;
         writeln!(to, r#"<text class="small" x="{}" y="44">{verb}</text>"#, x + 21.0)?;
     }
     Ok(())
 }
 
-fn words(activity: Activity) -> (&'static str, &'static str) {
+/// The class of a bar, what it says, and how high it is.
+fn look(activity: Activity) -> (&'static str, &'static str, f64) {
     match activity {
-        Activity::Waiting => ("w", "waiting for"),
-        Activity::Fetching => ("f", "fetching"),
-        Activity::Decoding => ("d", "decoding"),
-        Activity::Painting => ("p", "painting"),
+        Activity::Waiting => ("w", "waiting for", BAR),
+        Activity::Fetching => ("f", "fetching", BAR),
+        Activity::Decoding => ("d", "decoding", BAR * 0.7),
+        Activity::Painting => ("p", "painting", BAR * 0.4),
     }
 }
 
@@ -167,12 +172,17 @@ fn time(at: Duration) -> String {
     }
 }
 
-/// A name that a stranger may have made, short enough and without control characters.
+/// A name that a stranger may have made, short enough.
 fn shortened(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect()
+    name.chars().filter(|c| is_plain(*c)).take(LONGEST_NAME).collect()
 }
 
 fn escaped(text: &str) -> String {
-    let clean: String = text.chars().filter(|c| !c.is_control()).collect();
-    clean.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+    let clean: String = text.chars().filter(|c| is_plain(*c)).collect();
+    clean.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Whether XML may have this character.
+fn is_plain(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }

@@ -22,8 +22,8 @@ fn each_thread_has_a_lane_and_each_bar_a_tooltip() {
     timeline.mark("whole page");
     let svg = timeline.svg("a < b & c");
     for part in [
-        "worker &lt;1> &amp; &quot;co&quot;",
-        "decoding a[31m&lt;b>.png",
+        "worker &lt;1&gt; &amp; &quot;co&quot;",
+        "decoding a[31m&lt;b&gt;.png",
         "painting text",
         "whole page",
         "a &lt; b &amp; c",
@@ -32,6 +32,24 @@ fn each_thread_has_a_lane_and_each_bar_a_tooltip() {
     }
     assert!(!svg.contains("<b>") && !svg.contains('\u{1b}'));
     assert_eq!(svg.matches("<rect class=\"d\"").count(), 2, "the bar, and the legend");
+}
+
+#[test]
+fn no_title_makes_the_drawing_something_else_than_xml() {
+    let svg = Timeline::start().svg("a ]]> b \u{fffe}\u{ffff}\u{0}<script>");
+    assert!(svg.contains("a ]]&gt; b &lt;script&gt;"), "{svg}");
+    assert!(!svg.contains("]]>") && !svg.contains(['\u{fffe}', '\u{ffff}', '\u{0}']));
+}
+
+/// Bars are noted when they end, so the outer one comes last.
+#[test]
+fn a_bar_within_another_one_is_drawn_on_top_of_it() {
+    let timeline = Timeline::start();
+    let outer = timeline.bar(Activity::Waiting, "outer");
+    drop(timeline.bar(Activity::Painting, "inner"));
+    drop(outer);
+    let svg = timeline.svg("nested");
+    assert!(svg.find("waiting for outer").unwrap() < svg.find("painting inner").unwrap());
 }
 
 #[test]
@@ -84,10 +102,25 @@ fn frames_are_files_and_an_animation_with_their_times() {
     assert_eq!(image::open(path.join("frame-0002.png")).unwrap().into_rgb8().as_raw()[..3], [2, 100, 200]);
 }
 
+/// The last of very many frames is the page as it is in the end.
+#[test]
+fn beyond_a_thousand_frames_the_last_one_is_the_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut frames = Frames::into(folder.path().to_owned()).unwrap();
+    for number in 0..1010_u32 {
+        let [.., high, low] = number.to_be_bytes();
+        frames.add(Duration::from_millis(number.into()), 1, 1, &[high, low, 7, 255]).unwrap();
+    }
+    frames.finish().unwrap();
+    let last = image::open(folder.path().join("frame-1000.png")).unwrap().into_rgb8();
+    assert_eq!(last.as_raw()[..], [(1009_u32 >> 8) as u8, (1009_u32 & 255) as u8, 7]);
+    assert!(!folder.path().join("frame-1001.png").exists());
+}
+
 #[test]
 fn frames_of_an_earlier_run_go_and_other_files_stay() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["frame-0009.png", "frame-ours.png", "frame-0009.txt", "picture.png"] {
+    for name in ["frame-0009.png", "animation.png", "frame-ours.png", "frame-0009.txt", "picture.png"] {
         fs::write(folder.path().join(name), "").unwrap();
     }
     Frames::into(folder.path().to_owned()).unwrap().finish().unwrap();
@@ -126,6 +159,10 @@ fn a_table_fits_the_terminal_and_cannot_change_it() {
     for part in ["12 ms", "never", "1.23 s", "0 of 2", "the server answered 404", "and 10 more"] {
         assert!(table.contains(part), "no {part:?} in\n{table}");
     }
+    let address = "http://example.org/";
+    assert!(report.table(200).contains(address) && report.table(30).contains("http"), "{}", report.table(30));
+    report.title = Some("left \u{202e}thgir\u{2028}".to_owned());
+    assert!(!report.table(100).contains(['\u{202e}', '\u{2028}']));
     let _narrow = report.table(0);
 }
 
