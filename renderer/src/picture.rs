@@ -88,24 +88,29 @@ pub fn decode(
 }
 
 fn decode_whole(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Result<DynamicImage, Gap> {
-    let reader = Watched { bytes: Cursor::new(bytes), token };
-    let reader =
-        ImageReader::new(reader).with_guessed_format().map_err(|error| Gap::NotAnImage(error.to_string()))?;
-    if reader.format().is_none() {
-        return Err(Gap::NotAnImage("its format is unknown".to_owned()));
+    let open = || {
+        let reader = Watched { bytes: Cursor::new(bytes), token };
+        ImageReader::new(reader).with_guessed_format().map_err(|error| Gap::NotAnImage(error.to_string()))
+    };
+    let reader = open()?;
+    match reader.format() {
+        None => return Err(Gap::NotAnImage("its format is unknown".to_owned())),
+        Some(ImageFormat::Jpeg) if !says_its_end(bytes) => {
+            return Err(Gap::NotAnImage("it ends too early".to_owned()));
+        }
+        Some(_) => (),
     }
-    if reader.format() == Some(ImageFormat::Jpeg) && !says_its_end(bytes) {
-        return Err(Gap::NotAnImage("it ends too early".to_owned()));
-    }
-    let mut decoder = reader.into_decoder().map_err(|error| why(&error))?;
-    let (width, height) = decoder.dimensions();
+    let (width, height) = reader.into_dimensions().map_err(|error| why(&error))?;
     let pixels = u64::from(width) * u64::from(height);
     if pixels > limits.pixels {
         return Err(Gap::TooManyPixels { pixels, limit: limits.pixels });
     }
+    // Said to the reader and not to the decoder: that of PNG looks at it no more once it has been made.
     let mut allowed = Limits::no_limits();
     allowed.max_alloc = Some(limits.pixels.saturating_mul(BYTES_PER_PIXEL));
-    decoder.set_limits(allowed).map_err(|error| why(&error))?;
+    let mut reader = open()?;
+    reader.limits(allowed);
+    let mut decoder = reader.into_decoder().map_err(|error| why(&error))?;
     let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
     let mut whole = DynamicImage::from_decoder(decoder).map_err(|error| why(&error))?;
     whole.apply_orientation(orientation);

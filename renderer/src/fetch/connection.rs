@@ -1,9 +1,10 @@
 //! Sockets for `ureq` that a token can close.
 
 use executor::{CancelToken, CancellableStream};
+use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
@@ -12,12 +13,11 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Agent, Error};
 
-/// How long the first attempt to connect goes on before the token is looked at; the next ones have twice as long as the one
-/// before, since a slow network starts anew with each of them.
-const FIRST_ATTEMPT: Duration = Duration::from_millis(250);
-
-/// What connecting may take in all, as a browser has it.
-const ATTEMPTS: u32 = 7;
+/// How often a socket that is being connected is looked at, and what connecting may take in all. In between, the thread sleeps on its
+/// token, so a cancel ends it at once.
+const LOOK: Duration = Duration::from_millis(1);
+const SELDOM: Duration = Duration::from_millis(20);
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// Addresses of a host that are tried.
 const MOST_ADDRESSES: usize = 8;
@@ -75,17 +75,32 @@ impl Connector for CancellableConnector {
     }
 }
 
-/// Connects, and looks at the token between attempts: the standard library can do no more.
+/// Connects. The standard library's `connect` cannot be called back, so the socket does not block meanwhile.
 fn connect(address: SocketAddr, token: &CancelToken) -> io::Result<TcpStream> {
-    let mut attempt = FIRST_ATTEMPT;
-    for _ in 0..ATTEMPTS {
-        token.check()?;
-        match TcpStream::connect_timeout(&address, attempt) {
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => attempt *= 2,
-            decided => return decided,
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    let begun = socket.connect(&address.into());
+    let end = Instant::now() + LONGEST;
+    let mut pause = LOOK;
+    // A connection that is being made has neither an error nor a peer.
+    while begun.is_err() && socket.peer_addr().is_err() {
+        if let Some(error) = socket.take_error()? {
+            return Err(error);
         }
+        match &begun {
+            Err(error) if !is_under_way(error) => return begun.map(|()| unreachable!("it is an error")),
+            _ if Instant::now() >= end => return Err(io::ErrorKind::TimedOut.into()),
+            _ => token.sleep(pause)?,
+        }
+        pause = (pause * 2).min(SELDOM);
     }
-    Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer"))
+    socket.set_nonblocking(false)?;
+    Ok(socket.into())
+}
+
+fn is_under_way(error: &io::Error) -> bool {
+    const IN_PROGRESS: i32 = if cfg!(target_os = "linux") { 115 } else { 36 };
+    error.kind() == io::ErrorKind::WouldBlock || (cfg!(unix) && error.raw_os_error() == Some(IN_PROGRESS))
 }
 
 /// A connection as the client uses it.

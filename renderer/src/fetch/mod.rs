@@ -44,9 +44,9 @@ type Step<T> = Result<Result<T, Gap>, Cancelled>;
 
 /// Fetches the bytes behind an `http`, `https` (with the feature `tls`) or `file` address, `limit` at most.
 ///
-/// Blocks. A cancellation point: when `token` is cancelled, the connection is closed and the call returns at once, or within
-/// a quarter of a second if it is about to connect. While the system resolves a name, nobody can call it back. There is
-/// no time limit but the token's: give it one [`with_timeout`](CancelToken::with_timeout).
+/// Blocks. A cancellation point: when `token` is cancelled, the connection is closed and the call returns at once. While the system
+/// resolves a name, nobody can call it back. Connecting is given up after half a minute; apart from that there is no time limit but the
+/// token's: give it one [`with_timeout`](CancelToken::with_timeout).
 ///
 /// # Errors
 /// `Ok(Err(gap))` if the bytes cannot be had; `Err(Cancelled)`, with the token's reason, if it was cancelled meanwhile.
@@ -144,6 +144,10 @@ fn why<T>(error: Error, token: &CancelToken) -> Step<T> {
     Ok(Err(match error {
         Error::Io(error) => match error.kind() {
             io::ErrorKind::ConnectionRefused => Gap::Unreachable("the server refuses connections".to_owned()),
+            io::ErrorKind::TimedOut
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::AddrNotAvailable => Gap::Unreachable("the server does not answer".to_owned()),
             io::ErrorKind::UnexpectedEof => Gap::Broken("the answer is incomplete".to_owned()),
             io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
                 Gap::Broken("the server reset it".to_owned())

@@ -94,6 +94,60 @@ fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     assert!(decoded(&encoded(&quarters(1000, 1000), ImageFormat::Png), ROOM).is_ok());
 }
 
+/// Thirty megabytes of zeros, as a colour profile of thirty kilobytes, for which a picture of so few pixels has no room.
+#[test]
+fn what_is_packed_beside_the_pixels_has_a_bound_too() {
+    let mut packed = flate2::write::ZlibEncoder::new(b"profile\0\0".to_vec(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packed, &vec![0; 30_000_000]).unwrap();
+    let mut bomb = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bomb, 4, 4);
+    encoder.set_color(png::ColorType::Grayscale);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_chunk(png::chunk::iCCP, &packed.finish().unwrap()).unwrap();
+    writer.write_image_data(&[0; 16]).unwrap();
+    writer.finish().unwrap();
+    let small = ImageLimits { bytes: 1 << 20, pixels: 1000 };
+    let decoded = decode(&bomb, &small, ROOM, &CancelToken::new()).expect("nobody cancels");
+    let gap = decoded.map(|picture| picture.width()).unwrap_err();
+    assert!(gap.to_string().contains("more memory than is allowed"), "{gap}");
+}
+
+#[test]
+fn pixels_of_every_kind_become_colours() {
+    let one = |image: DynamicImage| decoded(&encoded_as_it_is(&image), ROOM).unwrap();
+    let sixteen = image::ImageBuffer::from_pixel(2, 1, image::Rgb([0xffff_u16, 0, 0]));
+    let gray = image::ImageBuffer::from_pixel(2, 1, image::Luma([77_u8]));
+    let gray_and_alpha = image::ImageBuffer::from_pixel(2, 1, image::LumaA([77_u8, 0]));
+    let red = Picture::from_rgba(2, 1, &[255, 0, 0, 255, 255, 0, 0, 255]).unwrap();
+    assert_eq!(one(DynamicImage::ImageRgb16(sixteen)), red);
+    assert_eq!(
+        one(DynamicImage::ImageLuma8(gray)),
+        Picture::from_rgba(2, 1, &[77, 77, 77, 255].repeat(2)).unwrap()
+    );
+    assert_eq!(one(DynamicImage::ImageLumaA8(gray_and_alpha)), Picture::from_rgba(2, 1, &[0; 8]).unwrap());
+}
+
+fn encoded_as_it_is(image: &DynamicImage) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.write_to(&mut bytes, ImageFormat::Png).expect("a small picture");
+    bytes.into_inner()
+}
+
+/// The first frame of several is the picture.
+#[test]
+fn of_an_animation_the_first_frame_is_shown() {
+    let mut bytes = Vec::new();
+    let mut encoder = image::codecs::gif::GifEncoder::new(&mut bytes);
+    for colour in [[255, 0, 0, 255], [0, 0, 255, 255]] {
+        encoder.encode_frame(image::Frame::new(RgbaImage::from_pixel(2, 1, Rgba(colour)))).unwrap();
+    }
+    drop(encoder);
+    assert_eq!(
+        decoded(&bytes, ROOM).unwrap(),
+        Picture::from_rgba(2, 1, &[255, 0, 0, 255].repeat(2)).unwrap()
+    );
+}
+
 #[test]
 fn a_cancelled_token_ends_decoding() {
     let token = CancelToken::new();

@@ -7,7 +7,7 @@ use renderer::fetch::{Fetched, fetch};
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use url::Url;
 
 const LIMIT: u64 = 100_000;
@@ -123,7 +123,7 @@ fn a_cancel_ends_each_wait_and_closes_the_connection() {
         let (url, cancelled) = (Url::parse(&server.url("/slow")).unwrap(), token.clone());
         let fetching =
             thread::spawn(move || fetch(&url, LIMIT, &cancelled).map(|fetched| fetched.map(|_| ())));
-        held.requested();
+        held.has_begun();
         token.cancel_because("enough");
         held.closed_by_client();
         let cancelled = fetching.join().unwrap().unwrap_err();
@@ -144,7 +144,7 @@ fn a_body_that_a_cancel_cut_off_is_no_whole_one() {
     let token = CancelToken::new();
     let (url, cancelled) = (Url::parse(&server.url("/open")).unwrap(), token.clone());
     let fetching = thread::spawn(move || fetch(&url, LIMIT, &cancelled));
-    held.requested();
+    held.has_begun();
     token.cancel();
     let fetched = fetching.join().unwrap();
     assert!(fetched.is_err(), "{fetched:?}");
@@ -155,15 +155,26 @@ fn a_deadline_is_told_from_a_request() {
     let server = Gated::start();
     let _held = server.hold("/slow", Answer::image());
     assert_eq!(get_cut_off(&server.url("/slow")), Some(CancelKind::Deadline));
-    server.route("/endless", Answer::endless());
-    // Not answering to connections at all: the backlog is full.
+}
+
+/// A server that does not even answer to connections: its backlog is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cancel_ends_connecting_at_once() {
     let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     listener.bind(&std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
     listener.listen(0).unwrap();
     let address = listener.local_addr().unwrap().as_socket().unwrap();
     let _fill: Vec<_> =
         (0..3).map(|_| TcpStream::connect_timeout(&address, Duration::from_millis(20))).collect();
-    assert_eq!(get_cut_off(&format!("http://{address}/")), Some(CancelKind::Deadline));
+    let token = CancelToken::new();
+    let (url, cancelled) = (Url::parse(&format!("http://{address}/")).unwrap(), token.clone());
+    let fetching = thread::spawn(move || fetch(&url, LIMIT, &cancelled).map(|_| ()));
+    thread::sleep(Duration::from_millis(300)); // it is connecting by now, or will be refused at the beginning: both end at once
+    let begun = Instant::now();
+    token.cancel();
+    assert!(fetching.join().unwrap().is_err(), "it has connected");
+    assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?} to end", begun.elapsed());
 }
 
 #[test]
@@ -177,6 +188,12 @@ fn files_are_read_and_nothing_else() {
     assert!(matches!(get(&file("none")).unwrap_err(), Gap::Unreachable(why) if why.contains("no such file")));
     let folder_itself = Url::from_file_path(folder.path()).unwrap().to_string();
     assert!(matches!(get(&folder_itself).unwrap_err(), Gap::Unreachable(why) if why.contains("regular")));
+    #[cfg(unix)]
+    {
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(matches!(get(&file("pipe")).unwrap_err(), Gap::Unreachable(why) if why.contains("regular")));
+    }
     #[cfg(unix)]
     assert!(matches!(get("file:///dev/zero").unwrap_err(), Gap::Unreachable(why) if why.contains("regular")));
 }

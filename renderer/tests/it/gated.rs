@@ -124,6 +124,8 @@ struct State {
     answers: HashMap<String, Answer>,
     held: HashMap<String, bool>, // whether it has been released
     requests: HashMap<String, usize>,
+    /// Answers whose first bytes are on their way.
+    begun: HashMap<String, usize>,
     closed: HashMap<String, usize>,
     /// Connections that are open, by the port of the client: they are closed when the server is dropped.
     open: HashMap<u16, TcpStream>,
@@ -196,6 +198,12 @@ impl Held {
         });
     }
 
+    /// Blocks until its first bytes are on their way.
+    pub(crate) fn has_begun(&self) {
+        self.shared
+            .wait_until(&format!("{} begins", self.path), |state| state.begun.contains_key(&self.path));
+    }
+
     /// Lets it be sent.
     pub(crate) fn release(&self) {
         self.shared.lock().held.insert(self.path.clone(), true);
@@ -258,7 +266,10 @@ fn serve(shared: &Arc<Shared>, mut stream: TcpStream) {
     };
     shared.changed.notify_all();
     let answer = answer.unwrap_or_else(|| Answer::status(404));
-    if stream.write_all(&answer.first).is_ok() && released(shared, &path, &stream) {
+    let has_begun = stream.write_all(&answer.first).is_ok();
+    *shared.lock().begun.entry(path.clone()).or_default() += 1;
+    shared.changed.notify_all();
+    if has_begun && released(shared, &path, &stream) {
         send(&answer, &mut stream);
     }
     shared.lock().open.remove(&port); // the last other descriptor: dropping the stream closes it

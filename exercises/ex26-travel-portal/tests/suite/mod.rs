@@ -306,6 +306,33 @@ pub fn a_running_request_is_told() {
     }
 }
 
+pub fn nobody_waits_for_the_deaf() {
+    let pool = ThreadPoolExecutor::fixed(1);
+    let first_runs = Arc::new(Counter::new("the request to run"));
+    let may_end = Arc::new(Counter::new("the test to let the request end, when the list is there"));
+    let ask = {
+        let (first_runs, may_end) = (Arc::clone(&first_runs), Arc::clone(&may_end));
+        Box::new(move || {
+            step("the request runs, and looks at no token");
+            first_runs.add();
+            may_end.wait_for(1);
+            Ok(1)
+        })
+    };
+    let clock = Impatient { first_runs, passed: Shared::default() };
+    let company = Company { name: "Air", ask };
+    let cause = "the list waits for a request that does not listen: cancel() decides about the result at once, and what the request \
+                 does afterwards is its own affair";
+    let entries =
+        expect("ranked_quotes()", cause, || ranked_quotes(&pool, &clock, vec![company], START + 10));
+    step("the list is there");
+    may_end.add();
+    pool.close();
+    if let Ok(entries) = entries {
+        check(&entries, &["Air late"], "the time was up while it ran", "it had not answered by the deadline");
+    }
+}
+
 pub fn with_the_time_spent_nobody_is_asked() {
     for deadline in [START, START - 500] {
         let (simulation, asked) = (Simulation::of(&[5, 5]), Asked::default());
