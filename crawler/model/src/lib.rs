@@ -1,0 +1,30 @@
+//! The protocols of the crawler's programs under a model checker. The tests compile files of `crawler` by their paths, with
+//! other locks, threads and channels behind the door.
+//!
+//! ```sh
+//! cargo test -p crawler-model
+//! ```
+
+/// What the crawler's files find in place of std's and `executor`'s.
+pub mod door {
+    pub use executor_model::program::sync;
+    pub use executor_model::{Cancelled, channel, masked};
+}
+
+/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one thread run
+/// for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more and for others.
+pub fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
+    use shuttle::scheduler::{PctScheduler, RandomScheduler};
+    use shuttle::{Config, Runner};
+
+    let seed = number("MODEL_SEED").unwrap_or(0x5EED);
+    let schedules =
+        usize::try_from(number("MODEL_SCHEDULES").unwrap_or(1_000)).expect("a number of schedules");
+    Runner::new(RandomScheduler::new_from_seed(seed, schedules), Config::new()).run(body.clone());
+    Runner::new(PctScheduler::new_from_seed(seed, 3, schedules), Config::new()).run(body);
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let value = std::env::var(variable).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{variable} is to be a number and is {value:?}")))
+}

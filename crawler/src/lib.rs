@@ -1,0 +1,10 @@
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+/// The one door to locks and channels for what a model checker looks at, so that it can stand behind it.
+mod door {
+    pub(crate) use executor::{Cancelled, channel, masked};
+    pub(crate) use std::sync;
+}
+
+pub mod pills;

@@ -1,0 +1,231 @@
+//! Four ways to get pills wrong, each as it is found in programs, and each with a watchdog that ends it; and the right one.
+//!
+//! The queue of the wrong ones is one that many languages have: whoever has it may put and take, and nobody closes it. What waits for
+//! ever keeps its thread when the watchdog has spoken, until the process ends.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long nothing may happen before the watchdog says that somebody does not end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Files that a producer has.
+const FILES: usize = 3;
+
+/// What is in the queue.
+enum Message {
+    File,
+    Pill,
+}
+
+/// A queue with room for so many messages.
+struct Queue {
+    put: SyncSender<Message>,
+    take: Mutex<Receiver<Message>>,
+}
+
+/// What has happened so far. Each number is written by whoever does the thing, and read by the watchdog at the end.
+#[derive(Default)]
+struct Counts {
+    put: AtomicUsize,
+    indexed: AtomicUsize,
+    pills: AtomicUsize,
+}
+
+/// What a variant came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Files that were put, by all producers.
+    pub put: usize,
+    /// Files that were indexed.
+    pub indexed: usize,
+    /// Pills that were put.
+    pub pills: usize,
+    /// Who did not come to an end.
+    pub stuck: Vec<&'static str>,
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Seen { put, indexed, pills, stuck } = self;
+        let s = if *pills == 1 { "" } else { "s" };
+        write!(f, "{put} files put, {indexed} indexed, {pills} pill{s} put; ")?;
+        match stuck.as_slice() {
+            [] => f.write_str("everybody has ended"),
+            stuck => write!(f, "the watchdog had enough of: {}", stuck.join(", ")),
+        }
+    }
+}
+
+impl Queue {
+    fn new(capacity: usize) -> Arc<Queue> {
+        let (put, take) = sync_channel(capacity);
+        Arc::new(Queue { put, take: Mutex::new(take) })
+    }
+
+    fn put(&self, message: Message) {
+        self.put.send(message).expect("the queue itself has a receiver");
+    }
+
+    fn take(&self) -> Message {
+        self.take
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv()
+            .expect("the queue itself has a sender")
+    }
+}
+
+impl Counts {
+    fn put_files(&self, queue: &Queue) {
+        for _ in 0..FILES {
+            queue.put(Message::File);
+            self.put.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn put_pill(&self, queue: &Queue) {
+        queue.put(Message::Pill);
+        self.pills.fetch_add(1, Relaxed);
+    }
+
+    fn index_until_a_pill(&self, queue: &Queue) {
+        while let Message::File = queue.take() {
+            self.indexed.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Waits for all threads, as long as something happens.
+    fn watch<const N: usize>(&self, threads: [(&'static str, JoinHandle<()>); N]) -> Seen {
+        let look = || Seen {
+            put: self.put.load(Relaxed),
+            indexed: self.indexed.load(Relaxed),
+            pills: self.pills.load(Relaxed),
+            stuck: threads.iter().filter(|(_, thread)| !thread.is_finished()).map(|(who, _)| *who).collect(),
+        };
+        let (mut seen, mut since) = (look(), Instant::now());
+        while !seen.stuck.is_empty() && since.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+            let now = look();
+            if now != seen {
+                (seen, since) = (now, Instant::now());
+            }
+        }
+        seen
+    }
+}
+
+/// A thread that has the queue and the counts.
+fn start(
+    (queue, counts): (&Arc<Queue>, &Arc<Counts>),
+    work: impl FnOnce(&Queue, &Counts) + Send + 'static,
+) -> JoinHandle<()> {
+    let (queue, counts) = (Arc::clone(queue), Arc::clone(counts));
+    thread::spawn(move || work(&queue, &counts))
+}
+
+/// The producer's last loop has no way out: it puts pills until the queue is full of them, and then it waits for ever.
+// ANCHOR: endless
+pub fn endless() -> Seen {
+    let (queue, counts) = (Queue::new(10), Arc::default());
+    let producer = start((&queue, &counts), |queue, counts| {
+        counts.put_files(queue);
+        loop {
+            counts.put_pill(queue);
+        }
+    });
+    let consumer = start((&queue, &counts), |queue, counts| counts.index_until_a_pill(queue));
+    counts.watch([("the producer", producer), ("the consumer", consumer)])
+}
+// ANCHOR_END: endless
+
+/// One pill for three consumers: whoever takes it, ends, and the others wait for ever.
+// ANCHOR: single
+pub fn single() -> Seen {
+    let (queue, counts) = (Queue::new(10), Arc::default());
+    let producer = start((&queue, &counts), |queue, counts| {
+        counts.put_files(queue);
+        counts.put_pill(queue);
+    });
+    let consumer = || start((&queue, &counts), |queue, counts| counts.index_until_a_pill(queue));
+    let consumers = [("a consumer", consumer()), ("a consumer", consumer()), ("a consumer", consumer())];
+    let [first, second, third] = consumers;
+    counts.watch([("the producer", producer), first, second, third])
+}
+// ANCHOR_END: single
+
+/// Each producer puts a pill when it ends. The consumer ends with the first one, and what the second producer puts behind it is
+/// never indexed.
+// ANCHOR: overtaking
+pub fn overtaking() -> Seen {
+    let (queue, counts) = (Queue::new(10), Arc::default());
+    let produce = |queue: &Queue, counts: &Counts| {
+        counts.put_files(queue);
+        counts.put_pill(queue);
+    };
+    let first = start((&queue, &counts), produce);
+    let consumer = start((&queue, &counts), |queue, counts| counts.index_until_a_pill(queue));
+    while !consumer.is_finished() {
+        thread::yield_now(); // the second directory is on a slow disk
+    }
+    let second = start((&queue, &counts), produce);
+    counts.watch([("a producer", first), ("a producer", second), ("the consumer", consumer)])
+}
+// ANCHOR_END: overtaking
+
+/// The only consumer dies of its first file. The queue fills up, and the producer waits for room for ever.
+// ANCHOR: dead
+pub fn dead() -> Seen {
+    let (queue, counts) = (Queue::new(1), Arc::default());
+    let producer = start((&queue, &counts), |queue, counts| {
+        counts.put_files(queue);
+        counts.put_pill(queue);
+    });
+    let consumer = start((&queue, &counts), |queue, _| {
+        queue.take(); // a file that it cannot digest: it ends, and nobody learns of it
+    });
+    counts.watch([("the producer", producer), ("the consumer", consumer)])
+}
+// ANCHOR_END: dead
+
+/// Two producers, three consumers, one of which dies: a pill for each consumer, by the last producer, into a queue that is closed when
+/// nobody takes from it any more.
+// ANCHOR: right
+pub fn right() -> Seen {
+    let counts = Arc::<Counts>::default();
+    let (producer, consumers) = super::queue(1, 3);
+    let produce = |producer: super::Producer<()>| {
+        let counts = Arc::clone(&counts);
+        thread::spawn(move || {
+            for _ in 0..FILES {
+                if producer.put(()).is_ok() {
+                    counts.put.fetch_add(1, Relaxed);
+                }
+            }
+        }) // the last one that is dropped leaves the pills
+    };
+    let producers = [producer.clone(), producer].map(produce);
+    let consume = |(number, mut consumer): (usize, super::Consumer<()>)| {
+        let counts = Arc::clone(&counts);
+        thread::spawn(move || {
+            while let Ok(Some(())) = consumer.take() {
+                counts.indexed.fetch_add(1, Relaxed);
+                if number == 0 {
+                    return; // it dies
+                }
+            }
+        })
+    };
+    let consumers: Vec<_> = consumers.into_iter().enumerate().map(consume).collect();
+    let mut consumers = consumers.into_iter();
+    let threads = producers.into_iter().map(|thread| ("a producer", thread));
+    let threads = threads.chain(consumers.by_ref().map(|thread| ("a consumer", thread)));
+    let threads: Vec<_> = threads.collect();
+    let threads: [_; 5] = threads.try_into().expect("two and three");
+    Seen { pills: 3, ..counts.watch(threads) }
+}
+// ANCHOR_END: right

@@ -1,0 +1,155 @@
+//! A queue whose consumers know when nothing more will come: the last producer leaves a poison pill for each of them.
+//!
+//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill says it: an element of the queue itself, so it
+//! comes behind everything that was put before. Whoever takes it, ends.
+//!
+//! ```text
+//!   producers 3 ── one ends ──▶ 2 ── one ends ──▶ 1 ── the last one ends ──▶ 0: a pill for each consumer
+//!
+//!   consumer   takes items ── takes a pill, or nobody can put any more ──▶ ended, and takes nothing
+//! ```
+//!
+//! # Invariants
+//!
+//! 1. A pill is put only when no producer is left. Each producer has put its last item before it is counted as ended, and the queue is
+//!    first in, first out. So nothing comes behind a pill.
+//! 2. There is a pill for each consumer that is there when the last producer ends, and each takes one at most. So each of them gets one.
+//! 3. A consumer that dies takes no pill, or leaves one behind. When all are gone, the queue is closed: a producer that waits for room,
+//!    or puts a pill, is let go.
+//!
+//! A producer ends when its last clone is dropped, by whatever way: at the end of its work, by an error, by a panic, by being told
+//! to stop. Putting the pills does not heed the request to stop (it is [`masked`]): consumers would wait for ever.
+//!
+//! # Why not just close it?
+//!
+//! A channel of Rust ends by itself when its last sender is dropped, and often that is all one needs. The queue here belongs to all who have
+//! an end of it, as queues do that are shared by name, kept in a field, or on another machine, and as it has to be when those who take also
+//! put. Then nothing is ever dropped, and the end has to be said.
+//!
+//! The [`faults`] are what becomes of this with one of the invariants left out.
+
+pub mod faults;
+
+use crate::door::channel::{Receiver, Sender, TakeError, bounded};
+use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::door::{Cancelled, masked};
+
+pub use crate::door::channel::PutError;
+
+/// What is in the queue.
+enum Message<T> {
+    Item(T),
+    /// Whoever takes it, ends.
+    Pill,
+}
+
+/// An end of the queue that puts. Each producer has a clone of its own; the queue ends with the last one.
+pub struct Producer<T> {
+    shared: Arc<Shared<T>>,
+}
+
+/// An end of the queue that takes. Each consumer has one.
+pub struct Consumer<T> {
+    /// None when it has ended: then it is nobody for whom a producer would wait.
+    queue: Option<Receiver<Message<T>>>,
+    shared: Arc<Shared<T>>,
+}
+
+/// What all ends have.
+struct Shared<T> {
+    queue: Sender<Message<T>>,
+    left: Mutex<Left>,
+}
+
+/// Who is still there.
+struct Left {
+    producers: usize,
+    consumers: usize,
+}
+
+/// A queue with room for `capacity` items, a producer to be cloned, and `consumers` consumers.
+///
+/// # Panics
+/// If `capacity` or `consumers` is zero.
+pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer<T>>) {
+    assert!(capacity > 0 && consumers > 0, "a queue has room for something, and somebody who takes it");
+    let (sender, receiver) = bounded(capacity);
+    let shared = Arc::new(Shared { queue: sender, left: Mutex::new(Left { producers: 1, consumers }) });
+    let consumer = |_| Consumer { queue: Some(receiver.clone()), shared: Arc::clone(&shared) };
+    let consumers = (0..consumers).map(consumer).collect();
+    (Producer { shared }, consumers)
+}
+
+impl<T> Shared<T> {
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Producer<T> {
+    /// Puts an item, and waits for room if there is none. A cancellation point.
+    ///
+    /// # Errors
+    /// With the item: no consumer is left, or the calling task was cancelled.
+    pub fn put(&self, item: T) -> Result<(), PutError<T>> {
+        self.shared.queue.put(Message::Item(item)).map_err(|error| {
+            let is_closed = matches!(error, PutError::Closed(_));
+            match error.into_inner() {
+                Message::Item(item) if is_closed => PutError::Closed(item),
+                Message::Item(item) => PutError::Interrupted(item),
+                Message::Pill => unreachable!("an item was to be put"),
+            }
+        })
+    }
+}
+
+impl<T> Clone for Producer<T> {
+    fn clone(&self) -> Self {
+        self.shared.left().producers += 1;
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+// ANCHOR: producer_ends
+impl<T> Drop for Producer<T> {
+    /// The last producer leaves a pill for each consumer, and waits for room for them.
+    fn drop(&mut self) {
+        let pills = {
+            let mut left = self.shared.left();
+            left.producers -= 1;
+            if left.producers == 0 { left.consumers } else { 0 }
+        };
+        masked(|| {
+            for _ in 0..pills {
+                if self.shared.queue.put(Message::Pill).is_err() {
+                    return; // nobody is left who would take it
+                }
+            }
+        });
+    }
+}
+// ANCHOR_END: producer_ends
+
+impl<T> Consumer<T> {
+    // ANCHOR: take
+    /// Takes the next item, and waits for it. `None` when nothing more will come. A cancellation point.
+    ///
+    /// # Errors
+    /// If the calling task was cancelled. Nothing has been taken then.
+    pub fn take(&mut self) -> Result<Option<T>, Cancelled> {
+        let Some(queue) = &self.queue else { return Ok(None) };
+        match queue.take() {
+            Ok(Message::Item(item)) => return Ok(Some(item)),
+            Err(TakeError::Interrupted) => return Err(Cancelled),
+            Ok(Message::Pill) | Err(_) => self.queue = None,
+        }
+        Ok(None)
+    }
+    // ANCHOR_END: take
+}
+
+impl<T> Drop for Consumer<T> {
+    fn drop(&mut self) {
+        self.shared.left().consumers -= 1;
+    }
+}
