@@ -1,0 +1,119 @@
+//! Right: all wait on one condition variable, and all are told of everything.
+#![allow(unused)]
+
+use std::collections::VecDeque;
+
+use crate::sync::{Arc, Condvar, Mutex};
+
+/// The end of a queue that puts. It can be cloned: each clone is a producer, and when the last of them is dropped, nothing more
+/// will come.
+pub struct Producer<T> {
+    shared: Arc<Shared<T>>,
+}
+
+/// An end of a queue that takes. Dropping it is dying: nobody may wait for it any more.
+pub struct Consumer<T> {
+    shared: Arc<Shared<T>>,
+    has_ended: bool,
+}
+
+/// What is in the queue.
+enum Message<T> {
+    Item(T),
+    /// Whoever takes it, ends.
+    Pill,
+}
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// An item or a pill has come.
+    came: Condvar,
+}
+
+struct State<T> {
+    messages: VecDeque<Message<T>>,
+    capacity: usize,
+    producers: usize,
+    consumers: usize,
+}
+
+/// A queue with room for `capacity` items (one or more), with one producer, and with `consumers` consumers.
+pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer<T>>) {
+    let state = State { messages: VecDeque::new(), capacity, producers: 1, consumers };
+    let shared = Arc::new(Shared { state: Mutex::new(state), came: Condvar::new() });
+    let all = (0..consumers).map(|_| Consumer { shared: Arc::clone(&shared), has_ended: false }).collect();
+    (Producer { shared }, all)
+}
+
+impl<T> Producer<T> {
+    /// Puts an item, and waits for room if there is none.
+    ///
+    /// `Err` with the item: no consumer is left, so nobody would take it.
+    pub fn put(&self, item: T) -> Result<(), T> {
+        let mut state = self.shared.state.lock().unwrap();
+        while state.messages.len() >= state.capacity && state.consumers > 0 {
+            state = self.shared.came.wait(state).unwrap();
+        }
+        if state.consumers == 0 {
+            return Err(item);
+        }
+        state.messages.push_back(Message::Item(item));
+        self.shared.came.notify_all();
+        Ok(())
+    }
+}
+
+impl<T> Clone for Producer<T> {
+    fn clone(&self) -> Self {
+        self.shared.state.lock().unwrap().producers += 1;
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<T> Drop for Producer<T> {
+    fn drop(&mut self) {
+        let mut state = self.shared.state.lock().unwrap();
+        state.producers -= 1;
+        if state.producers == 0 {
+            // The room is for items: nobody waits to say that nothing more will come.
+            for _ in 0..state.consumers {
+                state.messages.push_back(Message::Pill);
+            }
+            self.shared.came.notify_all();
+        }
+    }
+}
+
+impl<T> Consumer<T> {
+    /// Takes the next item, first in, first out, and waits for one if there is none. `None`: nothing more will come; and that it
+    /// says whenever it is asked again.
+    pub fn take(&mut self) -> Option<T> {
+        if self.has_ended {
+            return None;
+        }
+        let mut state = self.shared.state.lock().unwrap();
+        loop {
+            match state.messages.pop_front() {
+                Some(Message::Item(item)) => {
+                    self.shared.came.notify_all();
+                    return Some(item);
+                }
+                Some(Message::Pill) => {
+                    self.has_ended = true;
+                    return None;
+                }
+                None => state = self.shared.came.wait(state).unwrap(),
+            }
+        }
+    }
+}
+
+impl<T> Drop for Consumer<T> {
+    fn drop(&mut self) {
+        let mut state = self.shared.state.lock().unwrap();
+        state.consumers -= 1;
+        if state.consumers == 0 {
+            self.shared.came.notify_all();
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The properties of the queue, each a function. `exercise.toml` lists them and says what each promises.
+
+use exercises_harness::{aside, at_once, expect, fail, step};
+
+use super::exercise::{Consumer, Producer, queue};
+use crate::probe::{Counter, Shared, until_asleep, until_others_wait};
+use crate::sync::{Arc, thread};
+
+const SPINS: &str = "a thread asks again and again in place of sleeping: wait on a condition variable, which is told of the change";
+const SLEEPS_ON: &str = "does whoever changes something under the lock tell those who wait for that change, and all of them if it \
+                         concerns all?";
+
+fn put<T>(producer: &Producer<T>, item: T) {
+    if expect("put()", "there is room", || producer.put(item)).is_err() {
+        fail("put() gave the item back", "a consumer is still there");
+    }
+}
+
+fn take(consumer: &mut Consumer<u32>, what: &str) -> Option<u32> {
+    expect(what, SLEEPS_ON, || consumer.take())
+}
+
+/// Takes on a thread of its own until the end, and notes what.
+fn consume(mut consumer: Consumer<u32>, taken: &Arc<Shared<Vec<u32>>>) -> thread::JoinHandle<()> {
+    let taken = Arc::clone(taken);
+    thread::spawn(move || {
+        while let Some(item) = consumer.take() {
+            taken.with(|taken| taken.push(item));
+        }
+        step("a consumer has ended");
+    })
+}
+
+fn join_all(threads: Vec<thread::JoinHandle<()>>, what: &str) {
+    expect(what, SLEEPS_ON, || {
+        for thread in threads {
+            let _ = thread.join();
+        }
+    });
+}
+
+pub fn items_come_in_the_order_in_which_they_were_put() {
+    let (producer, mut consumers) = queue(10, 1);
+    for item in 1..=3 {
+        put(&producer, item);
+    }
+    let taken: Vec<_> = (0..3).filter_map(|_| take(&mut consumers[0], "take()")).collect();
+    if taken != [1, 2, 3] {
+        fail(&format!("1, 2, 3 were put, and {taken:?} were taken"), "a queue is first in, first out");
+    }
+    aside(|| drop(producer));
+}
+
+pub fn a_consumer_sleeps_until_an_item_comes() {
+    let (producer, mut consumers) = queue(10, 1);
+    let taken = Arc::new(Shared::<Vec<Option<u32>>>::default());
+    let noted = Arc::clone(&taken);
+    let consumer = thread::spawn(move || {
+        let item = consumers[0].take();
+        noted.with(|taken| taken.push(item));
+    });
+    until_others_wait("a consumer that finds nothing should sleep, and it does not", SPINS);
+    if !taken.with(|taken| taken.is_empty()) {
+        let cause = "that says that nothing more will come, and a producer is still there: an empty queue is not the end";
+        fail("take() found the queue empty, and returned None", cause);
+    }
+    step("puts 7");
+    put(&producer, 7);
+    join_all(vec![consumer], "take() of a consumer that slept when the item came");
+    aside(|| drop(producer));
+}
+
+pub fn a_producer_waits_for_room() {
+    let (producer, mut consumers) = queue(1, 1);
+    let done = Arc::new(Counter::new("a put() to return"));
+    let start = |item: u32| {
+        let (producer, done) = (producer.clone(), Arc::clone(&done));
+        thread::spawn(move || {
+            if producer.put(item).is_ok() {
+                done.add();
+            }
+        })
+    };
+    let check = |at_most: usize| {
+        until_others_wait("a producer that finds no room should sleep, and it does not", SPINS);
+        let returned = done.get();
+        if returned > at_most {
+            fail(
+                &format!("{} items are in a queue with room for one", returned - at_most + 1),
+                "a producer waits while the queue is full, and looks again after it was woken: somebody else may have been faster",
+            );
+        }
+    };
+    put(&producer, 1);
+    let second = start(2);
+    check(0);
+    take(&mut consumers[0], "take()");
+    let third = start(3);
+    check(1);
+    take(&mut consumers[0], "take(), which a producer that waits for room has to have let in");
+    join_all(vec![second, third], "put() of a producer that waits for room, which has been made");
+    aside(|| drop(producer));
+}
+
+pub fn what_was_put_before_the_end_is_taken() {
+    let (producer, mut consumers) = queue(10, 1);
+    for item in 1..=3 {
+        put(&producer, item);
+    }
+    drop(producer);
+    for item in 1..=3 {
+        if take(&mut consumers[0], "take()") != Some(item) {
+            fail(
+                &format!("the queue has ended, and {item} is left in the queue"),
+                "the end comes behind everything that was put before it: look for items first",
+            );
+        }
+    }
+}
+
+pub fn every_consumer_learns_of_the_end() {
+    // They come when it has ended already …
+    let (producer, mut consumers) = queue(10, 3);
+    drop(producer);
+    for consumer in &mut consumers {
+        let what = "all three consumers to end, which come after the last producer's end";
+        if take(consumer, what).is_some() {
+            fail("take() returned an item", "nobody has put one");
+        }
+    }
+    // … or sleep when it ends.
+    let (producer, consumers) = queue(10, 3);
+    let consumers = consumers.into_iter().map(|consumer| consume(consumer, &Arc::default())).collect();
+    until_asleep(3, SPINS);
+    step("the last producer ends");
+    drop(producer);
+    join_all(consumers, "all three consumers to end, which slept at the last producer's end");
+}
+
+pub fn the_end_waits_for_the_last_producer() {
+    let (producer, mut consumers) = queue(10, 1);
+    let second = producer.clone();
+    step("one of two producers ends");
+    drop(producer);
+    put(&second, 1);
+    if take(&mut consumers[0], "take()") != Some(1) {
+        fail(
+            "take() returned None, and a producer is still there, whose item is in the queue",
+            "the queue ends with its last producer: count them, clones, too, and leave nothing behind before the count is 0",
+        );
+    }
+    drop(second);
+    if take(&mut consumers[0], "take() after the last producer's end").is_some() {
+        fail("take() returned another item", "nobody has put one");
+    }
+}
+
+pub fn a_consumer_that_has_ended_stays_so() {
+    let (producer, mut consumers) = queue(10, 2);
+    drop(producer);
+    let mut second = consumers.pop().expect("two");
+    for what in ["take()", "take() of a consumer that has ended and is asked again"] {
+        if take(&mut consumers[0], what).is_some() {
+            fail("take() returned an item", "nobody has put one");
+        }
+    }
+    take(&mut second, "take() of the other consumer, when the first one was asked again");
+}
+
+pub fn without_consumers_nothing_is_accepted() {
+    let (producer, consumers) = queue(10, 2);
+    drop(consumers);
+    if expect("put()", "nobody is left to wait for", || producer.put(7)) != Err(7) {
+        fail("put() said that all is well", "no consumer is left, so nobody will take it: give it back");
+    }
+}
+
+pub fn a_producer_that_waits_is_let_go_when_the_consumers_die() {
+    let (producer, consumers) = queue(1, 2);
+    put(&producer, 1);
+    let results = Arc::new(Shared::<Vec<Result<(), u32>>>::default());
+    let waiting: Vec<_> = [2, 3]
+        .into_iter()
+        .map(|item| {
+            let (producer, results) = (producer.clone(), Arc::clone(&results));
+            thread::spawn(move || {
+                let result = producer.put(item);
+                results.with(|results| results.push(result));
+            })
+        })
+        .collect();
+    until_others_wait("a producer that finds no room should sleep, and it does not", SPINS);
+    step("all consumers die");
+    drop(consumers);
+    join_all(waiting, "put() of two producers that wait for room that nobody will make");
+    if results.with(|results| results.iter().any(Result::is_ok)) {
+        fail("put() said that all is well", "no consumer is left, so nobody will take it: give it back");
+    }
+}
+
+pub fn a_consumer_that_dies_holds_nobody_up() {
+    let (producer, mut consumers) = queue(10, 2);
+    let dying = consumers.pop().expect("two");
+    let taken = Arc::new(Shared::default());
+    let other = consume(consumers.pop().expect("two"), &taken);
+    until_others_wait("a consumer that finds nothing should sleep, and it does not", SPINS);
+    let cause = "a sleeper has a lock that others need: only the lock that the condition variable gives back is let go in a wait";
+    expect("dropping a consumer while the other one sleeps", cause, || drop(dying));
+    put(&producer, 1);
+    drop(producer);
+    join_all(vec![other], "the other consumer to take what there is, and to end");
+    if taken.with(|taken| taken.clone()) != [1] {
+        fail(
+            "one of two consumers died, and the other one has not taken the item",
+            "items are for whoever is there",
+        );
+    }
+}
+
+pub fn a_producer_ends_without_waiting_for_room() {
+    let (producer, consumers) = queue(1, 2);
+    put(&producer, 1);
+    let cause = "the room is for items. Whoever ends should not have to wait for consumers that are busy";
+    at_once("dropping the last producer of a full queue, which waits for room", cause, || drop(producer));
+    aside(|| drop(consumers));
+}
+
+/// Two producers with two items each, and two consumers.
+fn many(capacity: usize) -> Vec<u32> {
+    let (producer, consumers) = queue(capacity, 2);
+    let taken = Arc::new(Shared::default());
+    let mut threads: Vec<_> = consumers.into_iter().map(|consumer| consume(consumer, &taken)).collect();
+    for number in [10, 20] {
+        let producer = producer.clone();
+        threads.push(thread::spawn(move || {
+            for item in [number, number + 1] {
+                let _ = producer.put(item);
+            }
+        }));
+    }
+    drop(producer);
+    join_all(threads, "two producers and two consumers to come to their end");
+    let mut taken = taken.with(|taken| taken.clone());
+    taken.sort_unstable();
+    taken
+}
+
+pub fn each_item_is_taken_once() {
+    let taken = many(10);
+    if taken != [10, 11, 20, 21] {
+        fail(
+            &format!("10, 11, 20 and 21 were put, and these were taken: {taken:?}"),
+            "an item is looked at under one lock and taken under another, or lost on the way",
+        );
+    }
+}
+
+pub fn many_come_to_their_end() {
+    let taken = many(1);
+    if taken != [10, 11, 20, 21] {
+        fail(
+            &format!("10, 11, 20 and 21 were put, and these were taken: {taken:?}"),
+            "nobody died, so nothing is lost",
+        );
+    }
+}
