@@ -7,11 +7,13 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+// ANCHOR: latencies
 /// Milliseconds until each image of the book's page is sent: the first is the slowest.
 const LATENCIES: [u64; 8] = [1200, 300, 700, 150, 900, 450, 250, 600];
 
 /// Milliseconds until its advertisement is.
 const ADVERTISEMENT: u64 = 400;
+// ANCHOR_END: latencies
 
 /// Width and height of an image of which nothing is said.
 const SIZE: (u32, u32) = (640, 400);
