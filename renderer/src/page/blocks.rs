@@ -8,18 +8,11 @@ use super::hidden::Hidden;
 use super::image::image;
 use super::lists::List;
 use super::parse::{Attributes, PageLimits};
-use super::{Element, Page, Style, TextBlock, TextKind};
-use std::ops::Range;
+use super::tags::{is_block, is_hidden, is_void, level};
+use super::words::{DEEPEST, LONGEST_BLOCK, Spans, Words, pieces};
+use super::{Element, Page, TextBlock, TextKind};
 use std::sync::Arc;
 use url::Url;
-
-/// Bytes of a block. A longer one is several: to set a line takes all of its block.
-const LONGEST_BLOCK: usize = 16 << 10;
-const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
-
-/// Styled parts of a block, and how deep anything is nested.
-const MOST_SPANS: usize = 200;
-const DEEPEST: usize = 64;
 
 /// A page while it is taken from its tags.
 pub(super) struct Blocks {
@@ -30,13 +23,8 @@ pub(super) struct Blocks {
     base: Option<Url>,
 
     /// The block that is being read.
-    text: String,
-    spans: Vec<(Range<usize>, Style)>,
-    /// A blank that counts only if something follows it.
-    blank: bool,
+    words: Words,
     heading: Option<u8>,
-
-    styles: Vec<(String, Style, usize)>,
     lists: Vec<List>,
     /// What stands before the next block of an item.
     marker: Option<String>,
@@ -56,11 +44,8 @@ impl Blocks {
             limits,
             document: base.clone(),
             base: None,
-            text: String::new(),
-            spans: Vec::new(),
-            blank: false,
+            words: Words::default(),
             heading: None,
-            styles: Vec::new(),
             lists: Vec::new(),
             marker: None,
             directions: Vec::new(),
@@ -90,28 +75,24 @@ impl Blocks {
         } else if self.preformatted > 0 {
             for line in text.split_inclusive('\n').flat_map(pieces) {
                 self.split_if_long();
-                self.text.push_str(&line.replace('\t', "    ").replace('\r', ""));
+                self.words.push_as_it_is(&line.replace('\t', "    ").replace('\r', ""));
             }
         } else {
-            self.words(text);
+            self.running_text(text);
         }
     }
 
     /// Words, with one blank between two of them however many there are.
-    fn words(&mut self, text: &str) {
+    fn running_text(&mut self, text: &str) {
         for word in text.split_inclusive(|c: char| c.is_ascii_whitespace()) {
             let bare = word.trim_end_matches(|c: char| c.is_ascii_whitespace());
-            if !bare.is_empty() {
+            for piece in pieces(bare) {
                 self.split_if_long();
-                if self.owes_blank() {
-                    self.text.push(' ');
-                }
-                for piece in pieces(bare) {
-                    self.split_if_long();
-                    self.text.push_str(piece);
-                }
+                self.words.push_word(piece);
             }
-            self.blank = (self.blank && bare.is_empty()) || bare.len() < word.len();
+            if bare.len() < word.len() {
+                self.words.push_blank();
+            }
         }
     }
 
@@ -128,11 +109,7 @@ impl Blocks {
         self.hidden = None;
         self.note_direction(name, attributes);
         match name {
-            "script" | "style" | "template" | "svg" | "math" | "iframe" | "object" | "select"
-            | "textarea" | "noembed" | "noframes" | "audio" | "video" | "canvas" | "datalist" => {
-                self.hidden = Some(Hidden::new(name));
-            }
-            _ if attributes.get("hidden").is_some() && !is_void(name) => {
+            _ if is_hidden(name) || (attributes.get("hidden").is_some() && !is_void(name)) => {
                 self.hidden = Some(Hidden::new(name));
             }
             "title" => self.in_title = self.page.title.is_none(),
@@ -150,9 +127,9 @@ impl Blocks {
             "li" => self.open_item(attributes),
             "td" | "th" => self.open_cell(name),
             "a" => {
-                self.close_style("a"); // no link is in another
+                self.words.close("a"); // no link is in another
                 if attributes.get("href").is_some() {
-                    self.open_style("a");
+                    self.words.open("a");
                 }
             }
             _ => self.start_of_another(name),
@@ -166,37 +143,18 @@ impl Blocks {
                 "blockquote" => self.quotes += 1,
                 "pre" | "listing" | "xmp" | "plaintext" => self.preformatted += 1,
                 "dt" => {
-                    self.close_style("dt");
+                    self.words.close("dt");
                     self.in_definition = false;
                 }
-                "tr" => self.close_style("th"),
+                "tr" => self.words.close("th"),
                 "dd" => {
-                    self.close_style("dt");
+                    self.words.close("dt");
                     self.in_definition = true;
                 }
                 _ => self.heading = level(name),
             }
         }
-        self.open_style(name);
-    }
-
-    fn open_style(&mut self, name: &str) {
-        if let Some(style) = style(name).filter(|_| self.styles.len() < DEEPEST) {
-            let begin = self.text.len() + usize::from(self.owes_blank());
-            self.styles.push((name.to_owned(), style, begin));
-        }
-    }
-
-    fn close_style(&mut self, name: &str) {
-        if let Some(at) = self.styles.iter().rposition(|(open, ..)| open == name) {
-            let (_, style, begin) = self.styles.remove(at);
-            self.note_span(begin, style);
-        }
-    }
-
-    /// Whether a blank comes before the next word.
-    fn owes_blank(&self) -> bool {
-        self.blank && !self.text.is_empty() && !self.text.ends_with('\n')
+        self.words.open(name);
     }
 
     pub(super) fn end(&mut self, name: &str) {
@@ -210,15 +168,15 @@ impl Blocks {
             }
             self.hidden = None;
         }
-        self.close_style(name);
+        self.words.close(name);
         match name {
-            "dl" => self.close_style("dt"), // it may have had no end tag
-            "tr" | "table" => self.close_style("th"),
+            "dl" => self.words.close("dt"), // it may have had no end tag
+            "tr" | "table" => self.words.close("th"),
             _ => (),
         }
         match name {
             "title" => self.in_title = false,
-            "p" | "br" if self.text.is_empty() => (),
+            "p" | "br" if self.words.is_empty() => (),
             "br" => self.break_line(),
             "ul" | "ol" | "menu" | "dir" => {
                 self.end_block();
@@ -267,8 +225,7 @@ impl Blocks {
 
     fn break_line(&mut self) {
         self.split_if_long();
-        self.blank = false;
-        self.text.push('\n');
+        self.words.push_as_it_is("\n");
     }
 
     fn push_image(&mut self, attributes: &Attributes<'_>) {
@@ -299,60 +256,24 @@ impl Blocks {
 
     /// The cells of a row stand in one line.
     fn open_cell(&mut self, name: &str) {
-        self.close_style("th");
+        self.words.close("th");
         self.split_if_long();
-        if !self.text.is_empty() {
-            self.text.push_str("  ·  ");
-            self.blank = false;
+        if !self.words.is_empty() {
+            self.words.push_as_it_is("  ·  ");
         }
-        self.open_style(name);
+        self.words.open(name);
     }
 
     /// A block that becomes too long goes on in another one.
     fn split_if_long(&mut self) {
-        if self.text.len() >= LONGEST_BLOCK {
+        if self.words.is_long() {
             self.end_block();
-        }
-    }
-
-    fn note_span(&mut self, begin: usize, style: Style) {
-        let begin = self.text.floor_char_boundary(begin);
-        if begin < self.text.len() && self.spans.len() < MOST_SPANS {
-            self.spans.push((begin..self.text.len(), style));
         }
     }
 
     /// What has been read becomes a block, if there is anything in it.
     pub(super) fn end_block(&mut self) {
-        for (style, begin) in self
-            .styles
-            .iter_mut()
-            .map(|(_, style, begin)| (*style, std::mem::take(begin)))
-            .collect::<Vec<_>>()
-        {
-            self.note_span(begin, style);
-        }
-        self.blank = false;
-        let (mut text, mut spans) = (std::mem::take(&mut self.text), std::mem::take(&mut self.spans));
-        let kept = if self.preformatted > 0 {
-            if text.starts_with('\n') {
-                text.remove(0);
-                for (range, _) in &mut spans {
-                    *range = range.start.saturating_sub(1)..range.end.saturating_sub(1);
-                }
-            }
-            text.trim_end_matches('\n').len()
-        } else {
-            text.trim_end().len()
-        };
-        text.truncate(kept);
-        for (range, _) in &mut spans {
-            range.end = range.end.min(kept);
-        }
-        spans.retain(|(range, _)| range.start < range.end);
-        if text.trim().is_empty() {
-            return;
-        }
+        let Some((text, spans)) = self.words.take(self.preformatted > 0) else { return };
         let (begins_item, place) = (self.marker.is_some(), self.page.elements.len());
         let kind = self.kind();
         self.push_text(kind, text, spans);
@@ -378,7 +299,7 @@ impl Blocks {
         }
     }
 
-    fn push_text(&mut self, kind: TextKind, text: String, spans: Vec<(Range<usize>, Style)>) {
+    fn push_text(&mut self, kind: TextKind, text: String, spans: Spans) {
         let right_to_left = self.directions.last().is_some_and(|(_, right_to_left)| *right_to_left);
         self.push(Element::Text(TextBlock { kind, text, spans, right_to_left }));
     }
@@ -393,97 +314,4 @@ impl Blocks {
         self.limits.text -= length;
         self.page.elements.push(element);
     }
-}
-
-/// A word or a line in pieces, so that none makes a block much too long.
-fn pieces(word: &str) -> impl Iterator<Item = &str> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(LONGEST_PIECE));
-        rest = after;
-        (!piece.is_empty()).then_some(piece)
-    })
-}
-
-fn style(name: &str) -> Option<Style> {
-    match name {
-        "strong" | "b" | "dt" | "th" | "summary" => Some(Style::Strong),
-        "em" | "i" | "cite" | "var" | "dfn" | "address" => Some(Style::Emphasis),
-        "code" | "kbd" | "samp" | "tt" => Some(Style::Code),
-        "a" => Some(Style::Link),
-        _ => None,
-    }
-}
-
-fn level(name: &str) -> Option<u8> {
-    match name.as_bytes() {
-        [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
-        _ => None,
-    }
-}
-
-fn is_void(name: &str) -> bool {
-    matches!(
-        name,
-        "img"
-            | "br"
-            | "hr"
-            | "input"
-            | "base"
-            | "link"
-            | "meta"
-            | "source"
-            | "wbr"
-            | "area"
-            | "col"
-            | "embed"
-            | "track"
-    )
-}
-
-/// What stands by itself, and not within the words around it.
-pub(super) fn is_block(name: &str) -> bool {
-    level(name).is_some()
-        || matches!(
-            name,
-            "address"
-                | "article"
-                | "aside"
-                | "blockquote"
-                | "body"
-                | "caption"
-                | "center"
-                | "dd"
-                | "details"
-                | "dialog"
-                | "div"
-                | "dl"
-                | "dt"
-                | "fieldset"
-                | "figcaption"
-                | "figure"
-                | "footer"
-                | "form"
-                | "header"
-                | "hgroup"
-                | "html"
-                | "legend"
-                | "li"
-                | "listing"
-                | "main"
-                | "nav"
-                | "option"
-                | "p"
-                | "plaintext"
-                | "pre"
-                | "search"
-                | "section"
-                | "summary"
-                | "table"
-                | "tbody"
-                | "tfoot"
-                | "thead"
-                | "tr"
-                | "xmp"
-        )
 }

@@ -3,7 +3,7 @@
 //! The end tag of a paragraph, an item or a cell may be missing. It ends then where the next one begins or where what it is in
 //! ends, or else all the rest of the page would be left out with it.
 
-use super::blocks::is_block;
+use super::tags::is_block;
 
 /// An element whose content is left out.
 pub(super) struct Hidden {

@@ -15,6 +15,8 @@ mod hidden; // what is left out
 mod image; // references to images
 mod lists; // numbers of items
 mod parse; // bytes to a page
+mod tags; // what the names of tags say
+mod words; // the words of a block, and how they are set
 pub use parse::{NoPage, PageLimits};
 
 /// What is on a page, in the order of the document.

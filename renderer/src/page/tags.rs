@@ -1,0 +1,90 @@
+//! What the names of tags say.
+
+use super::Style;
+
+/// Elements that stand by themselves, and not within the words around them; besides the headings.
+const BLOCKS: [&str; 39] = [
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dialog",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "header",
+    "hgroup",
+    "html",
+    "legend",
+    "li",
+    "listing",
+    "main",
+    "nav",
+    "option",
+    "p",
+    "plaintext",
+    "pre",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "tfoot",
+    "thead",
+    "tr",
+    "xmp",
+];
+
+/// Elements without content, and without an end tag.
+const VOID: [&str; 13] =
+    ["img", "br", "hr", "input", "base", "link", "meta", "source", "wbr", "area", "col", "embed", "track"];
+
+/// Elements whose content is no part of the page's words.
+const HIDDEN: [&str; 15] = [
+    "script", "style", "template", "svg", "math", "iframe", "object", "select", "textarea", "noembed",
+    "noframes", "audio", "video", "canvas", "datalist",
+];
+
+/// How the words in an element are set.
+pub(super) fn style(name: &str) -> Option<Style> {
+    match name {
+        "strong" | "b" | "dt" | "th" | "summary" => Some(Style::Strong),
+        "em" | "i" | "cite" | "var" | "dfn" | "address" => Some(Style::Emphasis),
+        "code" | "kbd" | "samp" | "tt" => Some(Style::Code),
+        "a" => Some(Style::Link),
+        _ => None,
+    }
+}
+
+/// The level of a heading.
+pub(super) fn level(name: &str) -> Option<u8> {
+    match name.as_bytes() {
+        [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
+        _ => None,
+    }
+}
+
+/// Whether an element has neither content nor an end tag.
+pub(super) fn is_void(name: &str) -> bool {
+    VOID.contains(&name)
+}
+
+/// Whether an element's content is no part of the page's words.
+pub(super) fn is_hidden(name: &str) -> bool {
+    HIDDEN.contains(&name)
+}
+
+/// Whether an element stands by itself, and not within the words around it.
+pub(super) fn is_block(name: &str) -> bool {
+    level(name).is_some() || BLOCKS.contains(&name)
+}
