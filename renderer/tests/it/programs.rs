@@ -124,7 +124,7 @@ fn a_bad_image_is_a_gap_with_its_reason() {
     for name in PAGE_PROGRAMS {
         let limits = [
             "--timeout",
-            "700ms",
+            "1500ms",
             "--max-bytes",
             "100000",
             "--threads",
@@ -198,7 +198,7 @@ fn what_cannot_be_drawn_says_so_in_a_sentence() {
 fn the_time_of_the_page_ends_every_wait() {
     for name in PAGE_PROGRAMS {
         let run =
-            Run::of(name, &["--json", "--page-timeout", "400ms", "--demo-images", "1ms:64x40,1ms:stall"]);
+            Run::of(name, &["--json", "--page-timeout", "1500ms", "--demo-images", "1ms:64x40,1ms:stall"]);
         assert_eq!(run.status(), Some(3), "{name}: {}", run.stderr());
         let report = run.json();
         let reasons: Vec<_> = report["failed"]
@@ -208,7 +208,7 @@ fn the_time_of_the_page_ends_every_wait() {
             .map(|gap| gap["reason"].to_string())
             .collect();
         assert!(
-            !reasons.is_empty() && reasons.iter().all(|why| why.contains("not there after 400ms")),
+            !reasons.is_empty() && reasons.iter().all(|why| why.contains("not there after 1.5s")),
             "{name}: {report}"
         );
         assert!(run.picture().is_some(), "{name}");
@@ -247,6 +247,25 @@ fn a_signal_writes_what_has_been_drawn() {
     }
 }
 
+/// The picture goes into a pipe that nobody reads, so the program does not end by itself.
+#[cfg(unix)]
+#[test]
+fn a_second_signal_ends_the_program_at_once() {
+    let server = Gated::start();
+    let page = server.page("/", "<img src=a.png>");
+    let held = server.hold("/a.png", Answer::image());
+    let folder = tempfile::tempdir().expect("a directory");
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("it is everywhere").success());
+    let child =
+        program("completion_service").arg(&page).arg("--out").arg(&pipe).spawn().expect("it was built");
+    held.requested();
+    signal_to(&child, "-INT");
+    held.closed_by_client();
+    signal_to(&child, "-INT");
+    assert_eq!(ended(child).status.code(), Some(130));
+}
+
 /// A page that does not come: there is nothing to write, and no picture says otherwise.
 #[cfg(unix)]
 #[test]
@@ -279,6 +298,18 @@ fn files_are_drawn_with_the_images_beside_them() {
     let report = run.json();
     assert_eq!(report["painted"], 1);
     assert_eq!(report["failed"][0]["reason"], "there is no such file");
+}
+
+#[test]
+fn a_font_of_ones_own_is_asked_first() {
+    let server = Gated::start();
+    let page = server.page("/", "<p>words, слова");
+    let folder = tempfile::tempdir().expect("a directory");
+    let font = folder.path().join("serif.ttf");
+    fs::write(&font, dejavu::serif::regular()).unwrap();
+    let [own, other] = [&["--font", &font.display().to_string()][..], &[]]
+        .map(|font| Run::of("sequential", &[&[&*page], font].concat()).picture().expect("a picture"));
+    assert!(own != other);
 }
 
 #[test]
