@@ -50,7 +50,7 @@ pub enum Gap {
     Panicked(String),
     /// The task that was to load it was called off.
     Cancelled(String),
-    /// Nobody tried: the program was stopped before.
+    /// It was not tried: the program was stopped before.
     NotLoaded,
 }
 

@@ -70,10 +70,10 @@ impl Loader {
     /// Fetches an image and decodes it to the size of its place.
     ///
     /// Blocks, and longest for the time limit of `--timeout`. What fails is a [`Gap`] in the result, not an error, so that
-    /// whoever waits for many images learns of each.
+    /// a caller that waits for many images learns of each.
     ///
     /// # Errors
-    /// If the token was cancelled: nobody wants the image any more.
+    /// If the token was cancelled: the page no longer wants the image.
     pub fn load(&self, image: &ImageRef, token: &CancelToken) -> Result<Loaded, Cancelled> {
         (self.observer)(image);
         let limited = token.with_timeout(self.timeout);

@@ -1,7 +1,7 @@
 //! Four ways to get pills wrong, each as it is found in programs, and each with a watchdog that ends it; and the right one.
 //!
-//! The queue of the wrong ones is one that many languages have: whoever has it may put and take, and nobody closes it. What waits for
-//! ever keeps its thread when the watchdog has spoken, until the process ends.
+//! The queue of the wrong ones is one that many languages have: every thread that has it may put and take, and nothing closes it. What waits
+//! without end keeps its thread when the watchdog has spoken, until the process ends.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long nothing may happen before the watchdog says that somebody does not end.
+/// How long nothing may happen before the watchdog says that a thread does not end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Files that a producer has.
@@ -28,7 +28,7 @@ struct Queue {
     take: Mutex<Receiver<Message>>,
 }
 
-/// What has happened so far. Each number is written by whoever does the thing, and read by the watchdog at the end.
+/// What has happened so far. Each number is written by the thread that does the thing, and read by the watchdog.
 #[derive(Default)]
 struct Counts {
     put: AtomicUsize,
@@ -128,7 +128,7 @@ fn start(
     thread::spawn(move || work(&queue, &counts))
 }
 
-/// The producer's last loop has no way out: it puts pills until the queue is full of them, and then it waits for ever.
+/// The producer's last loop has no way out: it puts pills until the queue is full of them, and then it waits without end.
 // ANCHOR: endless
 pub fn endless() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());
@@ -143,7 +143,7 @@ pub fn endless() -> Seen {
 }
 // ANCHOR_END: endless
 
-/// One pill for three consumers: whoever takes it, ends, and the others wait for ever.
+/// One pill for three consumers: the one that takes it ends, and the others wait without end.
 // ANCHOR: single
 pub fn single() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());
@@ -177,7 +177,7 @@ pub fn overtaking() -> Seen {
 }
 // ANCHOR_END: overtaking
 
-/// The only consumer dies of its first file. The queue fills up, and the producer waits for room for ever.
+/// The only consumer dies of its first file. The queue fills up, and the producer waits for room without end.
 // ANCHOR: dead
 pub fn dead() -> Seen {
     let (queue, counts) = (Queue::new(1), Arc::default());
@@ -193,7 +193,7 @@ pub fn dead() -> Seen {
 // ANCHOR_END: dead
 
 /// Two producers, three consumers, one of which dies: a pill for each consumer, by the last producer, into a queue that is closed when
-/// nobody takes from it any more.
+/// no consumer is left.
 // ANCHOR: right
 pub fn right() -> Seen {
     let counts = Arc::<Counts>::default();

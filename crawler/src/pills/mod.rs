@@ -1,12 +1,12 @@
 //! A queue whose consumers know when nothing more will come: the last producer leaves a poison pill for each of them.
 //!
 //! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill says it: an element of the queue itself, so it
-//! comes behind everything that was put before. Whoever takes it, ends.
+//! comes behind everything that was put before. The consumer that takes it ends.
 //!
 //! ```text
 //!   producers 3 ── one ends ──▶ 2 ── one ends ──▶ 1 ── the last one ends ──▶ 0: a pill for each consumer
 //!
-//!   consumer   takes items ── takes a pill, or nobody can put any more ──▶ ended, and takes nothing
+//!   consumer   takes items ── takes a pill ──▶ ended, and takes nothing
 //! ```
 //!
 //! # Invariants
@@ -18,7 +18,7 @@
 //!    or puts a pill, is let go.
 //!
 //! A producer ends when its last clone is dropped, by whatever way: at the end of its work, by an error, by a panic, by being told
-//! to stop. Putting the pills does not heed the request to stop (it is [`masked`]): consumers would wait for ever.
+//! to stop. Putting the pills does not heed the request to stop (it is [`masked`]): without them the consumers would never end.
 //!
 //! # Why not just close it?
 //!
@@ -39,7 +39,7 @@ pub use crate::door::channel::PutError;
 /// What is in the queue.
 enum Message<T> {
     Item(T),
-    /// Whoever takes it, ends.
+    /// The consumer that takes it ends.
     Pill,
 }
 
@@ -50,7 +50,7 @@ pub struct Producer<T> {
 
 /// An end of the queue that takes. Each consumer has one.
 pub struct Consumer<T> {
-    /// None when it has ended: then it is nobody for whom a producer would wait.
+    /// None when it has ended: a producer does not wait for this consumer then.
     queue: Option<Receiver<Message<T>>>,
     shared: Arc<Shared<T>>,
 }

@@ -60,7 +60,7 @@ fn load_page(
     Ok(all)
 }
 
-/// Calls tasks off that nobody waits for any more. For those that have ended it does nothing.
+/// Calls tasks off when the page no longer waits for them. For those that have ended it does nothing.
 struct CallOff([Canceller; 2]);
 
 impl Drop for CallOff {

@@ -1,6 +1,6 @@
 //! The renderer with a time budget: an advertisement that is there in time, or is replaced and called off.
 //!
-//! The advertisement comes from somebody else's server. It is asked for first, and waited for last, with what is *left* of the
+//! The advertisement comes from another company's server. It is asked for first, and waited for last, with what is *left* of the
 //! budget: nothing at all, maybe, and then an advertisement that lies ready is still taken. One that is late is called off,
 //! and its connection closed.
 //!

@@ -1,4 +1,4 @@
-//! Bytes from an address, on a thread that waits for them, until a token says that nobody wants them any more.
+//! Bytes from an address, on a thread that waits for them, until a token calls the fetch off.
 //!
 //! The HTTP is `ureq`'s. What is ours is how it is called off: its sockets are made by a [connector](connection) that hands
 //! each of them to a [`CancellableStream`](executor::CancellableStream), which shuts the connection down when the token is
@@ -45,7 +45,7 @@ type Step<T> = Result<Result<T, Gap>, Cancelled>;
 /// Fetches the bytes behind an `http`, `https` (with the feature `tls`) or `file` address, `limit` at most.
 ///
 /// Blocks. A cancellation point: when `token` is cancelled, the connection is closed and the call returns at once. While the system
-/// resolves a name, nobody can call it back. Connecting is given up after half a minute; apart from that there is no time limit but the
+/// resolves a name, it cannot be called back. Connecting is given up after half a minute; apart from that there is no time limit but the
 /// token's: give it one [`with_timeout`](CancelToken::with_timeout).
 ///
 /// # Errors
