@@ -165,6 +165,11 @@ impl Screen {
         wait()
     }
 
+    /// Whether something is still to come in this place.
+    pub fn is_open(&self, place: usize) -> bool {
+        self.settled.get(place) == Some(&false)
+    }
+
     /// The images that are still to come, in the order of the page.
     pub fn open_images(&self) -> Vec<Arc<ImageRef>> {
         self.page.images().filter(|image| !self.settled[image.place]).cloned().collect()

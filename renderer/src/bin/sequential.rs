@@ -40,10 +40,11 @@ pub(crate) fn in_order(rendering: &mut Rendering) -> anyhow::Result<()> {
     for (place, element) in elements.iter().enumerate() {
         match element {
             Element::Text(_) => rendering.screen.show_element(place),
-            Element::Image(image) => {
+            Element::Image(image) if rendering.screen.is_open(place) => {
                 let loaded = rendering.loader.load(image, &token)?;
                 rendering.screen.show(loaded);
             }
+            Element::Image(_) => (), // beyond the limits
         }
     }
     Ok(())

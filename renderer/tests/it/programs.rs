@@ -314,14 +314,19 @@ fn a_font_of_ones_own_is_asked_first() {
 
 #[test]
 fn more_images_than_allowed_are_gaps() {
-    let server = Gated::start();
-    server.route("/x.png", Answer::image());
-    let page = server.page("/", &"<img src=x.png width=8 height=8>".repeat(300));
-    let run = Run::of("completion_service", &["--json", "--max-images", "20", &page]);
-    assert_eq!(run.status(), Some(3));
-    let report = run.json();
-    assert_eq!((&report["painted"], server.requests("/x.png")), (&20.into(), 20));
-    assert_eq!(report["failed"].as_array().map(Vec::len), Some(280));
+    for arguments in
+        [&["completion_service"][..], &["sequential"], &["sequential", "--in-order"], &["future"]]
+    {
+        let server = Gated::start();
+        server.route("/x.png", Answer::image());
+        let page = server.page("/", &"<img src=x.png width=8 height=8>".repeat(300));
+        let run =
+            Run::of(arguments[0], &[&["--json", "--max-images", "20", &page], &arguments[1..]].concat());
+        assert_eq!(run.status(), Some(3), "{arguments:?}");
+        let report = run.json();
+        assert_eq!((&report["painted"], server.requests("/x.png")), (&20.into(), 20), "{arguments:?}");
+        assert_eq!(report["failed"].as_array().map(Vec::len), Some(280), "{arguments:?}");
+    }
 }
 
 /// What stands below the end of the picture is not fetched.
