@@ -39,7 +39,7 @@ pub struct RenderArgs {
     pub max_bytes: u64,
 
     /// How many pixels each image may have, and the picture
-    #[arg(long, value_name = "PIXELS", default_value = "25000000", help_heading = "Limits")]
+    #[arg(long, value_name = "PIXELS", default_value = "25000000", value_parser = clap::value_parser!(u64).range(1..=500_000_000), help_heading = "Limits")]
     pub max_pixels: u64,
 
     /// Width of the page, in CSS pixels

@@ -112,7 +112,10 @@ impl Screen {
         let _bar = self.timeline.bar(Activity::Painting, "text");
         let page = Arc::clone(&self.page);
         match &page.elements[place] {
-            Element::Image(image) => return self.canvas.paint_placeholder(place, &image.alt),
+            Element::Image(image) if self.is_open(place) => {
+                return self.canvas.paint_placeholder(place, &image.alt);
+            }
+            Element::Image(_) => return,
             Element::Text(_) => self.paint_text(place),
         }
         if self.text_to_come == 0 {

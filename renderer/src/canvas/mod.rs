@@ -5,7 +5,7 @@
 
 mod glyphs; // lines of text to pixels
 
-use crate::layout::{Area, Ink, Layout, Placed, Setting};
+use crate::layout::{Area, Ink, Layout, Placed, Setting, to_pixels};
 use crate::picture::Picture;
 use glyphs::Glyphs;
 use tiny_skia::{Color, FilterQuality, Paint, Pixmap, PixmapPaint, Rect, Transform};
@@ -13,6 +13,12 @@ use tiny_skia::{Color, FilterQuality, Paint, Pixmap, PixmapPaint, Rect, Transfor
 /// Size of the words in the place of an image, and the space around them, in CSS pixels.
 const NOTE: f32 = 12.0;
 const NOTE_MARGIN: f32 = 6.0;
+
+/// How far glyphs may reach beyond the lines of their block, in CSS pixels: less than half of the space between two blocks.
+const OVERHANG: f32 = 3.0;
+
+/// From a quotation to the bar beside it, in CSS pixels.
+const BAR: f32 = 7.0;
 
 const PAPER: [u8; 3] = [255, 255, 255];
 const RULE: [u8; 3] = [176, 184, 194];
@@ -46,15 +52,27 @@ impl Canvas {
     pub fn paint_text(&mut self, place: usize) {
         match self.layout.placed(place) {
             Some(Placed::Text { x, y, lines, marker, area, is_quote }) => {
-                let whole = (0, 0, self.pixels.width(), self.pixels.height());
-                self.glyphs.paint(&mut self.pixels, lines, (*x, *y), whole);
+                // Blocks of text stand alone in their rows, with the space around them.
+                let scale = self.layout.scale;
+                let top = (area.y as f32 - OVERHANG * scale).max(0.0);
+                let height = area.height as f32 + 2.0 * OVERHANG * scale;
+                let width = self.pixels.width() as f32;
+                fill(&mut self.pixels, (0.0, top.round(), width, height.round()), PAPER);
+                let rows = (0, to_pixels(top), self.pixels.width(), to_pixels(top) + to_pixels(height));
+                let clip = (rows.0, rows.1, rows.2, rows.3.min(self.pixels.height()));
+                self.glyphs.paint(&mut self.pixels, lines, (*x, *y), clip);
                 if let Some((at, marker)) = marker {
-                    self.glyphs.paint(&mut self.pixels, marker, (*at, *y), whole);
+                    self.glyphs.paint(&mut self.pixels, marker, (*at, *y), clip);
                 }
                 if *is_quote {
-                    let thickness = (3.0 * self.layout.scale).max(1.0);
-                    let x = if lines.is_rtl() { area.x + area.width + 8 } else { area.x.saturating_sub(14) };
-                    fill(&mut self.pixels, (x as f32, area.y as f32, thickness, area.height as f32), RULE);
+                    let (left, right) = (area.x as f32, (area.x + area.width) as f32);
+                    let x = if lines.is_rtl() {
+                        right + BAR * scale
+                    } else {
+                        (left - 2.0 * BAR * scale).max(0.0)
+                    };
+                    let thickness = (3.0 * scale).max(1.0);
+                    fill(&mut self.pixels, (x, area.y as f32, thickness, area.height as f32), RULE);
                 }
             }
             Some(Placed::Rule(area)) => fill_area(&mut self.pixels, *area, RULE),

@@ -28,6 +28,10 @@ const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
 /// The tallest image.
 const TALLEST_IMAGE: f32 = 1200.0;
 
+/// The widest picture, and the pixels of the largest one, whatever is asked for.
+const WIDEST: u32 = 100_000;
+const MOST_PIXELS: u64 = 500_000_000;
+
 /// How a page is laid out.
 #[derive(Debug, Clone)]
 pub struct LayoutOptions<'a> {
@@ -93,9 +97,12 @@ impl Layout {
     /// # Errors
     /// A sentence, if the font cannot be read or is none.
     pub fn new(page: &Page, options: &LayoutOptions<'_>) -> anyhow::Result<Layout> {
-        let width = to_pixels(options.width as f32 * options.scale).max(1);
-        let tallest =
-            u32::try_from(options.max_pixels / u64::from(width)).unwrap_or(u32::MAX).clamp(1, 1 << 24);
+        let scale = if options.scale.is_finite() { options.scale.clamp(0.01, 100.0) } else { 1.0 };
+        let options = &LayoutOptions { scale, width: options.width.clamp(1, WIDEST), ..options.clone() };
+        let width = to_pixels(options.width as f32 * options.scale).clamp(1, WIDEST);
+        let tallest = u32::try_from(options.max_pixels.min(MOST_PIXELS) / u64::from(width))
+            .unwrap_or(u32::MAX)
+            .clamp(1, 1 << 24);
         let mut layout = Layout {
             fonts: Fonts::new(options.scale, options.font)?,
             scale: options.scale,
@@ -277,6 +284,6 @@ fn variation(style: Style) -> Variation {
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, as it should
-fn to_pixels(length: f32) -> u32 {
+pub(crate) fn to_pixels(length: f32) -> u32 {
     length.round() as u32
 }

@@ -136,6 +136,37 @@ fn what_is_painted_again_leaves_nothing_of_what_was_there() {
     assert!(canvas.png() == once);
 }
 
+/// Also where letters have towers of accents, which reach into their neighbours.
+#[test]
+fn text_that_is_painted_again_is_as_it_was() {
+    let towers = format!("a{} word{}", "\u{301}".repeat(60), "\u{323}".repeat(60));
+    let document =
+        format!("<p>{towers}<img src=x.png>{towers}<ul><li>{towers}</ul><blockquote>{towers}</blockquote>");
+    let base = Url::parse("http://example.org/").unwrap();
+    let page =
+        Page::parse(document.as_bytes(), None, &base, PageLimits { elements: 100, text: 10_000 }).unwrap();
+    let once = draw(&page);
+    let mut twice = draw(&page);
+    for place in (0..page.elements.len()).rev() {
+        twice.paint_text(place);
+    }
+    assert!(twice.png() == once.png());
+    assert!(draw_in(&page, (0..page.elements.len()).rev().collect()).png() == once.png());
+}
+
+#[test]
+fn no_options_make_a_picture_that_memory_has_no_room_for() {
+    let page = text_page("words");
+    for (width, scale, max_pixels) in
+        [(0, 1.0, 0), (u32::MAX, f32::NAN, u64::MAX), (10, f32::INFINITY, 100), (10_000, -1.0, u64::MAX)]
+    {
+        let layout = Layout::new(&page, &LayoutOptions { width, scale, font: None, max_pixels })
+            .expect("the fonts of the program");
+        let (width, height) = layout.size();
+        assert!((1..=500_000_000).contains(&(u64::from(width) * u64::from(height))), "{width}×{height}");
+    }
+}
+
 /// What a comparison of pictures is worth: it notices what a reader would notice, and nothing else.
 #[test]
 fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
@@ -169,6 +200,19 @@ fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
     let mut shifted = RgbaImage::from_pixel(whole.width(), whole.height(), image::Rgba([255; 4]));
     image::imageops::overlay(&mut shifted, &whole, 8, 0);
     assert!(distance(&whole, &shifted) > SAME * 2.0, "a shift counts as {}", distance(&whole, &shifted));
+
+    image::imageops::overlay(
+        &mut shifted,
+        &RgbaImage::from_pixel(whole.width(), whole.height(), image::Rgba([255; 4])),
+        0,
+        0,
+    );
+    image::imageops::overlay(&mut shifted, &whole, 0, 8);
+    assert!(
+        distance(&whole, &shifted) > SAME * 2.0,
+        "a shift downwards counts as {}",
+        distance(&whole, &shifted)
+    );
 
     let other_size = RgbaImage::new(whole.width(), whole.height() - 1);
     assert!(distance(&whole, &other_size).is_infinite());
