@@ -8,3 +8,7 @@ mod door {
 }
 
 pub mod pills;
+
+pub mod stage;
+
+pub mod desktop;

@@ -1,0 +1,80 @@
+//! Desktop search: the files below some directories, in an index on disk that says in milliseconds which of them have some words.
+//!
+//! ```text
+//!              paths of files that changed                 words
+//!   walk ──────────────▶ queue with a bound ──▶ read ──▶ writer ──▶ index on disk ──▶ search
+//!   one thread              and pills        n threads
+//! ```
+//!
+//! The program `index` has the threads. Here is what each of them does:
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | [`walk`] | which files there are, directory by directory |
+//! | [`content`] | a file to text: encodings, HTML, what is no text |
+//! | `words` | text to words |
+//! | [`store`] | the index on disk, and its versions |
+//! | [`known`] | what it had before a run, and what of it the run has not seen |
+//! | [`writer`] | documents in, commits out |
+//! | [`query`], [`mod@search`] | words to files |
+//! | [`place`] | the line of a file that shows why it was found |
+//! | [`crawl`] | the walk, compared with what the index had |
+//! | [`tally`], [`progress`] | what has become of the files |
+//! | [`indexing`], [`args`] | a run of `index`: what its threads share, and what it says |
+//! | [`tree`] | files to try it with |
+//!
+//! # What holds
+//!
+//! 1. A file is in the index once, in one version. That version goes with the commit that brings the next one.
+//! 2. What is committed survives whatever happens to the process. What is not committed is found again by the next run, because the
+//!    index does not have it.
+//! 3. A file is removed only by a run that saw all directories it was to see and did not see the file.
+//! 4. Memory does not grow with the tree, except for a byte for each file that the index had before.
+
+pub mod content;
+pub use content::{Content, Skipped, Stamp, read};
+
+mod html;
+mod words;
+
+pub mod walk;
+pub use walk::{Rules, roots};
+
+pub mod store;
+pub use store::Store;
+
+pub mod known;
+pub use known::Known;
+
+pub mod writer;
+pub use writer::{Batch, File, Writer};
+
+pub mod crawl;
+pub use crawl::Crawl;
+
+pub mod tally;
+pub use tally::Tally;
+
+pub mod progress;
+
+pub mod args;
+pub use args::{IndexArgs, SearchArgs};
+
+pub mod indexing;
+pub use indexing::{Indexing, read_guarded};
+
+pub mod query;
+pub use query::Query;
+
+pub mod place;
+pub use place::Place;
+
+pub mod search;
+pub use search::{Hit, Hits, Now, search};
+
+pub mod tree;
+
+/// Text of a file, or its name, for a terminal: a control character could do more there than be shown.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}

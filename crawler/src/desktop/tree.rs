@@ -1,0 +1,144 @@
+//! A tree of files to try the search with: the same one for the same number, with everything in it that a real one has.
+
+use fastrand::Rng;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// What the files are about.
+const VOCABULARY: [&str; 40] = [
+    "thread",
+    "pool",
+    "queue",
+    "worker",
+    "task",
+    "future",
+    "handle",
+    "cancel",
+    "token",
+    "latch",
+    "semaphore",
+    "barrier",
+    "steal",
+    "join",
+    "fork",
+    "stripe",
+    "bound",
+    "reject",
+    "policy",
+    "shutdown",
+    "deadline",
+    "timer",
+    "wake",
+    "park",
+    "lock",
+    "race",
+    "pill",
+    "poison",
+    "producer",
+    "consumer",
+    "index",
+    "crawl",
+    "walk",
+    "page",
+    "host",
+    "retry",
+    "limit",
+    "queue",
+    "café",
+    "naïve",
+];
+
+/// All files are of this time, so that a run can tell that they have settled.
+const WRITTEN: Duration = Duration::from_hours(490_896);
+
+/// Files that stand in one directory.
+const IN_A_DIRECTORY: usize = 50;
+
+/// Writes about `files` files into a directory that is new or empty.
+///
+/// There are text, Markdown, source and HTML in several encodings; beside them a binary file, a huge one, a file of one
+/// line, a hidden one, one that is left out by name, and on Unix a link that leads back.
+///
+/// # Errors
+/// If the directory is not empty, or the system refuses to write.
+pub fn write(directory: &Path, files: usize, seed: u64) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    if fs::read_dir(directory)?.next().is_some() {
+        return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, "the directory is not empty"));
+    }
+    let mut rng = Rng::with_seed(seed);
+    for number in 0..files {
+        let place = directory.join(format!("part-{:03}", number / IN_A_DIRECTORY));
+        fs::create_dir_all(&place)?;
+        let (name, bytes) = file(number, &mut rng);
+        put(&place.join(name), &bytes)?;
+    }
+    special_ones(directory)
+}
+
+/// Whether a directory was written by this program.
+pub fn is_one(directory: &Path) -> bool {
+    directory.join("one-line.txt").exists() && directory.join("part-000").exists()
+}
+
+/// One of the many.
+fn file(number: usize, rng: &mut Rng) -> (String, Vec<u8>) {
+    let unique = format!("number{number}");
+    let lines = rng.usize(3..60);
+    let text: String = (0..lines).map(|_| sentence(rng)).collect();
+    match number % 6 {
+        0 => (format!("note-{number}.txt"), format!("{text}{unique}\n").into_bytes()),
+        1 => (format!("page-{number}.md"), format!("# {unique}\n\n{text}").into_bytes()),
+        2 => (
+            format!("code_{number}.rs"),
+            format!("fn {unique}() {{\n    // {}}}\n", sentence(rng)).into_bytes(),
+        ),
+        3 => {
+            let body = text.replace('\n', "</p>\n<p>");
+            let page = format!(
+                "<!doctype html>\n<meta charset=utf-8>\n<script>\nvar hidden = 1;\n</script>\n<p>{unique}\n<p>{body}"
+            );
+            (format!("page-{number}.html"), page.into_bytes())
+        }
+        4 => {
+            let latin = encoding_rs::WINDOWS_1252.encode(&text).0.into_owned();
+            (format!("latin-{number}.txt"), [latin, format!("\n{unique}\n").into_bytes()].concat())
+        }
+        _ => {
+            let wide = format!("\u{feff}{text}{unique}\n");
+            (format!("wide-{number}.txt"), wide.encode_utf16().flat_map(u16::to_le_bytes).collect())
+        }
+    }
+}
+
+fn sentence(rng: &mut Rng) -> String {
+    let words: Vec<_> = (0..rng.usize(4..14)).map(|_| VOCABULARY[rng.usize(..VOCABULARY.len())]).collect();
+    format!("{}.\n", words.join(" "))
+}
+
+fn special_ones(directory: &Path) -> io::Result<()> {
+    put(&directory.join("picture.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")?;
+    put(&directory.join("one-line.txt"), "endless line ".repeat(100_000).as_bytes())?;
+    put(&directory.join(".hidden.txt"), b"nobody expects this in a search\n")?;
+    put(&directory.join(".ignore"), b"left-out.txt\n")?;
+    put(&directory.join("left-out.txt"), b"nobody expects this in a search\n")?;
+    put(
+        &directory.join("japanese.txt"),
+        &encoding_rs::SHIFT_JIS
+            .encode("吾輩は猫である。\n名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n")
+            .0,
+    )?;
+    let huge = File::create(directory.join("huge.txt"))?;
+    huge.set_len(1 << 40).or_else(|_| huge.set_len(1 << 28))?; // it has no content, so it takes no room on most file systems
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(directory, directory.join("loop"))?;
+    Ok(())
+}
+
+fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.set_modified(SystemTime::UNIX_EPOCH + WRITTEN)
+}

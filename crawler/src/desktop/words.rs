@@ -1,0 +1,210 @@
+//! Text to words: the same for what is indexed, what is searched, and what is shown of a file.
+//!
+//! A word is a run of letters and digits, in lower case and without accents: `Café_2` is `cafe` and `2`. Chinese and Japanese
+//! characters are words of their own, because nothing stands between words there; a search for several of them is a
+//! search for a phrase. Nothing else counts, so `std::io` is the phrase `std io`.
+
+use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
+
+/// Bytes of a word. Longer ones are data, such as pictures in base64, and are not indexed. A SHA-256 in hexadecimal digits is not longer.
+const LONGEST: usize = 64;
+
+/// The analysis under the name by which the index knows it.
+pub(super) const NAME: &str = "words";
+
+/// Makes words out of text.
+pub(super) fn analyzer() -> TextAnalyzer {
+    TextAnalyzer::builder(Words::default()).filter(AsciiFoldingFilter).build()
+}
+
+/// The words of a short text.
+pub(super) fn words_of(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    analyzer().token_stream(text).process(&mut |token| words.push(token.text.clone()));
+    words
+}
+
+#[derive(Clone, Default)]
+struct Words {
+    token: Token,
+}
+
+impl Tokenizer for Words {
+    type TokenStream<'a> = WordStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
+        self.token.reset();
+        WordStream { text, at: 0, token: &mut self.token }
+    }
+}
+
+struct WordStream<'a> {
+    text: &'a str,
+    /// Bytes of the text that have been read.
+    at: usize,
+    token: &'a mut Token,
+}
+
+impl TokenStream for WordStream<'_> {
+    fn advance(&mut self) -> bool {
+        while let Some(from) = self.begin() {
+            let (to, is_ascii) = self.end(from);
+            self.at = to;
+            self.token.position = self.token.position.wrapping_add(1);
+            if to - from <= LONGEST {
+                (self.token.offset_from, self.token.offset_to) = (from, to);
+                self.write(&self.text[from..to], is_ascii);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}
+
+impl<'a> WordStream<'a> {
+    /// Where the next word begins. Most bytes are ASCII, so those have a way of their own.
+    fn begin(&self) -> Option<usize> {
+        let (bytes, mut at) = (self.text.as_bytes(), self.at);
+        loop {
+            at += bytes[at..].iter().position(|byte| CLASS[usize::from(*byte)] != Class::Between)?;
+            if bytes[at].is_ascii() {
+                return Some(at);
+            }
+            let c = self.char_at(at);
+            if c.is_alphanumeric() {
+                return Some(at);
+            }
+            at += c.len_utf8();
+        }
+    }
+
+    /// Where the word ends that begins at `from`, and whether it is ASCII.
+    fn end(&self, from: usize) -> (usize, bool) {
+        let (bytes, mut at) = (self.text.as_bytes(), from);
+        loop {
+            let rest = &bytes[at..];
+            let length = rest.iter().position(|byte| CLASS[usize::from(*byte)] != Class::Word);
+            at += length.unwrap_or(rest.len());
+            if bytes.get(at).is_none_or(u8::is_ascii) {
+                return (at, self.text[from..at].is_ascii());
+            }
+            let c = self.char_at(at);
+            if is_word_by_itself(c) {
+                return if at == from { (self.without_marks(at + c.len_utf8()), false) } else { (at, false) };
+            }
+            if !c.is_alphanumeric() && !is_mark(c) {
+                return (at, false);
+            }
+            at += c.len_utf8();
+        }
+    }
+
+    /// Marks belong to the character before them.
+    fn without_marks(&self, at: usize) -> usize {
+        let marks = self.text[at..].chars().take_while(|c| is_mark(*c));
+        at + marks.map(char::len_utf8).sum::<usize>()
+    }
+
+    fn write(&mut self, word: &'a str, is_ascii: bool) {
+        self.token.text.clear();
+        if is_ascii {
+            self.token.text.push_str(word);
+            self.token.text.make_ascii_lowercase();
+        } else {
+            let kept = word.chars().flat_map(char::to_lowercase).filter(|c| !is_mark(*c));
+            self.token.text.extend(kept);
+        }
+    }
+
+    fn char_at(&self, at: usize) -> char {
+        self.text[at..].chars().next().expect("a character begins there")
+    }
+}
+
+/// What a byte of a text is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Word,
+    Between,
+    /// A part of a character that has to be looked at as a whole.
+    NotAscii,
+}
+
+static CLASS: [Class; 256] = {
+    let mut classes = [Class::NotAscii; 256];
+    let mut byte = 0_u8;
+    while byte.is_ascii() {
+        classes[byte as usize] = if byte.is_ascii_alphanumeric() { Class::Word } else { Class::Between };
+        byte += 1;
+    }
+    classes
+};
+
+/// Accents that follow their letter: `e` and U+0301 are the same to a reader as `é`.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}')
+}
+
+/// Characters of scripts that write no spaces: kana, and what Unicode calls ideographs.
+fn is_word_by_itself(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+        && c.is_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Text, and its words.
+    const TABLE: &[(&str, &[&str])] = &[
+        ("", &[]),
+        (" -- !? ", &[]),
+        ("Hello, World", &["hello", "world"]),
+        ("snake_case std::io v1.2", &["snake", "case", "std", "io", "v1", "2"]),
+        ("Café CAFE\u{301} naïve", &["cafe", "cafe", "naive"]),
+        ("Straße ΣΟΦΙΑ Привет", &["strasse", "σοφια", "привет"]),
+        ("日本語 text東京", &["日", "本", "語", "text", "東", "京"]),
+        ("か\u{3099}くせい", &["か", "く", "せ", "い"]),
+        ("a\u{a0}b\u{200b}c", &["a", "b", "c"]),
+    ];
+
+    #[test]
+    fn text_becomes_words() {
+        for (text, words) in TABLE {
+            assert_eq!(words_of(text), *words, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_word_says_where_it_stands() {
+        let mut analyzer = analyzer();
+        let text = "“Ünder” the 東 hat";
+        let mut stream = analyzer.token_stream(text);
+        let mut seen = Vec::new();
+        while stream.advance() {
+            let token = stream.token();
+            seen.push((token.position, &text[token.offset_from..token.offset_to]));
+        }
+        assert_eq!(seen, [(0, "Ünder"), (1, "the"), (2, "東"), (3, "hat")]);
+    }
+
+    #[test]
+    fn what_is_too_long_is_left_out_and_counted() {
+        let text = format!("before {} after", "x".repeat(LONGEST + 1));
+        let mut analyzer = analyzer();
+        let mut stream = analyzer.token_stream(&text);
+        let mut seen = Vec::new();
+        while stream.advance() {
+            seen.push((stream.token().position, stream.token().text.clone()));
+        }
+        assert_eq!(seen, [(0, "before".to_owned()), (2, "after".to_owned())]);
+    }
+}

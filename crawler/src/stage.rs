@@ -1,0 +1,64 @@
+//! What every program does around its idea: signals, errors as sentences, exit statuses.
+
+use anyhow::{Context, anyhow};
+use executor::{CancelReason, CancelToken};
+use std::num::NonZeroUsize;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::{self, ExitCode};
+use std::thread;
+
+/// How a shell counts a process that SIGINT has ended.
+pub const INTERRUPTED: u8 = 130;
+
+/// Threads that a pool may have.
+const MOST_THREADS: usize = 256;
+
+/// Runs a program. The first Ctrl-C or SIGTERM cancels the token it gets, and says on standard error what is still being done; the
+/// second one ends the process. An error becomes a sentence and the exit status `failed`.
+pub fn run(
+    name: &'static str,
+    failed: u8,
+    still: &'static str,
+    program: impl FnOnce(&CancelToken) -> anyhow::Result<ExitCode>,
+) -> ExitCode {
+    let stop = CancelToken::new();
+    let on_signal = {
+        let stop = stop.clone();
+        move || {
+            if !stop.cancel_because(CancelReason::new("a signal asked the program to stop")) {
+                process::exit(i32::from(INTERRUPTED));
+            }
+            // On a thread of its own: a terminal that has been stopped must not keep the second signal from being heard.
+            thread::spawn(move || eprintln!("{name}: {still}; the same signal again ends it at once"));
+        }
+    };
+    let ended =
+        ctrlc::set_handler(on_signal).context("signals cannot be handled").and_then(|()| program(&stop));
+    ended.unwrap_or_else(|error| {
+        eprintln!("{name}: {error:#}");
+        ExitCode::from(failed)
+    })
+}
+
+/// A number of threads on a command line.
+///
+/// # Errors
+/// A sentence, if it is none that makes sense.
+pub fn threads(written: &str) -> Result<NonZeroUsize, String> {
+    match written.parse() {
+        Ok(count @ 1..=MOST_THREADS) => Ok(NonZeroUsize::new(count).expect("at least one")),
+        _ => Err(format!("a number from 1 to {MOST_THREADS} is wanted")),
+    }
+}
+
+/// Calls something that panics if a file on the disk is not what it was written as. The panic becomes an error that says `what`.
+///
+/// # Errors
+/// As `call`, or `what`.
+pub fn guarded<T>(what: &str, call: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let ended = panic::catch_unwind(AssertUnwindSafe(call));
+    panic::set_hook(hook);
+    ended.unwrap_or_else(|_| Err(anyhow!("{what}")))
+}
