@@ -1,0 +1,155 @@
+//! Files into an index on disk: the course's `index`, and `tantivy` used directly, which is below both.
+//!
+//! Run it with `cargo run --release --bin indexing` in `bench/`. README.md says what is measured.
+
+use anyhow::{Context, ensure};
+use bench::figures::{Spread, median_ratio, spread};
+use bench::programs::{Workspace, binary};
+use clap::Parser;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use tantivy::schema::{STORED, STRING, Schema, TEXT};
+use tantivy::{Index, IndexWriter, TantivyDocument};
+
+/// Threads of the library, on both sides.
+const THREADS: usize = 2;
+
+/// Bytes that each of them collects.
+const MEMORY: usize = 64 << 20;
+
+/// Ours may take so much of the peer's time.
+const GOAL: f64 = 1.0;
+
+/// Compares `index` with a loop that reads files and gives them to `tantivy`, each in a process of its own
+#[derive(Parser)]
+#[command(name = "indexing")]
+struct Args {
+    /// What is indexed [default: the sources of crates that Cargo has unpacked]
+    #[arg(long, value_name = "DIRECTORY")]
+    dir: Option<PathBuf>,
+
+    /// How often each side is measured
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+
+    /// Print an array of {`row`, `peer`, `time_ratio`, `cpu_ratio`} and nothing else
+    #[arg(long)]
+    json: bool,
+
+    /// Be the peer: index the directory into this one
+    #[arg(long, hide = true)]
+    peer: Option<PathBuf>,
+}
+
+/// Seconds that passed, and of the processor.
+type Took = (f64, f64);
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let cargo =
+        || env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let dir =
+        args.dir.or_else(|| Some(cargo()?.join("registry/src"))).context("name a directory by --dir")?;
+    if let Some(into) = args.peer {
+        return directly(&dir, &into);
+    }
+    let ours = binary(Workspace::Course, "crawler", "index")?;
+    let me = env::current_exe()?;
+    let scratch = tempfile::tempdir()?;
+    let into = scratch.path().join("index");
+    let (mut wall, mut cpu) = (Vec::new(), Vec::new());
+    for round in 0..=args.rounds {
+        let threads = THREADS.to_string();
+        let mut our_command = Command::new(&ours);
+        our_command.arg(&dir).args(["--no-ignore", "--hidden", "--threads", &threads, "--into"]).arg(&into);
+        let (our_wall, our_cpu) = timed(&mut our_command, &into)?;
+        let mut their_command = Command::new(&me);
+        their_command.arg("--dir").arg(&dir).arg("--peer").arg(&into);
+        let (their_wall, their_cpu) = timed(&mut their_command, &into)?;
+        if round > 0 {
+            // In the first round the files come into memory.
+            wall.push((our_wall, their_wall));
+            cpu.push((our_cpu, their_cpu));
+        }
+    }
+    let ratio = median_ratio(&wall).context("no time passed")?;
+    let cpu_ratio = median_ratio(&cpu).context("no processor time was seen")?;
+    if args.json {
+        println!(
+            r#"[{{"row":"index","peer":"tantivy","time_ratio":{ratio:.4},"cpu_ratio":{cpu_ratio:.4}}}]"#
+        );
+        return Ok(());
+    }
+    let (ours, theirs): (Vec<_>, Vec<_>) = wall.into_iter().unzip();
+    let verdict = if ratio <= GOAL { "met" } else { "missed" };
+    println!("{}", dir.display());
+    println!("{:<30}{:<30}{:>6}{:>6}", "ours, s", "tantivy, s", "ratio", "CPU");
+    println!(
+        "{:<30}{:<30}{ratio:>6.2}{cpu_ratio:>6.2}  time ≤ {GOAL:.2}: {verdict}",
+        range(&ours),
+        range(&theirs)
+    );
+    Ok(())
+}
+
+/// What one would write first: a loop that walks, reads and adds.
+fn directly(dir: &Path, into: &Path) -> anyhow::Result<()> {
+    let mut schema = Schema::builder();
+    let path = schema.add_text_field("path", STRING | STORED);
+    let text = schema.add_text_field("text", TEXT);
+    fs::create_dir_all(into)?;
+    let index = Index::create_in_dir(into, schema.build())?;
+    let mut writer: IndexWriter = index.writer_with_num_threads(THREADS, THREADS * MEMORY)?;
+    for entry in ignore::WalkBuilder::new(dir).standard_filters(false).build() {
+        let entry = entry?;
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) || entry.metadata()?.len() > 10 << 20 {
+            continue;
+        }
+        let Ok(content) = String::from_utf8(fs::read(entry.path())?) else { continue };
+        if content.as_bytes()[..content.len().min(8 << 10)].contains(&0) {
+            continue;
+        }
+        let mut document = TantivyDocument::new();
+        document.add_text(path, entry.path().to_string_lossy());
+        document.add_text(text, content);
+        writer.add_document(document)?;
+    }
+    writer.commit()?;
+    writer.wait_merging_threads()?;
+    Ok(())
+}
+
+/// Runs a process to its end, into a directory that is new.
+fn timed(command: &mut Command, into: &Path) -> anyhow::Result<Took> {
+    if into.exists() {
+        fs::remove_dir_all(into)?;
+    }
+    let (begun, before) = (Instant::now(), children()?);
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    let took = (begun.elapsed().as_secs_f64(), children()? - before);
+    // Three: some files could not be read.
+    ensure!(status.success() || status.code() == Some(3), "{command:?} ended with {status}");
+    Ok(took)
+}
+
+/// Seconds of the processor that child processes have taken which have ended.
+#[cfg(target_os = "linux")]
+fn children() -> anyhow::Result<f64> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn children() -> anyhow::Result<f64> {
+    Ok(f64::NAN)
+}
+
+fn range(seconds: &[f64]) -> String {
+    let Spread { median, least, most } = spread(seconds);
+    format!("{median:>6.2} ({least:.2} to {most:.2})")
+}
