@@ -21,7 +21,7 @@ use std::iter;
 use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tantivy::directory::error::LockError;
@@ -44,8 +44,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The only writer of an index, in all processes.
 pub struct Writer {
-    /// Whoever adds shares it, and a commit has it alone.
-    inner: RwLock<IndexWriter<FileDocument>>,
+    /// Under a lock, although the library lets threads share it. It numbers the operations of a call, and then puts those that
+    /// remove into a list. With two threads at it, the list gets out of order, and a document may be removed by what was to remove
+    /// the version before it.
+    inner: Mutex<IndexWriter<FileDocument>>,
     room: Semaphore,
     has_changed: AtomicBool,
     fields: Fields,
@@ -85,7 +87,7 @@ impl Writer {
             }
         };
         Ok(Writer {
-            inner: RwLock::new(inner),
+            inner: Mutex::new(inner),
             room: Semaphore::new(ROOM),
             has_changed: AtomicBool::new(false),
             fields: store.fields,
@@ -108,7 +110,7 @@ impl Writer {
 
     pub(super) fn remove_key(&self, key: &str) {
         self.has_changed.store(true, Relaxed);
-        self.shared().delete_term(self.term(key));
+        self.locked().delete_term(self.term(key));
     }
 
     /// Whether anything was put or removed since the last commit.
@@ -122,7 +124,7 @@ impl Writer {
     /// # Errors
     /// If it cannot be written. The index is what the last commit left.
     pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
-        let mut writer = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.locked();
         self.has_changed.store(false, Relaxed); // nobody puts anything meanwhile
         let committed = writer.prepare_commit().and_then(|mut prepared| {
             prepared.set_payload(&store::note(is_complete));
@@ -162,8 +164,8 @@ impl Writer {
         anyhow!("the index in {} cannot be written: {why}", self.directory.display())
     }
 
-    fn shared(&self) -> RwLockReadGuard<'_, IndexWriter<FileDocument>> {
-        self.inner.read().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, IndexWriter<FileDocument>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn term(&self, key: &str) -> Term {
@@ -202,7 +204,7 @@ impl Batch<'_> {
         let operations: Vec<_> =
             self.files.drain(..).flat_map(|file| self.writer.operations(file, &room)).collect();
         self.writer.has_changed.store(true, Relaxed);
-        self.writer.shared().run(operations)?;
+        self.writer.locked().run(operations)?;
         Ok(())
     }
     // ANCHOR_END: put
@@ -254,5 +256,64 @@ impl Document for FileDocument {
             (fields.size, FileValue::Size(self.stamp.size)),
         ]
         .into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use executor::CancelToken;
+
+    const STAMP: Stamp = Stamp { modified: 1, size: 1 };
+
+    fn file(number: usize) -> File {
+        File { path: format!("/{number}").into(), key: format!("/{number}"), is_known: false }
+    }
+
+    #[test]
+    fn room_comes_back_when_documents_have_been_indexed() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 2).unwrap();
+        let mut batch = writer.batch();
+        for number in 0..10 {
+            batch.put(file(number), "word ".repeat(100_000), STAMP).unwrap();
+        }
+        batch.send().unwrap();
+        writer.commit(true).unwrap();
+        assert_eq!(writer.room.available_permits(), ROOM);
+    }
+
+    #[test]
+    fn who_has_too_much_waits_for_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 1).unwrap();
+        let others = writer.room.acquire_many(ROOM).unwrap();
+        thread::scope(|scope| {
+            let sender = scope.spawn(|| {
+                let mut batch = writer.batch();
+                // Larger than all room that there is: it has to be all of it then, and not more.
+                batch.put(file(1), " ".repeat(ROOM * 1024 + 1), STAMP)
+            });
+            while writer.room.waiting() == 0 {
+                assert!(!sender.is_finished(), "it has not waited");
+                thread::yield_now();
+            }
+            drop(others);
+            sender.join().unwrap().unwrap();
+        });
+        writer.commit(true).unwrap();
+        assert_eq!(writer.room.available_permits(), ROOM);
+    }
+
+    #[test]
+    fn who_waits_for_room_can_be_called_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 1).unwrap();
+        let others = writer.room.acquire_many(ROOM).unwrap();
+        let token = CancelToken::new();
+        token.cancel();
+        let mut batch = writer.batch();
+        token.attach(|| batch.put(file(1), "word".repeat(BATCH), STAMP)).unwrap_err();
+        drop(others);
     }
 }

@@ -133,6 +133,23 @@ fn a_second_run_does_what_has_changed() {
     assert_eq!(folder.contents().len(), 0);
 }
 
+/// Threads that replace files at the same time must not remove what the others have put.
+#[cfg(unix)]
+#[test]
+fn many_threads_renew_an_index() {
+    let folder = Folder::with_a_tree(2000);
+    folder.index(&[]);
+    for day in ["2020-01-01", "2020-01-02"] {
+        folder.touch(day);
+        assert_eq!(folder.index(&["--threads", "4"])["indexed"], 2002);
+        assert_eq!(folder.contents().len(), 2002, "{day}");
+    }
+    let renewed = folder.contents();
+    fs::remove_dir_all(folder.path("index")).unwrap();
+    folder.index(&[]);
+    assert!(folder.contents() == renewed, "it is not what a new index has");
+}
+
 /// File systems keep times in steps. A file that was written within one may be written again, with the same time and size.
 #[test]
 fn a_file_that_was_just_written_is_read_again() {

@@ -5,7 +5,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, SystemTime};
 use tantivy::postings::Postings;
 use tantivy::schema::{IndexRecordOption, Value as _};
@@ -17,6 +19,9 @@ pub(crate) const KINDS: [&str; 6] = [".txt", ".md", ".rs", ".html", ".txt", ".tx
 
 /// Old enough that a file of this time has settled.
 const LONG_AGO: Duration = Duration::from_secs(1_700_000_000);
+
+/// Longer than anything takes.
+const WATCHDOG: Duration = Duration::from_mins(2);
 
 /// `tree/` is indexed into `index/`.
 pub(crate) struct Folder(TempDir);
@@ -62,6 +67,13 @@ impl Folder {
         file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO + Duration::from_secs(size)).unwrap();
     }
 
+    /// Makes all files of the tree those of another day.
+    pub(crate) fn touch(&self, day: &str) {
+        let mut find = Command::new("find");
+        find.arg(self.path("tree")).args(["-type", "f", "-exec", "touch", "-d", day, "{}", "+"]);
+        assert!(find.status().unwrap().success());
+    }
+
     pub(crate) fn program(&self, name: &str) -> Command {
         let path = if name == "index" { env!("CARGO_BIN_EXE_index") } else { env!("CARGO_BIN_EXE_search") };
         let mut command = Command::new(path);
@@ -80,7 +92,7 @@ impl Folder {
             "index" => command.args(words).args(["--into", "index"]).args(flags),
             _ => command.args(flags).arg("index").args(words),
         };
-        command.output().unwrap()
+        ended(command.spawn().unwrap())
     }
 
     /// Indexes the tree. The report.
@@ -113,6 +125,17 @@ impl Folder {
         names.sort();
         names
     }
+}
+
+/// What a process says, which has to come to its end by itself.
+fn ended(child: Child) -> Output {
+    let id = child.id().to_string();
+    let (sender, output) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    output.recv_timeout(WATCHDOG).map(Result::unwrap).unwrap_or_else(|_| {
+        let _ = Command::new("kill").args(["-9", &id]).status();
+        panic!("it does not come to its end");
+    })
 }
 
 /// All that an index says of a file: its version, and the places of each word.
