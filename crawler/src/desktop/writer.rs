@@ -198,6 +198,9 @@ impl Batch<'_> {
     /// # Errors
     /// As [`put`](Self::put).
     pub fn send(&mut self) -> anyhow::Result<()> {
+        if self.files.is_empty() {
+            return Ok(());
+        }
         let bytes = mem::take(&mut self.bytes);
         let permits = (bytes / 1024 + 1).min(ROOM);
         let room = Arc::new(self.writer.room.acquire_many(permits)?.into_owned());
@@ -283,26 +286,37 @@ mod tests {
         assert_eq!(writer.room.available_permits(), ROOM);
     }
 
-    #[test]
-    fn who_has_too_much_waits_for_room() {
+    /// Puts a text of so many bytes while somebody else has all room but `left`. Whether it waited until that was given back.
+    fn waits(bytes: usize, left: usize) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 1).unwrap();
-        let others = writer.room.acquire_many(ROOM).unwrap();
-        thread::scope(|scope| {
+        let others = writer.room.acquire_many(ROOM - left).unwrap();
+        let waited = thread::scope(|scope| {
             let sender = scope.spawn(|| {
                 let mut batch = writer.batch();
-                // Larger than all room that there is: it has to be all of it then, and not more.
-                batch.put(file(1), " ".repeat(ROOM * 1024 + 1), STAMP)
+                batch.put(file(1), " ".repeat(bytes), STAMP)?;
+                batch.send()
             });
-            while writer.room.waiting() == 0 {
-                assert!(!sender.is_finished(), "it has not waited");
+            while writer.room.waiting() == 0 && !sender.is_finished() {
                 thread::yield_now();
             }
+            let waited = !sender.is_finished();
             drop(others);
             sender.join().unwrap().unwrap();
+            waited
         });
         writer.commit(true).unwrap();
         assert_eq!(writer.room.available_permits(), ROOM);
+        waited
+    }
+
+    #[test]
+    fn who_has_too_much_waits_for_room() {
+        assert!(waits(1, 0));
+        assert!(waits(1000 * 1024, 1000));
+        assert!(!waits(999 * 1024, 1000));
+        // Larger than all room that there is: it takes all of it then, and not more.
+        assert!(waits(ROOM * 1024 + 1, 1));
     }
 
     #[test]

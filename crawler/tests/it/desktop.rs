@@ -102,7 +102,9 @@ fn a_second_run_does_what_has_changed() {
     let folder = Folder::with_a_tree(30);
     folder.index(&[]);
     let before = folder.contents();
+    let meta = fs::read(folder.path("index/meta.json")).unwrap();
     let again = folder.index(&[]);
+    assert!(fs::read(folder.path("index/meta.json")).unwrap() == meta, "there was nothing to commit");
     assert_eq!(
         (&again["indexed"], &again["unchanged"], &again["removed"]),
         (&0.into(), &32.into(), &0.into())

@@ -132,10 +132,11 @@ fn ended(child: Child) -> Output {
     let id = child.id().to_string();
     let (sender, output) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()));
-    output.recv_timeout(WATCHDOG).map(Result::unwrap).unwrap_or_else(|_| {
+    let Ok(output) = output.recv_timeout(WATCHDOG) else {
         let _ = Command::new("kill").args(["-9", &id]).status();
         panic!("it does not come to its end");
-    })
+    };
+    output.unwrap()
 }
 
 /// All that an index says of a file: its version, and the places of each word.
