@@ -7,4 +7,5 @@ mod door {
     pub(crate) use std::sync;
 }
 
+pub mod mail;
 pub mod pills;
