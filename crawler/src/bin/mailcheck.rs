@@ -18,7 +18,7 @@ use anyhow::Context;
 use clap::Parser;
 use crawler::mail::report::{self, Checked, Report};
 use crawler::mail::{Account, Answer, Progress, Threads, ask, demo::Demo, listing, program};
-use executor::{CancelKind, CancelToken, Cancelled, JoinError, ThreadPoolExecutor, masked, prelude::*};
+use executor::{CancelToken, Cancelled, JoinError, ThreadPoolExecutor, masked, prelude::*};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -109,45 +109,34 @@ pub(crate) fn check_mail(
     let submit = |account: &Arc<Account>| {
         let (ask, account, progress) = (Arc::clone(&ask), Arc::clone(account), Progress::default());
         let shown = progress.clone();
-        let task = move |token: &CancelToken| Ok((ask(&account, &progress, token)?, begin.elapsed()));
-        (pool.submit_cancellable(task), shown)
+        let task = move |token: &CancelToken| {
+            token.check()?; // a thread may take it while the deadline passes
+            Ok((ask(&account, &progress, token)?, begin.elapsed()))
+        };
+        let handle = pool.submit_cancellable(task).unwrap_or_else(|refused| {
+            drop(refused.task); // so its handle says that it was called off
+            refused.handle
+        });
+        (handle, shown)
     };
     let asked: Vec<_> = accounts.iter().map(submit).collect();
-    pool.shutdown();
 
-    // From here on nothing cuts it short: the token ends the tasks, not the waiting for them.
-    let answers = masked(|| {
-        let joined = asked.into_iter().map(|(submitted, progress)| match submitted {
-            Ok(handle) => (handle.join(), progress),
-            Err(refused) => {
-                drop(refused.task); // which calls it off
-                (refused.handle.join(), progress)
-            }
-        });
-        let joined: Vec<_> = joined.collect();
+    // The token ends the tasks. Nothing ends the waiting for them, whoever calls this.
+    pool.shutdown();
+    let joined: Vec<_> = masked(|| {
         while !pool.await_termination(Duration::from_hours(1)) {}
-        joined
+        threads.join();
+        asked.into_iter().map(|(handle, progress)| (handle.join(), progress)).collect()
     });
-    threads.join();
 
     let answer = |(account, (joined, progress)): (&Arc<Account>, (Result<_, JoinError<_>>, Progress))| {
-        let (answer, took) = joined.unwrap_or_else(|error| {
-            let why = match error {
-                JoinError::Panicked(panic) => format!("the check has panicked: {}", panic.message()),
-                _ => format!("{} ({})", called_off(&call, within), progress.step()),
-            };
-            (Answer::Failed(account.clean(&why)), begin.elapsed())
-        });
-        Checked::new(account, answer, took)
+        let why = match joined {
+            Ok((answer, took)) => return Checked::new(account, answer, took),
+            Err(JoinError::Panicked(panic)) => format!("the check has panicked: {}", panic.message()),
+            Err(_) => report::called_off(&call, within, &progress),
+        };
+        Checked::new(account, Answer::Failed(account.clean(&why)), begin.elapsed())
     };
-    Ok(accounts.iter().zip(answers).map(answer).collect())
-}
-
-fn called_off(call: &CancelToken, within: Duration) -> String {
-    match call.reason().map(|reason| reason.kind()) {
-        Some(CancelKind::Deadline) => format!("no answer within {}", report::words(within)),
-        Some(_) => "called off".to_owned(),
-        None => "no thread could be started".to_owned(),
-    }
+    Ok(accounts.iter().zip(joined).map(answer).collect())
 }
 // ANCHOR_END: check_mail

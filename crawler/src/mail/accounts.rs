@@ -189,10 +189,10 @@ impl Entry<'_> {
             protocol,
             security,
             user: self.text("user")?.ok_or_else(|| self.missing("user"))?,
-            password: self.password(warnings)?,
             folder: folder.unwrap_or_else(|| "INBOX".to_owned()),
             allow_plain_password: self.choice_of_bool("allow_plain_password")?,
             ca: self.text("ca")?.map(|path| self.source.folder.join(path)),
+            password: self.password(warnings)?,
         })
     }
 

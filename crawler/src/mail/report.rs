@@ -1,6 +1,7 @@
 //! What the mail check prints, and with which status it ends.
 
-use super::{Account, Answer};
+use super::{Account, Answer, Progress};
+use executor::{CancelKind, CancelToken};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -125,8 +126,19 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Why an account has no answer whose check was called off: the deadline of `call` has passed after `within`, or the token was cancelled
+/// otherwise, or there was no thread. With the step at which the check was.
+pub fn called_off(call: &CancelToken, within: Duration, progress: &Progress) -> String {
+    let why = match call.reason().map(|reason| reason.kind()) {
+        Some(CancelKind::Deadline) => format!("no answer within {}", words(within)),
+        Some(_) => "called off".to_owned(),
+        None => "no thread could be started".to_owned(),
+    };
+    format!("{why} ({})", progress.step())
+}
+
 /// A time as people write it: `200 ms`, `10 s`.
-pub fn words(time: Duration) -> String {
+fn words(time: Duration) -> String {
     match milliseconds(time) {
         ms if ms % 1000 == 0 => format!("{} s", ms / 1000),
         ms => format!("{ms} ms"),

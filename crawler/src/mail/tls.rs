@@ -24,9 +24,13 @@ impl Client {
     pub(super) fn new(account: &Account) -> Result<Client, Failure> {
         let mut roots = system_roots().clone();
         if let Some(path) = &account.ca {
-            let broken = |_| Failure::because("the file that `ca` names cannot be read as PEM certificates");
-            for certificate in CertificateDer::pem_file_iter(path).map_err(broken)? {
-                roots.add(certificate.map_err(broken)?).map_err(tls_failure)?;
+            let broken =
+                || Failure::because("the file that `ca` names has no PEM certificates, or cannot be read");
+            let certificates =
+                CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+            let (added, ignored) = roots.add_parsable_certificates(certificates.map_err(|_| broken())?);
+            if added == 0 || ignored > 0 {
+                return Err(broken());
             }
         }
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -124,3 +124,62 @@ impl Wire {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn wire(bytes: impl Into<Vec<u8>>) -> Wire {
+        Wire::over(Cursor::new(bytes.into()))
+    }
+
+    fn why<T>(read: Result<T, Failure>) -> String {
+        match read {
+            Err(Failure::Because(why)) => why,
+            Err(Failure::Cancelled(_)) => "it was cancelled".to_owned(),
+            Ok(_) => "it was read".to_owned(),
+        }
+    }
+
+    #[test]
+    fn lines_end_with_or_without_a_carriage_return() {
+        let mut wire = wire("one\r\n\ntwo\r\r\nü\nrest");
+        for line in ["one", "", "two\r", "ü"] {
+            assert_eq!(wire.line().unwrap(), line);
+        }
+        assert_eq!(why(wire.line()), "the server closed the connection");
+    }
+
+    #[test]
+    fn the_longest_line_may_come_and_none_beyond() {
+        for (length, said) in
+            [(LONGEST_LINE, "it was read"), (LONGEST_LINE + 1, "the server sent a line that is too long")]
+        {
+            assert_eq!(why(wire("x".repeat(length) + "\n").line()), said);
+        }
+        assert_eq!(why(wire("x".repeat(3 * LONGEST_LINE)).line()), "the server sent a line that is too long");
+        assert_eq!(why(wire("x").exactly(LONGEST_LINE + 1)), "the server sent a text that is too long");
+        assert_eq!(why(wire("x").exactly(2)), "the server closed the connection");
+    }
+
+    #[test]
+    fn a_session_has_so_many_lines_and_bytes() {
+        let mut lines = wire("\n".repeat(MOST_LINES + 1));
+        assert!((0..MOST_LINES).all(|_| lines.line().is_ok()));
+        assert_eq!(why(lines.line()), "the server sent too many lines");
+        let mut bytes = wire(("x".repeat(4000) + "\n").repeat(300));
+        let (read, end) =
+            (0..300).map(|read| (read * 4001, bytes.line())).find(|(_, line)| line.is_err()).unwrap();
+        assert!((MOST_BYTES - 3 * CHUNK..=MOST_BYTES).contains(&read), "{read}");
+        assert_eq!(why(end), "the server sent too much");
+    }
+
+    #[test]
+    fn what_was_read_and_not_taken_ends_the_session_when_tls_begins() {
+        let mut wire = wire("a2 OK begin\r\n* OK injected\r\n");
+        wire.line().unwrap();
+        assert!(why(wire.encrypt(Ok)).starts_with("bytes came in before TLS"));
+        assert!(!wire.is_encrypted());
+    }
+}

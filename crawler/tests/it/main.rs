@@ -1,3 +1,9 @@
 //! What the crawler's programs promise, on real threads.
 
 mod pills; // a queue that comes to its end
+mod mail; // many accounts, one deadline
+mod mail_hosts; // the hosts file of the mail check
+mod mail_program; // the mail check as a shell sees it
+mod mail_servers; // what mail servers do, and what becomes of it
+#[cfg(feature = "tls")]
+mod mail_tls; // mail over TLS
