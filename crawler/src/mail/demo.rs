@@ -237,7 +237,9 @@ impl Client<'_> {
     fn serve(&mut self) -> Result<(), Failure> {
         let script = &self.server.script;
         if script.fault == Fault::Silent {
-            self.wire.line()?;
+            loop {
+                self.wire.line()?; // a TLS client's first bytes may look like a line
+            }
         }
         if script.security == Security::Tls {
             self.encrypt()?;
