@@ -72,6 +72,8 @@ pub enum Fault {
     NoFolder,
     /// It answers the count with nonsense.
     NoCount,
+    /// It does not answer the client's farewell, and does not close the connection either.
+    NoFarewell,
 }
 
 /// Mail servers that end when this is dropped.
@@ -237,9 +239,7 @@ impl Client<'_> {
     fn serve(&mut self) -> Result<(), Failure> {
         let script = &self.server.script;
         if script.fault == Fault::Silent {
-            loop {
-                self.wire.line()?; // a TLS client's first bytes may look like a line
-            }
+            return self.say_nothing();
         }
         if script.security == Security::Tls {
             self.encrypt()?;
@@ -259,6 +259,13 @@ impl Client<'_> {
         match self.server.identity.clone() {
             Some(identity) => self.wire.encrypt(|link| identity.serve(link)),
             None => Err(Failure::because("it has no certificate")),
+        }
+    }
+
+    /// Until the client goes away.
+    fn say_nothing(&mut self) -> Result<(), Failure> {
+        loop {
+            self.wire.line()?; // a TLS client's first bytes may look like a line
         }
     }
 

@@ -169,6 +169,18 @@ impl Drop for Alive {
 /// Also if their tasks have something left to do after the cancel.
 #[test]
 fn no_thread_is_left_when_the_call_returns() {
+    leaves_no_thread();
+}
+
+/// A caller whose own task is cancelled would not wait otherwise.
+#[test]
+fn no_thread_is_left_when_the_caller_is_cancelled() {
+    let cancelled = CancelToken::new();
+    cancelled.cancel();
+    cancelled.attach(leaves_no_thread);
+}
+
+fn leaves_no_thread() {
     for within in [Duration::from_millis(50), WATCHDOG] {
         let (threads, alive) = (Arc::new(Threads::default()), Arc::new(AtomicUsize::new(0)));
         let counted = Arc::clone(&alive);

@@ -53,6 +53,14 @@ fn messages_are_counted() {
 }
 
 #[test]
+fn a_server_that_does_not_say_good_bye_costs_no_count() {
+    for protocol in PROTOCOLS {
+        let demo = server(script(protocol, Security::Plain, Fault::NoFarewell));
+        assert_eq!(ask_of(&demo.accounts()[0]), Answer::New(3), "{protocol:?}");
+    }
+}
+
+#[test]
 fn any_password_of_one_line_can_be_sent() {
     for password in ["{5}", "\"", "\\", "a b  c ", " ", "schlüssel", "%s\t", "a4 OK", "*", "+", "{3+}"] {
         for protocol in PROTOCOLS {

@@ -39,6 +39,7 @@ impl Client<'_> {
                     self.wire
                         .send(format!("* STATUS {{5}}\r\nINBOX (UNSEEN {mail})\r\n{tag} OK done\r\n"))?;
                 }
+                ("LOGOUT", Fault::NoFarewell) => return self.say_nothing(),
                 ("LOGOUT", _) => return self.wire.send(format!("* BYE\r\n{tag} OK done\r\n")),
                 _ => self.wire.send(format!("{tag} BAD there is no such command\r\n"))?,
             }

@@ -35,6 +35,7 @@ impl Client<'_> {
                     let mail = self.server.script.mail;
                     self.wire.send(format!("+OK {mail} {}\r\n", mail * 1000))?;
                 }
+                ("QUIT", Fault::NoFarewell) => return self.say_nothing(),
                 ("QUIT", _) => return self.wire.send("+OK\r\n"),
                 _ => self.wire.send("-ERR there is no such command\r\n")?,
             }
