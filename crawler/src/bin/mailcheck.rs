@@ -18,7 +18,8 @@ use anyhow::Context;
 use clap::Parser;
 use crawler::mail::report::{self, Checked, Report};
 use crawler::mail::{Account, Answer, Progress, Threads, ask, demo::Demo, listing, program};
-use executor::{CancelToken, Cancelled, JoinError, ThreadPoolExecutor, masked, prelude::*};
+use executor::{CancelToken, Cancelled, JoinError, TaskHandle, ThreadPoolExecutor};
+use executor::{RejectedSubmission, masked, prelude::*};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ struct Args {
     within: Duration,
 
     /// Accounts that are asked at once: all of them, but not more than 100, if this is not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "listing")]
     threads: Option<NonZeroUsize>,
 
     /// Check as the well-known listing does
@@ -110,26 +111,21 @@ pub(crate) fn check_mail(
         let (ask, account, progress) = (Arc::clone(&ask), Arc::clone(account), Progress::default());
         let shown = progress.clone();
         let task = move |token: &CancelToken| {
-            token.check()?; // a thread may take it while the deadline passes
+            token.check()?; // a thread may take the task while the deadline passes
             Ok((ask(&account, &progress, token)?, begin.elapsed()))
         };
-        let handle = pool.submit_cancellable(task).unwrap_or_else(|refused| {
-            drop(refused.task); // so its handle says that it was called off
-            refused.handle
-        });
-        (handle, shown)
+        (submitted(pool.submit_cancellable(task)), shown)
     };
     let asked: Vec<_> = accounts.iter().map(submit).collect();
-
-    // The token ends the tasks. Nothing ends the waiting for them, whoever calls this.
     pool.shutdown();
+
+    // The token ends the tasks. A caller that is cancelled itself still waits here for their threads.
     let joined: Vec<_> = masked(|| {
         while !pool.await_termination(Duration::from_hours(1)) {}
         threads.join();
         asked.into_iter().map(|(handle, progress)| (handle.join(), progress)).collect()
     });
-
-    let answer = |(account, (joined, progress)): (&Arc<Account>, (Result<_, JoinError<_>>, Progress))| {
+    let answer = |(account, (joined, progress)): (&Arc<Account>, (Joined, Progress))| {
         let why = match joined {
             Ok((answer, took)) => return Checked::new(account, answer, took),
             Err(JoinError::Panicked(panic)) => format!("the check has panicked: {}", panic.message()),
@@ -138,5 +134,16 @@ pub(crate) fn check_mail(
         Checked::new(account, Answer::Failed(account.clean(&why)), begin.elapsed())
     };
     Ok(accounts.iter().zip(joined).map(answer).collect())
+}
+
+/// An answer and its time, or what became of the task.
+type Joined = Result<(Answer, Duration), JoinError<(Answer, Duration)>>;
+
+/// The handle of a task. If the pool has refused the task, the handle says that it was cancelled.
+fn submitted<T>(submitted: Result<TaskHandle<T>, RejectedSubmission<T>>) -> TaskHandle<T> {
+    submitted.unwrap_or_else(|refused| {
+        drop(refused.task);
+        refused.handle
+    })
 }
 // ANCHOR_END: check_mail

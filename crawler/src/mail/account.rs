@@ -16,11 +16,11 @@ pub struct Account {
     pub protocol: Protocol,
     /// How the connection is encrypted.
     pub security: Security,
-    /// Who logs in.
+    /// The user's name at the server.
     pub user: String,
-    /// And by what.
+    /// The user's password.
     pub password: Secret,
-    /// Whose new messages are counted: a folder's name in ASCII. POP3 knows no folders and ignores it.
+    /// The folder whose new messages are counted, in ASCII. POP3 knows no folders and ignores it.
     pub folder: String,
     /// Whether the password may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,

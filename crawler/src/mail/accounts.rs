@@ -288,7 +288,7 @@ impl Entry<'_> {
         Ok(password)
     }
 
-    /// The first line of a file. An end of the line at the end of the file is no part of the password.
+    /// What stands in a file. An end of the line at the end of the file is no part of the password.
     fn password_of_file(&self, path: &str, warnings: &mut Vec<String>) -> Result<Secret, HostsError> {
         let key = "password_file";
         let path = self.source.folder.join(path);

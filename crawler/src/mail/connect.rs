@@ -19,7 +19,7 @@ const MOST_ADDRESSES: usize = 8;
 /// Looks up the addresses of a host.
 ///
 /// The system's look-up cannot be called back: it can take half a minute, and nothing wakes the thread that is in it. So it has a
-/// thread of its own, which is no thread of the caller's pool and may outlive the call. Whoever waits here is let go by the token.
+/// thread of its own, which is no thread of the caller's pool and may outlive the call. The token lets the caller go.
 pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> Result<Vec<SocketAddr>, Failure> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
@@ -28,7 +28,7 @@ pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> Result<Vec<
     let name = host.to_owned();
     let look_up = move || {
         let found = (&*name, port).to_socket_addrs();
-        // It fails only if nobody waits any more.
+        // It fails only if the caller has been let go.
         let _ = promise.complete(found.map(|all| all.take(MOST_ADDRESSES).collect::<Vec<_>>()));
     };
     thread::Builder::new().name("look-up".to_owned()).spawn(look_up)?;

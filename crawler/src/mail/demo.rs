@@ -46,7 +46,7 @@ pub enum Fault {
     WrongPassword,
     /// It says that this password is wrong, and repeats it, with a control character in the middle.
     EchoesPassword,
-    /// Nobody listens at its port.
+    /// It does not listen at its port.
     Refuses,
     /// It accepts connections and says nothing.
     Silent,
@@ -82,13 +82,13 @@ pub struct Demo {
     heard: Vec<Arc<Heard>>,
     stop: CancelToken,
     pool: Option<ThreadPoolExecutor>,
-    /// They hold ports at which nobody listens.
+    /// Ports that are taken, but at which no server listens.
     _refusing: Vec<Socket>,
 }
 
 impl Demo {
     /// Eight accounts. Two have no mail. Six have mail, but five of them fail, each in a way of its own, and one needs three seconds
-    /// for the login. So whoever takes silence for "no new mail" is wrong.
+    /// for the login. So a program that takes silence for "no new mail" is wrong.
     ///
     /// # Errors
     /// If the system gives no port or no thread.

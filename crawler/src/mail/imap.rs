@@ -15,14 +15,14 @@ pub(super) fn unseen(
     let mut session = Session { wire, tags: 0 };
     let greeting = session.greeting()?;
     if account.security == Security::StartTls && greeting == Greeting::LoggedIn {
-        // STARTTLS is not allowed any more, and whoever answers need not be the account's server.
+        // The protocol does not allow STARTTLS after that, and without TLS this may be an attacker's server.
         return Err(Failure::because("the server says PREAUTH, so TLS cannot begin"));
     }
     let mut capabilities = session.capabilities()?;
     if account.security == Security::StartTls {
         progress.at(Step::Encrypting);
         session.start_tls(tls, &capabilities)?;
-        capabilities = session.capabilities()?; // what anybody may have said before is forgotten
+        capabilities = session.capabilities()?; // what was said before TLS is forgotten: it may come from an attacker
     }
     if greeting == Greeting::Open {
         progress.at(Step::LoggingIn);
@@ -39,7 +39,7 @@ pub(super) fn unseen(
 #[derive(PartialEq, Eq)]
 enum Greeting {
     Open,
-    /// The server knows who is there. `PREAUTH` is its word for it.
+    /// The server says `PREAUTH`: it has logged the client in without a password.
     LoggedIn,
 }
 
@@ -148,7 +148,9 @@ impl Session<'_> {
             match self.response()? {
                 Response::Tagged(words) => return done(tag, what, &words),
                 Response::Untagged(words) => part(&words),
-                Response::GoOn => return Err(Failure::because("the server asks for what nobody has to say")),
+                Response::GoOn => {
+                    return Err(Failure::because("the server asked for more of a command that was complete"));
+                }
             }
         }
     }
@@ -157,7 +159,7 @@ impl Session<'_> {
     fn response(&mut self) -> Result<Response, Failure> {
         let mut line = self.wire.line()?;
         while let Some((before, length)) = literal(&line) {
-            self.wire.exactly(length)?; // a name that nobody has asked for, and which could look like anything
+            self.wire.exactly(length)?; // a name, which is not needed, and which may look like an answer
             line = format!("{before}\"\"{}", self.wire.line()?);
         }
         match line.split_once(' ') {

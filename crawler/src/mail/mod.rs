@@ -1,7 +1,7 @@
 //! How many new messages an account has: asking mail servers by IMAP and POP3.
 //!
-//! [`ask`] asks for one account, on the calling thread, and can be called back at every step. Who asks for many accounts at once,
-//! and until when, is the lesson of the program `mailcheck`; [`listing`] shows the same with two faults.
+//! [`ask`] asks for one account, on the calling thread, and can be called back at every step. How many accounts are asked at once
+//! within one deadline is the lesson of the program `mailcheck`. [`listing`] does the same with two faults.
 //!
 //! ```text
 //!   hosts file ─accounts::read─▶ Account ─ask─▶ Answer: so many new messages, none, or failed and why
@@ -14,8 +14,8 @@
 //! # What is never done
 //!
 //! 1. A password is not sent over a connection that is not encrypted, unless the account allows it.
-//! 2. STARTTLS is no offer: if the server has no STARTTLS, the account fails. What the server said before TLS is not believed
-//!    afterwards, and bytes that came in before TLS and were not asked for end the session.
+//! 2. An account with STARTTLS is never asked without it: if the server does not offer STARTTLS, the account fails. What the server
+//!    said before TLS is forgotten, and unexpected bytes before TLS end the session.
 //! 3. A password is not printed, not even if the server sends it back. Every text that leaves this module has gone through
 //!    [`Account::clean`].
 
@@ -119,7 +119,8 @@ impl fmt::Display for Step {
 ///
 /// # Cancellation
 /// Every step is a cancellation point of `token`: the socket is closed, and the call returns. A look-up of the host's name that
-/// was begun goes on, on a thread of its own.
+/// was begun goes on, on a thread of its own. On Windows a read that is blocked when the cancel comes stays so until the server sends
+/// something: see [`CancellableStream`].
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
     match count(account, progress, token) {
         Ok(0) => Ok(Answer::None),

@@ -17,7 +17,7 @@ impl Client {
     }
 }
 
-/// By what a server proves who it is. It takes the feature `tls` to make one.
+/// The certificate and key of a server. Only a program with the feature `tls` can make one.
 #[derive(Debug, Clone)]
 pub enum Identity {}
 

@@ -40,7 +40,7 @@ pub fn read(hosts: &Path) -> anyhow::Result<Vec<Arc<Account>>> {
     Ok(read.accounts)
 }
 
-/// Prints a text to standard output. If nobody reads it any more, that is no error.
+/// Prints a text to standard output. That its reader has closed it is no error.
 ///
 /// # Errors
 /// If it cannot be written for another reason.

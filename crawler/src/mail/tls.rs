@@ -80,8 +80,7 @@ fn handshake_failure(error: io::Error) -> Failure {
 fn tls_failure(error: Error) -> Failure {
     Failure::Because(match error {
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            "TLS: nobody who is trusted has signed the server's certificate; `ca` can name somebody"
-                .to_owned()
+            "TLS: the server's certificate is signed by no trusted authority; `ca` can name one".to_owned()
         }
         Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -90,7 +89,7 @@ fn tls_failure(error: Error) -> Failure {
     })
 }
 
-/// By what a server proves who it is: a chain of certificates and the key of the first.
+/// The certificate and key of a server: a chain of certificates, and the key of the first.
 #[derive(Debug, Clone)]
 pub struct Identity(Arc<ServerConfig>);
 

@@ -37,14 +37,14 @@ impl Wire {
 
     /// Goes on with what `secure` makes of the connection.
     ///
-    /// What was read of it and not taken came from nobody knows whom, so it must not count as said by the peer whose
-    /// certificate is checked. It ends the session.
+    /// Bytes that were read and not taken came before TLS, so an attacker may have sent them. They must not count as sent by the
+    /// peer whose certificate is checked: they end the session.
     pub(super) fn encrypt(
         &mut self,
         secure: impl FnOnce(Box<dyn Link>) -> Result<Box<dyn Link>, Failure>,
     ) -> Result<(), Failure> {
         if self.taken < self.buffer.len() {
-            return Err(Failure::because("bytes came in before TLS began that nobody had asked for"));
+            return Err(Failure::because("the server sent unexpected bytes before TLS began"));
         }
         let link = mem::replace(&mut self.link, Box::new(io::empty()));
         self.link = secure(link)?;
@@ -179,7 +179,7 @@ mod tests {
     fn what_was_read_and_not_taken_ends_the_session_when_tls_begins() {
         let mut wire = wire("a2 OK begin\r\n* OK injected\r\n");
         wire.line().unwrap();
-        assert!(why(wire.encrypt(Ok)).starts_with("bytes came in before TLS"));
+        assert!(why(wire.encrypt(Ok)).contains("unexpected bytes before TLS"));
         assert!(!wire.is_encrypted());
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn script(protocol: Protocol, security: Security, fault: Fault) -> Sc
     Script { mail: 3, password: CANARY.to_owned(), fault, ..Script::new(protocol, security) }
 }
 
-/// Accounts that nobody asks over a network.
+/// Accounts that are not asked over a network.
 fn accounts(count: usize) -> Vec<Arc<Account>> {
     let account = |number| Account {
         name: format!("account {number}"),
@@ -125,7 +125,7 @@ fn the_deadline_is_one_for_all() {
 fn an_answer_that_is_there_is_not_lost_to_those_that_are_late() {
     let asked = check(&accounts(4), Duration::from_millis(200), 4, |account, _, token| {
         match number(account) {
-            // Answers after the deadline: it has been told, and has its answer all the same.
+            // The deadline wakes it, and it answers all the same.
             0 => {
                 token.sleep(WATCHDOG).map_or(Ok(Answer::New(7)), |()| unreachable!("the deadline is sooner"))
             }
@@ -161,7 +161,7 @@ struct Alive(Arc<AtomicUsize>);
 
 impl Drop for Alive {
     fn drop(&mut self) {
-        thread::sleep(Duration::from_millis(20)); // who does not wait for it returns sooner
+        thread::sleep(Duration::from_millis(20)); // a check that does not wait for it returns sooner
         self.0.fetch_sub(1, SeqCst);
     }
 }
@@ -228,7 +228,7 @@ fn a_token_calls_the_check_off_and_what_was_answered_stays() {
     assert_eq!(answers(asked), [Answer::New(1), counting.clone(), counting, waiting.clone(), waiting]);
 }
 
-/// Nobody is asked, and each account has its answer all the same.
+/// No server is asked, and each account still has its answer.
 #[test]
 fn a_check_that_is_called_off_before_it_begins_has_an_answer_for_each_account() {
     let stop = CancelToken::new();

@@ -219,7 +219,7 @@ fn a_token_calls_back_who_waits_for_a_server() {
     }
 }
 
-/// Linux does not answer who wants to connect to a port whose queue is full.
+/// Linux does not answer a client that connects to a port whose queue is full.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_token_calls_back_who_connects() {

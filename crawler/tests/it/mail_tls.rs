@@ -1,4 +1,4 @@
-//! Mail over TLS: who is trusted, and what is said before.
+//! Mail over TLS: which certificates are trusted, and what is said before TLS begins.
 
 use crate::mail::{CANARY, WATCHDOG, at, script};
 use crate::mail_servers::{ask_of, cancelled_when};
@@ -57,12 +57,12 @@ fn mail_is_counted_over_tls() {
 }
 
 #[test]
-fn a_certificate_that_nobody_trusted_has_signed_is_refused() {
+fn a_certificate_of_an_unknown_authority_is_refused() {
     for protocol in PROTOCOLS {
         for security in SECURITIES {
             let demo = server(protocol, security, Fault::None);
             let (why, _) = refused(&demo, &Account { ca: None, ..trusting(&demo) });
-            assert!(why.starts_with("TLS: nobody who is trusted has signed"), "{why}");
+            assert!(why.starts_with("TLS: the server's certificate is signed by no trusted"), "{why}");
         }
     }
 }
@@ -94,7 +94,7 @@ fn what_is_sent_with_the_answer_to_starttls_ends_the_session() {
     for protocol in PROTOCOLS {
         let demo = server(protocol, Security::StartTls, Fault::Injects);
         let (why, heard) = refused(&demo, &trusting(&demo));
-        assert_eq!(why, "bytes came in before TLS began that nobody had asked for");
+        assert_eq!(why, "the server sent unexpected bytes before TLS began");
         assert!(!heard.contains("TLS: "), "{heard}");
     }
 }
