@@ -6,12 +6,15 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often a socket that is being connected is looked at: at first, and in the end. In between, the thread sleeps on its token, so
 /// a cancel ends it at once.
 const LOOK: Duration = Duration::from_millis(1);
 const SELDOM: Duration = Duration::from_millis(20);
+
+/// How long an address of a host is tried before the next one has its turn.
+const TURN: Duration = Duration::from_secs(2);
 
 /// Addresses of a host that are tried.
 const MOST_ADDRESSES: usize = 8;
@@ -44,11 +47,21 @@ pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> Result<Vec<
     }
 }
 
-/// Connects to the first address that accepts. The token is the only limit.
+/// Connects to the first address that accepts. The token is the only limit, but one address that does not answer does not keep the
+/// others from being tried.
 pub(super) fn connect(addresses: &[SocketAddr], token: &CancelToken) -> Result<TcpStream, Failure> {
+    connect_by_turns(addresses, TURN, token)
+}
+
+fn connect_by_turns(
+    addresses: &[SocketAddr],
+    turn: Duration,
+    token: &CancelToken,
+) -> Result<TcpStream, Failure> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    for address in addresses {
-        match connect_to(*address, token) {
+    for (number, address) in addresses.iter().enumerate() {
+        let turn = if number + 1 < addresses.len() { turn } else { Duration::MAX };
+        match connect_to(*address, turn, token) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);
@@ -61,7 +74,8 @@ pub(super) fn connect(addresses: &[SocketAddr], token: &CancelToken) -> Result<T
 }
 
 /// The standard library's `connect` cannot be called back, so the socket does not block meanwhile.
-fn connect_to(address: SocketAddr, token: &CancelToken) -> io::Result<TcpStream> {
+fn connect_to(address: SocketAddr, turn: Duration, token: &CancelToken) -> io::Result<TcpStream> {
+    let since = Instant::now();
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     let begun = socket.connect(&address.into());
@@ -73,6 +87,7 @@ fn connect_to(address: SocketAddr, token: &CancelToken) -> io::Result<TcpStream>
         }
         match &begun {
             Err(error) if !is_under_way(error) => return begun.map(|()| unreachable!("it is an error")),
+            _ if since.elapsed() >= turn => return Err(io::ErrorKind::TimedOut.into()),
             _ => token.sleep(pause)?,
         }
         pause = (pause * 2).min(SELDOM);
@@ -84,4 +99,47 @@ fn connect_to(address: SocketAddr, token: &CancelToken) -> io::Result<TcpStream>
 fn is_under_way(error: &io::Error) -> bool {
     const IN_PROGRESS: i32 = if cfg!(target_os = "linux") { 115 } else { 36 };
     error.kind() == io::ErrorKind::WouldBlock || (cfg!(unix) && error.raw_os_error() == Some(IN_PROGRESS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    fn bound() -> (Socket, SocketAddr) {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+        let address = socket.local_addr().unwrap().as_socket().unwrap();
+        (socket, address)
+    }
+
+    #[test]
+    fn the_next_address_is_tried_if_one_refuses() {
+        let (_refuses, refusing) = bound();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let listening = listener.local_addr().unwrap();
+        let stream = connect(&[refusing, listening], &CancelToken::new()).expect("one of them accepts");
+        assert_eq!(stream.peer_addr().unwrap(), listening);
+        assert!(matches!(connect(&[refusing, refusing], &CancelToken::new()), Err(Failure::Because(_))));
+        assert!(matches!(connect(&[], &CancelToken::new()), Err(Failure::Because(_))));
+    }
+
+    /// Linux does not answer a client that connects to a port whose queue is full.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_next_address_is_tried_if_one_does_not_answer() {
+        let (full, silent) = bound();
+        full.listen(1).unwrap();
+        let under_way = |_| {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            let _ = socket.connect(&silent.into());
+            socket
+        };
+        let _queue: Vec<_> = (0..8).map(under_way).collect();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let addresses = [silent, listener.local_addr().unwrap()];
+        let stream = connect_by_turns(&addresses, Duration::from_millis(20), &CancelToken::new());
+        assert_eq!(stream.expect("one of them accepts").peer_addr().unwrap(), addresses[1]);
+    }
 }

@@ -219,6 +219,7 @@ impl Server {
                 return;
             }
             self.heard.note("connected");
+            let _ = stream.set_nodelay(true); // TLS writes twice before it reads
             let link = CancellableStream::new(stream, &self.stop);
             let mut client = Client { server: self, wire: Wire::over(link) };
             // Clients that go away are what this is for.
