@@ -50,6 +50,8 @@ pub enum Fault {
     Refuses,
     /// It accepts connections and says nothing.
     Silent,
+    /// It does not answer the first command.
+    SilentLater,
     /// It closes the connection instead of answering the login.
     ClosesMidway,
     /// Its first line has no end.
@@ -81,7 +83,8 @@ pub struct Demo {
     accounts: Vec<Arc<Account>>,
     heard: Vec<Arc<Heard>>,
     stop: CancelToken,
-    pool: Option<ThreadPoolExecutor>,
+    /// Its drop waits for its threads.
+    pool: ThreadPoolExecutor,
     /// Ports that are taken, but at which no server listens.
     _refusing: Vec<Socket>,
 }
@@ -136,10 +139,11 @@ impl Demo {
         let pool =
             ThreadPoolExecutor::builder().threads(servers.len().max(1)).name("demo").cancel_token(&stop);
         let pool = pool.build().map_err(io::Error::other)?;
+        let demo = Demo { accounts, heard, stop, pool, _refusing: refusing }; // ends those that have begun if one cannot
         for (server, listener, address) in servers {
-            pool.execute(move || server.run(&listener, address)).map_err(io::Error::other)?;
+            demo.pool.execute(move || server.run(&listener, address)).map_err(io::Error::other)?;
         }
-        Ok(Demo { accounts, heard, stop, pool: Some(pool), _refusing: refusing })
+        Ok(demo)
     }
 
     /// The accounts of the servers, in the order of the scripts.
@@ -156,7 +160,6 @@ impl Demo {
 impl Drop for Demo {
     fn drop(&mut self) {
         self.stop.cancel_because("the demo has ended");
-        drop(self.pool.take()); // waits for its threads
     }
 }
 

@@ -18,19 +18,17 @@ pub(super) fn unseen(
         // The protocol does not allow STARTTLS after that, and without TLS this may be an attacker's server.
         return Err(Failure::because("the server says PREAUTH, so TLS cannot begin"));
     }
-    let mut capabilities = session.capabilities()?;
     if account.security == Security::StartTls {
         progress.at(Step::Encrypting);
-        session.start_tls(tls, &capabilities)?;
-        capabilities = session.capabilities()?; // what was said before TLS is forgotten: it may come from an attacker
+        session.start_tls(tls)?;
     }
     if greeting == Greeting::Open {
         progress.at(Step::LoggingIn);
-        session.log_in(account, &capabilities)?;
+        session.log_in(account)?;
     }
     progress.at(Step::Counting);
     let count = session.status(&account.folder)?;
-    // What the server says to that would change nothing, and must not cost the count if it comes too late.
+    // The answer to this would change nothing, and must not cost the count if it comes too late.
     let _ = session.send("LOGOUT");
     Ok(count)
 }
@@ -71,22 +69,21 @@ impl Session<'_> {
         }
     }
 
-    /// What the server can do, in capitals.
-    fn capabilities(&mut self) -> Result<Vec<String>, Failure> {
+    /// Whether the server lists a capability. It is asked each time: what it said before TLS may have come from an attacker.
+    fn can(&mut self, capability: &str) -> Result<bool, Failure> {
         let tag = self.send("CAPABILITY")?;
-        let mut all = Vec::new();
+        let mut is_listed = false;
         self.finish(&tag, "CAPABILITY", |words| {
-            if let (word, list) = first_word(words)
-                && word == "CAPABILITY"
-            {
-                all = list.split(' ').map(str::to_ascii_uppercase).collect();
-            }
+            let (word, list) = first_word(words);
+            let mut list = list.split(' ');
+            is_listed |= word == "CAPABILITY" && list.any(|word| word.eq_ignore_ascii_case(capability));
         })?;
-        Ok(all)
+        Ok(is_listed)
     }
 
-    fn start_tls(&mut self, tls: Option<&Client>, capabilities: &[String]) -> Result<(), Failure> {
-        let Some(tls) = tls.filter(|_| capabilities.iter().any(|word| word == "STARTTLS")) else {
+    fn start_tls(&mut self, tls: Option<&Client>) -> Result<(), Failure> {
+        let is_offered = self.can("STARTTLS")?;
+        let Some(tls) = tls.filter(|_| is_offered) else {
             return Err(Failure::because("the server does not offer STARTTLS"));
         };
         let tag = self.send("STARTTLS")?;
@@ -95,11 +92,11 @@ impl Session<'_> {
     }
 
     /// Sends user and password as literals, in which any byte means itself.
-    fn log_in(&mut self, account: &Account, capabilities: &[String]) -> Result<(), Failure> {
+    fn log_in(&mut self, account: &Account) -> Result<(), Failure> {
         if !self.wire.is_encrypted() && !account.allow_plain_password {
             return Err(Failure::because("the connection is not encrypted"));
         }
-        if capabilities.iter().any(|word| word == "LOGINDISABLED") {
+        if self.can("LOGINDISABLED")? {
             return Err(Failure::because("the server does not accept a password here (LOGINDISABLED)"));
         }
         let (user, password) = (&account.user, &account.password);

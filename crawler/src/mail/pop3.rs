@@ -22,7 +22,7 @@ pub(super) fn waiting(
     progress.at(Step::Counting);
     wire.send("STAT\r\n")?;
     let count = count(&answer(wire, "STAT")?)?;
-    // What the server says to that would change nothing, and must not cost the count if it comes too late.
+    // The answer to this would change nothing, and must not cost the count if it comes too late.
     let _ = wire.send("QUIT\r\n");
     Ok(count)
 }
@@ -30,7 +30,7 @@ pub(super) fn waiting(
 fn start_tls(wire: &mut Wire, tls: Option<&Client>) -> Result<(), Failure> {
     wire.send("CAPA\r\n")?;
     let mut offered = false;
-    if answer(wire, "CAPA").is_ok() {
+    if wire.line()?.starts_with("+OK") {
         loop {
             match wire.line()?.as_str() {
                 "." => break,

@@ -149,6 +149,16 @@ fn a_token_calls_back_who_begins_tls() {
 }
 
 #[test]
+fn a_token_calls_back_who_asks_for_starttls() {
+    for protocol in PROTOCOLS {
+        let demo = server(protocol, Security::StartTls, Fault::SilentLater);
+        let (answer, step) = cancelled_when(&demo, &trusting(&demo), "CAPA");
+        assert!(answer.is_err(), "{answer:?}");
+        assert_eq!(step, Step::Encrypting);
+    }
+}
+
+#[test]
 fn a_file_of_certificates_that_is_none_is_an_answer() {
     let demo = server(Protocol::Imap, Security::Tls, Fault::None);
     for ca in ["README.md", "none.pem"] {

@@ -16,14 +16,12 @@ impl Client<'_> {
             let (tag, command) = line.split_once(' ').unwrap_or((&line, ""));
             let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
             match (verb, fault) {
+                (_, Fault::SilentLater) | ("LOGOUT", Fault::NoFarewell) => return self.say_nothing(),
                 ("CAPABILITY", Fault::EndlessLines) => self.without_end("* OK more of it\r\n")?,
                 ("CAPABILITY", _) => self.imap_capabilities(tag)?,
-                ("STARTTLS", Fault::Injects) => {
-                    self.wire.send(format!("{tag} OK begin\r\n* OK not encrypted\r\n"))?;
-                    self.encrypt()?;
-                }
-                ("STARTTLS", _) => {
-                    self.wire.send(format!("{tag} OK begin\r\n"))?;
+                ("STARTTLS", fault) => {
+                    let more = if fault == Fault::Injects { "* OK not encrypted\r\n" } else { "" };
+                    self.wire.send(format!("{tag} OK begin\r\n{more}"))?;
                     self.encrypt()?;
                 }
                 ("LOGIN", _) => self.imap_login(tag, rest)?,
@@ -39,7 +37,6 @@ impl Client<'_> {
                     self.wire
                         .send(format!("* STATUS {{5}}\r\nINBOX (UNSEEN {mail})\r\n{tag} OK done\r\n"))?;
                 }
-                ("LOGOUT", Fault::NoFarewell) => return self.say_nothing(),
                 ("LOGOUT", _) => return self.wire.send(format!("* BYE\r\n{tag} OK done\r\n")),
                 _ => self.wire.send(format!("{tag} BAD there is no such command\r\n"))?,
             }

@@ -14,6 +14,7 @@ impl Client<'_> {
             let line = self.line()?;
             let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
             match (verb, fault) {
+                (_, Fault::SilentLater) | ("QUIT", Fault::NoFarewell) => return self.say_nothing(),
                 ("CAPA" | "USER", Fault::EndlessLines) => self.without_end("+OK more of it\r\n")?,
                 ("CAPA", _) => self.pop3_capabilities()?,
                 ("STLS", Fault::Injects) => {
@@ -35,7 +36,6 @@ impl Client<'_> {
                     let mail = self.server.script.mail;
                     self.wire.send(format!("+OK {mail} {}\r\n", mail * 1000))?;
                 }
-                ("QUIT", Fault::NoFarewell) => return self.say_nothing(),
                 ("QUIT", _) => return self.wire.send("+OK\r\n"),
                 _ => self.wire.send("-ERR there is no such command\r\n")?,
             }
