@@ -17,7 +17,7 @@
 use anyhow::Context;
 use clap::Parser;
 use crawler::mail::report::{self, Checked, Report};
-use crawler::mail::{Account, Answer, Progress, Threads, ask, demo::Demo, listing, program};
+use crawler::mail::{Account, Answer, Progress, Threads, accounts, ask, demo::Demo, listing, program};
 use executor::{CancelToken, Cancelled, JoinError, TaskHandle, ThreadPoolExecutor};
 use executor::{RejectedSubmission, masked, prelude::*};
 use std::num::NonZeroUsize;
@@ -31,9 +31,9 @@ use std::time::{Duration, Instant};
 /// Exit status: 0 there is new mail; 1 there is none; 3 none was seen, but some account has failed; 2 the command line or the hosts
 /// file is wrong; 130 a signal came.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, after_help = accounts::EXAMPLE)]
 struct Args {
-    /// File of accounts, in TOML: see the documentation of `crawler::mail::accounts`
+    /// File of accounts, in TOML: see below
     #[arg(long, value_name = "FILE", required_unless_present = "demo")]
     hosts: Option<PathBuf>,
 
@@ -41,7 +41,7 @@ struct Args {
     #[arg(long, conflicts_with = "hosts")]
     demo: bool,
 
-    /// Time in which all accounts have to answer
+    /// Time in which all accounts have to answer (with --demo: 2s)
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("demo", "true", "2s"), value_parser = report::duration)]
     within: Duration,
 

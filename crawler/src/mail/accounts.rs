@@ -1,17 +1,7 @@
 //! The hosts file: which accounts there are.
 //!
 //! ```toml
-//! [[account]]
-//! name = "work"
-//! host = "mail.example.org"
-//! protocol = "imap"                 # or "pop3"
-//! user = "ada"
-//! password_file = "work.password"   # beside this file, or password_env = "WORK_PASSWORD"
-//! # security = "tls"                # or "starttls", or "plain"
-//! # port = 993                      # the usual one of protocol and security
-//! # folder = "INBOX"                # IMAP only
-//! # ca = "our-ca.pem"               # trusted beside the certificates of the system
-//! # allow_plain_password = false    # true sends it even if the connection is not encrypted
+#![doc = include_str!("example.toml")]
 //! ```
 //!
 //! A message about a mistake in the file names a line and says what should stand there. It shows nothing of what does stand there,
@@ -28,6 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// A hosts file that says what can stand in one.
+pub const EXAMPLE: &str = include_str!("example.toml");
 
 /// Bytes that a hosts file may have, and accounts in it.
 const LONGEST_FILE: u64 = 1 << 20;

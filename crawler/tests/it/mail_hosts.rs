@@ -1,6 +1,6 @@
 //! The hosts file: what stands in it, and that a mistake in it shows no password.
 
-use crawler::mail::accounts::{Accounts, HostsError, read};
+use crawler::mail::accounts::{Accounts, EXAMPLE, HostsError, read};
 use crawler::mail::{Protocol, Security};
 use std::fs;
 use std::path::Path;
@@ -67,6 +67,18 @@ fn an_account_has_what_the_file_says_and_else_what_is_usual() {
     // The end of the line is no part of the password.
     assert_eq!(work.clean(&format!("<{CANARY}>")), "<[password]>");
     assert_eq!(school.clean(&format!("<{CANARY}>")), "<[password]>");
+}
+
+/// Also with the lines that are commented out: they say what counts without them.
+#[test]
+fn the_example_of_the_help_is_right() {
+    for example in [EXAMPLE.to_owned(), EXAMPLE.replace("\n# ", "\n")] {
+        let [account] = &good(&example.replace("work.password", "good")).accounts[..] else {
+            panic!("{example}")
+        };
+        assert_eq!((account.port, account.security, &*account.folder), (993, Security::Tls, "INBOX"));
+        assert!(!account.allow_plain_password);
+    }
 }
 
 /// Each mistake, its line, and a part of what is said of it.
