@@ -7,6 +7,7 @@ mod door {
     pub(crate) use std::sync;
 }
 
+pub mod mail;
 pub mod pills;
 
 pub mod stage;

@@ -6,3 +6,9 @@ mod index_files; // a folder with files and an index
 mod desktop; // what is found, and what a second run does
 mod index_trouble; // what can be wrong with an index, a tree and a disk
 mod index_stops; // a run that is told to stop, or killed
+mod mail; // many accounts, one deadline
+mod mail_hosts; // the hosts file of the mail check
+mod mail_program; // the mail check as a shell sees it
+mod mail_servers; // what mail servers do, and what becomes of it
+#[cfg(feature = "tls")]
+mod mail_tls; // mail over TLS

@@ -1,0 +1,67 @@
+//! An account: where its mail lies, and how it may be asked for.
+
+use super::secret::Secret;
+use std::path::PathBuf;
+
+/// An account. Its `Debug` does not show the password.
+#[derive(Debug)]
+pub struct Account {
+    /// What it is called in the answers.
+    pub name: String,
+    /// The server: a name or an address.
+    pub host: String,
+    /// The server's port.
+    pub port: u16,
+    /// The language that the server speaks.
+    pub protocol: Protocol,
+    /// How the connection is encrypted.
+    pub security: Security,
+    /// The user's name at the server.
+    pub user: String,
+    /// The user's password.
+    pub password: Secret,
+    /// The folder whose new messages are counted, in ASCII. POP3 knows no folders and ignores it.
+    pub folder: String,
+    /// Whether the password may be sent over a connection that is not encrypted.
+    pub allow_plain_password: bool,
+    /// A PEM file of certificates that are trusted beside those of the system.
+    pub ca: Option<PathBuf>,
+}
+
+/// The language of a mail server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Messages that are unseen are new.
+    Imap,
+    /// POP3 does not know which messages were read, so all that lie on the server count as new.
+    Pop3,
+}
+
+/// How a connection is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security {
+    /// From its first byte.
+    Tls,
+    /// After a command of its own. A server that does not offer the command is not asked for anything else.
+    StartTls,
+    /// Not at all.
+    Plain,
+}
+
+impl Account {
+    /// Prepares a text that came from the account's server for a terminal: control characters are removed, the password is
+    /// replaced, and what is beyond 200 characters is cut off.
+    pub fn clean(&self, text: &str) -> String {
+        self.password.clean(text)
+    }
+}
+
+/// The port that servers usually have.
+pub(super) fn usual_port(protocol: Protocol, security: Security) -> u16 {
+    match (protocol, security) {
+        (Protocol::Imap, Security::Tls) => 993,
+        (Protocol::Imap, _) => 143,
+        (Protocol::Pop3, Security::Tls) => 995,
+        (Protocol::Pop3, _) => 110,
+    }
+}

@@ -1,0 +1,336 @@
+//! The hosts file: which accounts there are.
+//!
+//! ```toml
+#![doc = include_str!("example.toml")]
+//! ```
+//!
+//! A message about a mistake in the file names a line and says what should stand there. It shows nothing of what does stand there,
+//! not even where that would be handy: it may be a password.
+
+use super::account::{Account, Protocol, Security, usual_port};
+use super::secret::Secret;
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A hosts file that says what can stand in one.
+pub const EXAMPLE: &str = include_str!("example.toml");
+
+/// Bytes that a hosts file may have, and accounts in it.
+const LONGEST_FILE: u64 = 1 << 20;
+const MOST_ACCOUNTS: usize = 1000;
+
+/// Bytes that a password may have.
+const LONGEST_PASSWORD: usize = 1024;
+
+/// What can be said of an account.
+const KEYS: [&str; 11] = [
+    "name",
+    "host",
+    "port",
+    "protocol",
+    "security",
+    "user",
+    "password_file",
+    "password_env",
+    "folder",
+    "allow_plain_password",
+    "ca",
+];
+
+/// The accounts of a hosts file.
+#[derive(Debug)]
+pub struct Accounts {
+    /// In the order of the file.
+    pub accounts: Vec<Arc<Account>>,
+    /// What is dangerous, though it works: a sentence for each.
+    pub warnings: Vec<String>,
+}
+
+/// What is wrong with a hosts file. It shows nothing of what stands in the file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HostsError {
+    /// Where: the first line is 1. `None` if it is the whole file.
+    pub line: Option<usize>,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+impl fmt::Display for HostsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.line.map_or(Ok(()), |line| write!(f, "line {line}: "))?;
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for HostsError {}
+
+/// Reads a hosts file and the passwords that it names. Passwords from the environment are asked of `env`.
+///
+/// # Errors
+/// The first mistake in it.
+pub fn read(path: &Path, env: impl Fn(&str) -> Option<Vec<u8>>) -> Result<Accounts, HostsError> {
+    let whole = |what: String| HostsError { line: None, what };
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|file| file.take(LONGEST_FILE + 1).read_to_string(&mut text))
+        .map_err(|error| whole(format!("it cannot be read: {error}")))?;
+    if text.len() as u64 > LONGEST_FILE {
+        return Err(whole("it is longer than a mebibyte".to_owned()));
+    }
+    let file = Source { text: &text, folder: path.parent().unwrap_or(Path::new("")), env: &env };
+    file.accounts()
+}
+
+/// A hosts file that is being read.
+struct Source<'a> {
+    text: &'a str,
+    /// What paths in it are relative to.
+    folder: &'a Path,
+    env: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+}
+
+/// An account of the file.
+struct Entry<'a> {
+    source: &'a Source<'a>,
+    table: &'a DeTable<'a>,
+    /// Where it begins.
+    span: Range<usize>,
+}
+
+impl Source<'_> {
+    fn accounts(&self) -> Result<Accounts, HostsError> {
+        // The parser's own message would show the line.
+        let root = DeTable::parse(self.text).map_err(|error| {
+            let what = "this is no TOML: texts need quotes, and each key stands once in its account";
+            self.error(error.span().unwrap_or(0..0), what)
+        })?;
+        let mut entries: &[Spanned<DeValue<'_>>] = &[];
+        for (key, value) in root.get_ref() {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("account", DeValue::Array(accounts)) => entries = accounts,
+                _ => {
+                    return Err(self.error(
+                        key.span(),
+                        "a hosts file has nothing but accounts: each begins with a line [[account]]",
+                    ));
+                }
+            }
+        }
+        if entries.is_empty() || entries.len() > MOST_ACCOUNTS {
+            let what = format!(
+                "it must have from 1 to {MOST_ACCOUNTS} accounts; each begins with a line [[account]]"
+            );
+            return Err(HostsError { line: None, what });
+        }
+        let (mut accounts, mut warnings, mut names) = (Vec::new(), Vec::new(), HashMap::new());
+        for entry in entries {
+            let DeValue::Table(table) = entry.get_ref() else {
+                return Err(self.error(entry.span(), "an account begins with a line [[account]]"));
+            };
+            let entry = Entry { source: self, table, span: entry.span() };
+            let account = entry.account(&mut warnings)?;
+            let line = self.line(&entry.span_of("name"));
+            if let Some(first) = names.insert(account.name.clone(), line) {
+                let what = format!("the account in line {first} has this name already");
+                return Err(HostsError { line: Some(line), what });
+            }
+            accounts.push(Arc::new(account));
+        }
+        Ok(Accounts { accounts, warnings })
+    }
+
+    fn line(&self, span: &Range<usize>) -> usize {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        before.split(|&byte| byte == b'\n').count()
+    }
+
+    fn error(&self, span: Range<usize>, what: impl Into<String>) -> HostsError {
+        HostsError { line: Some(self.line(&span)), what: what.into() }
+    }
+}
+
+impl Entry<'_> {
+    fn account(&self, warnings: &mut Vec<String>) -> Result<Account, HostsError> {
+        self.check_keys()?;
+        let protocol = self
+            .choice("protocol", &[("imap", Protocol::Imap), ("pop3", Protocol::Pop3)])?
+            .ok_or_else(|| self.missing("protocol"))?;
+        let securities =
+            [("tls", Security::Tls), ("starttls", Security::StartTls), ("plain", Security::Plain)];
+        let security = self.choice("security", &securities)?.unwrap_or(Security::Tls);
+        let folder = self.text("folder")?;
+        match &folder {
+            Some(_) if protocol == Protocol::Pop3 => {
+                return Err(self.error("folder", "POP3 knows no folders: leave `folder` out"));
+            }
+            Some(folder) if !folder.is_ascii() => {
+                return Err(self.error("folder", "`folder` must be in ASCII"));
+            }
+            _ => (),
+        }
+        Ok(Account {
+            name: self.text("name")?.ok_or_else(|| self.missing("name"))?,
+            host: self.text("host")?.ok_or_else(|| self.missing("host"))?,
+            port: self.port()?.unwrap_or_else(|| usual_port(protocol, security)),
+            protocol,
+            security,
+            user: self.text("user")?.ok_or_else(|| self.missing("user"))?,
+            folder: folder.unwrap_or_else(|| "INBOX".to_owned()),
+            allow_plain_password: self.choice_of_bool("allow_plain_password")?,
+            ca: self.text("ca")?.map(|path| self.source.folder.join(path)),
+            password: self.password(warnings)?,
+        })
+    }
+
+    fn check_keys(&self) -> Result<(), HostsError> {
+        for key in self.table.keys() {
+            match key.get_ref().as_ref() {
+                known if KEYS.contains(&known) => (),
+                "password" => {
+                    let what = "a password does not belong in this file: write it to a file of its own, which \
+                        `password_file` names, or to an environment variable, which `password_env` names";
+                    return Err(self.source.error(key.span(), what));
+                }
+                _ => {
+                    let what = format!("there is no such key; those of an account are {}", KEYS.join(", "));
+                    return Err(self.source.error(key.span(), what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A text that can be shown and sent: not empty, and without control characters.
+    fn text(&self, key: &str) -> Result<Option<String>, HostsError> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
+        match value.get_ref() {
+            DeValue::String(text) if !text.is_empty() && !text.contains(char::is_control) => {
+                Ok(Some(text.clone().into_owned()))
+            }
+            _ => Err(self.error(
+                key,
+                &format!("`{key}` must be a text in quotes, of at least one character, on one line"),
+            )),
+        }
+    }
+
+    fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>, HostsError> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
+        let chosen = choices.iter().find(|(name, _)| value.get_ref().as_str() == Some(name));
+        chosen.map(|(_, choice)| Some(*choice)).ok_or_else(|| {
+            let names: Vec<_> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+            self.error(key, &format!("`{key}` must be {}", names.join(" or ")))
+        })
+    }
+
+    fn choice_of_bool(&self, key: &str) -> Result<bool, HostsError> {
+        match self.table.get(key) {
+            None => Ok(false),
+            Some(value) => value
+                .get_ref()
+                .as_bool()
+                .ok_or_else(|| self.error(key, &format!("`{key}` must be true or false, without quotes"))),
+        }
+    }
+
+    fn port(&self) -> Result<Option<u16>, HostsError> {
+        let Some(value) = self.table.get("port") else { return Ok(None) };
+        let number = value.get_ref().as_integer();
+        let port = number.and_then(|number| u16::from_str_radix(number.as_str(), number.radix()).ok());
+        match port {
+            Some(1..) => Ok(port),
+            _ => Err(self.error("port", "`port` must be a number from 1 to 65535, without quotes")),
+        }
+    }
+
+    fn password(&self, warnings: &mut Vec<String>) -> Result<Secret, HostsError> {
+        let (key, password) = match (self.text("password_file")?, self.text("password_env")?) {
+            (Some(path), None) => ("password_file", self.password_of_file(&path, warnings)?),
+            (None, Some(name)) => (
+                "password_env",
+                (self.source.env)(&name).map(Secret::new).ok_or_else(|| {
+                    self.error(
+                        "password_env",
+                        "the environment variable that `password_env` names is not set",
+                    )
+                })?,
+            ),
+            (None, None) => return Err(self.missing("password_file` or `password_env")),
+            (Some(_), Some(_)) => {
+                let what = "an account has either `password_file` or `password_env`, not both";
+                return Err(self.error("password_env", what));
+            }
+        };
+        let bytes = password.bytes();
+        if bytes.is_empty() || bytes.len() > LONGEST_PASSWORD {
+            let what =
+                format!("the password that `{key}` names must have from 1 to {LONGEST_PASSWORD} bytes");
+            return Err(self.error(key, &what));
+        }
+        if bytes.iter().any(|byte| b"\r\n\0".contains(byte)) {
+            let what = format!("the password that `{key}` names must be one line, and without a zero byte");
+            return Err(self.error(key, &what));
+        }
+        Ok(password)
+    }
+
+    /// What stands in a file. An end of the line at the end of the file is no part of the password.
+    fn password_of_file(&self, path: &str, warnings: &mut Vec<String>) -> Result<Secret, HostsError> {
+        let key = "password_file";
+        let path = self.source.folder.join(path);
+        let read = read_password(&path);
+        let password = read.map_err(|error| {
+            self.error(key, &format!("the file that `{key}` names cannot be read: {}", error.kind()))
+        })?;
+        if others_may_read(&path) {
+            let line = self.source.line(&self.span_of(key));
+            warnings.push(format!("line {line}: others may read the password file: chmod 600 helps"));
+        }
+        Ok(password)
+    }
+
+    fn span_of(&self, key: &str) -> Range<usize> {
+        let named = self.table.iter().find(|(name, _)| name.get_ref() == key);
+        named.map_or(self.span.clone(), |(name, _)| name.span())
+    }
+
+    fn error(&self, key: &str, what: &str) -> HostsError {
+        self.source.error(self.span_of(key), what)
+    }
+
+    fn missing(&self, key: &str) -> HostsError {
+        self.source.error(self.span.clone(), format!("this account needs `{key}`"))
+    }
+}
+
+fn read_password(path: &Path) -> io::Result<Secret> {
+    // With room for all of it, or the vector would move, and leave a copy behind.
+    let mut bytes = Vec::with_capacity(LONGEST_PASSWORD + 4);
+    let read = File::open(path)?.take(LONGEST_PASSWORD as u64 + 3).read_to_end(&mut bytes);
+    for end in [b'\n', b'\r'] {
+        if bytes.last() == Some(&end) {
+            bytes.pop();
+        }
+    }
+    let password = Secret::new(bytes);
+    read.map(|_| password)
+}
+
+#[cfg(unix)]
+fn others_may_read(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o044 != 0)
+}
+
+/// Elsewhere the folder's rights count, and they are not as easily read.
+#[cfg(not(unix))]
+fn others_may_read(_: &Path) -> bool {
+    false
+}

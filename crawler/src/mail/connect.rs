@@ -1,0 +1,145 @@
+//! Connections that a token can call back while they are being made.
+
+use super::Failure;
+use executor::{CancelToken, JoinError, Promise};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often a socket that is being connected is looked at: at first, and in the end. In between, the thread sleeps on its token, so
+/// a cancel ends it at once.
+const LOOK: Duration = Duration::from_millis(1);
+const SELDOM: Duration = Duration::from_millis(20);
+
+/// How long an address of a host is tried before the next one has its turn.
+const TURN: Duration = Duration::from_secs(2);
+
+/// Addresses of a host that are tried.
+const MOST_ADDRESSES: usize = 8;
+
+/// Looks up the addresses of a host.
+///
+/// The system's look-up cannot be called back: it can take half a minute, and nothing wakes the thread that is in it. So it has a
+/// thread of its own, which is no thread of the caller's pool and may outlive the call. The token lets the caller go.
+pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> Result<Vec<SocketAddr>, Failure> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![(address, port).into()]);
+    }
+    let (promise, found) = Promise::new();
+    let name = host.to_owned();
+    let look_up = move || {
+        let found = (&*name, port).to_socket_addrs();
+        // It fails only if the caller has been let go.
+        let _ = promise.complete(found.map(|all| all.take(MOST_ADDRESSES).collect::<Vec<_>>()));
+    };
+    thread::Builder::new().name("look-up".to_owned()).spawn(look_up)?;
+    match token.attach(|| found.join()) {
+        Ok(Ok(addresses)) if addresses.is_empty() => Err(Failure::because("the host has no address")),
+        Ok(Ok(addresses)) => Ok(addresses),
+        Ok(Err(error)) => Err(Failure::Because(format!("the host cannot be looked up: {error}"))),
+        Err(JoinError::Interrupted(_)) => token.check().map_or_else(
+            |cancelled| Err(cancelled.into()),
+            |()| Err(Failure::because("the look-up of the host was cut short")),
+        ),
+        Err(_) => Err(Failure::because("the look-up of the host broke off")),
+    }
+}
+
+/// Connects to the first address that accepts. The token is the only limit, but one address that does not answer does not keep the
+/// others from being tried.
+pub(super) fn connect(addresses: &[SocketAddr], token: &CancelToken) -> Result<TcpStream, Failure> {
+    connect_by_turns(addresses, TURN, token)
+}
+
+fn connect_by_turns(
+    addresses: &[SocketAddr],
+    turn: Duration,
+    token: &CancelToken,
+) -> Result<TcpStream, Failure> {
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for (number, address) in addresses.iter().enumerate() {
+        let turn = if number + 1 < addresses.len() { turn } else { Duration::MAX };
+        match connect_to(*address, turn, token) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+        token.check()?;
+    }
+    Err(Failure::Because(format!("it cannot be connected to: {last}")))
+}
+
+/// The standard library's `connect` cannot be called back, so the socket does not block meanwhile.
+fn connect_to(address: SocketAddr, turn: Duration, token: &CancelToken) -> io::Result<TcpStream> {
+    let since = Instant::now();
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    let begun = socket.connect(&address.into());
+    let mut pause = LOOK;
+    // A connection that is being made has neither an error nor a peer.
+    while begun.is_err() && socket.peer_addr().is_err() {
+        if let Some(error) = socket.take_error()? {
+            return Err(error);
+        }
+        match &begun {
+            Err(error) if !is_under_way(error) => return begun.map(|()| unreachable!("it is an error")),
+            _ if since.elapsed() >= turn => return Err(io::ErrorKind::TimedOut.into()),
+            _ => token.sleep(pause)?,
+        }
+        pause = (pause * 2).min(SELDOM);
+    }
+    socket.set_nonblocking(false)?;
+    Ok(socket.into())
+}
+
+fn is_under_way(error: &io::Error) -> bool {
+    const IN_PROGRESS: i32 = if cfg!(target_os = "linux") { 115 } else { 36 };
+    error.kind() == io::ErrorKind::WouldBlock || (cfg!(unix) && error.raw_os_error() == Some(IN_PROGRESS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    fn bound() -> (Socket, SocketAddr) {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+        let address = socket.local_addr().unwrap().as_socket().unwrap();
+        (socket, address)
+    }
+
+    #[test]
+    fn the_next_address_is_tried_if_one_refuses() {
+        let (_refuses, refusing) = bound();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let listening = listener.local_addr().unwrap();
+        let stream = connect(&[refusing, listening], &CancelToken::new()).expect("one of them accepts");
+        assert_eq!(stream.peer_addr().unwrap(), listening);
+        assert!(matches!(connect(&[refusing, refusing], &CancelToken::new()), Err(Failure::Because(_))));
+        assert!(matches!(connect(&[], &CancelToken::new()), Err(Failure::Because(_))));
+    }
+
+    /// Linux does not answer a client that connects to a port whose queue is full.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_next_address_is_tried_if_one_does_not_answer() {
+        let (full, silent) = bound();
+        full.listen(1).unwrap();
+        let under_way = |_| {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            let _ = socket.connect(&silent.into());
+            socket
+        };
+        let _queue: Vec<_> = (0..8).map(under_way).collect();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let addresses = [silent, listener.local_addr().unwrap()];
+        let stream = connect_by_turns(&addresses, Duration::from_millis(20), &CancelToken::new());
+        assert_eq!(stream.expect("one of them accepts").peer_addr().unwrap(), addresses[1]);
+    }
+}

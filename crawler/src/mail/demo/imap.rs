@@ -1,0 +1,79 @@
+//! The demo's IMAP.
+
+use super::{Client, Fault};
+use crate::mail::{Failure, Security};
+
+impl Client<'_> {
+    pub(super) fn imap(&mut self) -> Result<(), Failure> {
+        let fault = self.server.script.fault;
+        self.wire.send(match fault {
+            Fault::SaysGoodBye => "* BYE too many clients\r\n",
+            Fault::Preauth => "* PREAUTH welcome back\r\n",
+            _ => "* OK ready\r\n",
+        })?;
+        loop {
+            let line = self.line()?;
+            let (tag, command) = line.split_once(' ').unwrap_or((&line, ""));
+            let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+            match (verb, fault) {
+                (_, Fault::SilentLater) | ("LOGOUT", Fault::NoFarewell) => return self.say_nothing(),
+                ("CAPABILITY", Fault::EndlessLines) => self.without_end("* OK more of it\r\n")?,
+                ("CAPABILITY", _) => self.imap_capabilities(tag)?,
+                ("STARTTLS", fault) => {
+                    let more = if fault == Fault::Injects { "* OK not encrypted\r\n" } else { "" };
+                    self.wire.send(format!("{tag} OK begin\r\n{more}"))?;
+                    self.encrypt()?;
+                }
+                ("LOGIN", _) => self.imap_login(tag, rest)?,
+                ("STATUS", Fault::NoFolder) => {
+                    self.wire.send(format!("{tag} NO there is no such folder\r\n"))?;
+                }
+                ("STATUS", Fault::NoCount) => {
+                    self.wire.send(format!("* STATUS INBOX (MESSAGES many)\r\n{tag} OK done\r\n"))?;
+                }
+                ("STATUS", _) => {
+                    // The name as a literal: a client has to be able to read that.
+                    let mail = self.server.script.mail;
+                    self.wire
+                        .send(format!("* STATUS {{5}}\r\nINBOX (UNSEEN {mail})\r\n{tag} OK done\r\n"))?;
+                }
+                ("LOGOUT", _) => return self.wire.send(format!("* BYE\r\n{tag} OK done\r\n")),
+                _ => self.wire.send(format!("{tag} BAD there is no such command\r\n"))?,
+            }
+        }
+    }
+
+    /// Before TLS there is nothing that it would log a client in by.
+    fn imap_capabilities(&mut self, tag: &str) -> Result<(), Failure> {
+        let script = &self.server.script;
+        let words = match script.fault {
+            Fault::LoginDisabled => "LOGINDISABLED",
+            _ if script.security != Security::StartTls || self.wire.is_encrypted() => "AUTH=PLAIN",
+            Fault::NoStartTls => "AUTH=PLAIN",
+            _ => "STARTTLS LOGINDISABLED",
+        };
+        self.wire.send(format!("* CAPABILITY IMAP4rev1 {words}\r\n{tag} OK done\r\n"))
+    }
+
+    /// Reads user and password, which come as literals.
+    fn imap_login(&mut self, tag: &str, user: &str) -> Result<(), Failure> {
+        let rest = self.imap_literal(user)?;
+        let length = rest.1.trim_start().to_owned();
+        let (password, _) = self.imap_literal(&length)?;
+        match self.judge(&password)? {
+            Some(why) => self.wire.send(format!("{tag} NO [AUTHENTICATIONFAILED] {why}\r\n")),
+            None => self.wire.send(format!("{tag} OK logged in\r\n")),
+        }
+    }
+
+    /// Reads the literal whose length is `{5}`, and the line behind it.
+    fn imap_literal(&mut self, length: &str) -> Result<(String, String), Failure> {
+        let length =
+            length.trim_matches(['{', '}']).parse().map_err(|_| Failure::because("it is no literal"))?;
+        self.wire.send("+ go on\r\n")?;
+        let literal = self.wire.exactly(length)?;
+        let rest = self.wire.line()?;
+        self.note(&literal);
+        Ok((literal, rest))
+    }
+}

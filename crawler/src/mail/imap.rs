@@ -1,0 +1,245 @@
+//! How many messages of a folder are unseen, by IMAP (RFC 3501).
+
+use super::tls::Client;
+use super::wire::Wire;
+use super::{Account, Failure, Progress, Security, Step};
+
+/// Counts the messages of the account's folder that are unseen.
+pub(super) fn unseen(
+    wire: &mut Wire,
+    tls: Option<&Client>,
+    account: &Account,
+    progress: &Progress,
+) -> Result<u64, Failure> {
+    progress.at(Step::Greeting);
+    let mut session = Session { wire, tags: 0 };
+    let greeting = session.greeting()?;
+    if account.security == Security::StartTls && greeting == Greeting::LoggedIn {
+        // The protocol does not allow STARTTLS after that, and without TLS this may be an attacker's server.
+        return Err(Failure::because("the server says PREAUTH, so TLS cannot begin"));
+    }
+    if account.security == Security::StartTls {
+        progress.at(Step::Encrypting);
+        session.start_tls(tls)?;
+    }
+    if greeting == Greeting::Open {
+        progress.at(Step::LoggingIn);
+        session.log_in(account)?;
+    }
+    progress.at(Step::Counting);
+    let count = session.status(&account.folder)?;
+    // The answer to this would change nothing, and must not cost the count if it comes too late.
+    let _ = session.send("LOGOUT");
+    Ok(count)
+}
+
+/// How the server begins.
+#[derive(PartialEq, Eq)]
+enum Greeting {
+    Open,
+    /// The server says `PREAUTH`: it has logged the client in without a password.
+    LoggedIn,
+}
+
+/// What the server says.
+enum Response {
+    /// Something that it was not asked for, or a part of an answer.
+    Untagged(String),
+    /// It wants the rest of the command.
+    GoOn,
+    /// The command's end: its tag, a status, and words.
+    Tagged(String),
+}
+
+struct Session<'a> {
+    wire: &'a mut Wire,
+    /// Commands sent so far. Each has its number as its tag.
+    tags: u32,
+}
+
+impl Session<'_> {
+    fn greeting(&mut self) -> Result<Greeting, Failure> {
+        let Response::Untagged(words) = self.response()? else {
+            return Err(Failure::because("the server does not speak IMAP"));
+        };
+        match first_word(&words).0.as_str() {
+            "OK" => Ok(Greeting::Open),
+            "PREAUTH" => Ok(Greeting::LoggedIn),
+            _ => Err(Failure::Because(format!("the server does not speak IMAP; it said: {words}"))),
+        }
+    }
+
+    /// Whether the server lists a capability. It is asked each time: what it said before TLS may have come from an attacker.
+    fn can(&mut self, capability: &str) -> Result<bool, Failure> {
+        let tag = self.send("CAPABILITY")?;
+        let mut is_listed = false;
+        self.finish(&tag, "CAPABILITY", |words| {
+            let (word, list) = first_word(words);
+            let mut list = list.split(' ');
+            is_listed |= word == "CAPABILITY" && list.any(|word| word.eq_ignore_ascii_case(capability));
+        })?;
+        Ok(is_listed)
+    }
+
+    fn start_tls(&mut self, tls: Option<&Client>) -> Result<(), Failure> {
+        let is_offered = self.can("STARTTLS")?;
+        let Some(tls) = tls.filter(|_| is_offered) else {
+            return Err(Failure::because("the server does not offer STARTTLS"));
+        };
+        let tag = self.send("STARTTLS")?;
+        self.finish(&tag, "STARTTLS", |_| ())?;
+        tls.begin(self.wire)
+    }
+
+    /// Sends user and password as literals, in which any byte means itself.
+    fn log_in(&mut self, account: &Account) -> Result<(), Failure> {
+        if !self.wire.is_encrypted() && !account.allow_plain_password {
+            return Err(Failure::because("the connection is not encrypted"));
+        }
+        if self.can("LOGINDISABLED")? {
+            return Err(Failure::because("the server does not accept a password here (LOGINDISABLED)"));
+        }
+        let (user, password) = (&account.user, &account.password);
+        let tag = self.send(&format!("LOGIN {{{}}}", user.len()))?;
+        self.go_on(&tag)?;
+        self.wire.send(format!("{user} {{{}}}\r\n", password.bytes().len()))?;
+        self.go_on(&tag)?;
+        self.wire.send_secret("", password, "\r\n")?;
+        self.finish(&tag, "the login", |_| ())
+    }
+
+    fn status(&mut self, folder: &str) -> Result<u64, Failure> {
+        // Folder names are in a UTF-7 of IMAP's own, in which this is the one ASCII character that is not itself.
+        let folder = folder.replace('&', "&-").replace('\\', "\\\\").replace('"', "\\\"");
+        let tag = self.send(&format!("STATUS \"{folder}\" (UNSEEN)"))?;
+        let mut count = None;
+        self.finish(&tag, "to count the folder's messages", |words| count = count.or(unseen_in(words)))?;
+        count.ok_or_else(|| Failure::because("the server did not say how many messages are unseen"))
+    }
+
+    /// Sends a command, and returns its tag.
+    fn send(&mut self, command: &str) -> Result<String, Failure> {
+        self.tags += 1;
+        let tag = format!("a{}", self.tags);
+        self.wire.send(format!("{tag} {command}\r\n"))?;
+        Ok(tag)
+    }
+
+    /// Waits until the server wants the rest of the command.
+    fn go_on(&mut self, tag: &str) -> Result<(), Failure> {
+        loop {
+            match self.response()? {
+                Response::GoOn => return Ok(()),
+                Response::Untagged(_) => (),
+                Response::Tagged(words) => {
+                    done(tag, "the login", &words)?;
+                    return Err(Failure::because("the server ended the login in the middle"));
+                }
+            }
+        }
+    }
+
+    /// Waits until a command has ended, and shows `part` what comes before that.
+    fn finish(&mut self, tag: &str, what: &str, mut part: impl FnMut(&str)) -> Result<(), Failure> {
+        loop {
+            match self.response()? {
+                Response::Tagged(words) => return done(tag, what, &words),
+                Response::Untagged(words) => part(&words),
+                Response::GoOn => {
+                    return Err(Failure::because("the server asked for more of a command that was complete"));
+                }
+            }
+        }
+    }
+
+    /// The next response. That the server says good-bye is a failure.
+    fn response(&mut self) -> Result<Response, Failure> {
+        let mut line = self.wire.line()?;
+        while let Some((before, length)) = literal(&line) {
+            self.wire.exactly(length)?; // a name, which is not needed, and which may look like an answer
+            line = format!("{before}\"\"{}", self.wire.line()?);
+        }
+        match line.split_once(' ') {
+            Some(("*", words)) if first_word(words).0 == "BYE" => {
+                Err(Failure::Because(format!("the server ended the session: {}", first_word(words).1)))
+            }
+            Some(("*", words)) => Ok(Response::Untagged(words.to_owned())),
+            _ if line.starts_with('+') => Ok(Response::GoOn),
+            Some((tag, _)) if tag.starts_with('a') => Ok(Response::Tagged(line)),
+            _ => Err(Failure::Because(format!("the server does not speak IMAP; it said: {line}"))),
+        }
+    }
+}
+
+/// Whether the command of this tag has succeeded.
+fn done(tag: &str, what: &str, line: &str) -> Result<(), Failure> {
+    match line.strip_prefix(tag).and_then(|rest| rest.strip_prefix(' ')).map(first_word) {
+        Some((status, _)) if status == "OK" => Ok(()),
+        Some((_, words)) => Err(Failure::Because(format!("the server refused {what}: {words}"))),
+        None => Err(Failure::because("the server answered another command than the one it was sent")),
+    }
+}
+
+/// The first word, in capitals, and the rest.
+fn first_word(words: &str) -> (String, &str) {
+    let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
+    (word.to_ascii_uppercase(), rest)
+}
+
+/// A line that ends in `{5}` goes on with so many bytes, and then with another line.
+fn literal(line: &str) -> Option<(&str, usize)> {
+    let (before, length) = line.strip_suffix('}')?.rsplit_once('{')?;
+    Some((before, length.parse().ok()?))
+}
+
+/// Reads `STATUS "a folder" (UNSEEN 3)`.
+fn unseen_in(words: &str) -> Option<u64> {
+    let (word, rest) = first_word(words);
+    if word != "STATUS" {
+        return None;
+    }
+    let items = after_name(rest)?.trim().strip_prefix('(')?.strip_suffix(')')?;
+    let mut items = items.split_ascii_whitespace();
+    while let Some(name) = items.next() {
+        let value = items.next()?;
+        if name.eq_ignore_ascii_case("UNSEEN") {
+            return value.parse().ok();
+        }
+    }
+    None
+}
+
+/// What comes behind a name, which may be quoted and have anything in it.
+fn after_name(words: &str) -> Option<&str> {
+    let Some(quoted) = words.strip_prefix('"') else { return Some(words.split_once(' ')?.1) };
+    let mut escaped = false;
+    let end = quoted.find(|c| {
+        let is_end = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_end
+    })?;
+    Some(&quoted[end + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_read_behind_the_folder_and_nowhere_else() {
+        for (words, count) in [
+            ("STATUS INBOX (UNSEEN 3)", Some(3)),
+            ("status \"INBOX\" (unseen 3)", Some(3)),
+            ("STATUS \"a (UNSEEN 9)\" (MESSAGES 12 UNSEEN 3)", Some(3)),
+            ("STATUS \"a \\\" (UNSEEN 9)\" (UNSEEN 3)", Some(3)),
+            ("STATUS \"\" (UNSEEN 0) ", Some(0)),
+            ("STATUS INBOX (MESSAGES 3)", None),
+            ("STATUS INBOX (UNSEEN -3)", None),
+            ("STATUS INBOX", None),
+            ("STATUS \"INBOX (UNSEEN 3)", None),
+            ("OK (UNSEEN 3)", None),
+        ] {
+            assert_eq!(unseen_in(words), count, "{words}");
+        }
+    }
+}

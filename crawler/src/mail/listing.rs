@@ -1,0 +1,47 @@
+//! The mail check as a well-known listing in Java has it, with its two faults.
+//!
+//! It asks each host in a task, waits for a while, and says whether one of them has seen new mail. But:
+//!
+//! 1. It does not look at what `await_termination` returns, and a task that fails sets nothing. So "no new mail" may mean that
+//!    hosts have failed, or that they have not answered yet.
+//! 2. When the time is up, nothing is cancelled. The tasks that wait for a silent host go on waiting, and their threads, and
+//!    their connections, outlive the call.
+
+use super::{Account, Answer, Progress, Threads, ask};
+use executor::{CancelToken, DropPolicy, HandOffQueue, ThreadPoolExecutor, prelude::*};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Whether one of the accounts had new mail after `timeout`, for what that is worth. `threads` starts the threads.
+///
+/// # Panics
+/// If the system gives no thread.
+///
+/// # Blocking
+/// Waits until all hosts have answered, for `timeout` at most. No token ends it: its caller cannot call it off.
+// ANCHOR: listing
+pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Threads>) -> bool {
+    let pool = ThreadPoolExecutor::builder()
+        .core_threads(0)
+        .maximum_threads(usize::MAX)
+        .queue(HandOffQueue::new())
+        .thread_factory(Arc::clone(threads))
+        .on_drop(DropPolicy::Detach) // the usual one would wait, and hide the second fault
+        .build()
+        .expect("a hand-off lets the pool grow");
+    let has_new_mail = Arc::new(AtomicBool::new(false));
+    for account in accounts {
+        let (account, has_new_mail) = (Arc::clone(account), Arc::clone(&has_new_mail));
+        let check = move || {
+            if let Ok(Answer::New(_)) = ask(&account, &Progress::default(), &CancelToken::new()) {
+                has_new_mail.store(true, Ordering::Relaxed);
+            }
+        };
+        pool.execute(check).expect("a thread");
+    }
+    pool.shutdown();
+    pool.await_termination(timeout);
+    has_new_mail.load(Ordering::Relaxed)
+}
+// ANCHOR_END: listing

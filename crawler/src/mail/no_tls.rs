@@ -1,0 +1,28 @@
+//! What stands in for TLS in a program that was built without it: accounts that ask for it fail.
+
+use super::wire::{Link, Wire};
+use super::{Account, Failure};
+
+/// Cannot be made.
+#[derive(Debug)]
+pub(super) enum Client {}
+
+impl Client {
+    pub(super) fn new(_: &Account) -> Result<Client, Failure> {
+        Err(Failure::because("this program was built without TLS: build it with --features tls"))
+    }
+
+    pub(super) fn begin(&self, _: &mut Wire) -> Result<(), Failure> {
+        match *self {}
+    }
+}
+
+/// The certificate and key of a server. Only a program with the feature `tls` can make one.
+#[derive(Debug, Clone)]
+pub enum Identity {}
+
+impl Identity {
+    pub(super) fn serve(&self, _: Box<dyn Link>) -> Result<Box<dyn Link>, Failure> {
+        match *self {}
+    }
+}

@@ -1,0 +1,74 @@
+//! How many messages lie on a server, by POP3 (RFC 1939, 2449 and 2595).
+
+use super::tls::Client;
+use super::wire::Wire;
+use super::{Account, Failure, Progress, Security, Step};
+
+/// Counts the messages that lie on the server. POP3 does not know which were read.
+pub(super) fn waiting(
+    wire: &mut Wire,
+    tls: Option<&Client>,
+    account: &Account,
+    progress: &Progress,
+) -> Result<u64, Failure> {
+    progress.at(Step::Greeting);
+    answer(wire, "the session")?;
+    if account.security == Security::StartTls {
+        progress.at(Step::Encrypting);
+        start_tls(wire, tls)?;
+    }
+    progress.at(Step::LoggingIn);
+    log_in(wire, account)?;
+    progress.at(Step::Counting);
+    wire.send("STAT\r\n")?;
+    let count = count(&answer(wire, "STAT")?)?;
+    // The answer to this would change nothing, and must not cost the count if it comes too late.
+    let _ = wire.send("QUIT\r\n");
+    Ok(count)
+}
+
+fn start_tls(wire: &mut Wire, tls: Option<&Client>) -> Result<(), Failure> {
+    wire.send("CAPA\r\n")?;
+    let mut offered = false;
+    if wire.line()?.starts_with("+OK") {
+        loop {
+            match wire.line()?.as_str() {
+                "." => break,
+                capability => offered |= capability.eq_ignore_ascii_case("STLS"),
+            }
+        }
+    }
+    let Some(tls) = tls.filter(|_| offered) else {
+        return Err(Failure::because("the server does not offer STARTTLS"));
+    };
+    wire.send("STLS\r\n")?;
+    answer(wire, "STLS")?;
+    tls.begin(wire)
+}
+
+fn log_in(wire: &mut Wire, account: &Account) -> Result<(), Failure> {
+    if !wire.is_encrypted() && !account.allow_plain_password {
+        return Err(Failure::because("the connection is not encrypted"));
+    }
+    wire.send(format!("USER {}\r\n", account.user))?;
+    answer(wire, "the user")?;
+    wire.send_secret("PASS ", &account.password, "\r\n")?;
+    answer(wire, "the login").map(drop)
+}
+
+/// What the server says to a command, if it does not refuse it.
+fn answer(wire: &mut Wire, what: &str) -> Result<String, Failure> {
+    let line = wire.line()?;
+    let (status, words) = line.split_once(' ').unwrap_or((&line, ""));
+    match status {
+        "+OK" => Ok(words.to_owned()),
+        "-ERR" => Err(Failure::Because(format!("the server refused {what}: {words}"))),
+        _ => Err(Failure::Because(format!("the server does not speak POP3; it said: {line}"))),
+    }
+}
+
+/// Reads `2 320`: the number of messages, and of bytes in them.
+fn count(words: &str) -> Result<u64, Failure> {
+    let count = words.split(' ').next().and_then(|count| count.parse().ok());
+    count.ok_or_else(|| Failure::Because(format!("the server's count of messages makes no sense: {words}")))
+}

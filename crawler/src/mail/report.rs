@@ -1,0 +1,164 @@
+//! What the mail check prints, and with which status it ends.
+
+use super::{Account, Answer, Progress};
+use executor::{CancelKind, CancelToken};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// How a shell counts a process that SIGINT has ended.
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// An account's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// The account's name.
+    pub name: String,
+    /// What is known of its mail.
+    pub answer: Answer,
+    /// From the beginning of the check until the answer.
+    pub took: Duration,
+}
+
+impl Checked {
+    /// The answer of an account that came after `took`.
+    pub fn new(account: &Account, answer: Answer, took: Duration) -> Checked {
+        Checked { name: account.name.clone(), answer, took }
+    }
+}
+
+/// What came of a whole check.
+#[derive(Debug)]
+pub struct Report {
+    /// An answer for each account.
+    pub accounts: Vec<Checked>,
+    /// How long the check took.
+    pub took: Duration,
+    /// Threads of the check that are alive after it.
+    pub threads_left: usize,
+    /// Whether a signal has cut it short.
+    pub interrupted: bool,
+}
+
+impl Report {
+    /// 0: there is new mail. 1: there is none. 3: none was seen, but some account has failed. 130: a signal came.
+    pub fn exit_status(&self) -> u8 {
+        match (self.interrupted, self.with_mail(), self.failed()) {
+            (true, ..) => INTERRUPTED,
+            (_, 1.., _) => 0,
+            (_, 0, 0) => 1,
+            (_, 0, _) => 3,
+        }
+    }
+
+    /// Accounts with new mail.
+    fn with_mail(&self) -> usize {
+        self.accounts.iter().filter(|checked| matches!(checked.answer, Answer::New(_))).count()
+    }
+
+    fn failed(&self) -> usize {
+        self.accounts.iter().filter(|checked| matches!(checked.answer, Answer::Failed(_))).count()
+    }
+
+    /// All of it: one JSON object for machines, or a table for people.
+    pub fn text(&self, as_json: bool) -> String {
+        if as_json { format!("{}\n", self.json()) } else { self.table() }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "accounts": self.accounts.iter().map(account_json).collect::<Value>(),
+            "with_new_mail": self.with_mail(),
+            "failed": self.failed(),
+            "milliseconds": milliseconds(self.took),
+            "threads_left": self.threads_left,
+            "interrupted": self.interrupted,
+        })
+    }
+
+    /// A line for each account, and two for all.
+    fn table(&self) -> String {
+        let width = self.accounts.iter().map(|checked| checked.name.chars().count()).max().unwrap_or(0);
+        let mut table = String::new();
+        for Checked { name, answer, took } in &self.accounts {
+            let answer = match answer {
+                Answer::New(count) => format!("{count} new"),
+                Answer::None => "no new mail".to_owned(),
+                Answer::Failed(why) => format!("failed: {why}"),
+            };
+            let _ = writeln!(table, "{name:width$}  {:>6} ms  {answer}", milliseconds(*took));
+        }
+        let (with_mail, failed) = (self.with_mail(), self.failed());
+        let _ = writeln!(table, "new mail: {with_mail} of {} accounts, {failed} failed", self.accounts.len());
+        table + &left(self.threads_left)
+    }
+}
+
+/// What the listing knows: one JSON object for machines, or lines for people.
+pub fn of_listing(has_new_mail: bool, took: Duration, threads_left: usize, as_json: bool) -> String {
+    if as_json {
+        let milliseconds = milliseconds(took);
+        let known =
+            json!({ "new_mail": has_new_mail, "milliseconds": milliseconds, "threads_left": threads_left });
+        return format!("{known}\n");
+    }
+    (if has_new_mail { "new mail\n" } else { "no new mail\n" }).to_owned() + &left(threads_left)
+}
+
+fn left(threads: usize) -> String {
+    format!("threads of the check that are still alive: {threads}\n")
+}
+
+fn account_json(Checked { name, answer, took }: &Checked) -> Value {
+    let milliseconds = milliseconds(*took);
+    match answer {
+        Answer::New(count) => {
+            json!({ "name": name, "answer": "new", "count": count, "milliseconds": milliseconds })
+        }
+        Answer::None => json!({ "name": name, "answer": "none", "milliseconds": milliseconds }),
+        Answer::Failed(why) => {
+            json!({ "name": name, "answer": "failed", "why": why, "milliseconds": milliseconds })
+        }
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Why an account has no answer whose check was called off: the deadline of `call` has passed after `within`, or the token was cancelled
+/// otherwise, or there was no thread. With the step at which the check was.
+pub fn called_off(call: &CancelToken, within: Duration, progress: &Progress) -> String {
+    let why = match call.reason().map(|reason| reason.kind()) {
+        Some(CancelKind::Deadline) => format!("no answer within {}", words(within)),
+        Some(_) => "called off".to_owned(),
+        None => "no thread could be started".to_owned(),
+    };
+    format!("{why} ({})", progress.step())
+}
+
+/// A time as people write it: `200 ms`, `10 s`.
+fn words(time: Duration) -> String {
+    match milliseconds(time) {
+        ms if ms % 1000 == 0 => format!("{} s", ms / 1000),
+        ms => format!("{ms} ms"),
+    }
+}
+
+/// Reads a time such as `500ms`, `10s` or `2m` from the command line.
+///
+/// # Errors
+/// What was expected, if it is something else, or not from 1 ms to 24 hours.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let milliseconds_per_unit = match &text[digits.len()..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        _ => 0,
+    };
+    match digits.parse::<u64>().ok().and_then(|n| n.checked_mul(milliseconds_per_unit)) {
+        Some(ms @ 1..=86_400_000) => Ok(Duration::from_millis(ms)),
+        _ => Err("expected a time from 1ms to 24 hours, such as 500ms, 10s or 2m".to_owned()),
+    }
+}

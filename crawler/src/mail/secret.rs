@@ -1,0 +1,95 @@
+//! Passwords: kept out of every output, and wiped when they are dropped.
+
+use std::fmt;
+use std::hint::black_box;
+
+/// A password. Its `Debug` shows nothing of it, not even the length. It is wiped when it is dropped, as far as that can be done
+/// without the system's help: a copy that the system made, in a swap file or an environment, is left alone.
+pub struct Secret(Vec<u8>);
+
+impl Secret {
+    /// Takes a password over.
+    pub fn new(password: impl Into<Vec<u8>>) -> Secret {
+        Secret(password.into())
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The password between two other parts, in one piece, so that it is sent in one packet.
+    pub(super) fn between(&self, before: &[u8], after: &[u8]) -> Secret {
+        let mut line = Vec::with_capacity(before.len() + self.0.len() + after.len()); // never moved: that would leave a copy
+        line.extend([before, &self.0, after].into_iter().flatten());
+        Secret(line)
+    }
+
+    /// Prepares a text for a terminal: without control characters, without this password, and not too long.
+    pub(super) fn clean(&self, text: &str) -> String {
+        let mut text = visible(text);
+        let password = visible(&String::from_utf8_lossy(&self.0));
+        let quoted = password.replace('\\', "\\\\").replace('"', "\\\"");
+        for password in [&quoted, &password].into_iter().filter(|password| !password.is_empty()) {
+            text = text.replace(password.as_str(), "[password]");
+        }
+        match text.char_indices().nth(LONGEST_TEXT) {
+            Some((end, _)) => text[..end].to_owned() + "…",
+            None => text,
+        }
+    }
+}
+
+/// Characters of a text from a server that are shown.
+const LONGEST_TEXT: usize = 200;
+
+/// Without what a terminal would obey, or would show in another order.
+fn visible(text: &str) -> String {
+    let steers =
+        |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().filter(|&c| !c.is_control() && !steers(c)).collect()
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        black_box(&self.0); // or the compiler leaves the line above out
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_shown_without_the_password_and_without_what_a_terminal_obeys() {
+        let secret = Secret::new("hun\"ter2");
+        for (text, shown) in [
+            ("no hun\"ter2 here", "no [password] here"),
+            ("quoted: hun\\\"ter2", "quoted: [password]"),
+            ("split: hun\u{1b}\"t\u{9b}er2", "split: [password]"),
+            ("\u{1b}[31mred\u{7f}\r\n\u{202e}", "[31mred"),
+        ] {
+            assert_eq!(secret.clean(text), shown);
+        }
+        assert_eq!(secret.clean(&"ü".repeat(300)).chars().count(), LONGEST_TEXT + 1);
+        assert_eq!(Secret::new("").clean("nothing to hide"), "nothing to hide");
+    }
+
+    /// The cut must not leave the first half of a password.
+    #[test]
+    fn a_password_across_the_cut_is_replaced_before_it_is_cut() {
+        let shown = Secret::new("canary").clean(&("x".repeat(197) + "canary"));
+        assert!(!shown.contains("can"), "{shown}");
+    }
+
+    #[test]
+    fn debug_shows_nothing() {
+        assert_eq!(format!("{:?}", Secret::new("canary")), "Secret");
+    }
+}

@@ -1,0 +1,49 @@
+//! The threads of a pool, so that one can see whether they are gone.
+
+use executor::{ThreadFactory, Worker};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// Starts the threads of a pool and remembers them.
+#[derive(Debug, Default)]
+pub struct Threads {
+    started: AtomicUsize,
+    handles: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Threads {
+    /// How many threads have been started and have not ended.
+    pub fn alive(&self) -> usize {
+        let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        handles.iter().filter(|thread| !thread.is_finished()).count()
+    }
+
+    /// Waits until each thread has ended, and forgets it. A pool is terminated when its last worker has left it; the thread of that
+    /// worker then needs another moment.
+    ///
+    /// # Blocking
+    /// Blocks as long as the pool has threads, so terminate the pool first. No token ends it.
+    pub fn join(&self) {
+        loop {
+            let last = self.handles.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let Some(thread) = last else { return };
+            let _ = thread.join(); // a worker's panics stay in the pool
+        }
+    }
+}
+
+impl ThreadFactory for Threads {
+    fn start(&self, worker: Worker) -> io::Result<()> {
+        let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
+        let builder = thread::Builder::new().name(format!("mail-thread-{number}"));
+        let thread = builder.spawn(move || worker.run())?;
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
+    }
+
+    fn name(&self) -> Option<&str> {
+        Some("mail")
+    }
+}

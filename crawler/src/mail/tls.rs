@@ -1,0 +1,118 @@
+//! TLS over a connection, with `rustls`.
+
+use super::wire::{Link, Wire};
+use super::{Account, Failure};
+use anyhow::Context;
+use executor::Cancelled;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{CertificateError, ClientConfig, ClientConnection, Error, RootCertStore};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// Begins TLS with the server of one account.
+pub(super) struct Client {
+    config: Arc<ClientConfig>,
+    host: ServerName<'static>,
+}
+
+impl Client {
+    /// Trusts the certificates of the system and those of the account.
+    pub(super) fn new(account: &Account) -> Result<Client, Failure> {
+        let mut roots = system_roots().clone();
+        if let Some(path) = &account.ca {
+            let broken =
+                || Failure::because("the file that `ca` names has no PEM certificates, or cannot be read");
+            let certificates =
+                CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+            let (added, ignored) = roots.add_parsable_certificates(certificates.map_err(|_| broken())?);
+            if added == 0 || ignored > 0 {
+                return Err(broken());
+            }
+        }
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(tls_failure)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let host = ServerName::try_from(account.host.clone()).map_err(|_| {
+            Failure::because("its host is neither a name nor an address, so no certificate fits")
+        })?;
+        Ok(Client { config: Arc::new(config), host })
+    }
+
+    /// Makes the handshake, and checks that the certificate is trusted and belongs to the account's host.
+    pub(super) fn begin(&self, wire: &mut Wire) -> Result<(), Failure> {
+        wire.encrypt(|mut link| {
+            let mut connection =
+                ClientConnection::new(Arc::clone(&self.config), self.host.clone()).map_err(tls_failure)?;
+            connection.complete_io(&mut link).map_err(handshake_failure)?;
+            Ok(Box::new(StreamOwned::new(connection, link)))
+        })
+    }
+}
+
+/// Read once: there are more than a hundred of them.
+fn system_roots() -> &'static RootCertStore {
+    static ROOTS: OnceLock<RootCertStore> = OnceLock::new();
+    ROOTS.get_or_init(|| {
+        let mut roots = RootCertStore::empty();
+        // A certificate that cannot be read is not trusted; a server that needs it fails and says so.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        roots
+    })
+}
+
+fn handshake_failure(error: io::Error) -> Failure {
+    match Cancelled::from_io(error).map_err(io::Error::downcast::<Error>) {
+        Ok(cancelled) => Failure::Cancelled(cancelled),
+        Err(Ok(error)) => tls_failure(error),
+        Err(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Failure::because("the server closed the connection instead of beginning TLS")
+        }
+        Err(Err(error)) => Failure::Because(format!("TLS: {error}")),
+    }
+}
+
+fn tls_failure(error: Error) -> Failure {
+    Failure::Because(match error {
+        Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "TLS: the server's certificate is signed by no trusted authority; `ca` can name one".to_owned()
+        }
+        Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => "TLS: the server's certificate is for another host".to_owned(),
+        error => format!("TLS: {error}"),
+    })
+}
+
+/// The certificate and key of a server: a chain of certificates, and the key of the first.
+#[derive(Debug, Clone)]
+pub struct Identity(Arc<ServerConfig>);
+
+impl Identity {
+    /// Reads it from two PEM files.
+    ///
+    /// # Errors
+    /// If one of them cannot be read, or the key is not that of the first certificate.
+    pub fn read(certificates: &Path, key: &Path) -> anyhow::Result<Identity> {
+        let chain = CertificateDer::pem_file_iter(certificates).and_then(Iterator::collect);
+        let chain: Vec<_> = chain.with_context(|| format!("{} is no PEM file", certificates.display()))?;
+        let key =
+            PrivateKeyDer::from_pem_file(key).with_context(|| format!("{} is no key", key.display()))?;
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)?;
+        Ok(Identity(Arc::new(config)))
+    }
+
+    pub(super) fn serve(&self, mut link: Box<dyn Link>) -> Result<Box<dyn Link>, Failure> {
+        let mut connection = ServerConnection::new(Arc::clone(&self.0)).map_err(tls_failure)?;
+        connection.complete_io(&mut link).map_err(handshake_failure)?;
+        Ok(Box::new(StreamOwned::new(connection, link)))
+    }
+}

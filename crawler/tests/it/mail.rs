@@ -1,0 +1,292 @@
+//! The mail check's promise: one answer for each account, in their order, one deadline for all, and no thread that is left.
+
+use crawler::mail::demo::{Demo, Fault, Script};
+use crawler::mail::report::Checked;
+use crawler::mail::{Account, Answer, Progress, Protocol, Secret, Security, Step, Threads, ask, listing};
+use executor::{CancelToken, Cancelled, Latch, masked};
+use mailcheck::check_mail;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
+
+#[path = "../../src/bin/mailcheck.rs"]
+#[allow(dead_code)]
+mod mailcheck;
+
+/// Longer than anything takes.
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(30);
+
+/// A password that must not be seen anywhere.
+pub(crate) const CANARY: &str = "canary-\"4711\\";
+
+/// An account like the one of a demo's server, at another host.
+pub(crate) fn at(host: &str, account: &Account) -> Account {
+    Account {
+        name: account.name.clone(),
+        host: host.to_owned(),
+        port: account.port,
+        protocol: account.protocol,
+        security: account.security,
+        user: account.user.clone(),
+        password: Secret::new(CANARY),
+        folder: account.folder.clone(),
+        allow_plain_password: account.allow_plain_password,
+        ca: account.ca.clone(),
+    }
+}
+
+/// A server with a fault, and three messages.
+pub(crate) fn script(protocol: Protocol, security: Security, fault: Fault) -> Script {
+    Script { mail: 3, password: CANARY.to_owned(), fault, ..Script::new(protocol, security) }
+}
+
+/// Accounts that are not asked over a network.
+fn accounts(count: usize) -> Vec<Arc<Account>> {
+    let account = |number| Account {
+        name: format!("account {number}"),
+        host: "localhost".to_owned(),
+        port: 1,
+        protocol: Protocol::Imap,
+        security: Security::Plain,
+        user: "ada".to_owned(),
+        password: Secret::new(CANARY),
+        folder: "INBOX".to_owned(),
+        allow_plain_password: false,
+        ca: None,
+    };
+    (0..count).map(|number| Arc::new(account(number))).collect()
+}
+
+fn number(account: &Account) -> usize {
+    account.name["account ".len()..].parse().expect("a number")
+}
+
+fn check(
+    accounts: &[Arc<Account>],
+    within: Duration,
+    most: usize,
+    ask: impl Fn(&Account, &Progress, &CancelToken) -> Result<Answer, Cancelled> + Send + Sync + 'static,
+) -> Vec<Checked> {
+    check_mail(accounts, within, most, &Arc::default(), &CancelToken::new(), ask).expect("a pool")
+}
+
+fn answers(checked: Vec<Checked>) -> Vec<Answer> {
+    checked.into_iter().map(|checked| checked.answer).collect()
+}
+
+fn failed(why: &str) -> Answer {
+    Answer::Failed(why.to_owned())
+}
+
+/// Each account answers only after the one behind it.
+#[test]
+fn answers_come_in_the_order_of_the_accounts() {
+    let has_answered: Arc<Vec<Latch>> = Arc::new((0..5).map(|_| Latch::new(1)).collect());
+    let asked = check(&accounts(5), WATCHDOG, 5, move |account, _, _| {
+        let number = number(account);
+        if let Some(later) = has_answered.get(number + 1) {
+            later.wait()?;
+        }
+        has_answered[number].count_down();
+        Ok(Answer::New(number as u64 + 1))
+    });
+    let names: Vec<_> = asked.iter().map(|checked| checked.name.as_str()).collect();
+    assert_eq!(names, ["account 0", "account 1", "account 2", "account 3", "account 4"]);
+    assert_eq!(answers(asked), [1, 2, 3, 4, 5].map(Answer::New));
+}
+
+/// Five accounts that never answer have two threads: were the deadline one for each, others would have their turn.
+#[test]
+fn the_deadline_is_one_for_all() {
+    let begun = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&begun);
+    let asked = check(&accounts(5), Duration::from_millis(100), 2, move |_, progress, token| {
+        counted.fetch_add(1, SeqCst);
+        progress.at(Step::LoggingIn);
+        token.sleep(WATCHDOG * 100).map(|()| Answer::None)
+    });
+    let begun = begun.load(SeqCst);
+    assert!(begun <= 2, "{begun} of them had their turn");
+    let steps: Vec<_> = asked
+        .iter()
+        .map(|checked| match &checked.answer {
+            Answer::Failed(why) => why.strip_prefix("no answer within 100 ms ").expect(why),
+            answer => panic!("{answer:?}"),
+        })
+        .collect();
+    assert_eq!(steps.iter().filter(|step| **step == "(logging in)").count(), begun, "{steps:?}");
+    assert_eq!(steps[2..], ["(waiting for a thread)"; 3]);
+}
+
+/// What is ready when the time is up is taken; what others have not answered costs it nothing.
+#[test]
+fn an_answer_that_is_there_is_not_lost_to_those_that_are_late() {
+    let asked = check(&accounts(4), Duration::from_millis(200), 4, |account, _, token| {
+        match number(account) {
+            // The deadline wakes it, and it answers all the same.
+            0 => {
+                token.sleep(WATCHDOG).map_or(Ok(Answer::New(7)), |()| unreachable!("the deadline is sooner"))
+            }
+            _ => token.sleep(WATCHDOG * 100).map(|()| Answer::None),
+        }
+    });
+    let asked = answers(asked);
+    // If no thread came before the deadline, there is no answer.
+    assert!(
+        asked[0] == Answer::New(7) || asked[0] == failed("no answer within 200 ms (waiting for a thread)")
+    );
+    assert!(asked[1..].iter().all(|answer| matches!(answer, Answer::Failed(_))), "{asked:?}");
+}
+
+#[test]
+fn a_panic_is_the_answer_of_its_account_and_does_not_show_the_password() {
+    let asked = check(&accounts(3), WATCHDOG, 1, |account, _, _| match number(account) {
+        1 => panic!("no\u{1b} {CANARY} here"),
+        _ => Ok(Answer::None),
+    });
+    assert_eq!(
+        answers(asked),
+        [Answer::None, failed("the check has panicked: no [password] here"), Answer::None]
+    );
+}
+
+thread_local! {
+    /// Dropped when its thread ends.
+    static ALIVE: RefCell<Option<Alive>> = const { RefCell::new(None) };
+}
+
+struct Alive(Arc<AtomicUsize>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        thread::sleep(Duration::from_millis(20)); // a check that does not wait for it returns sooner
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+/// Also if their tasks have something left to do after the cancel.
+#[test]
+fn no_thread_is_left_when_the_call_returns() {
+    leaves_no_thread();
+}
+
+/// A caller whose own task is cancelled would not wait otherwise.
+#[test]
+fn no_thread_is_left_when_the_caller_is_cancelled() {
+    let cancelled = CancelToken::new();
+    cancelled.cancel();
+    cancelled.attach(leaves_no_thread);
+}
+
+fn leaves_no_thread() {
+    for within in [Duration::from_millis(50), WATCHDOG] {
+        let (threads, alive) = (Arc::new(Threads::default()), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&alive);
+        let ask = move |_: &Account, _: &Progress, token: &CancelToken| {
+            ALIVE.with_borrow_mut(|alive| {
+                alive.get_or_insert_with(|| {
+                    counted.fetch_add(1, SeqCst);
+                    Alive(Arc::clone(&counted))
+                });
+            });
+            if within < WATCHDOG {
+                let cancelled = token.sleep(WATCHDOG * 100);
+                masked(|| thread::sleep(Duration::from_millis(20)));
+                cancelled?;
+            }
+            Ok(Answer::None)
+        };
+        check_mail(&accounts(20), within, 4, &threads, &CancelToken::new(), ask).expect("a pool");
+        assert_eq!((alive.load(SeqCst), threads.alive()), (0, 0));
+    }
+}
+
+#[test]
+fn a_token_calls_the_check_off_and_what_was_answered_stays() {
+    let (stop, begun) = (CancelToken::new(), Arc::new(Latch::new(3)));
+    let stopper = {
+        let (stop, begun) = (stop.clone(), Arc::clone(&begun));
+        thread::spawn(move || {
+            begun.wait_timeout(WATCHDOG).expect("three have begun");
+            stop.cancel();
+        })
+    };
+    let ask = move |account: &Account, progress: &Progress, token: &CancelToken| {
+        progress.at(Step::Counting);
+        begun.count_down();
+        match number(account) {
+            0 => Ok(Answer::New(1)),
+            _ => token.sleep(WATCHDOG * 100).map(|()| Answer::None),
+        }
+    };
+    let asked = check_mail(&accounts(5), WATCHDOG * 10, 2, &Arc::default(), &stop, ask).expect("a pool");
+    stopper.join().expect("it does not panic");
+    let (counting, waiting) =
+        (failed("called off (counting the messages)"), failed("called off (waiting for a thread)"));
+    assert_eq!(answers(asked), [Answer::New(1), counting.clone(), counting, waiting.clone(), waiting]);
+}
+
+/// No server is asked, and each account still has its answer.
+#[test]
+fn a_check_that_is_called_off_before_it_begins_has_an_answer_for_each_account() {
+    let stop = CancelToken::new();
+    stop.cancel();
+    let ask = |_: &Account, _: &Progress, token: &CancelToken| token.check().map(|()| Answer::None);
+    let asked = check_mail(&accounts(3), WATCHDOG, 1, &Arc::default(), &stop, ask).expect("a pool");
+    let off = failed("called off (waiting for a thread)");
+    assert_eq!(answers(asked), [off.clone(), off.clone(), off]);
+}
+
+fn silent_and_wrong() -> Demo {
+    let scripts = [
+        ("wrong", script(Protocol::Imap, Security::Plain, Fault::WrongPassword)),
+        ("silent", script(Protocol::Imap, Security::Plain, Fault::Silent)),
+        ("silent, too", script(Protocol::Pop3, Security::Plain, Fault::Silent)),
+    ];
+    Demo::start(scripts, None).expect("ports")
+}
+
+/// Over real sockets: the deadline closes them.
+#[test]
+fn silent_servers_see_their_connections_closed_at_the_deadline() {
+    let demo = silent_and_wrong();
+    let stop = CancelToken::new();
+    let ended = thread::scope(|scope| {
+        scope.spawn(|| {
+            // The deadline comes by hand, when it can be seen that all are under way.
+            for account in 0..3 {
+                assert!(demo.heard(account).wait_for("connected", WATCHDOG));
+            }
+            assert!(demo.heard(0).wait_for("closed", WATCHDOG));
+            stop.cancel();
+        });
+        check_mail(demo.accounts(), WATCHDOG * 10, 3, &Arc::default(), &stop, ask).expect("a pool")
+    });
+    for account in 0..3 {
+        assert!(demo.heard(account).wait_for("closed", WATCHDOG), "{}", demo.accounts()[account].name);
+    }
+    let silent = failed("called off (waiting for the greeting)");
+    assert_eq!(answers(ended)[1..], [silent.clone(), silent]);
+}
+
+/// Both faults of the listing: there is mail in each account, it says that there is none, and it leaves threads behind.
+#[test]
+fn the_listing_takes_silence_and_failure_for_no_new_mail_and_leaves_threads() {
+    let (demo, threads) = (silent_and_wrong(), Arc::new(Threads::default()));
+    assert!(!listing::check_mail(demo.accounts(), Duration::from_millis(200), &threads));
+    assert!((2..=3).contains(&threads.alive()), "{}", threads.alive());
+    drop(demo); // which closes the connections, and lets them go
+    threads.join();
+    assert_eq!(threads.alive(), 0);
+}
+
+#[test]
+fn the_listing_finds_new_mail_if_every_server_answers() {
+    let scripts = [Protocol::Imap, Protocol::Pop3]
+        .map(|protocol| ("mail", script(protocol, Security::Plain, Fault::None)));
+    let (demo, threads) = (Demo::start(scripts, None).expect("ports"), Arc::new(Threads::default()));
+    assert!(listing::check_mail(demo.accounts(), WATCHDOG, &threads));
+    threads.join();
+}
