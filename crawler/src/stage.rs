@@ -13,14 +13,25 @@ pub const INTERRUPTED: u8 = 130;
 /// Threads that a pool may have.
 const MOST_THREADS: usize = 256;
 
-/// Runs a program. The first Ctrl-C or SIGTERM cancels the token it gets, and says on standard error what is still being done; the
-/// second one ends the process. An error becomes a sentence and the exit status `failed`.
+/// Runs a program with a token that [signals cancel](stopped_by_signals). An error becomes a sentence and the exit status `failed`.
 pub fn run(
     name: &'static str,
     failed: u8,
     still: &'static str,
     program: impl FnOnce(&CancelToken) -> anyhow::Result<ExitCode>,
 ) -> ExitCode {
+    stopped_by_signals(name, still).and_then(|stop| program(&stop)).unwrap_or_else(|error| {
+        eprintln!("{name}: {error:#}");
+        ExitCode::from(failed)
+    })
+}
+
+/// A token that the first Ctrl-C or SIGTERM cancels. It also says on standard error what is `still` being done. The second one ends the
+/// process.
+///
+/// # Errors
+/// If the process handles signals already.
+pub fn stopped_by_signals(name: &'static str, still: &'static str) -> anyhow::Result<CancelToken> {
     let stop = CancelToken::new();
     let on_signal = {
         let stop = stop.clone();
@@ -32,12 +43,8 @@ pub fn run(
             thread::spawn(move || eprintln!("{name}: {still}; the same signal again ends it at once"));
         }
     };
-    let ended =
-        ctrlc::set_handler(on_signal).context("signals cannot be handled").and_then(|()| program(&stop));
-    ended.unwrap_or_else(|error| {
-        eprintln!("{name}: {error:#}");
-        ExitCode::from(failed)
-    })
+    ctrlc::set_handler(on_signal).context("signals cannot be handled")?;
+    Ok(stop)
 }
 
 /// A number of threads on a command line.

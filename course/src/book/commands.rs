@@ -36,6 +36,8 @@ struct Metadata {
 struct Package {
     id: String,
     name: String,
+    /// The program that runs if none is named.
+    default_run: Option<String>,
     targets: Vec<Target>,
 }
 
@@ -181,7 +183,8 @@ impl Commands {
         if command == "run" && !named {
             let is_program = |target: &&Target| target.kind.iter().any(|kind| kind == "bin");
             let programs = packages.iter().flat_map(|package| &package.targets).filter(is_program).count();
-            if programs != 1 {
+            let has_default = matches!(packages[..], [package] if package.default_run.is_some());
+            if programs != 1 && !has_default {
                 return Err(format!("it does not say which of {programs} programs to run"));
             }
         }
@@ -245,6 +248,7 @@ mod tests {
             "cargo test -p exNN-name",
             "cargo run --bin pooled -- --threads 2",
             "cargo run -p executor --example pool_of_two",
+            "cargo run -p crawler -- pills single", // the package says which of its programs that is
             "cargo run -p exercises-proof # the table",
             "cargo --version",
         ] {

@@ -12,12 +12,13 @@
 //! cargo run -p crawler --features tls --bin mailcheck -- --hosts hosts.toml --within 5s
 //! ```
 //!
-//! The book's chapter: The mail check.
+//! The book's chapter: An executor for one call.
 
 use anyhow::Context;
 use clap::Parser;
 use crawler::mail::report::{self, Checked, Report};
 use crawler::mail::{Account, Answer, Progress, Threads, accounts, ask, demo::Demo, listing, program};
+use crawler::stage;
 use executor::{CancelToken, Cancelled, JoinError, TaskHandle, ThreadPoolExecutor};
 use executor::{RejectedSubmission, masked, prelude::*};
 use std::num::NonZeroUsize;
@@ -42,7 +43,7 @@ struct Args {
     demo: bool,
 
     /// Time in which all accounts have to answer (with --demo: 2s)
-    #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("demo", "true", "2s"), value_parser = report::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("demo", "true", "2s"), value_parser = servers::limits::duration)]
     within: Duration,
 
     /// Accounts that are asked at once: all of them, but not more than 100, if this is not given
@@ -66,7 +67,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let stop = program::stopped_by_signals()?;
+    let stop = stage::stopped_by_signals("mailcheck", "calling off what has not been answered")?;
     let demo = if args.demo { Some(Demo::eight().context("the demo cannot start")?) } else { None };
     let accounts = match (&demo, &args.hosts) {
         (Some(demo), _) => demo.accounts().to_vec(),

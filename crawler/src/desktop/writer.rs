@@ -118,7 +118,6 @@ impl Writer {
         self.has_changed.load(Relaxed)
     }
 
-    // ANCHOR: commit
     /// Makes all that was put and removed durable at once: after a crash there is all of it or nothing. Waits until it is on the disk.
     ///
     /// # Errors
@@ -132,7 +131,6 @@ impl Writer {
         });
         committed.map(drop).map_err(|error| self.failed(error))
     }
-    // ANCHOR_END: commit
 
     /// Waits for the library's threads that join small parts of the index to larger ones.
     ///

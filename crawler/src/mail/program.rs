@@ -1,31 +1,11 @@
-//! What the mail check does around its lesson: signals, files, output.
+//! What the mail check does around its lesson: files and output.
 
 use super::{Account, accounts};
 use anyhow::Context;
-use executor::CancelToken;
 use std::env;
 use std::io::{self, Write};
 use std::path::Path;
-use std::process;
 use std::sync::Arc;
-
-/// A token that the first signal cancels. The second one ends the process.
-///
-/// # Errors
-/// If the process handles signals already.
-pub fn stopped_by_signals() -> anyhow::Result<CancelToken> {
-    let stop = CancelToken::new();
-    let on_signal = {
-        let stop = stop.clone();
-        move || {
-            if !stop.cancel_because("a signal came") {
-                process::exit(super::report::INTERRUPTED.into());
-            }
-        }
-    };
-    ctrlc::set_handler(on_signal).context("signals cannot be handled")?;
-    Ok(stop)
-}
 
 /// Reads a hosts file, and prints its warnings to standard error.
 ///

@@ -1,13 +1,11 @@
 //! What the mail check prints, and with which status it ends.
 
 use super::{Account, Answer, Progress};
+use crate::stage::INTERRUPTED;
 use executor::{CancelKind, CancelToken};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
-
-/// How a shell counts a process that SIGINT has ended.
-pub(super) const INTERRUPTED: u8 = 130;
 
 /// An account's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,23 +140,5 @@ fn words(time: Duration) -> String {
     match milliseconds(time) {
         ms if ms % 1000 == 0 => format!("{} s", ms / 1000),
         ms => format!("{ms} ms"),
-    }
-}
-
-/// Reads a time such as `500ms`, `10s` or `2m` from the command line.
-///
-/// # Errors
-/// What was expected, if it is something else, or not from 1 ms to 24 hours.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let milliseconds_per_unit = match &text[digits.len()..] {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        _ => 0,
-    };
-    match digits.parse::<u64>().ok().and_then(|n| n.checked_mul(milliseconds_per_unit)) {
-        Some(ms @ 1..=86_400_000) => Ok(Duration::from_millis(ms)),
-        _ => Err("expected a time from 1ms to 24 hours, such as 500ms, 10s or 2m".to_owned()),
     }
 }
