@@ -177,22 +177,29 @@ fn folder_names_are_quoted() {
     }
 }
 
-/// Asks, and cancels when the server has heard `part`.
+/// Asks, and cancels when the server has heard `part`; and later all the same, so that a failure does not hang.
+fn cancelled_at(demo: &Demo, account: &Account, part: &str) -> (Result<Answer, Cancelled>, Step) {
+    let (token, progress) = (CancelToken::new(), Progress::default());
+    let answer = thread::scope(|scope| {
+        scope.spawn(|| {
+            let has_heard = demo.heard(0).wait_for(part, WATCHDOG);
+            token.cancel();
+            assert!(has_heard, "{}", demo.heard(0).all());
+        });
+        ask(account, &progress, &token)
+    });
+    (answer, progress.step())
+}
+
+/// The same, and the server sees the connection closed.
 pub(crate) fn cancelled_when(
     demo: &Demo,
     account: &Account,
     part: &str,
 ) -> (Result<Answer, Cancelled>, Step) {
-    let (token, progress) = (CancelToken::new(), Progress::default());
-    let answer = thread::scope(|scope| {
-        scope.spawn(|| {
-            assert!(demo.heard(0).wait_for(part, WATCHDOG));
-            token.cancel();
-        });
-        ask(account, &progress, &token)
-    });
+    let cancelled = cancelled_at(demo, account, part);
     assert!(demo.heard(0).wait_for("closed", WATCHDOG));
-    (answer, progress.step())
+    cancelled
 }
 
 #[test]
@@ -205,17 +212,9 @@ fn a_token_calls_back_who_waits_for_a_server() {
 
         let slow = Script { delay: WATCHDOG * 100, ..script(protocol, Security::Plain, Fault::None) };
         let slow = server(slow);
-        let account = &slow.accounts()[0];
-        let (token, progress) = (CancelToken::new(), Progress::default());
-        let answer = thread::scope(|scope| {
-            scope.spawn(|| {
-                assert!(slow.heard(0).wait_for(CANARY, WATCHDOG));
-                token.cancel();
-            });
-            ask(account, &progress, &token)
-        });
+        let (answer, step) = cancelled_at(&slow, &slow.accounts()[0], CANARY);
         assert!(answer.is_err(), "{answer:?}");
-        assert_eq!(progress.step(), Step::LoggingIn);
+        assert_eq!(step, Step::LoggingIn);
     }
 }
 
