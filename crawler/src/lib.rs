@@ -10,6 +10,10 @@ mod door {
 pub mod mail;
 pub mod pills;
 
+mod html;
+
 pub mod stage;
 
 pub mod desktop;
+
+pub mod web;

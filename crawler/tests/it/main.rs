@@ -12,3 +12,7 @@ mod mail_program; // the mail check as a shell sees it
 mod mail_servers; // what mail servers do, and what becomes of it
 #[cfg(feature = "tls")]
 mod mail_tls; // mail over TLS
+
+mod web_crawl; // every page once
+mod web_demo; // the site that the crawler is tried on
+mod web_fetch; // a page, or why it cannot be had

@@ -1,0 +1,104 @@
+//! The command line of `crawl`.
+
+use crate::stage;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+use url::Url;
+
+/// Crawls web sites, and goes on where it was stopped
+#[derive(clap::Parser, Debug)]
+#[command(name = "crawl", version)]
+pub struct CrawlArgs {
+    /// Where to begin; http:// or https://
+    #[arg(required_unless_present = "demo", value_parser = address)]
+    pub starts: Vec<Url>,
+
+    /// What has been crawled and what has not: a file that is made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub state: PathBuf,
+
+    /// Other hosts that are crawled: example.org, or .example.org with all below it
+    #[arg(long, value_name = "HOST", help_heading = "Which pages")]
+    pub allow: Vec<String>,
+
+    /// Links from the start that are followed
+    #[arg(long, value_name = "COUNT", default_value = "20", help_heading = "Which pages")]
+    pub depth: u32,
+
+    /// Pages that are taken on
+    #[arg(long, value_name = "COUNT", default_value = "100000", help_heading = "Which pages")]
+    pub pages: usize,
+
+    /// Also addresses that are not on the public internet: those of this machine, or of an office
+    #[arg(long, help_heading = "Which pages")]
+    pub allow_private: bool,
+
+    /// Do not ask for robots.txt: for a site of one's own
+    #[arg(long, help_heading = "Which pages")]
+    pub ignore_robots: bool,
+
+    /// How long a site is left alone after a page
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = delay, help_heading = "Politeness")]
+    pub delay: Duration,
+
+    /// Pages of a site that are fetched at the same time
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = stage::threads, help_heading = "Politeness")]
+    pub per_site: NonZeroUsize,
+
+    /// What the crawler says that it is
+    #[arg(long, value_name = "TEXT", default_value = concat!("crawl/", env!("CARGO_PKG_VERSION")), help_heading = "Politeness")]
+    pub user_agent: String,
+
+    /// Threads that fetch
+    #[arg(long, value_name = "COUNT", default_value = "16", value_parser = stage::threads, help_heading = "Limits")]
+    pub threads: NonZeroUsize,
+
+    /// How often a page is tried again
+    #[arg(long, value_name = "COUNT", default_value = "3", help_heading = "Limits")]
+    pub retries: u32,
+
+    /// Time for a page
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = servers::limits::duration, help_heading = "Limits")]
+    pub timeout: Duration,
+
+    /// Bytes of a page that are read
+    #[arg(long, value_name = "BYTES", default_value = "4194304", help_heading = "Limits")]
+    pub max_bytes: u64,
+
+    /// A proxy for all connections
+    #[arg(long, value_name = "URL", help_heading = "Limits")]
+    pub proxy: Option<Url>,
+
+    /// Write pages into this directory
+    #[arg(long, value_name = "DIRECTORY", help_heading = "What is written")]
+    pub save: Option<PathBuf>,
+
+    /// Write a line of JSON for each page and its links
+    #[arg(long, value_name = "FILE", help_heading = "What is written")]
+    pub graph: Option<PathBuf>,
+
+    /// Write the same for Graphviz
+    #[arg(long, value_name = "FILE", help_heading = "What is written")]
+    pub dot: Option<PathBuf>,
+
+    /// Print the report as JSON
+    #[arg(long, help_heading = "What is written")]
+    pub json: bool,
+
+    /// Crawl a built-in site of so many pages
+    #[arg(long, value_name = "PAGES", num_args = 0..=1, default_missing_value = "2000", conflicts_with = "starts")]
+    pub demo: Option<usize>,
+}
+
+fn address(written: &str) -> Result<Url, String> {
+    match Url::parse(written) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+        Ok(url) => Err(format!("{}: is not crawled, only http and https are", url.scheme())),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn delay(written: &str) -> Result<Duration, String> {
+    if written == "0" { Ok(Duration::ZERO) } else { servers::limits::duration(written) }
+}

@@ -1,0 +1,109 @@
+//! What is sent for a request: whole, or broken on purpose.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// An answer, before it is bytes.
+pub(super) enum Answer {
+    /// As it should be.
+    Whole(Reply),
+    /// As it should be, in chunks.
+    Chunked(Reply),
+    /// These bytes, and nothing more: then the connection is closed, or reset.
+    Broken { bytes: Vec<u8>, resets: bool },
+    /// The first bytes once, the others again and again.
+    Endless { first: Vec<u8>, again: Vec<u8> },
+}
+
+/// A status, header fields and a body.
+pub(super) struct Reply {
+    status: u16,
+    fields: Vec<(&'static str, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(super) fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Reply {
+        Reply { status, fields: vec![("Content-Type", content_type.to_owned())], body: body.into() }
+    }
+
+    pub(super) fn html(body: impl Into<Vec<u8>>) -> Reply {
+        Reply::new(200, "text/html; charset=utf-8", body)
+    }
+
+    pub(super) fn error(status: u16) -> Reply {
+        let words = reason(status);
+        Reply { status, ..Reply::html(format!("<!doctype html><title>{words}</title><p>{status} {words}\n")) }
+    }
+
+    pub(super) fn redirect(status: u16, location: impl Into<String>) -> Reply {
+        Reply::error(status).field("Location", location.into())
+    }
+
+    pub(super) fn field(mut self, name: &'static str, value: impl Into<String>) -> Reply {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// The head. It promises `length` bytes, or chunks.
+    pub(super) fn head(&self, length: Option<usize>, stays: bool) -> Vec<u8> {
+        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
+        for (name, value) in &self.fields {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+        let _ = match length {
+            Some(length) => write!(head, "Content-Length: {length}\r\n"),
+            None => write!(head, "Transfer-Encoding: chunked\r\n"),
+        };
+        head.push_str(if stays { "\r\n" } else { "Connection: close\r\n\r\n" });
+        head.into_bytes()
+    }
+
+    /// Head and body as one write, for a small answer is then one packet.
+    pub(super) fn bytes(&self, stays: bool, wants_body: bool) -> Vec<u8> {
+        let mut bytes = self.head(Some(self.body.len()), stays);
+        if wants_body {
+            bytes.extend_from_slice(&self.body);
+        }
+        bytes
+    }
+
+    /// The beginning of an answer that promises another length than it has.
+    pub(super) fn promising(&self, length: usize) -> Answer {
+        let mut bytes = self.head(Some(length), true);
+        bytes.extend_from_slice(&self.body);
+        Answer::Broken { bytes, resets: false }
+    }
+
+    /// The answer in chunks; without the last one, and in the middle of one, if it is to be `broken`.
+    pub(super) fn chunked(&self, stays: bool, broken: bool) -> Vec<u8> {
+        let mut bytes = self.head(None, stays);
+        for chunk in self.body.chunks(100) {
+            bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+            bytes.extend_from_slice(chunk);
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes.extend_from_slice(if broken { b"zz\r\nno number" } else { b"0\r\n\r\n" });
+        bytes
+    }
+}
+
+/// Sends something without an end until the client has enough.
+pub(super) fn send_for_ever(to: &mut impl Write, first: &[u8], again: &[u8]) -> io::Result<()> {
+    to.write_all(first)?;
+    loop {
+        to.write_all(again)?;
+    }
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        301 => "Moved Permanently",
+        302 => "Found",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        503 => "Service Unavailable",
+        _ => "Something Else",
+    }
+}

@@ -1,0 +1,199 @@
+//! A site in the same process, made of a seed, so that a crawl can be tried without a network and its result compared.
+//!
+//! ```text
+//!   /                         the start; a tree of pages with links across it
+//!   /section-3/page-17.html   one of them
+//!   /robots.txt, /sitemap.xml
+//!   /traps.html               links to what a crawler can go wrong at (only with `traps`)
+//! ```
+//!
+//! With [`DemoOptions::traps`] there are redirects (also in a loop, to a private address, to a file), broken links, a page
+//! that is unavailable twice, slow pages, wrong lengths, resets, bad chunks, compressed pages and a bomb, a body and a head
+//! without an end, a calendar without an end, sessions in addresses, several charsets, links that must not be followed.
+//!
+//! Every request is noted, and what became of it: see [`Outcome`]. So a test that kills a crawl can tell which pages it had
+//! read completely.
+
+mod answer; // what is sent, whole or broken
+mod chance; // random numbers that can be repeated
+mod log; // every request, and what became of it
+mod pages; // the ordinary pages
+mod server; // one connection
+mod site; // what is at which path
+mod traps; // the others
+
+pub use log::{DemoRequest, Outcome};
+
+use executor::{CancelToken, ExecutorExt, ExecutorService, HandOffQueue, ThreadPoolExecutor};
+use log::Log;
+use server::Shared;
+use servers::Limits;
+use site::Site;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use url::Url;
+
+/// How long the end of the site waits for its threads, which all have been told.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// How long it accepts nothing when the system has nothing to give.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What the site is like.
+#[derive(Debug, Clone)]
+pub struct DemoOptions {
+    /// How many ordinary pages there are; one at least.
+    pub pages: usize,
+    /// The same seed gives the same pages and links.
+    pub seed: u64,
+    /// Whether there is anything but ordinary pages of about 1.5 kB.
+    pub traps: bool,
+    /// How long each answer waits before its first byte.
+    pub delay: Duration,
+}
+
+impl Default for DemoOptions {
+    /// 200 pages of the book's seed, without traps and without delay.
+    fn default() -> DemoOptions {
+        DemoOptions { pages: 200, seed: 1, traps: false, delay: Duration::ZERO }
+    }
+}
+
+/// The site, while it runs. It stops when it is dropped.
+pub struct Demo {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    pool: Arc<ThreadPoolExecutor>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl Demo {
+    /// Starts it on a free port of this machine, which is a private address: a fetcher has to be allowed to go there.
+    ///
+    /// # Errors
+    /// If the system gives no port or no thread.
+    pub fn start(options: DemoOptions) -> io::Result<Demo> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let site = Site::new(&options, format!("http://{address}"));
+        let (log, stop) = (Log::new(), CancelToken::new());
+        let shared = Arc::new(Shared { site, log, stop, limits: Limits::default() });
+        // Answers wait for their time on threads: a thread for each, or slow ones would hold up others.
+        let pool = ThreadPoolExecutor::builder()
+            .core_threads(0)
+            .maximum_threads(usize::MAX)
+            .queue(HandOffQueue::new())
+            .name("demo")
+            .build()
+            .map_err(io::Error::other)?;
+        let pool = Arc::new(pool);
+        let (on, accepting) = (Arc::clone(&pool), Arc::clone(&shared));
+        let acceptor = thread::Builder::new()
+            .name("demo-accept".to_owned())
+            .spawn(move || accept(&listener, &on, &accepting))?;
+        Ok(Demo { address, shared, pool, acceptor: Some(acceptor) })
+    }
+
+    /// The page to begin with.
+    pub fn start_url(&self) -> Url {
+        self.url("/")
+    }
+
+    /// The address of something on the site: `path` begins with a slash and may have a query.
+    ///
+    /// # Panics
+    /// If that makes no address.
+    pub fn url(&self, path: &str) -> Url {
+        Url::parse(&format!("{}{path}", self.shared.site.origin())).expect("an origin and a path")
+    }
+
+    /// The addresses of all pages that a complete crawl of this site keeps, no more and no fewer, but for what
+    /// [`is_loose`](Demo::is_loose). One of them is only in the sitemap.
+    ///
+    /// A page is one that is answered with 200 and HTML, possibly after tries or a redirect, and that says of no other that it
+    /// is the canonical one. Addresses have no fragment and no dots.
+    pub fn pages(&self) -> BTreeSet<String> {
+        self.shared.site.kept()
+    }
+
+    /// Whether a crawl may or may not keep this address: what has no end (a calendar, sessions, a bomb, a body), what is no
+    /// HTML, a copy that names its original, and an answer that is longer than its length.
+    pub fn is_loose(&self, url: &str) -> bool {
+        self.is_among(url, &traps::LOOSE)
+    }
+
+    /// Whether a crawler must never ask for this address: robots.txt or a *nofollow* forbids it. It is answered all the same.
+    pub fn is_forbidden(&self, url: &str) -> bool {
+        self.is_among(url, &traps::FORBIDDEN)
+    }
+
+    /// Of an address, or only its path.
+    fn is_among(&self, url: &str, paths: &[&str]) -> bool {
+        let path = url.strip_prefix(self.shared.site.origin()).unwrap_or(url);
+        paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)))
+    }
+
+    /// All requests so far, in the order in which their heads were complete.
+    pub fn requests(&self) -> Vec<DemoRequest> {
+        self.shared.log.requests()
+    }
+
+    /// How many requests are being answered.
+    pub fn in_flight(&self) -> usize {
+        self.shared.log.in_flight()
+    }
+
+    /// How many connections have been made so far.
+    pub fn connections(&self) -> usize {
+        self.shared.log.connections().0
+    }
+
+    /// How many connections are open.
+    pub fn open_connections(&self) -> usize {
+        self.shared.log.connections().1
+    }
+
+    /// Blocks until `wanted` says yes to the requests and the number of open connections, for `longest` at most. Says whether
+    /// it did. It is asked, under a lock, whenever a request or a connection begins or ends.
+    ///
+    /// To see what a client that died had read, wait until no connection is open.
+    pub fn wait_until(&self, longest: Duration, wanted: impl FnMut(&[DemoRequest], usize) -> bool) -> bool {
+        self.shared.log.wait(longest, wanted)
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        self.shared.stop.cancel();
+        // The acceptor looks when somebody connects. If nobody can, it is left to the next one who does.
+        if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
+            let _ = acceptor.join();
+        }
+        let _ = self.pool.shutdown_now();
+        self.pool.await_termination(ENDING);
+    }
+}
+
+impl fmt::Debug for Demo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Demo").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+fn accept(listener: &TcpListener, pool: &ThreadPoolExecutor, shared: &Arc<Shared>) {
+    for stream in listener.incoming() {
+        match stream {
+            _ if shared.stop.is_cancelled() => break,
+            Ok(stream) => {
+                let shared = Arc::clone(shared);
+                let _ = pool.execute(move || server::serve(stream, &shared)); // refused: the client sees an end
+            }
+            Err(_) => drop(shared.stop.sleep(PAUSE)), // no descriptor, for example
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The ordinary pages: a tree, with links across it, made of a seed.
+
+use super::chance::Chance;
+use std::fmt::Write;
+
+/// Pages that a page is the parent of.
+const CHILDREN: usize = 8;
+
+/// Links of a page to pages anywhere.
+const ACROSS: usize = 3;
+
+const SECTIONS: usize = 12;
+
+/// Words of a page.
+const LENGTH: usize = 160;
+
+const WORDS: [&str; 48] = [
+    "anchor", "barley", "candle", "dolphin", "ember", "fjord", "garden", "harbour", "island", "juniper",
+    "kettle", "lantern", "meadow", "needle", "orchard", "pepper", "quarry", "river", "saddle", "thimble",
+    "umbrella", "valley", "willow", "yarrow", "zephyr", "bridge", "copper", "dragon", "engine", "feather",
+    "granite", "hammer", "ivory", "jacket", "kernel", "ladder", "mirror", "nutmeg", "oyster", "pillow",
+    "quiver", "ribbon", "silver", "tunnel", "velvet", "walnut", "compass", "bucket",
+];
+
+/// The ordinary pages of a site.
+pub(super) struct Pages {
+    pub(super) count: usize,
+    pub(super) seed: u64,
+    /// Links are written in several ways that mean the same.
+    pub(super) has_spellings: bool,
+}
+
+impl Pages {
+    /// The path of a page; the first one is the start.
+    pub(super) fn path(&self, page: usize) -> String {
+        match page {
+            0 => "/".to_owned(),
+            _ => format!("/section-{}/page-{page}.html", Chance::of(self.seed, page).below(SECTIONS)),
+        }
+    }
+
+    /// The page at a path.
+    pub(super) fn at(&self, path: &str) -> Option<usize> {
+        if path == "/" {
+            return Some(0);
+        }
+        let number = path.strip_suffix(".html")?.rsplit_once("/page-")?.1;
+        let page = number.parse().ok().filter(|page| (1..self.count).contains(page))?;
+        (self.path(page) == path).then_some(page)
+    }
+
+    /// The page with its links; `more` goes to its end.
+    pub(super) fn html(&self, page: usize, more: &str) -> String {
+        let mut chance = Chance::of(self.seed, page);
+        let mut html = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Page {page}</title>\n\
+             <h1>Page {page}</h1>\n<p>page{page}"
+        );
+        chance.below(SECTIONS); // the one of the path
+        for word in 0..LENGTH {
+            html.push_str(if word % 12 == 11 { "\n" } else { " " });
+            html.push_str(WORDS[chance.below(WORDS.len())]);
+        }
+        html.push_str("</p>\n<ul>\n");
+        let first = page * CHILDREN + 1;
+        for child in first..(first + CHILDREN).min(self.count) {
+            let _ = writeln!(html, "<li><a href=\"{}\">page {child}</a></li>", self.path(child));
+        }
+        for number in 0..ACROSS {
+            let other = chance.below(self.count);
+            let _ = writeln!(html, "<li><a href=\"{}\">see page {other}</a></li>", self.spelt(other, number));
+        }
+        html.push_str("</ul>\n");
+        html.push_str(more);
+        html.push_str("</html>\n");
+        html
+    }
+
+    /// The address of a page, written in one of several ways.
+    fn spelt(&self, page: usize, way: usize) -> String {
+        let path = self.path(page);
+        match way {
+            0 if self.has_spellings => format!("{path}#part"),
+            1 if self.has_spellings => format!("/about/..{path}"),
+            _ => path,
+        }
+    }
+}

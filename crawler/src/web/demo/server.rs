@@ -1,0 +1,133 @@
+//! One connection of the site: requests read by the `servers` library, answers that break its rules where they are told to.
+
+use super::answer::{Answer, Reply, send_for_ever};
+use super::log::{Log, Outcome};
+use super::site::Site;
+use executor::{CancelToken, CancellableStream};
+use servers::Limits;
+use servers::http::{Conversation, Step};
+use socket2::SockRef;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// Bytes that are read at once.
+const READ: usize = 8 << 10;
+
+/// What all connections share.
+pub(super) struct Shared {
+    pub(super) site: Site,
+    pub(super) log: Log,
+    pub(super) stop: CancelToken,
+    pub(super) limits: Limits,
+}
+
+/// Serves a client until one side has enough.
+pub(super) fn serve(stream: TcpStream, shared: &Shared) {
+    let _ = stream.set_nodelay(true);
+    let mut connection = Connection {
+        number: shared.log.open(),
+        stream: CancellableStream::new(stream, &shared.stop),
+        shared,
+        sent: None,
+    };
+    let outcome = match connection.converse() {
+        // The client has closed. If it had not read all that was sent, its system has answered with a reset.
+        Ok(()) if matches!(connection.stream.get_ref().take_error(), Ok(None)) => Outcome::Answered,
+        Ok(()) | Err(_) => Outcome::CutOff,
+    };
+    if let Some(sent) = connection.sent.filter(|_| !shared.stop.is_cancelled()) {
+        shared.log.end(sent, outcome);
+    }
+    drop(connection);
+    shared.log.close();
+}
+
+struct Connection<'s> {
+    number: usize,
+    stream: CancellableStream,
+    shared: &'s Shared,
+    /// The request whose answer has been sent last, if it is not known whether the client has read it.
+    sent: Option<usize>,
+}
+
+impl Connection<'_> {
+    /// Comes back with an error if the connection broke, or was broken.
+    fn converse(&mut self) -> io::Result<()> {
+        let mut conversation = Conversation::new(&self.shared.limits, Instant::now());
+        let mut buffer = [0; READ];
+        loop {
+            match conversation.step() {
+                Ok(Step::Read) => match self.stream.read(&mut buffer)? {
+                    0 => conversation.ended(),
+                    count => conversation.arrived(&buffer[..count], Instant::now()),
+                },
+                Ok(Step::Expectation) => self.stream.write_all(conversation.go_ahead())?,
+                Ok(Step::Request) => {
+                    let stays = self.exchange(&conversation)?;
+                    conversation.answered(Instant::now());
+                    if !stays {
+                        return self.wait_for_the_end();
+                    }
+                }
+                Ok(Step::Over) => return Ok(()),
+                Err(refusal) => {
+                    let status = refusal.status().code();
+                    self.stream.write_all(&Reply::error(status).bytes(false, true))?;
+                    return self.wait_for_the_end();
+                }
+            }
+        }
+    }
+
+    /// Answers a request, and says whether another one may follow.
+    fn exchange(&mut self, conversation: &Conversation) -> io::Result<bool> {
+        let Shared { site, log, stop, .. } = self.shared;
+        if let Some(sent) = self.sent.take() {
+            log.end(sent, Outcome::Answered); // the client would not ask for more otherwise
+        }
+        let request = conversation.request();
+        let number = log.begin(self.number, request.target);
+        let takes_gzip = request.header("Accept-Encoding").is_some_and(|value| value.contains("gzip"));
+        let delay = site.delay(request.target);
+        let result = if delay.is_zero() { Ok(()) } else { stop.sleep(delay).map_err(Into::into) };
+        let result = result.and_then(|()| {
+            let answer = match request.method {
+                "GET" | "HEAD" => site.answer(request.target, takes_gzip),
+                _ => Answer::Whole(Reply::error(405)),
+            };
+            self.send(answer, conversation.may_go_on(), request.method != "HEAD")
+        });
+        self.sent = result.is_ok().then_some(number);
+        log.end(number, if result.is_ok() { Outcome::Sent } else { Outcome::CutOff });
+        result
+    }
+
+    /// Sends an answer, and says whether another may follow. An answer that is not whole ends with an error.
+    fn send(&mut self, answer: Answer, stays: bool, wants_body: bool) -> io::Result<bool> {
+        match answer {
+            Answer::Chunked(reply) if wants_body => {
+                self.stream.write_all(&reply.chunked(stays, false)).map(|()| stays)
+            }
+            Answer::Whole(reply) | Answer::Chunked(reply) => {
+                self.stream.write_all(&reply.bytes(stays, wants_body)).map(|()| stays)
+            }
+            Answer::Broken { bytes, resets } => {
+                self.stream.write_all(&bytes)?;
+                // A connection that lingers for no time is reset when it is closed.
+                let linger = resets.then_some(Duration::ZERO);
+                let _ = SockRef::from(self.stream.get_ref()).set_linger(linger);
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
+            Answer::Endless { first, again } => {
+                send_for_ever(&mut self.stream, &first, &again).map(|()| false)
+            }
+        }
+    }
+
+    /// Ends our side, and reads until the client ends its own.
+    fn wait_for_the_end(&mut self) -> io::Result<()> {
+        self.stream.get_ref().shutdown(std::net::Shutdown::Write)?;
+        io::copy(&mut self.stream, &mut io::sink()).map(drop)
+    }
+}

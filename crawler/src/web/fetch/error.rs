@@ -1,0 +1,66 @@
+//! Why a page could not be had.
+
+use executor::Cancelled;
+use std::error::Error;
+use std::fmt;
+use std::net::IpAddr;
+
+/// Why a page could not be had.
+#[derive(Debug, Clone)]
+pub enum FetchError {
+    /// The token was cancelled. That says nothing about the page.
+    Cancelled(Cancelled),
+    /// The page took longer than [`Options::timeout`](super::Options::timeout).
+    TimedOut,
+    /// The name of the host has no address; the text says what the system says about it.
+    Resolve(String),
+    /// The host is at an address that is not for the public: the crawler does not go there.
+    Private(IpAddr),
+    /// The host has an address, and no connection to it can be made.
+    Connect(String),
+    /// The connection or the answer broke: a reset, an end in the middle, a length that is wrong, something that is no HTTP.
+    Broken(String),
+    /// The address is one that cannot be fetched at all: another scheme, or `https` without the feature `tls`.
+    Unusable(String),
+}
+
+impl FetchError {
+    /// Whether the same fetch may succeed later.
+    ///
+    /// True for a time-out, a name that does not resolve, a connection that cannot be made and an answer that broke.
+    /// False for a private address and an unusable one; and for a cancelled fetch, because nothing was learnt about the page:
+    /// it is not a failed try at all.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            FetchError::TimedOut
+            | FetchError::Resolve(_)
+            | FetchError::Connect(_)
+            | FetchError::Broken(_) => true,
+            FetchError::Cancelled(_) | FetchError::Private(_) | FetchError::Unusable(_) => false,
+        }
+    }
+}
+
+impl From<Cancelled> for FetchError {
+    fn from(cancelled: Cancelled) -> FetchError {
+        FetchError::Cancelled(cancelled)
+    }
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FetchError::Cancelled(cancelled) => write!(f, "the fetch was called off: {cancelled}"),
+            FetchError::TimedOut => f.write_str("the page took too long"),
+            FetchError::Resolve(why) => write!(f, "the name of the host cannot be resolved: {why}"),
+            FetchError::Private(address) => {
+                write!(f, "the host is at the private address {address}, which is not crawled")
+            }
+            FetchError::Connect(why) => write!(f, "no connection can be made: {why}"),
+            FetchError::Broken(why) => write!(f, "the answer is broken: {why}"),
+            FetchError::Unusable(why) => write!(f, "the address cannot be fetched: {why}"),
+        }
+    }
+}
+
+impl Error for FetchError {}

@@ -1,0 +1,255 @@
+//! Pages over HTTP, on the thread that wants them, over connections that are kept.
+//!
+//! ```text
+//!   fetch(url, token) ──▶ the call of this thread: token, end of time, bytes left     (call)
+//!        │                      ▲ looks there before it blocks, leaves itself there
+//!        ▼                      │
+//!      ureq ── resolver (names) ── socket (socket) ── a pool of idle connections
+//! ```
+//!
+//! A token has to reach a thread that is blocked in a socket, and a crawl has to use a connection for many pages. So a
+//! socket does not belong to a token: while a call runs, its socket is where the token finds it, and it leaves when the
+//! answer is complete. One [`Fetcher`] serves all threads of a crawl.
+//!
+//! What a server can make longer than it should be has a bound: time for a page, bytes after decompression, bytes on the wire,
+//! bytes of the head.
+
+mod answer; // what a head and a body say
+mod call; // what the sockets of a thread look at
+mod error;
+mod names; // addresses, and which are refused
+mod socket; // connections
+
+pub use error::FetchError;
+pub use names::{Lookup, is_private_address, system_lookup};
+
+use call::Call;
+use executor::CancelToken;
+use names::{CachingResolver, Names};
+use socket::CallConnector;
+use std::fmt;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use ureq::config::Config;
+use ureq::http::HeaderValue;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector};
+use ureq::{Agent, Proxy};
+use url::{Host, Url};
+
+/// Bytes that the head of an answer may have.
+const LARGEST_HEAD: usize = 32 << 10;
+
+/// Memory of a connection: a head has to fit into what comes in, a request into what goes out.
+const INPUT: usize = 64 << 10;
+const OUTPUT: usize = 16 << 10;
+
+/// Connections that are kept for the next pages: in all, for a host, and for how long.
+const MOST_IDLE: usize = 256;
+const MOST_IDLE_OF_A_HOST: usize = 64;
+const IDLE: Duration = Duration::from_secs(15);
+
+/// How often a page is asked for if the server closes a kept connection just when it is used again.
+const MOST_TRIES: usize = 4;
+
+/// What a fetch may take, and where it may go.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Time for one page: the connection, the head and the whole body. Only the resolving of a name cannot be ended by it.
+    pub timeout: Duration,
+    /// Bytes of a body, after decompression; what is beyond them is cut off. What is read over the wire for one page, with
+    /// the head and the framing of chunks, is at most a quarter more than this, and 128 KiB.
+    pub max_bytes: u64,
+    /// The value of the header `User-Agent`.
+    pub user_agent: String,
+    /// An HTTP proxy that makes all connections, by the method `CONNECT`. It may be at a private address.
+    pub proxy: Option<Url>,
+    /// Private addresses are connected to as well, for a site of this machine or of an office.
+    pub allow_private: bool,
+}
+
+impl Default for Options {
+    /// Half a minute, 4 MiB, the name of this crate, no proxy, no private addresses.
+    fn default() -> Options {
+        Options {
+            timeout: Duration::from_secs(30),
+            max_bytes: 4 << 20,
+            user_agent: concat!("crawler/", env!("CARGO_PKG_VERSION")).to_owned(),
+            proxy: None,
+            allow_private: false,
+        }
+    }
+}
+
+/// What a server answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// The status, whatever it is: 404 is an answer, too.
+    pub status: u16,
+    /// The header `Content-Type`.
+    pub content_type: Option<String>,
+    /// Where a redirect (a status of 300 to 399) leads, resolved against the address of the page. It may be of any scheme
+    /// and on any host: the caller decides whether it goes there.
+    pub location: Option<Url>,
+    /// How long the server wants to be left alone, from now on; an hour at most.
+    pub retry_after: Option<Duration>,
+    /// The body, decompressed.
+    pub body: Vec<u8>,
+    /// The body was longer than [`Options::max_bytes`]; `body` is its beginning.
+    pub is_truncated: bool,
+}
+
+/// Fetches pages. Made once, and shared by the threads of a crawl.
+pub struct Fetcher {
+    agent: Agent,
+    names: Arc<Names>,
+    options: Options,
+    /// A literal address is refused also if a proxy would connect to it.
+    is_private: fn(IpAddr) -> bool,
+}
+
+impl Fetcher {
+    /// A fetcher that resolves names by the system, and refuses what [`is_private_address`] says unless the options allow it.
+    ///
+    /// # Errors
+    /// [`FetchError::Unusable`] if the user agent cannot stand in a header, or the proxy cannot be used.
+    pub fn new(options: Options) -> Result<Fetcher, FetchError> {
+        Fetcher::with_parts(options, is_private_address, system_lookup)
+    }
+
+    /// A fetcher with other rules: `is_private` says which addresses are not for the public, `lookup` finds the addresses of a
+    /// host and a port. A literal address is not looked up. What was found is used for a minute, for up to 1024 names.
+    ///
+    /// # Errors
+    /// As [`new`](Fetcher::new).
+    pub fn with_parts(
+        options: Options,
+        is_private: fn(IpAddr) -> bool,
+        lookup: impl Fn(&str, u16) -> std::io::Result<Vec<std::net::SocketAddr>> + Send + Sync + 'static,
+    ) -> Result<Fetcher, FetchError> {
+        let config = config(&options)?;
+        let goes_anywhere = options.allow_private || options.proxy.is_some();
+        let names = Arc::new(Names::new(Box::new(lookup), is_private, goes_anywhere));
+        let connector = ConnectProxyConnector::default().chain(CallConnector(Arc::clone(&names)));
+        #[cfg(feature = "tls")]
+        let connector = connector.chain(ureq::unversioned::transport::RustlsConnector::default());
+        let agent = Agent::with_parts(config, connector, CachingResolver(Arc::clone(&names)));
+        Ok(Fetcher { agent, names, options, is_private })
+    }
+
+    /// Asks for a page by `GET`. Redirects are not followed.
+    ///
+    /// Credentials in the address are not sent.
+    ///
+    /// # Blocking
+    /// Until the answer is complete, for [`Options::timeout`] at most. The name of a host is resolved by the system, which may
+    /// take longer and cannot be called back.
+    ///
+    /// # Cancellation
+    /// A cancellation point. When `token` is cancelled, the thread comes back at once from connecting, sending and reading, and
+    /// its connection is closed. (On Windows, a blocked read comes back within a second.) Only while the system resolves a name
+    /// it has to be waited for.
+    ///
+    /// # Errors
+    /// See [`FetchError`]. Any status is a success, and so is a body that is too long: it is truncated.
+    pub fn fetch(&self, url: &Url, token: &CancelToken) -> Result<Fetched, FetchError> {
+        token.check()?;
+        self.admit(url)?;
+        let most = self.options.max_bytes;
+        let wire = most.saturating_add(most / 4).saturating_add(128 << 10);
+        let call = Call::new(token, self.options.timeout, wire);
+        let socket = Arc::clone(&call.socket);
+        let closes = token.on_cancel(move || socket.shut_down());
+        let fetched = call.run(|| self.exchange(url, &call));
+        call.socket.clear();
+        drop(closes);
+        fetched
+    }
+
+    /// Refuses what no connection has to be made for.
+    fn admit(&self, url: &Url) -> Result<(), FetchError> {
+        match url.scheme() {
+            "http" => (),
+            "https" if cfg!(feature = "tls") => (),
+            "https" => {
+                return Err(FetchError::Unusable("https needs a crawler with the feature tls".to_owned()));
+            }
+            other => return Err(FetchError::Unusable(format!("{other} is not a scheme of web pages"))),
+        }
+        let literal = match url.host() {
+            Some(Host::Ipv4(address)) => IpAddr::V4(address),
+            Some(Host::Ipv6(address)) => IpAddr::V6(address),
+            _ => return Ok(()),
+        };
+        let is_refused = !self.options.allow_private && (self.is_private)(literal);
+        if is_refused { Err(FetchError::Private(literal)) } else { Ok(()) }
+    }
+
+    /// Sends the request and reads the answer; again if a kept connection turns out to be closed.
+    fn exchange(&self, url: &Url, call: &Rc<Call>) -> Result<Fetched, FetchError> {
+        let address = plain(url);
+        for last in [false; MOST_TRIES - 1].into_iter().chain([true]) {
+            match self.agent.get(&address).call() {
+                Ok(response) => return answer::read(response, url, self.options.max_bytes, call),
+                // The server was silent for too long, or we were: that is no answer to this request.
+                Err(_)
+                    if !last && call.is_reused.get() && !call.has_received.get() && call.check().is_ok() =>
+                {
+                    call.take_failure();
+                }
+                Err(error) => return Err(answer::why(error, call)),
+            }
+        }
+        unreachable!("the last try returns")
+    }
+}
+
+impl fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let goes_anywhere = self.names.goes_anywhere;
+        f.debug_struct("Fetcher")
+            .field("options", &self.options)
+            .field("goes_anywhere", &goes_anywhere)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The address without what is not sent: a fragment, and credentials.
+fn plain(url: &Url) -> String {
+    if url.username().is_empty() && url.password().is_none() && url.fragment().is_none() {
+        return url.as_str().to_owned();
+    }
+    let mut url = url.clone();
+    url.set_fragment(None);
+    let _ = url.set_username(""); // an address with a host can have none
+    let _ = url.set_password(None);
+    url.into()
+}
+
+fn config(options: &Options) -> Result<Config, FetchError> {
+    let agent = &options.user_agent;
+    if HeaderValue::from_str(agent).is_err() {
+        return Err(FetchError::Unusable(format!("{agent:?} cannot be sent as a user agent")));
+    }
+    // No time limit of ureq's: the sockets look at the call's.
+    Ok(Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .proxy(options.proxy.as_ref().map(proxy).transpose()?)
+        .user_agent(agent)
+        .max_response_header_size(LARGEST_HEAD)
+        .input_buffer_size(INPUT)
+        .output_buffer_size(OUTPUT)
+        .max_idle_connections(MOST_IDLE)
+        .max_idle_connections_per_host(MOST_IDLE_OF_A_HOST)
+        .max_idle_age(IDLE)
+        .build())
+}
+
+/// Only proxies that ureq speaks to: it ignores others without a word.
+fn proxy(url: &Url) -> Result<Proxy, FetchError> {
+    let is_known = url.scheme() == "http" || (url.scheme() == "https" && cfg!(feature = "tls"));
+    let proxy = Proxy::new(url.as_str()).ok().filter(|_| is_known);
+    proxy.ok_or_else(|| FetchError::Unusable(format!("{} cannot be used as a proxy", url.scheme())))
+}

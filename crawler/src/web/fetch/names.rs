@@ -1,0 +1,151 @@
+//! From the name of a host to its addresses, and which of them are nobody's business.
+
+use super::FetchError;
+use super::call::Call;
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use ureq::Error;
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::NextTimeout;
+
+/// How long the addresses of a name are used before the system is asked again.
+const KEPT_FOR: Duration = Duration::from_mins(1);
+
+/// Names whose addresses are kept.
+const MOST_NAMES: usize = 1024;
+
+/// Addresses of a name that are tried.
+const MOST_ADDRESSES: usize = 8;
+
+/// What turns the name of a host and a port into addresses. It may block, and no token reaches it.
+pub type Lookup = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
+
+/// Asks the system for the addresses of a host. Blocks until the system answers.
+///
+/// # Errors
+/// What the system says, if there are none.
+pub fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    Ok((host, port).to_socket_addrs()?.take(MOST_ADDRESSES).collect())
+}
+
+/// Whether an address is not one of the public Internet: loopback, private and shared networks, link-local, multicast,
+/// documentation and reserved ranges; for IPv6 also those that stand for such an IPv4 address.
+pub fn is_private_address(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_private_v4(address),
+        IpAddr::V6(address) => is_private_v6(address),
+    }
+}
+
+fn is_private_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_documentation()
+        || matches!((first, second, third), (192, 0, 0) | (192, 88, 99)) // protocols of the IETF, 6to4 relays
+        || matches!((first, second), (100, 64..=127) | (198, 18..=19)) // shared by providers' customers; benchmarks
+        || matches!(first, 0 | 224..) // this network, multicast, reserved, broadcast
+}
+
+fn is_private_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let v4 = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
+    match parts {
+        // Also :: and ::1; and what NAT64 and 6to4 make of an IPv4 address.
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => is_private_v4(v4(high, low)),
+        [0x2001, 0xdb8 | 0, ..] => true,         // documentation, Teredo
+        [first, ..] => first & 0xe000 != 0x2000, // what is handed out begins with 001
+    }
+}
+
+/// Where pages may come from.
+pub(super) struct Names {
+    pub(super) lookup: Box<Lookup>,
+    pub(super) is_private: fn(IpAddr) -> bool,
+    /// Nothing is refused: it was allowed, or a proxy makes the connections.
+    pub(super) goes_anywhere: bool,
+    known: Mutex<HashMap<(String, u16), Known>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    addresses: Arc<[SocketAddr]>,
+    since: Instant,
+}
+
+impl Names {
+    pub(super) fn new(lookup: Box<Lookup>, is_private: fn(IpAddr) -> bool, goes_anywhere: bool) -> Names {
+        Names { lookup, is_private, goes_anywhere, known: Mutex::default() }
+    }
+
+    /// Whether a connection to this address is refused.
+    pub(super) fn refuses(&self, address: IpAddr) -> bool {
+        !self.goes_anywhere && (self.is_private)(address)
+    }
+
+    /// The addresses of a host: those of a literal, those that are known, or those that the system gives.
+    fn addresses(&self, host: &str, port: u16) -> Result<Arc<[SocketAddr]>, FetchError> {
+        if let Ok(literal) = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            return Ok(Arc::new([SocketAddr::new(literal, port)]));
+        }
+        let key = (host.to_ascii_lowercase(), port);
+        let known = self.known().get(&key).cloned();
+        if let Some(known) = known.filter(|known| known.since.elapsed() < KEPT_FOR) {
+            return Ok(known.addresses);
+        }
+        let found = (self.lookup)(&key.0, port).map_err(|error| FetchError::Resolve(error.to_string()))?;
+        let addresses: Arc<[SocketAddr]> = found.into_iter().take(MOST_ADDRESSES).collect();
+        if addresses.is_empty() {
+            return Err(FetchError::Resolve("it has no address".to_owned()));
+        }
+        self.remember(key, &addresses);
+        Ok(addresses)
+    }
+
+    fn remember(&self, key: (String, u16), addresses: &Arc<[SocketAddr]>) {
+        let mut known = self.known();
+        if known.len() >= MOST_NAMES {
+            known.retain(|_, known| known.since.elapsed() < KEPT_FOR);
+        }
+        if known.len() >= MOST_NAMES {
+            known.clear();
+        }
+        known.insert(key, Known { addresses: Arc::clone(addresses), since: Instant::now() });
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u16), Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Resolves on the thread that asks, and remembers. `ureq`'s own resolver starts a thread for each request with a time limit.
+pub(super) struct CachingResolver(pub(super) Arc<Names>);
+
+impl std::fmt::Debug for CachingResolver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CachingResolver")
+    }
+}
+
+impl Resolver for CachingResolver {
+    fn resolve(&self, uri: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
+        let call = Call::current()?;
+        let host = uri.host().ok_or_else(|| Error::BadUri(uri.to_string()))?;
+        let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+        let found = self.0.addresses(host, port).map_err(|why| call.fail(why))?;
+        call.check().map_err(|why| call.fail(why))?; // nothing could call the system back
+        let mut all = self.empty();
+        for address in found.iter() {
+            all.push(*address);
+        }
+        Ok(all)
+    }
+}

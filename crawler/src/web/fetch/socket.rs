@@ -1,0 +1,263 @@
+//! Sockets for `ureq` that the [call](super::call) of the current thread can close.
+
+use super::FetchError;
+use super::call::Call;
+use super::names::Names;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use ureq::Error;
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
+};
+
+/// How often a socket that is being connected is looked at. In between, the thread sleeps on its token, so a cancel ends it
+/// at once.
+const OFTEN: Duration = Duration::from_micros(250);
+const SELDOM: Duration = Duration::from_millis(5);
+
+/// How long a socket blocks before the time that is left is looked at. The system is told this once for a connection, and
+/// again only towards the end of the call's time.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// The shortest time that a system can be told.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// Connects to an address that is allowed.
+pub(super) struct CallConnector(pub(super) Arc<Names>);
+
+impl std::fmt::Debug for CallConnector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallConnector")
+    }
+}
+
+impl<In: Transport> Connector<In> for CallConnector {
+    type Out = Either<In, Connection>;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        before: Option<In>,
+    ) -> Result<Option<Self::Out>, Error> {
+        if let Some(through_proxy) = before {
+            return Ok(Some(Either::A(through_proxy)));
+        }
+        let call = Call::current()?;
+        let stream = self.connect_to_one(&details.addrs, &call).map_err(|why| call.fail(why))?;
+        stream.set_nodelay(true)?;
+        let config = details.config;
+        Ok(Some(Either::B(Connection {
+            stream: Arc::new(stream),
+            buffers: LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size()),
+            slices: [None; 2],
+            was_used: false,
+        })))
+    }
+}
+
+impl CallConnector {
+    /// Tries one address after the other. Each of them gets its share of the time that is left.
+    ///
+    /// This is where private addresses are refused: no redirect and no name that resolves differently the second time gets
+    /// around it.
+    fn connect_to_one(&self, addresses: &[SocketAddr], call: &Call) -> Result<TcpStream, FetchError> {
+        let mut last = FetchError::Resolve("it has no address".to_owned());
+        for (at, address) in addresses.iter().enumerate() {
+            if self.0.refuses(address.ip()) {
+                last = FetchError::Private(address.ip());
+                continue;
+            }
+            let to_try = u32::try_from(addresses.len() - at).unwrap_or(u32::MAX);
+            match connect(*address, call, call.left() / to_try) {
+                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Err(error)) => last = FetchError::Connect(refusal(*address, &error)),
+                Err(over) => return Err(over),
+            }
+        }
+        Err(last)
+    }
+}
+
+fn refusal(address: SocketAddr, error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => format!("{address} refuses connections"),
+        ErrorKind::TimedOut => format!("{address} does not answer"),
+        _ => format!("{address}: {error}"),
+    }
+}
+
+/// Connects. The standard library's `connect` cannot be called back, so the socket does not block meanwhile.
+fn connect(address: SocketAddr, call: &Call, most: Duration) -> Result<io::Result<TcpStream>, FetchError> {
+    let begun = Instant::now();
+    let mut pause = OFTEN;
+    let socket = match begin(address) {
+        Ok(socket) => socket,
+        Err(error) => return Ok(Err(error)),
+    };
+    // A connection that is being made has neither an error nor a peer.
+    while socket.peer_addr().is_err() {
+        match socket.take_error() {
+            Ok(None) if begun.elapsed() >= most => {
+                call.check()?;
+                return Ok(Err(ErrorKind::TimedOut.into()));
+            }
+            Ok(None) => call.sleep(pause)?,
+            Ok(Some(error)) | Err(error) => return Ok(Err(error)),
+        }
+        pause = (pause * 2).min(SELDOM);
+    }
+    call.check()?;
+    Ok(socket.set_nonblocking(false).map(|()| socket.into()))
+}
+
+/// Asks the system to connect.
+fn begin(address: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    match socket.connect(&address.into()) {
+        Err(error) if !is_under_way(&error) => Err(error),
+        _ => Ok(socket),
+    }
+}
+
+fn is_under_way(error: &io::Error) -> bool {
+    const IN_PROGRESS: i32 = if cfg!(target_os = "linux") { 115 } else { 36 };
+    error.kind() == ErrorKind::WouldBlock || (cfg!(unix) && error.raw_os_error() == Some(IN_PROGRESS))
+}
+
+/// Which of the two time limits of a socket.
+#[derive(Clone, Copy)]
+enum Way {
+    In,
+    Out,
+}
+
+/// A connection as `ureq` uses it. It outlives the call that made it.
+pub(super) struct Connection {
+    stream: Arc<TcpStream>,
+    buffers: LazyBuffers,
+    /// The time limits that the socket has, in and out.
+    slices: [Option<Duration>; 2],
+    was_used: bool,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// Makes a blocking step of a call, in slices.
+    fn step(
+        &mut self,
+        call: &Call,
+        way: Way,
+        mut step: impl FnMut(&TcpStream, &mut LazyBuffers) -> io::Result<usize>,
+    ) -> Result<usize, FetchError> {
+        call.socket.put(&self.stream);
+        loop {
+            call.check()?;
+            self.set_slice(way, call.left().clamp(SHORTEST, SLICE)).map_err(|error| broken(&error))?;
+            match step(&self.stream, &mut self.buffers) {
+                Err(error) if is_end_of_slice(&error) => (),
+                // An end that the shutdown of the socket has made is none of the answer's.
+                result => return call.check().and(result.map_err(|error| broken(&error))),
+            }
+        }
+    }
+
+    fn set_slice(&mut self, way: Way, slice: Duration) -> io::Result<()> {
+        let known = &mut self.slices[way as usize];
+        if *known != Some(slice) {
+            match way {
+                Way::In => self.stream.set_read_timeout(Some(slice))?,
+                Way::Out => self.stream.set_write_timeout(Some(slice))?,
+            }
+            *known = Some(slice);
+        }
+        Ok(())
+    }
+
+    /// Nothing has come that was not asked for, and the server has not closed.
+    fn is_quiet(&self) -> io::Result<bool> {
+        self.stream.set_nonblocking(true)?;
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false)?;
+        Ok(matches!(peeked, Err(error) if error.kind() == ErrorKind::WouldBlock))
+    }
+}
+
+impl Transport for Connection {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
+        let call = Call::current()?;
+        call.is_reused.set(self.was_used);
+        call.has_received.set(false);
+        let mut sent = 0;
+        while sent < amount {
+            let piece = sent..amount;
+            let write = |mut stream: &TcpStream, buffers: &mut LazyBuffers| {
+                stream.write(&buffers.output()[piece.clone()])
+            };
+            match self.step(&call, Way::Out, write) {
+                Ok(0) => return Err(call.fail(FetchError::Broken("nothing can be sent".to_owned()))),
+                Ok(count) => sent += count,
+                Err(why) => return Err(call.fail(why)),
+            }
+        }
+        Ok(())
+    }
+
+    fn await_input(&mut self, _: NextTimeout) -> Result<bool, Error> {
+        let call = Call::current()?;
+        let most = usize::try_from(call.wire_left.get()).unwrap_or(usize::MAX);
+        if most == 0 {
+            call.is_over.set(true);
+            return Err(call.fail(FetchError::Broken("there is no end to it".to_owned())));
+        }
+        let read = |mut stream: &TcpStream, buffers: &mut LazyBuffers| {
+            let room = buffers.input_append_buf();
+            let most = most.min(room.len());
+            stream.read(&mut room[..most])
+        };
+        let count = self.step(&call, Way::In, read).map_err(|why| call.fail(why))?;
+        self.buffers.input_appended(count);
+        call.has_received.set(call.has_received.get() || count > 0);
+        call.wire_left.set(call.wire_left.get().saturating_sub(count as u64));
+        Ok(count > 0)
+    }
+
+    /// Asked when an answer is complete, before another call can get the connection, and again when one gets it.
+    fn is_open(&mut self) -> bool {
+        if let Ok(call) = Call::current() {
+            call.socket.clear(); // from here on a cancel of this call must not hit the next one
+        }
+        self.was_used = true;
+        self.is_quiet().unwrap_or(false)
+    }
+}
+
+/// Whether a call only came back to have the time looked at.
+fn is_end_of_slice(error: &io::Error) -> bool {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::Interrupted => true,
+        ErrorKind::TimedOut => cfg!(windows), // elsewhere it is the connection that has timed out
+        _ => false,
+    }
+}
+
+fn broken(error: &io::Error) -> FetchError {
+    FetchError::Broken(match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => {
+            "the server reset the connection".to_owned()
+        }
+        _ => error.to_string(),
+    })
+}

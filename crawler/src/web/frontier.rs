@@ -1,0 +1,215 @@
+//! Which pages there are, which of them may be fetched now, and when the crawl is over.
+//!
+//! ```text
+//!          add                   a lane of its site is free            done
+//!   unseen ────▶ waiting ──────────────────────────────▶ under way ─────────▶ over
+//!                   ▲                                        │
+//!                   └──────────────── again ─────────────────┘
+//! ```
+//!
+//! A site has some lanes. A page takes a lane, and the lane is free again some time *after* the page is over: that is the
+//! politeness. Nobody sleeps for it; whoever has finished a page asks a timer to call [`free`](Frontier::free).
+//!
+//! # Invariants
+//!
+//! 1. A page is seen once. So it waits, or is under way, or is over, and never two of these.
+//! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is over. So when the last
+//!    one is over, nothing can come any more.
+//! 3. A site has at most as many pages under way as it has lanes; a lane that is cooling down has none.
+//! 4. While a site is closed, only its `robots.txt` is under way.
+
+use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+/// A page that is to be fetched.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Job {
+    /// Its address, normalised.
+    pub url: Arc<str>,
+    /// What shares its lanes: scheme, host and port.
+    pub site: Arc<str>,
+    /// Links from the start.
+    pub depth: u32,
+    /// How often it was tried before.
+    pub attempts: u32,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What is fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A page.
+    Page,
+    /// The rules of a site. Its pages wait for them.
+    Robots,
+}
+
+/// What became of pages that were added.
+#[derive(Debug, Default)]
+pub struct Added {
+    /// Those that nobody had seen before.
+    pub new: Vec<Job>,
+    /// Those that have a lane, and are to be fetched now. Some may have waited since before.
+    pub ready: Vec<Job>,
+}
+
+/// The pages of a crawl.
+pub struct Frontier {
+    /// Lanes of each site.
+    lanes: usize,
+    /// Pages that are taken on.
+    most: usize,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    sites: HashMap<Arc<str>, Site>,
+    seen: HashSet<Arc<str>>,
+    /// Pages that are not over.
+    open: usize,
+    /// Pages that were too many.
+    left_out: usize,
+}
+
+#[derive(Default)]
+struct Site {
+    is_open: bool,
+    /// Lanes that have a page, or cool down.
+    taken: usize,
+    /// By depth: what is near the start comes first.
+    waiting: BTreeMap<u32, VecDeque<Job>>,
+}
+
+impl Frontier {
+    /// Without a page. Each site has `lanes`; of all pages, the first `most` are taken on.
+    pub fn new(lanes: usize, most: usize) -> Frontier {
+        Frontier { lanes, most, inner: Mutex::default() }
+    }
+
+    /// Pages that are known not to be new: they were over before this run.
+    pub fn remember(&self, urls: impl IntoIterator<Item = Arc<str>>) {
+        self.inner().seen.extend(urls);
+    }
+
+    // ANCHOR: add
+    /// Takes pages on that nobody has seen. A page may only be added before the one that links to it is [`done`](Self::done).
+    pub fn add(&self, pages: impl IntoIterator<Item = Job>) -> Added {
+        let mut added = Added::default();
+        let mut inner = self.inner();
+        for page in pages {
+            if inner.seen.contains(&page.url) {
+                continue;
+            }
+            if inner.seen.len() >= self.most {
+                inner.left_out += 1;
+                continue;
+            }
+            inner.seen.insert(Arc::clone(&page.url));
+            inner.open += 1;
+            added.new.push(page.clone());
+            added.ready.extend(inner.enter(page, self.lanes));
+        }
+        added
+    }
+    // ANCHOR_END: add
+
+    /// The rules of a site are known: its pages may be fetched. Those that are to be fetched now.
+    pub fn open_site(&self, site: &str) -> Vec<Job> {
+        let mut inner = self.inner();
+        let Some(site) = inner.sites.get_mut(site) else { return Vec::new() };
+        site.is_open = true;
+        std::iter::from_fn(|| site.next(self.lanes)).collect()
+    }
+
+    /// A page is to be tried once more. It is not over meanwhile. What is to be fetched now, if there is a lane.
+    pub fn again(&self, page: Job) -> Option<Job> {
+        let page = Job { attempts: page.attempts + 1, ..page };
+        let mut inner = self.inner();
+        let site = inner.sites.entry(Arc::clone(&page.site)).or_default();
+        site.waiting.entry(page.depth).or_default().push_front(page);
+        site.next(self.lanes)
+    }
+
+    // ANCHOR: done
+    /// A page is over: fetched, or given up. True for the last one, and for no other: the crawl is over.
+    #[must_use = "somebody has to end the crawl"]
+    pub fn done(&self) -> bool {
+        let mut inner = self.inner();
+        inner.open -= 1;
+        inner.open == 0
+    }
+    // ANCHOR_END: done
+
+    /// A lane has cooled down. The next page of its site, which has the lane now; or none, and the lane is free.
+    pub fn free(&self, site: &str) -> Option<Job> {
+        let mut inner = self.inner();
+        let site = inner.sites.get_mut(site)?;
+        site.taken -= 1;
+        site.next(self.lanes)
+    }
+
+    /// Pages that are not over.
+    pub fn open_pages(&self) -> usize {
+        self.inner().open
+    }
+
+    /// Pages that have been seen, in this run and before.
+    pub fn seen(&self) -> usize {
+        self.inner().seen.len()
+    }
+
+    /// Pages that were too many, counted each time that a link leads to one.
+    pub fn left_out(&self) -> usize {
+        self.inner().left_out
+    }
+
+    /// For each site, how many pages wait and how many lanes are taken: the busiest site first.
+    pub fn sites(&self) -> Vec<(Arc<str>, usize, usize)> {
+        let inner = self.inner();
+        let waiting = |site: &Site| site.waiting.values().map(VecDeque::len).sum();
+        let sites = inner.sites.iter();
+        let mut sites: Vec<_> =
+            sites.map(|(name, site)| (Arc::clone(name), waiting(site), site.taken)).collect();
+        sites.sort_by_key(|(name, waiting, taken): &(Arc<str>, usize, usize)| {
+            (std::cmp::Reverse(waiting + taken), Arc::clone(name))
+        });
+        sites
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// A page waits at its site. What is to be fetched now: that page, or the rules of a site that is new.
+    fn enter(&mut self, page: Job, lanes: usize) -> Option<Job> {
+        if let Some(site) = self.sites.get_mut(&page.site) {
+            site.waiting.entry(page.depth).or_default().push_back(page);
+            return site.next(lanes);
+        }
+        let rules = Job { kind: Kind::Robots, attempts: 0, ..page.clone() };
+        let mut site = Site::default();
+        site.waiting.entry(page.depth).or_default().push_back(page);
+        self.sites.insert(Arc::clone(&rules.site), site);
+        Some(rules)
+    }
+}
+
+impl Site {
+    /// The page that is nearest to the start, if there is a lane for it.
+    fn next(&mut self, lanes: usize) -> Option<Job> {
+        if !self.is_open || self.taken >= lanes {
+            return None;
+        }
+        let mut first = self.waiting.first_entry()?;
+        let page = first.get_mut().pop_front();
+        if first.get().is_empty() {
+            first.remove();
+        }
+        self.taken += usize::from(page.is_some());
+        page
+    }
+}

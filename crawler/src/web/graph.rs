@@ -1,0 +1,102 @@
+//! What a crawl has found, for others: pages and their links, and the links that are broken.
+
+use super::state::{Progress, Record, State};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`.
+///
+/// # Errors
+/// If the state is damaged, or the file cannot be written.
+pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
+    write(path, |out| {
+        state.each(|url, page| {
+            if page.progress == Progress::Fetched {
+                writeln!(out, "{}", json!({ "url": url, "status": page.status, "links": page.links }))?;
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Writes the same as a graph in the language of Graphviz.
+///
+/// # Errors
+/// As [`write_lines`].
+pub fn write_dot(state: &State, path: &Path) -> anyhow::Result<()> {
+    write(path, |out| {
+        writeln!(out, "digraph site {{")?;
+        state.each(|url, page| {
+            if page.progress == Progress::Fetched {
+                for link in &page.links {
+                    writeln!(out, "  {} -> {};", quoted(url), quoted(link))?;
+                }
+            }
+            Ok(())
+        })?;
+        writeln!(out, "}}")?;
+        Ok(())
+    })
+}
+
+/// Beside the file, and then in its place: whoever reads it sees the old one or the new one.
+fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let mut out = BufWriter::new(File::create(&beside)?);
+    content(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    Ok(std::fs::rename(&beside, path)?)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Pages that cannot be had, and why.
+///
+/// # Errors
+/// If the state is damaged.
+pub fn broken(state: &State) -> anyhow::Result<Vec<Broken>> {
+    let mut broken = BTreeMap::new();
+    state.each(|url, page| {
+        if let Some(why) = trouble(&page) {
+            broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Vec::new() });
+        }
+        Ok(())
+    })?;
+    if !broken.is_empty() {
+        state.each(|url, page| {
+            for link in page.links {
+                if let Some(broken) = broken.get_mut(&link) {
+                    broken.linked_from.push(url.to_owned());
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(broken.into_values().collect())
+}
+
+/// A page that cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The page.
+    pub url: String,
+    /// What the server said, or why it said nothing.
+    pub why: String,
+    /// Pages with a link to it.
+    pub linked_from: Vec<String>,
+}
+
+fn trouble(page: &Record) -> Option<String> {
+    match (page.progress, page.status, &page.why) {
+        (Progress::Failed, _, Some(why)) => Some(why.clone()),
+        (Progress::Failed, ..) => Some("no answer".to_owned()),
+        (Progress::Fetched, Some(status @ 400..), _) => Some(format!("status {status}")),
+        _ => None,
+    }
+}

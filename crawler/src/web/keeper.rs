@@ -1,0 +1,50 @@
+//! The one who writes the state: what became of pages comes in, commits go out.
+//!
+//! A commit waits for the disk, which takes as long for one page as for many. So the keeper takes all that has come in meanwhile. A
+//! page's permit is given back when its commit is there: permits are the pages that are *in flight*, fetched or being fetched, and
+//! not durable. No more than that is fetched again after a crash.
+
+use super::frontier::Job;
+use super::state::{Record, State};
+use executor::OwnedPermit;
+use executor::channel::Receiver;
+use std::sync::Arc;
+
+/// Pages that are in flight.
+pub const IN_FLIGHT: usize = 64;
+
+/// What became of a page.
+pub struct Outcome {
+    /// The page.
+    pub url: Arc<str>,
+    /// What is known of it.
+    pub record: Record,
+    /// Pages that it links to and that nobody had seen.
+    pub found: Vec<Job>,
+    /// Its place among those in flight.
+    pub permit: Option<OwnedPermit>,
+}
+
+// ANCHOR: keep
+/// Writes outcomes in the order in which they come, until nobody sends any more.
+///
+/// The order counts: a page that was found is fetched after the outcome of the page that links to it has been sent. So it is committed
+/// together with that one or later, and never without it.
+///
+/// # Errors
+/// If the state cannot be written. What was committed stays.
+pub fn keep(outcomes: &Receiver<Outcome>, state: &State) -> anyhow::Result<()> {
+    while let Ok(first) = outcomes.take() {
+        let mut batch = vec![first];
+        while let Ok(next) = outcomes.try_take() {
+            batch.push(next);
+        }
+        let found = batch.iter().flat_map(|outcome| {
+            let from = Some(&*outcome.url);
+            outcome.found.iter().map(move |page| (&*page.url, Record::waiting(page.depth, from)))
+        });
+        state.commit(batch.iter().map(|outcome| (&*outcome.url, &outcome.record)), found)?;
+    } // the batch is dropped, and its permits with it
+    Ok(())
+}
+// ANCHOR_END: keep

@@ -1,0 +1,36 @@
+//! A crawler of web sites that remembers what it has not done.
+//!
+//! ```text
+//!            pages that have a lane                 outcomes, in their order
+//!  frontier ────────────────────────▶ visit ────────────────────────────────▶ keeper ──▶ state, on the disk
+//!     ▲  ▲                            on a tracking executor                   one thread
+//!     │  └──── links that are new ──────┘  │
+//!     └── a lane is free ◀── timer ◀───────┘
+//! ```
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | [`frontier`] | which pages there are, which may be fetched now, and when the crawl is over |
+//! | [`visit`] | what is done with one page |
+//! | [`fetch`] | bytes from an address |
+//! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
+//! | [`robots`], [`sitemap`] | what a site asks for, and what it lists |
+//! | [`keeper`], [`state`] | what became of pages, made durable in groups |
+//! | [`graph`] | what has been found, for others |
+//! | [`args`] | the command line |
+//! | [`demo`] | a site to try it with |
+
+pub mod args;
+pub mod demo;
+pub mod fetch;
+pub mod frontier;
+pub mod graph;
+pub mod keeper;
+pub mod links;
+pub mod robots;
+pub mod run;
+mod save;
+pub mod sitemap;
+pub mod state;
+pub mod urls;
+pub mod visit;

@@ -1,0 +1,207 @@
+//! The crawler as a shell sees it: every page once, also if it is stopped or killed in between.
+
+use crawler::web::demo::{Demo, DemoOptions};
+use crawler::web::state::{Progress, Record, State};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Longer than anything takes.
+const WATCHDOG: Duration = Duration::from_mins(2);
+
+/// A site, and a folder with the state of its crawl.
+struct Crawl {
+    site: Demo,
+    folder: TempDir,
+}
+
+impl Crawl {
+    fn of(options: DemoOptions) -> Crawl {
+        Crawl { site: Demo::start(options).unwrap(), folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn start(&self, flags: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
+        command.arg(self.site.start_url().as_str()).args([
+            "--state",
+            "state",
+            "--allow-private",
+            "--delay",
+            "0",
+            "--json",
+        ]);
+        command.args(["--per-site", "8", "--threads", "8"]).args(flags).current_dir(self.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn run(&self, flags: &[&str]) -> (Option<i32>, Value) {
+        let output = ended(self.start(flags));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (
+            output.status.code(),
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}")),
+        )
+    }
+
+    /// What the state says of each page.
+    fn records(&self) -> BTreeMap<String, Record> {
+        let mut records = BTreeMap::new();
+        let state = State::open(&self.path("state")).unwrap();
+        state
+            .each(|url, record| {
+                records.insert(url.to_owned(), record);
+                Ok(())
+            })
+            .unwrap();
+        records
+    }
+
+    /// Pages that were fetched and are HTML of their own.
+    fn kept(&self) -> BTreeSet<String> {
+        let kept = |(url, record): (String, Record)| {
+            (record.progress == Progress::Fetched && record.status == Some(200) && record.copy_of.is_none())
+                .then_some(url)
+        };
+        self.records().into_iter().filter_map(kept).collect()
+    }
+
+    /// How often each address was asked for.
+    fn asked(&self) -> BTreeMap<String, usize> {
+        let mut asked = BTreeMap::new();
+        for request in self.site.requests() {
+            *asked.entry(self.site.url(&request.path).to_string()).or_default() += 1;
+        }
+        asked
+    }
+
+    /// Waits until the site has seen the end of a process that was killed.
+    fn until_nobody_is_connected(&self) {
+        assert!(self.site.wait_until(WATCHDOG, |_, open| open == 0));
+    }
+}
+
+fn ended(mut child: Child) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > WATCHDOG {
+            let _ = child.kill();
+            panic!("it does not come to its end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn every_page_of_a_site_is_fetched_once() {
+    let crawl = Crawl::of(DemoOptions { pages: 300, ..DemoOptions::default() });
+    let (status, report) = crawl.run(&["--graph", "graph", "--save", "pages"]);
+    assert_eq!(
+        (status, &report["complete"], &report["waiting"]),
+        (Some(0), &true.into(), &0.into()),
+        "{report}"
+    );
+    let pages = crawl.site.pages();
+    assert_eq!(crawl.kept(), pages);
+    let mut asked = crawl.asked();
+    assert_eq!(asked.remove(crawl.site.url("/robots.txt").as_str()), Some(1));
+    assert!(asked.values().all(|times| *times == 1), "{asked:?}");
+    let graph = std::fs::read_to_string(crawl.path("graph")).unwrap();
+    let lines: Vec<Value> = graph.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        lines.iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(),
+        pages
+    );
+    // Another run has nothing to do.
+    let before = crawl.site.requests().len();
+    assert_eq!(crawl.run(&[]).0, Some(0));
+    assert_eq!(crawl.site.requests().len(), before);
+}
+
+#[test]
+fn traps_are_no_trouble() {
+    let crawl = Crawl::of(DemoOptions { pages: 40, traps: true, ..DemoOptions::default() });
+    let (status, report) =
+        crawl.run(&["--pages", "600", "--depth", "12", "--timeout", "3s", "--max-bytes", "300000"]);
+    assert_eq!((status, &report["complete"]), (Some(3), &true.into()), "{report}");
+    let (kept, pages) = (crawl.kept(), crawl.site.pages());
+    let missing: Vec<_> = pages.difference(&kept).collect();
+    let more: Vec<_> = kept.difference(&pages).filter(|url| !crawl.site.is_loose(url)).collect();
+    assert_eq!((missing, more), (vec![], vec![]));
+    for url in crawl.asked().keys() {
+        assert!(!crawl.site.is_forbidden(url), "{url} is forbidden");
+    }
+    assert!(
+        report["broken"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|broken| !broken["linked_from"].as_array().unwrap().is_empty())
+    );
+}
+
+/// How often a process is killed: `CRAWLER_KILLS=100` for the whole proof.
+fn kills() -> usize {
+    env::var("CRAWLER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(8)
+}
+
+#[cfg(unix)]
+#[test]
+fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
+    let options = DemoOptions { pages: 1500, delay: Duration::from_millis(2), ..DemoOptions::default() };
+    let mut crawl = Crawl::of(options.clone());
+    let mut random = fastrand::Rng::with_seed(24);
+    let (mut killed, mut in_flight_at, mut ended_by_itself) = (0, 0, 0);
+    // Pages that were in flight at a kill.
+    let mut in_flight = BTreeSet::new();
+    while killed < kills() || ended_by_itself == 0 {
+        let before = crawl.site.requests().len();
+        let mut child = crawl.start(&[]);
+        // From the first request on.
+        assert!(crawl.site.wait_until(WATCHDOG, |requests, _| requests.len() > before));
+        let moment = if killed < kills() { Duration::from_millis(random.u64(..400)) } else { WATCHDOG };
+        let begun = Instant::now();
+        while begun.elapsed() < moment && child.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let _ = child.kill();
+        let status = child.wait().unwrap();
+        crawl.until_nobody_is_connected();
+        let requests = crawl.site.requests();
+        let committed = crawl.records();
+        let is_done =
+            |url: &str| committed.get(url).is_some_and(|record| record.progress != Progress::Waiting);
+        if status.success() {
+            ended_by_itself += 1;
+            assert_eq!(crawl.kept(), crawl.site.pages());
+            let robots = crawl.site.url("/robots.txt").to_string();
+            let twice: Vec<_> =
+                crawl.asked().into_iter().filter(|(url, times)| *times > 1 && *url != robots).collect();
+            assert!(twice.iter().all(|(url, _)| in_flight.contains(url)), "{twice:?}");
+            crawl = Crawl::of(options.clone());
+            in_flight.clear();
+        } else {
+            killed += 1;
+            let now: BTreeSet<_> = requests[before..]
+                .iter()
+                .map(|request| crawl.site.url(&request.path).to_string())
+                .filter(|url| !is_done(url) && !url.ends_with("/robots.txt"))
+                .collect();
+            assert!(now.len() <= 64, "{} pages were in flight", now.len());
+            in_flight_at += usize::from(!now.is_empty());
+            in_flight.extend(now);
+        }
+    }
+    eprintln!(
+        "{killed} killed, {in_flight_at} of them with pages in flight; {ended_by_itself} came to their end"
+    );
+}

@@ -1,0 +1,140 @@
+//! A page, or why it cannot be had: limits, broken answers, cancels, kept connections, private addresses.
+
+mod addresses; // where a fetch goes, and where not
+mod answers; // what an answer says
+mod broken; // answers that break
+mod connections; // kept connections, and cancels
+
+use crawler::web::demo::{Demo, DemoOptions};
+use crawler::web::fetch::{FetchError, Fetched, Fetcher, Options, is_private_address};
+use executor::CancelToken;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use socket2::{Domain, SockRef, Socket, Type};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+use url::Url;
+
+/// Longer than anything takes: no test waits for it unless it fails.
+const LONG: Duration = Duration::from_mins(1);
+
+/// A server that does what a test says with each connection.
+struct Raw {
+    address: SocketAddr,
+    accepted: Arc<AtomicUsize>,
+    stop: Arc<AtomicBool>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl Raw {
+    fn start(serve: impl Fn(usize, TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Raw {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (accepted, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let (counter, stopped, serve) = (Arc::clone(&accepted), Arc::clone(&stop), Arc::new(serve));
+        let acceptor = thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                if stopped.load(Ordering::SeqCst) {
+                    break;
+                }
+                let (number, serve) = (counter.fetch_add(1, Ordering::SeqCst), Arc::clone(&serve));
+                thread::spawn(move || serve(number, stream));
+            }
+        });
+        Raw { address, accepted, stop, acceptor: Some(acceptor) }
+    }
+
+    /// Answers each connection's first request with these bytes, and closes.
+    fn saying(bytes: impl Into<Vec<u8>>) -> Raw {
+        let bytes = bytes.into();
+        Raw::start(move |_, mut stream| {
+            request(&mut stream)?;
+            stream.write_all(&bytes)
+        })
+    }
+
+    fn url(&self, path: &str) -> Url {
+        Url::parse(&format!("http://{}{path}", self.address)).unwrap()
+    }
+
+    fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        drop(TcpStream::connect(self.address));
+        let _ = self.acceptor.take().unwrap().join();
+    }
+}
+
+/// The head of a request; an error at the end of the connection.
+fn request(stream: &mut TcpStream) -> io::Result<String> {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte)?;
+        head.push(byte[0]);
+    }
+    Ok(String::from_utf8(head).unwrap())
+}
+
+fn rest(stream: &mut TcpStream) -> io::Result<()> {
+    io::copy(stream, &mut io::sink()).map(drop)
+}
+
+fn options() -> Options {
+    Options { timeout: LONG, max_bytes: 1 << 20, allow_private: true, ..Options::default() }
+}
+
+fn fetcher(options: Options) -> Fetcher {
+    Fetcher::new(options).unwrap()
+}
+
+fn get(url: &Url) -> Result<Fetched, FetchError> {
+    fetcher(options()).fetch(url, &CancelToken::new())
+}
+
+fn get_at_most(max_bytes: u64, url: &Url) -> Result<Fetched, FetchError> {
+    fetcher(Options { max_bytes, ..options() }).fetch(url, &CancelToken::new())
+}
+
+fn broken(result: Result<Fetched, FetchError>) -> String {
+    match result {
+        Err(error @ FetchError::Broken(_)) if error.is_transient() => error.to_string(),
+        other => panic!("it is not broken: {other:?}"),
+    }
+}
+
+fn demo(traps: bool) -> Demo {
+    Demo::start(DemoOptions { pages: 40, traps, ..DemoOptions::default() }).unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A listener that accepts no more connections: what is connected to it waits.
+fn address_that_does_not_answer() -> (SocketAddr, Vec<Socket>) {
+    let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+    listener.listen(0).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut sockets = vec![listener];
+    loop {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let is_full = socket.connect_timeout(&address, Duration::from_millis(50)).is_err();
+        sockets.push(socket);
+        if is_full {
+            return (address.as_socket().unwrap(), sockets);
+        }
+    }
+}
