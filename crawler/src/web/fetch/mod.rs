@@ -162,7 +162,6 @@ impl Fetcher {
         let socket = Arc::clone(&call.socket);
         let closes = token.on_cancel(move || socket.shut_down());
         let fetched = call.run(|| self.exchange(url, &call));
-        call.socket.clear();
         drop(closes);
         fetched
     }
