@@ -18,7 +18,7 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     pub state: PathBuf,
 
-    /// Other hosts that are crawled: example.org, or .example.org with all below it
+    /// Other hosts that are crawled: example.org, or .example.org for all that are below it
     #[arg(long, value_name = "HOST", help_heading = "Which pages")]
     pub allow: Vec<String>,
 

@@ -6,7 +6,7 @@ use super::fetch::{Fetcher, Options};
 use super::frontier::{Frontier, Job};
 use super::graph;
 use super::state::{Progress, State, job};
-use super::urls::{Scope, normalise, site_of};
+use super::urls::{Scope, host_key, normalise};
 use super::visit::Visitor;
 use crate::stage::INTERRUPTED;
 use anyhow::{Context, anyhow, bail};
@@ -52,7 +52,7 @@ impl Run {
             None => args.starts.iter().map(normalise).collect(),
         };
         let is_own = demo.is_some();
-        let scope = Scope::new(&starts, &args.allow, args.allow_private || is_own);
+        let scope = Scope::new(&starts, &args.allow, args.allow_private || is_own)?;
         for start in &starts {
             if let Err(refused) = scope.admits(start) {
                 bail!("{start}: {refused}; --allow-private is for a site of one's own");
@@ -76,7 +76,7 @@ impl Run {
         state.each(|url, record| {
             match Url::parse(url) {
                 Ok(parsed) if record.progress == Progress::Waiting => {
-                    first.push(job(url, &site_of(&parsed), &record));
+                    first.push(job(url, &host_key(&parsed), &record));
                 }
                 _ => frontier.remember([Arc::from(url)]),
             }

@@ -1,100 +1,389 @@
-//! Lists of pages that a site gives: <https://www.sitemaps.org/protocol.html>.
+//! Sitemaps: lists of the pages of a site, and lists of such lists, as <https://www.sitemaps.org/protocol.html> has them.
+//!
+//! A sitemap is XML or plain text with a URL in each line. From XML only the `<loc>` of each `<url>` or `<sitemap>` is taken.
+//! Entities that the document declares itself are not resolved, so it can neither grow nor name files.
 
-use super::urls::normalise;
+use super::urls::{LONGEST, is_web, normalise};
+use encoding_rs::UTF_8;
 use quick_xml::Reader;
-use quick_xml::events::Event;
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesRef, Event};
+use std::collections::HashSet;
 use url::Url;
 
-/// Addresses that a list may have, as the protocol says.
-const MOST: usize = 50_000;
+/// The most URLs that a sitemap may have, by its protocol.
+pub const MOST: usize = 50_000;
 
-/// What is in a list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// How deep elements may stand in one another. The protocol needs three, its extensions some more.
+const DEEPEST: usize = 32;
+
+/// What a sitemap lists. All URLs are `http` or `https` and [normalised](normalise), none is longer than [`LONGEST`], and each is there once.
+/// They may be on any host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
-    /// Pages, in their order.
+    /// The pages, in the order of the document.
     pub pages: Vec<Url>,
-    /// Other lists.
-    pub lists: Vec<Url>,
+    /// The other sitemaps, if this one is an index.
+    pub indexes: Vec<Url>,
+    /// Whether the document is not as it should be: no sitemap, XML that ends too soon or is not well-formed, elements too deep in one another,
+    /// an entity of the document's own, or something that is no `http` or `https` URL where one must be. What could be read is
+    /// there all the same; behind a place that is not well-formed nothing is read.
+    pub is_broken: bool,
+    /// How many URLs were left out because there are too many or because they are too long. Beyond the limit, a URL that comes twice
+    /// counts twice.
+    pub left_out: usize,
 }
 
-/// Reads a list: XML, or text with an address in each line. Of one that is broken, what comes before that.
-pub fn parse(list: &[u8]) -> Sitemap {
-    let begin = list.trim_ascii_start();
-    let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin);
-    if begin.starts_with(b"<") { xml(begin) } else { text(begin) }
+/// Reads a sitemap, which is uncompressed and of a length that the caller has bounded. At most `limit` URLs are kept, and never
+/// more than [`MOST`]. Time and memory grow with the length.
+pub fn parse(document: &[u8], limit: usize) -> Sitemap {
+    let (text, _, _) = UTF_8.decode(document); // unless a byte order mark says UTF-16
+    let mut list = List { limit: limit.min(MOST), ..List::default() };
+    if text.trim_start().starts_with('<') {
+        xml(text.trim_start(), &mut list);
+    } else {
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            list.add(line, false);
+        }
+    }
+    list.sitemap
 }
 
-fn text(list: &[u8]) -> Sitemap {
-    let list = String::from_utf8_lossy(list);
-    Sitemap { pages: list.lines().filter_map(address).take(MOST).collect(), lists: Vec::new() }
+/// What was found, and what is known.
+#[derive(Default)]
+struct List {
+    sitemap: Sitemap,
+    seen: HashSet<Url>,
+    limit: usize,
 }
 
-fn xml(list: &[u8]) -> Sitemap {
-    let mut reader = Reader::from_reader(list);
-    let (mut sitemap, mut location, mut is_index) = (Sitemap::default(), None::<String>, false);
-    while let Ok(event) = reader.read_event() {
-        match event {
-            Event::Start(tag) if tag.local_name().as_ref() == "sitemapindex" => is_index = true,
-            Event::Start(tag) if tag.local_name().as_ref() == "loc" => location = Some(String::new()),
-            Event::Text(text) => {
-                if let Some(location) = &mut location {
-                    location.push_str(&text);
-                }
+impl List {
+    fn add(&mut self, text: &str, is_index: bool) {
+        let text = text.trim();
+        if text.len() > LONGEST {
+            self.sitemap.left_out += 1;
+            return;
+        }
+        let Some(url) = Url::parse(text).ok().filter(is_web).map(|url| normalise(&url)) else {
+            self.sitemap.is_broken = true;
+            return;
+        };
+        if self.seen.contains(&url) {
+            return;
+        }
+        if self.seen.len() >= self.limit || url.as_str().len() > LONGEST {
+            self.sitemap.left_out += 1;
+            return;
+        }
+        self.seen.insert(url.clone());
+        if is_index { &mut self.sitemap.indexes } else { &mut self.sitemap.pages }.push(url);
+    }
+}
+
+/// An element, whatever the prefix of its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Element {
+    UrlSet,
+    SitemapIndex,
+    Url,
+    Sitemap,
+    Loc,
+    Other,
+}
+
+impl Element {
+    fn named(name: &str) -> Element {
+        match name {
+            "urlset" => Element::UrlSet,
+            "sitemapindex" => Element::SitemapIndex,
+            "url" => Element::Url,
+            "sitemap" => Element::Sitemap,
+            "loc" => Element::Loc,
+            _ => Element::Other,
+        }
+    }
+}
+
+fn xml(text: &str, list: &mut List) {
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().allow_dangling_amp = true; // many write `?a&b`
+    let mut place = Place::default();
+    let is_well_formed = loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag)) if place.open.len() < DEEPEST => {
+                place.enter(Element::named(tag.local_name().as_ref()));
             }
-            Event::GeneralRef(name) => {
-                if let Some(location) = &mut location {
-                    let written = format!("&{};", &*name);
-                    location.push_str(&quick_xml::escape::unescape(&written).unwrap_or_default());
-                }
-            }
-            Event::End(tag) if tag.local_name().as_ref() == "loc" => {
-                let into = if is_index { &mut sitemap.lists } else { &mut sitemap.pages };
-                into.extend(location.take().as_deref().and_then(address));
-                if into.len() >= MOST {
-                    break;
-                }
-            }
-            Event::Eof => break,
+            Ok(Event::End(_)) => place.leave(list),
+            Ok(Event::Text(text)) => place.text(&text),
+            Ok(Event::CData(text)) => place.text(&text),
+            Ok(Event::GeneralRef(entity)) => place.entity(&entity),
+            Ok(Event::Eof) => break place.open.is_empty(),
+            Ok(Event::Start(_)) | Err(_) => break false,
+            Ok(_) => (),
+        }
+    };
+    list.sitemap.is_broken |= !is_well_formed || !place.is_sitemap || place.has_own_entity;
+}
+
+/// Where in a document the reader is.
+#[derive(Default)]
+struct Place {
+    /// The elements that are open, the outermost first.
+    open: Vec<Element>,
+    /// The text of a `<loc>` that counts. There is none behind an entity that is unknown.
+    loc: Option<String>,
+    /// Whether the outermost element is that of a sitemap or an index.
+    is_sitemap: bool,
+    has_own_entity: bool,
+}
+
+impl Place {
+    fn enter(&mut self, element: Element) {
+        self.open.push(element);
+        match self.open[..] {
+            [Element::UrlSet | Element::SitemapIndex] => self.is_sitemap = true,
+            [Element::UrlSet, Element::Url, Element::Loc]
+            | [Element::SitemapIndex, Element::Sitemap, Element::Loc] => self.loc = Some(String::new()),
             _ => (),
         }
     }
-    sitemap
-}
 
-fn address(written: &str) -> Option<Url> {
-    Url::parse(written.trim()).ok().map(|url| normalise(&url))
+    fn leave(&mut self, list: &mut List) {
+        if self.open.len() == 3
+            && let Some(loc) = self.loc.take()
+        {
+            list.add(&loc, self.open[0] == Element::SitemapIndex);
+        }
+        self.open.pop();
+    }
+
+    /// Text counts if it is in the `<loc>` itself.
+    fn text(&mut self, text: &str) {
+        if self.open.len() == 3
+            && let Some(loc) = &mut self.loc
+        {
+            loc.push_str(text);
+        }
+    }
+
+    fn entity(&mut self, entity: &BytesRef<'_>) {
+        let character = entity.resolve_char_ref().ok().flatten().map(String::from);
+        if let Some(text) = character.as_deref().or_else(|| resolve_xml_entity(entity)) {
+            self.text(text);
+        } else {
+            (self.loc, self.has_own_entity) = (None, true);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::{Duration, Instant};
 
-    fn read(list: &str) -> (Vec<String>, Vec<String>) {
-        let Sitemap { pages, lists } = parse(list.as_bytes());
-        let written = |urls: Vec<Url>| urls.iter().map(Url::to_string).collect();
-        (written(pages), written(lists))
+    const DECLARATION: &str = "<?xml version='1.0' encoding='UTF-8'?>\n";
+
+    fn texts(urls: &[Url]) -> Vec<&str> {
+        urls.iter().map(Url::as_str).collect()
+    }
+
+    fn set(content: &str) -> String {
+        format!("{DECLARATION}<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{content}</urlset>")
+    }
+
+    fn page(loc: &str) -> String {
+        format!("<url><loc>{loc}</loc></url>")
     }
 
     #[test]
-    fn lists_of_every_kind() {
-        let (a, b) = ("http://example.org/a?x=1&y=2".to_owned(), "http://example.org/b".to_owned());
-        let xml = "<?xml version='1.0'?>\n<s:urlset xmlns:s='x'><s:url><s:loc>\n http://example.org/a?x=1&amp;y=2 </s:loc><lastmod>2026</lastmod></s:url>\
-            <url><loc>no address</loc></url><url><loc>http://example.org/&#98;</loc></url></s:urlset>";
-        assert_eq!(read(xml), (vec![a, b.clone()], vec![]));
-        let index = "<sitemapindex><sitemap><loc>http://example.org/b</loc></sitemap></sitemapindex>";
-        assert_eq!(read(index), (vec![], vec![b.clone()]));
-        assert_eq!(read("\u{feff}http://example.org/b\r\n\nnothing\n"), (vec![b.clone()], vec![]));
-        assert_eq!(
-            read("<urlset><url><loc>http://example.org/b</loc></url><url><"),
-            (vec![b], vec![]),
-            "broken"
+    fn the_examples_of_the_protocol_are_read() {
+        let pages = set(
+            "\n<url>\n<loc>http://www.example.com/</loc>\n<lastmod>2005-01-01</lastmod>\n<changefreq>monthly</changefreq>\n\
+                         <priority>0.8</priority>\n</url>\n<url><loc>\n http://www.example.com/catalog?item=12&amp;desc=vacation_hawaii \n\
+                         </loc></url><!-- <url><loc>http://no/</loc></url> -->",
         );
-        assert_eq!(read(""), (vec![], vec![]));
+        let found = parse(pages.as_bytes(), MOST);
+        assert_eq!(
+            texts(&found.pages),
+            ["http://www.example.com/", "http://www.example.com/catalog?item=12&desc=vacation_hawaii"]
+        );
+        assert_eq!((found.indexes.len(), found.is_broken, found.left_out), (0, false, 0));
+
+        let index = "<sitemapindex><sitemap><loc>http://www.example.com/sitemap1.xml.gz</loc><lastmod>2004-10-01</lastmod></sitemap>\
+                     <sitemap><loc>https://www.example.com/2.xml</loc></sitemap></sitemapindex>";
+        let found = parse(index.as_bytes(), MOST);
+        assert_eq!(
+            texts(&found.indexes),
+            ["http://www.example.com/sitemap1.xml.gz", "https://www.example.com/2.xml"]
+        );
+        assert_eq!((found.pages.len(), found.is_broken), (0, false));
+
+        let found = parse(
+            b"http://www.example.com/a\r\n\n  http://www.example.com/b \nhttp://www.example.com/a",
+            MOST,
+        );
+        assert_eq!(texts(&found.pages), ["http://www.example.com/a", "http://www.example.com/b"]);
+        assert!(!found.is_broken);
+    }
+
+    /// The content of a `<urlset>`, the pages, and whether it is broken.
+    const CONTENTS: &[(&str, &[&str], bool)] = &[
+        ("", &[], false),
+        ("<url><loc>http://a/b</loc></url><url><loc>http://a/%62#c</loc></url>", &["http://a/b"], false),
+        ("<url><loc><![CDATA[http://a/?b&c]]></loc></url>", &["http://a/?b&c"], false),
+        ("<url><loc>http://a/?b=1&amp;c=&#50;&#x33;&apos;</loc></url>", &["http://a/?b=1&c=23%27"], false),
+        ("<url><loc>http://a/?b&c&d=1</loc></url>", &["http://a/?b&c&d=1"], false),
+        ("<url><loc>http://a/<!-- x -->b</loc></url>", &["http://a/b"], false),
+        ("<url><loc>http://a/<x>y</x>b</loc></url>", &["http://a/b"], false),
+        ("<url><loc >http://a/é</loc ></url>", &["http://a/%C3%A9"], false),
+        (
+            "<url><image:image><image:loc>http://no/</image:loc></image:image><loc>http://a/</loc></url>",
+            &["http://a/"],
+            false,
+        ),
+        (
+            "<loc>http://no/</loc><sitemap><loc>http://no/</loc></sitemap><x><url><loc>http://no/</loc></url></x>",
+            &[],
+            false,
+        ),
+        ("<url><loc/><loc>http://a/</loc></url>", &["http://a/"], false),
+        ("<url><loc></loc></url><url><loc>http://a/</loc></url>", &["http://a/"], true),
+        ("<url><loc>/relative</loc></url>", &[], true),
+        ("<url><loc>ftp://a/</loc></url><url><loc>file:///etc/passwd</loc></url>", &[], true),
+        ("<url><loc>http://a/&own;</loc></url><url><loc>http://b/</loc></url>", &["http://b/"], true),
+        ("<url><loc>http://a/&#x110000;</loc></url><url><loc>http://b/</loc></url>", &["http://b/"], true),
+        ("<url><loc>http://a/</loc></url><url><loc>http://b/</lok></url>", &["http://a/"], true),
+        ("<url><loc>http://a/</loc></url></x>", &["http://a/"], true),
+        ("<url><loc>http://a/</loc></url><!--", &["http://a/"], true),
+        ("<url><loc>http://a/</loc></url><url", &["http://a/"], true),
+        ("<url><loc>http://a/</loc></url><url><loc>http://b/", &["http://a/"], true),
+    ];
+
+    #[test]
+    fn what_could_be_read_is_there() {
+        for (content, pages, is_broken) in CONTENTS {
+            let found = parse(set(content).as_bytes(), MOST);
+            assert_eq!((texts(&found.pages), found.is_broken), (pages.to_vec(), *is_broken), "{content}");
+            assert_eq!((found.indexes.len(), found.left_out), (0, 0), "{content}");
+        }
     }
 
     #[test]
-    fn entities_of_its_own_are_not_read() {
-        let bomb = "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><urlset><loc>http://example.org/&b;</loc></urlset>";
-        assert_eq!(read(bomb).0, ["http://example.org/"]);
+    fn a_document_that_is_cut_has_what_was_before() {
+        let whole = set(&[page("http://a/1"), page("http://a/2"), page("http://a/3")].concat());
+        for length in DECLARATION.len()..whole.len() {
+            let found = parse(&whole.as_bytes()[..length], MOST);
+            let ends = whole[..length].matches("</loc>").count();
+            assert_eq!((found.pages.len(), found.is_broken), (ends, true), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn other_forms_are_read_and_other_things_are_not() {
+        let prefixed = "<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'><s:url><s:loc>http://a/</s:loc></s:url></s:urlset>";
+        let own = "<!DOCTYPE urlset [<!ENTITY x SYSTEM 'file:///etc/passwd'><!ENTITY y 'http://y/'>]><urlset><url><loc>&y;</loc></url>\
+                   <url><loc>http://a/&x;</loc></url><url><loc>http://a/</loc></url></urlset>";
+        let utf_16 = |text: &str| -> Vec<u8> {
+            format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect()
+        };
+        for (document, count, is_broken) in [
+            (prefixed.as_bytes(), 1, false),
+            (format!("\u{feff} \n{}", set(&page("http://a/"))).as_bytes(), 1, false),
+            (&utf_16(&set(&page("http://a/"))), 1, false),
+            (&utf_16("http://a/\nhttp://b/"), 2, false),
+            (own.as_bytes(), 1, true),
+            (b"", 0, false),
+            (b" \n", 0, false),
+            (b"no sitemap\nhttp://a/\n", 1, true),
+            (b"<!doctype html><html><body><p>Not found<br></body></html>", 0, true),
+            (b"<html><url><loc>http://a/</loc></url></html>", 0, true),
+            (b"<", 0, true),
+            (b"\x1f\x8b\x08\0", 0, true),
+        ] {
+            let found = parse(document, MOST);
+            assert_eq!(
+                (found.pages.len(), found.is_broken),
+                (count, is_broken),
+                "{}",
+                String::from_utf8_lossy(document)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_is_counted() {
+        let pages: String = (0..10).chain(0..10).map(|n| page(&format!("http://a/{n}"))).collect();
+        for (limit, kept, left_out) in [(0, 0, 20), (3, 3, 14), (10, 10, 0), (usize::MAX, 10, 0)] {
+            let found = parse(set(&pages).as_bytes(), limit);
+            assert_eq!(
+                (found.pages.len(), found.left_out, found.is_broken),
+                (kept, left_out, false),
+                "{limit}"
+            );
+        }
+        let lines = (0..=MOST).map(|n| format!("http://a/{n}\n")).collect::<Vec<_>>().concat();
+        let found = parse(lines.as_bytes(), usize::MAX);
+        assert_eq!((found.pages.len(), found.left_out), (MOST, 1));
+
+        let begin = "http://a/";
+        let fitting = format!("{begin}{}", "a".repeat(LONGEST - begin.len()));
+        let grows = format!("{begin}{}", "é".repeat(LONGEST / 2 - begin.len()));
+        let document =
+            set(&[page(&fitting), page(&(fitting + "a")), page(&grows), page(&"http://é".repeat(200_000))]
+                .concat());
+        let found = parse(document.as_bytes(), MOST);
+        assert_eq!((found.pages.len(), found.left_out), (1, 3));
+    }
+
+    #[test]
+    fn hostile_documents_are_read_in_time() {
+        let deep = |depth: usize| {
+            set(&format!("{}{}", page("http://a/"), "<x>".repeat(depth) + &"</x>".repeat(depth)))
+        };
+        assert!(!parse(deep(DEEPEST - 1).as_bytes(), MOST).is_broken);
+        assert!(parse(deep(DEEPEST).as_bytes(), MOST).is_broken);
+        let attributes = (0..200_000).map(|n| format!(" a{n}=''")).collect::<Vec<_>>().concat();
+        for content in [
+            format!("<x{attributes}/>"),
+            "<x>".repeat(1_000_000),
+            "<x/>".repeat(500_000),
+            "<".repeat(1_000_000),
+            format!("<url><loc>{}</loc></url>", "&amp;".repeat(400_000)),
+            format!("<url><loc>{}</loc></url>", "&".repeat(500_000)),
+            format!("<!--{}", "<!--".repeat(500_000)),
+            format!("<![CDATA[{}", "]]".repeat(500_000)),
+            format!("<!DOCTYPE x [{}", "<!ENTITY a '&b;&b;'>".repeat(100_000)),
+        ] {
+            let begin = Instant::now();
+            assert_eq!(
+                texts(&parse(set(&(page("http://a/") + &content)).as_bytes(), MOST).pages),
+                ["http://a/"]
+            );
+            assert!(begin.elapsed() < Duration::from_secs(20), "{content:.20}: {:?}", begin.elapsed());
+        }
+    }
+
+    #[test]
+    fn no_bytes_are_an_error() {
+        let sample = CONTENTS.iter().map(|(content, ..)| *content).take(10).collect::<String>();
+        let mut random = fastrand::Rng::with_seed(9);
+        for round in 0..2_000 {
+            let mut document = set(&sample).into_bytes();
+            for _ in 0..random.usize(1..8) {
+                let at = random.usize(..document.len());
+                if random.bool() {
+                    document[at] = random.u8(..);
+                } else {
+                    let bit = random
+                        .choice(["<", ">", "&", "<![CDATA[", "]]>", "<!--", "<loc>", "</"])
+                        .expect("some");
+                    document.splice(at..at, bit.bytes());
+                }
+            }
+            let (limit, mut seen) = (random.usize(..10), HashSet::new());
+            let found = parse(&document, limit);
+            assert!(found.pages.len() + found.indexes.len() <= limit, "round {round}");
+            assert!(found.pages.iter().all(|url| is_web(url) && seen.insert(url)), "round {round}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::robots::Robots;
 use super::save;
 use super::sitemap;
 use super::state::{Progress, Record};
-use super::urls::{Scope, normalise, site_of};
+use super::urls::{Scope, host_key, normalise};
 use executor::{CancelToken, Cancelled};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -130,9 +130,9 @@ impl Visitor {
             match self.fetcher.fetch(&list, token) {
                 Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
                 Ok(answer) if answer.status == 200 => {
-                    let sitemap = sitemap::parse(&answer.body);
+                    let sitemap = sitemap::parse(&answer.body, sitemap::MOST);
                     pages.extend(sitemap.pages.iter().filter_map(|page| self.job(page, 0)));
-                    waiting.extend(sitemap.lists);
+                    waiting.extend(sitemap.indexes);
                 }
                 Ok(_) | Err(_) => (), // a list more or less
             }
@@ -142,12 +142,17 @@ impl Visitor {
 
     /// The rules of a site that has been asked; nothing is forbidden before.
     pub fn rules(&self, site: &str) -> Arc<Robots> {
-        self.sites.lock().unwrap_or_else(PoisonError::into_inner).get(site).cloned().unwrap_or_default()
+        self.sites
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(site)
+            .cloned()
+            .unwrap_or_else(|| Arc::new(Robots::all()))
     }
 
     /// How long a lane of a site cools down.
     pub fn delay(&self, site: &str) -> Duration {
-        self.delay.max(self.rules(site).delay().unwrap_or_default())
+        self.delay.max(self.rules(site).crawl_delay().unwrap_or_default())
     }
 
     /// Notes where a page leads, and says which of these pages belong to the crawl.
@@ -165,21 +170,22 @@ impl Visitor {
         if fetched.status != 200 || !is_html {
             return Vec::new();
         }
-        let Links { links, canonical, nofollow, .. } =
+        // A page that asks for it has no links here.
+        let Links { links, canonical, .. } =
             links(&fetched.body, fetched.content_type.as_deref(), url, MOST_LINKS);
         record.links = links.iter().map(Url::to_string).collect();
         let canonical =
             canonical.filter(|canonical| canonical != url && self.scope.admits(canonical).is_ok());
         record.copy_of = canonical.as_ref().map(Url::to_string);
         let original = canonical.iter().filter_map(|canonical| self.job(canonical, job.depth));
-        let followed = links.iter().filter(|_| !nofollow && job.depth < self.depth);
+        let followed = links.iter().filter(|_| job.depth < self.depth);
         original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect()
     }
 
     /// A page of the crawl, if it is one.
     pub fn job(&self, url: &Url, depth: u32) -> Option<Job> {
         self.scope.admits(url).ok()?;
-        let site = Arc::from(site_of(url));
+        let site = Arc::from(host_key(url));
         Some(Job { url: Arc::from(url.as_str()), site, depth, attempts: 0, kind: Kind::Page })
     }
 

@@ -20,8 +20,9 @@ mod error;
 mod names; // addresses, and which are refused
 mod socket; // connections
 
+pub use super::urls::is_private as is_private_address;
 pub use error::FetchError;
-pub use names::{Lookup, is_private_address, system_lookup};
+pub use names::{Lookup, system_lookup};
 
 use call::Call;
 use executor::CancelToken;

@@ -4,7 +4,7 @@ use super::FetchError;
 use super::call::Call;
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use ureq::Error;
@@ -31,39 +31,6 @@ pub type Lookup = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync
 /// What the system says, if there are none.
 pub fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok((host, port).to_socket_addrs()?.take(MOST_ADDRESSES).collect())
-}
-
-/// Whether an address is not one of the public Internet: loopback, private and shared networks, link-local, multicast,
-/// documentation and reserved ranges; for IPv6 also those that stand for such an IPv4 address.
-pub fn is_private_address(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_private_v4(address),
-        IpAddr::V6(address) => is_private_v6(address),
-    }
-}
-
-fn is_private_v4(address: Ipv4Addr) -> bool {
-    let [first, second, third, _] = address.octets();
-    address.is_loopback()
-        || address.is_private()
-        || address.is_link_local()
-        || address.is_documentation()
-        || matches!((first, second, third), (192, 0, 0) | (192, 88, 99)) // protocols of the IETF, 6to4 relays
-        || matches!((first, second), (100, 64..=127) | (198, 18..=19)) // shared by providers' customers; benchmarks
-        || matches!(first, 0 | 224..) // this network, multicast, reserved, broadcast
-}
-
-fn is_private_v6(address: Ipv6Addr) -> bool {
-    let parts = address.segments();
-    let v4 = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
-    match parts {
-        // Also :: and ::1; and what NAT64 and 6to4 make of an IPv4 address.
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
-        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
-        | [0x2002, high, low, ..] => is_private_v4(v4(high, low)),
-        [0x2001, 0xdb8 | 0, ..] => true,         // documentation, Teredo
-        [first, ..] => first & 0xe000 != 0x2000, // what is handed out begins with 001
-    }
 }
 
 /// Where pages may come from.

@@ -1,0 +1,283 @@
+//! Which URLs are the same, and which of them a crawl may fetch.
+//!
+//! Two URLs that [`normalise`] makes equal name the same page, by the rules of RFC 3986, section 6.2. [`Scope`] decides what is fetched:
+//! only `http` and `https`, only hosts that were asked for, and no private addresses. A name may still resolve to a private
+//! address, so whoever connects must ask [`is_private`] again, for the address.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use url::{Host, Url};
+
+/// The most bytes that a URL may have. RFC 9110, section 4.1, asks servers to support at least that many.
+pub const LONGEST: usize = 8000;
+
+/// The URL in the form in which all equal ones are equal as text.
+///
+/// `url` has done a part when it parsed the text: lower case of scheme and host, dot segments, the default port, an empty path. What
+/// is done here: the fragment, the user name and the password are removed, and so is a `?` with nothing behind it; what is encoded with
+/// `%` but need not be is decoded, and the digits of the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2).
+/// The order of a query is kept, as are repeated slashes, since a server may tell those apart.
+pub fn normalise(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    // Both fail only for a URL without a host, which has neither.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    if !url.cannot_be_a_base()
+        && let Cow::Owned(path) = decoded(url.path())
+    {
+        url.set_path(&path);
+    }
+    match url.query().map(decoded) {
+        Some(Cow::Borrowed("")) => url.set_query(None),
+        Some(Cow::Owned(query)) => url.set_query(Some(&query)),
+        _ => (),
+    }
+    url
+}
+
+/// The text without needless percent-encoding. It is borrowed if there is nothing encoded in it.
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let mut written = Vec::with_capacity(text.len());
+    for octet in octets(text.as_bytes()) {
+        match octet {
+            Octet::Plain(byte) => written.push(byte),
+            Octet::Encoded(byte) if is_unreserved(byte) => written.push(byte),
+            Octet::Encoded(byte) => encode(byte, &mut written),
+        }
+    }
+    Cow::Owned(String::from_utf8(written).expect("only ASCII was replaced by ASCII"))
+}
+
+/// A byte of a URL, and how it is written.
+#[derive(Clone, Copy)]
+pub(super) enum Octet {
+    /// As itself.
+    Plain(u8),
+    /// As `%` and two hexadecimal digits.
+    Encoded(u8),
+}
+
+/// The bytes of a URL, or of a part of one. A `%` without two digits behind it is itself.
+pub(super) fn octets(text: &[u8]) -> impl Iterator<Item = Octet> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (first, after) = rest.split_first()?;
+        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+        if *first == b'%'
+            && let (Some(high), Some(low)) = (digit(0), digit(1))
+        {
+            rest = &after[2..];
+            return Some(Octet::Encoded(u8::try_from(high << 4 | low).expect("two digits are a byte")));
+        }
+        rest = after;
+        Some(Octet::Plain(*first))
+    })
+}
+
+/// Writes a byte as `%` and two digits.
+pub(super) fn encode(byte: u8, written: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    written.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0xf)]]);
+}
+
+/// Whether a character means the same encoded and as itself (RFC 3986, section 2.3).
+pub(super) fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// Whether a URL is one of the two schemes that the crawler speaks.
+pub(super) fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+/// The site of a URL: scheme, host, and the port unless it is the scheme's own, such as `https://example.org` or
+/// `http://[2001:db8::1]:8080`. Pages of one site share a `robots.txt` (RFC 9309, section 2.3) and the pauses between requests.
+///
+/// It is `null` for a URL that is neither `http` nor `https` nor another scheme with hosts.
+pub fn host_key(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// Why a URL is not fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The URL has more than [`LONGEST`] bytes.
+    TooLong,
+    /// The URL is neither `http` nor `https`. Its scheme is given.
+    Scheme(String),
+    /// The host is neither that of a start page, nor was it allowed.
+    Host,
+    /// The host is a private address, or `localhost`.
+    Private,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::TooLong => write!(f, "the URL is longer than {LONGEST} bytes"),
+            Refused::Scheme(scheme) => write!(f, "the scheme is {scheme}, neither http nor https"),
+            Refused::Host => f.write_str("the host is neither that of a start page nor allowed"),
+            Refused::Private => f.write_str("the address is private"),
+        }
+    }
+}
+
+impl Error for Refused {}
+
+/// An entry of an `--allow` list that is no host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadHost(
+    /// The entry.
+    pub String,
+);
+
+impl fmt::Display for BadHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?} is neither a host such as example.org nor the hosts below it such as .example.org",
+            self.0
+        )
+    }
+}
+
+impl Error for BadHost {}
+
+/// The hosts that a crawl may visit.
+///
+/// Ports do not matter: a start page `http://example.org:8080/` lets the crawl visit `https://example.org/` as well.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// As in a URL: in lower case, with IPv6 addresses in brackets.
+    hosts: HashSet<String>,
+    /// The names, each with a dot before it, below which all hosts are allowed.
+    below: HashSet<String>,
+    is_private_allowed: bool,
+}
+
+impl Scope {
+    /// The hosts of the start pages, and those that are allowed besides. `example.org` allows that host only, and `.example.org` allows
+    /// all hosts below it, but not that host itself. Private addresses are refused unless `is_private_allowed`, even those of
+    /// start pages.
+    ///
+    /// # Errors
+    /// [`BadHost`] if an entry of `allowed` is no host: an empty one, one with a port, or a URL.
+    pub fn new<A: AsRef<str>>(
+        starts: &[Url],
+        allowed: &[A],
+        is_private_allowed: bool,
+    ) -> Result<Scope, BadHost> {
+        let hosts =
+            starts.iter().filter_map(Url::host_str).map(|host| without_dot(host).to_owned()).collect();
+        let mut scope = Scope { hosts, below: HashSet::new(), is_private_allowed };
+        for entry in allowed.iter().map(AsRef::as_ref) {
+            let (name, list) = match entry.strip_prefix('.') {
+                Some(name) => (name, &mut scope.below),
+                None => (entry, &mut scope.hosts),
+            };
+            let host = Host::parse(name).map(|host| (matches!(host, Host::Domain(_)), host.to_string()));
+            match host.as_ref().map(|(is_name, host)| (*is_name, without_dot(host))) {
+                Ok((true, host)) if entry.starts_with('.') && !host.is_empty() && !host.contains('*') => {
+                    list.insert(format!(".{host}"))
+                }
+                Ok((_, host)) if !entry.starts_with('.') && !host.contains('*') => {
+                    list.insert(host.to_owned())
+                }
+                _ => return Err(BadHost(entry.to_owned())),
+            };
+        }
+        Ok(scope)
+    }
+
+    /// Whether the crawl may fetch the URL, as far as the URL tells.
+    ///
+    /// # Errors
+    /// The first reason against it, in this order: its length, its scheme, a private address, the host.
+    pub fn admits(&self, url: &Url) -> Result<(), Refused> {
+        if url.as_str().len() > LONGEST {
+            return Err(Refused::TooLong);
+        }
+        if !is_web(url) {
+            return Err(Refused::Scheme(url.scheme().to_owned()));
+        }
+        if !self.is_private_allowed && has_private_host(url) {
+            return Err(Refused::Private);
+        }
+        url.host_str().is_some_and(|host| self.has(without_dot(host))).then_some(()).ok_or(Refused::Host)
+    }
+
+    fn has(&self, host: &str) -> bool {
+        let mut above = host.match_indices('.').filter(|(at, _)| *at > 0).map(|(at, _)| &host[at..]);
+        self.hosts.contains(host) || above.any(|name| self.below.contains(name))
+    }
+}
+
+/// `example.org.` is `example.org`: the dot says only that the name is complete.
+fn without_dot(host: &str) -> &str {
+    host.strip_suffix('.').unwrap_or(host)
+}
+
+/// Whether the URL itself says that it leads to a private address: by the address, or by the name `localhost` (RFC 6761, section 6.3).
+fn has_private_host(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => is_private(address.into()),
+        Some(Host::Ipv6(address)) => is_private(address.into()),
+        Some(Host::Domain(name)) => {
+            let name = without_dot(name);
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        None => false,
+    }
+}
+
+/// Whether an address is none of the public internet: this machine, a private network, a group of machines, an example, or reserved.
+///
+/// The source are IANA's registries of special-purpose addresses (RFC 6890), with the few of their blocks refused as a whole
+/// that have public addresses in them. An IPv6 address that stands for an IPv4 address is judged by that one.
+pub fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_private_v4(address),
+        IpAddr::V6(address) => is_private_v6(address),
+    }
+}
+
+fn is_private_v4(address: Ipv4Addr) -> bool {
+    match address.octets() {
+        [0 | 10 | 127 | 224..=255, ..] // this network, private, loopback, multicast and reserved with broadcast
+        | [100, 64..=127, ..] // shared by the customers of a provider (RFC 6598)
+        | [169, 254, ..] // link local
+        | [172, 16..=31, ..]
+        | [192, 0, 0 | 2, _] // protocol assignments, documentation
+        | [192, 88, 99, _] // once the way to 6to4
+        | [192, 168, ..]
+        | [198, 18..=19, ..] // benchmarks
+        | [198, 51, 100, _] // documentation
+        | [203, 0, 113, _] => true,
+        _ => false,
+    }
+}
+
+fn is_private_v6(address: Ipv6Addr) -> bool {
+    let embedded =
+        |high: u16, low: u16| is_private_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low] // IPv4-mapped
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low] // NAT64 (RFC 6052)
+        | [0x2002, high, low, ..] => embedded(high, low), // 6to4 (RFC 3056)
+        [0x2001, 0..=0x1ff | 0xdb8, ..] // protocol assignments with Teredo and benchmarks, documentation
+        | [0x3fff, 0..=0xfff, ..] => true, // documentation (RFC 9637)
+        // What is global is 2000::/3. The rest has loopback, unique and link local addresses, groups, IPv4-compatible addresses.
+        [first, ..] => first & 0xe000 != 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests;

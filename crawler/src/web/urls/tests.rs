@@ -1,0 +1,260 @@
+use super::*;
+
+fn url(text: &str) -> Url {
+    Url::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// A URL, and its normal form.
+const FORMS: &[(&str, &str)] = &[
+    // RFC 3986, section 6.2.2 and 6.2.3
+    ("eXAMPLE://a/./b/../b/%63/%7bfoo%7d", "example://a/b/c/%7Bfoo%7D"),
+    ("HTTP://www.EXAMPLE.com/", "http://www.example.com/"),
+    ("http://example.com", "http://example.com/"),
+    ("http://example.com:/", "http://example.com/"),
+    ("http://example.com:80/", "http://example.com/"),
+    ("https://example.com:443/", "https://example.com/"),
+    ("https://example.com:80/", "https://example.com:80/"),
+    // the fragment, the user, an empty query
+    ("http://a/b#c", "http://a/b"),
+    ("http://a/b?c#d?e", "http://a/b?c"),
+    ("http://me:secret@a/", "http://a/"),
+    ("http://me@a/", "http://a/"),
+    ("http://a/b?", "http://a/b"),
+    ("http://a/b?#c", "http://a/b"),
+    // percent-encoding
+    ("http://a/%7Euser/%41%5A%61%30%2D%2E%5f", "http://a/~user/AZa0-._"),
+    ("http://a/%2f%3f%23%25%2b%c3%a9", "http://a/%2F%3F%23%25%2B%C3%A9"),
+    ("http://a/é b", "http://a/%C3%A9%20b"),
+    ("http://a/%zz%4", "http://a/%zz%4"),
+    ("http://a/%2541", "http://a/%2541"),
+    ("http://a/?q=%7e%2f%26", "http://a/?q=~%2F%26"),
+    // dot segments
+    ("http://a/b/../../c/.", "http://a/c/"),
+    ("http://a/b/%2e%2E/c", "http://a/c"),
+    ("http://a/..%2Fb", "http://a/..%2Fb"),
+    // what means something
+    ("http://a/?b=2&a=1&b=2", "http://a/?b=2&a=1&b=2"),
+    ("http://a//b//", "http://a//b//"),
+    ("http://a/B", "http://a/B"),
+    ("http://a/b?c?", "http://a/b?c?"),
+    ("http://a/b?=", "http://a/b?="),
+    ("http://a/b+c?d+e", "http://a/b+c?d+e"),
+    // hosts
+    ("http://bücher.example/", "http://xn--bcher-kva.example/"),
+    ("http://%65xample.org/", "http://example.org/"),
+    ("http://[2001:DB8::0:1]/", "http://[2001:db8::1]/"),
+    ("mailto:a%41@b#c", "mailto:a%41@b"),
+];
+
+#[test]
+fn a_url_has_one_normal_form() {
+    for (text, normal) in FORMS {
+        let found = normalise(&url(text));
+        assert_eq!(found.as_str(), *normal, "{text}");
+        assert_eq!(normalise(&found), found, "{text} again");
+        assert_eq!(Url::parse(found.as_str()).as_ref(), Ok(&found), "{text} as text");
+    }
+}
+
+#[test]
+fn a_megabyte_is_normalised() {
+    let found = normalise(&url(&format!("http://a/{}?{}", "%7e%2f".repeat(200_000), "%61".repeat(300_000))));
+    assert_eq!(found.as_str(), format!("http://a/{}?{}", "~%2F".repeat(200_000), "a".repeat(300_000)));
+}
+
+#[test]
+fn a_site_is_a_scheme_a_host_and_a_port() {
+    for (text, key) in [
+        ("http://example.org/a?b#c", "http://example.org"),
+        ("http://example.org:80/", "http://example.org"),
+        ("http://example.org:8080/", "http://example.org:8080"),
+        ("https://me@EXAMPLE.org/", "https://example.org"),
+        ("https://[2001:db8::1]:8443/", "https://[2001:db8::1]:8443"),
+        ("file:///etc/passwd", "null"),
+    ] {
+        assert_eq!(host_key(&url(text)), key, "{text}");
+    }
+}
+
+/// Hosts that are asked for: `example.org`, `[2600::1]`, and by a list those below `example.com` and `other.net`.
+fn scope(is_private_allowed: bool) -> Scope {
+    let starts = [url("http://example.org:8080/a"), url("https://[2600::1]/"), url("http://10.0.0.1/")];
+    Scope::new(&starts, &[".example.com", "Other.NET"], is_private_allowed).expect("these are hosts")
+}
+
+#[test]
+fn a_scope_has_hosts_and_what_is_below_names() {
+    for (text, refused) in [
+        ("http://example.org/", None),
+        ("https://example.org:9/x", None),
+        ("https://example.org./x", None),
+        ("http://www.example.org/", Some(Refused::Host)),
+        ("http://example.org.evil.net/", Some(Refused::Host)),
+        ("http://[2600::1]/", None),
+        ("http://[2600::2]/", Some(Refused::Host)),
+        ("http://a.example.com/", None),
+        ("http://b.a.example.com./", None),
+        ("http://example.com/", Some(Refused::Host)),
+        ("http://.example.com/", Some(Refused::Host)),
+        ("http://badexample.com/", Some(Refused::Host)),
+        ("http://a.badexample.com/", Some(Refused::Host)),
+        ("http://other.net/", None),
+        ("http://a.other.net/", Some(Refused::Host)),
+        ("ftp://example.org/", Some(Refused::Scheme("ftp".to_owned()))),
+        ("file:///etc/passwd", Some(Refused::Scheme("file".to_owned()))),
+        ("mailto:me@example.org", Some(Refused::Scheme("mailto".to_owned()))),
+        ("http://10.0.0.1/", Some(Refused::Private)),
+        ("http://localhost/", Some(Refused::Private)),
+        ("http://LOCALHOST.:80/", Some(Refused::Private)),
+        ("http://a.localhost/", Some(Refused::Private)),
+        ("http://notlocalhost/", Some(Refused::Host)),
+    ] {
+        assert_eq!(scope(false).admits(&url(text)).err(), refused, "{text}");
+    }
+}
+
+#[test]
+fn private_addresses_are_visited_only_if_that_is_allowed() {
+    assert_eq!(scope(true).admits(&url("http://10.0.0.1/")), Ok(()));
+    assert_eq!(scope(true).admits(&url("http://10.0.0.2/")), Err(Refused::Host));
+    assert_eq!(scope(true).admits(&url("http://localhost/")), Err(Refused::Host));
+    assert_eq!(scope(true).admits(&url("file:///tmp")), Err(Refused::Scheme("file".to_owned())));
+}
+
+#[test]
+fn odd_forms_of_an_address_are_that_address() {
+    for host in [
+        "127.0.0.1",
+        "0x7f.1",
+        "2130706433",
+        "0x7f000001",
+        "017700000001",
+        "127.1",
+        "127.0.1",
+        "0177.0.0.1",
+        "127.0.0.1.",
+        "%31%32%37.0.0.1",
+        "１２７.0.0.1",
+        "127。0。0。1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[0:0:0:0:0:0:0:1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "0",
+        "[::]",
+    ] {
+        let admitted = scope(false).admits(&url(&format!("http://{host}/")));
+        assert_eq!(admitted, Err(Refused::Private), "{host}");
+    }
+}
+
+#[test]
+fn a_long_url_is_refused() {
+    let begin = "http://example.org/";
+    let fitting = format!("{begin}{}", "a".repeat(LONGEST - begin.len()));
+    assert_eq!(scope(false).admits(&url(&fitting)), Ok(()));
+    assert_eq!(scope(false).admits(&url(&format!("{fitting}a"))), Err(Refused::TooLong));
+    assert_eq!(scope(false).admits(&url(&"file:///a".repeat(100_000))), Err(Refused::TooLong));
+}
+
+#[test]
+fn what_is_no_host_is_not_allowed() {
+    for entry in
+        ["", ".", "..", "a b", "a:80", "http://a/", "*.a", ".*.a", ".127.0.0.1", ".[::1]", "[::1", "a/b"]
+    {
+        let scope = Scope::new(&[], &[entry], false);
+        assert_eq!(scope.err(), Some(BadHost(entry.to_owned())), "{entry:?}");
+    }
+}
+
+#[test]
+fn a_refusal_says_why() {
+    for (refused, text) in [
+        (Refused::TooLong, "the URL is longer than 8000 bytes"),
+        (Refused::Scheme("ftp".to_owned()), "the scheme is ftp, neither http nor https"),
+        (Refused::Host, "the host is neither that of a start page nor allowed"),
+        (Refused::Private, "the address is private"),
+    ] {
+        assert_eq!(refused.to_string(), text);
+    }
+}
+
+/// Addresses that are the first and the last of a private block.
+const BLOCKS: &[(&str, &str)] = &[
+    ("0.0.0.0", "0.255.255.255"),
+    ("10.0.0.0", "10.255.255.255"),
+    ("100.64.0.0", "100.127.255.255"),
+    ("127.0.0.0", "127.255.255.255"),
+    ("169.254.0.0", "169.254.255.255"),
+    ("172.16.0.0", "172.31.255.255"),
+    ("192.0.0.0", "192.0.0.255"),
+    ("192.0.2.0", "192.0.2.255"),
+    ("192.88.99.0", "192.88.99.255"),
+    ("192.168.0.0", "192.168.255.255"),
+    ("198.18.0.0", "198.19.255.255"),
+    ("198.51.100.0", "198.51.100.255"),
+    ("203.0.113.0", "203.0.113.255"),
+    ("224.0.0.0", "255.255.255.255"),
+    ("::", "::fffe:ffff:ffff"),
+    ("::ffff:0.0.0.0", "::ffff:0.255.255.255"),
+    ("::ffff:10.0.0.0", "::ffff:10.255.255.255"),
+    ("64:ff9b::192.168.0.0", "64:ff9b::192.168.255.255"),
+    ("64:ff9b::224.0.0.0", "64:ff9b::255.255.255.255"),
+    ("64:ff9b::1:0:0", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2002:a9fe::", "2002:a9fe:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+];
+
+#[test]
+fn private_blocks_have_their_bounds() {
+    let address = |text: &str| text.parse::<IpAddr>().expect("an address");
+    let next_to = |address: IpAddr, by: i8| -> Option<IpAddr> {
+        Some(match address {
+            IpAddr::V4(v4) => Ipv4Addr::from(u32::from(v4).checked_add_signed(by.into())?).into(),
+            IpAddr::V6(v6) => Ipv6Addr::from(u128::from(v6).checked_add_signed(by.into())?).into(),
+        })
+    };
+    for (first, last) in BLOCKS {
+        let (first, last) = (address(first), address(last));
+        assert!(is_private(first) && is_private(last), "{first} to {last}");
+        for beside in [next_to(first, -1), next_to(last, 1)].into_iter().flatten() {
+            let is_of_another =
+                BLOCKS.iter().any(|(first, last)| (address(first)..=address(last)).contains(&beside));
+            assert_eq!(is_private(beside), is_of_another, "{beside}, beside {first} to {last}");
+        }
+    }
+}
+
+#[test]
+fn single_addresses_are_judged() {
+    for (text, private) in [
+        ("1.1.1.1", false),
+        ("8.8.8.8", false),
+        ("223.255.255.255", false),
+        ("169.254.169.254", true),
+        ("::1", true),
+        ("fc00::1", true),
+        ("fdff::1", true),
+        ("fe80::1", true),
+        ("fec0::1", true),
+        ("ff02::1", true),
+        ("100::1", true),
+        ("2606:4700:4700::1111", false),
+        ("::ffff:8.8.8.8", false),
+        ("::ffff:100.64.0.1", true),
+        ("::8.8.8.8", true),
+        ("64:ff9b::8.8.8.8", false),
+        ("64:ff9b::127.0.0.1", true),
+        ("64:ff9b:1::8.8.8.8", true),
+        ("2002:808:808::1", false),
+        ("2002:7f00:1::1", true),
+    ] {
+        assert_eq!(is_private(text.parse().expect("an address")), private, "{text}");
+    }
+}
