@@ -1,0 +1,149 @@
+//! A crawl that is stopped, and a state that is not what it should be: a sentence and an exit status, and nothing is lost.
+
+use crawler::web::demo::{Demo, DemoOptions};
+use crawler::web::state::State;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes.
+const WATCHDOG: Duration = Duration::from_mins(1);
+
+fn command(start: &str, folder: &Path, flags: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
+    command.arg(start).args(["--state", "state", "--delay", "0", "--json"]).args(flags);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn ended(mut child: Child) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > WATCHDOG {
+            let _ = child.kill();
+            panic!("it does not come to its end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+/// What a run says that is refused.
+fn refused(start: &str, folder: &Path, flags: &[&str]) -> String {
+    let run = ended(command(start, folder, flags).spawn().unwrap());
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!((run.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+#[test]
+fn a_state_that_cannot_be_used_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (state, start) = (folder.path().join("state"), "http://127.0.0.1:9/");
+    let flags = ["--allow-private"];
+    let refused = || refused(start, folder.path(), &flags);
+
+    let mine = State::open(&state).unwrap();
+    assert!(refused().contains("another process is at work"));
+    drop(mine);
+
+    let whole = fs::read(&state).unwrap();
+    for length in [whole.len() / 2, 100, 5] {
+        fs::write(&state, &whole[..length]).unwrap();
+        let said = refused();
+        assert!(said.contains("damaged") || said.contains("state"), "{length} bytes: {said}");
+    }
+    fs::write(&state, "dear diary, ".repeat(1000)).unwrap();
+    assert!(refused().contains("state"), "a letter");
+
+    fs::remove_file(&state).unwrap();
+    let database = redb::Database::create(&state).unwrap();
+    let write = database.begin_write().unwrap();
+    let table = redb::TableDefinition::<&str, &str>::new("about");
+    write.open_table(table).unwrap().insert("format", "2").unwrap();
+    write.commit().unwrap();
+    drop(database);
+    assert!(refused().contains("later version"));
+
+    fs::remove_file(&state).unwrap();
+    fs::create_dir(&state).unwrap();
+    refused();
+}
+
+#[test]
+fn a_private_address_is_refused_unless_it_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = refused("http://127.0.0.1:9/", folder.path(), &[]);
+    assert!(said.contains("--allow-private"), "{said}");
+    assert!(!folder.path().join("state").exists(), "nothing has been begun");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_a_broken_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--allow-private", "--retries", "0"];
+    let run = ended(command("http://127.0.0.1:9/", folder.path(), &flags).spawn().unwrap());
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    // No rules could be had, so nothing is allowed (RFC 9309, section 2.3.1.4).
+    assert_eq!((run.status.code(), &report["refused"]), (Some(0), &1.into()), "{report}");
+    let again = ["--allow-private", "--retries", "0", "--ignore-robots", "--state", "other"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
+    let run = command.arg("http://127.0.0.1:9/").args(again).arg("--json").current_dir(folder.path());
+    let run = ended(run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((run.status.code(), &report["failed"]), (Some(3), &1.into()), "{report}");
+}
+
+#[cfg(unix)]
+#[test]
+fn told_to_stop_it_goes_on_from_there() {
+    let site =
+        Demo::start(DemoOptions { pages: 400, delay: Duration::from_millis(5), ..DemoOptions::default() })
+            .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = site.start_url().to_string();
+    let flags = ["--allow-private", "--per-site", "4", "--threads", "4"];
+    let child = command(&start, folder.path(), &flags).spawn().unwrap();
+    assert!(site.wait_until(WATCHDOG, |requests, _| requests.len() > 50));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let run = ended(child);
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((run.status.code(), &report["complete"]), (Some(130), &false.into()), "{said}");
+    let run = ended(command(&start, folder.path(), &flags).spawn().unwrap());
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((run.status.code(), &report["waiting"]), (Some(0), &0.into()));
+    assert_eq!(report["fetched"], site.pages().len());
+    // Asked for twice is only what was cut off: four threads were at it.
+    let mut asked = BTreeMap::<String, usize>::new();
+    for request in site.requests() {
+        *asked.entry(request.path).or_default() += 1;
+    }
+    let twice = asked.iter().filter(|(path, times)| **times > 1 && *path != "/robots.txt").count();
+    assert!(twice <= 4, "{twice} pages were fetched twice");
+}
+
+/// A file that is larger than the system allows is as good as a full disk.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_ends_the_crawl_and_loses_nothing() {
+    let site = Demo::start(DemoOptions { pages: 3000, ..DemoOptions::default() }).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = site.start_url().to_string();
+    let crawl = env!("CARGO_BIN_EXE_crawl");
+    let flags = "--state state --delay 0 --json --allow-private --per-site 8";
+    let limited = format!("trap '' XFSZ; ulimit -f 3000; exec {crawl} {start} {flags}");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &limited]).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = ended(shell.spawn().unwrap());
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot be written"), "{said}");
+    let run = ended(command(&start, folder.path(), &["--allow-private", "--per-site", "8"]).spawn().unwrap());
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((run.status.code(), &report["fetched"]), (Some(0), &site.pages().len().into()));
+}
