@@ -17,7 +17,7 @@ impl Progress {
     /// A run over a tree that had `known` files last time. A tree that is new has no length yet, and no bar.
     pub fn new(known: u64, is_visible: bool) -> Progress {
         let (bar, template) = match known {
-            0 => (ProgressBar::no_length(), "{spinner} {pos} files, {per_sec}, {msg}"),
+            0 => (ProgressBar::no_length(), "{spinner} {pos} files, {msg}"),
             _ => (ProgressBar::new(known), "{wide_bar} {pos} of about {len} files, {msg}"),
         };
         bar.set_style(ProgressStyle::with_template(template).expect("a template of our own"));
@@ -41,7 +41,8 @@ impl Progress {
             self.bar.set_length(files); // the tree has grown
         }
         self.bar.set_position(files);
-        self.bar.set_message(tally.in_short());
+        let rate = files as f64 / self.begun.elapsed().as_secs_f64();
+        self.bar.set_message(format!("{}, {rate:.0} files/s", tally.in_short()));
     }
 
     /// Takes the line away.
