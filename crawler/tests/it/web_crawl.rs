@@ -172,10 +172,13 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
         }
         let moment = if killed < kills() { Duration::from_millis(random.u64(..400)) } else { WATCHDOG };
         let begun = Instant::now();
-        while begun.elapsed() < moment && child.try_wait().unwrap().is_none() {
-            thread::sleep(Duration::from_millis(1));
+        loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break assert_eq!(status.code(), Some(0), "it was not killed"),
+                None if begun.elapsed() >= moment => break child.kill().unwrap(),
+                None => thread::sleep(Duration::from_millis(1)),
+            }
         }
-        let _ = child.kill();
         let status = child.wait().unwrap();
         crawl.until_nobody_is_connected();
         let requests = crawl.site.requests();
