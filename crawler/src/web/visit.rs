@@ -97,11 +97,18 @@ impl Visitor {
         })
     }
 
-    /// Asks a site for its rules, and for the pages that it lists.
+    /// Asks a site for its rules, and for the pages that it lists. If the program panics at them, nothing is allowed.
     ///
     /// # Errors
     /// If `token` was cancelled.
     pub fn ask_for_rules(&self, job: &Job, token: &CancelToken) -> Result<Vec<Job>, Cancelled> {
+        catch_unwind(AssertUnwindSafe(|| self.try_to_ask(job, token))).unwrap_or_else(|_| {
+            self.note(job, Robots::none());
+            Ok(Vec::new())
+        })
+    }
+
+    fn try_to_ask(&self, job: &Job, token: &CancelToken) -> Result<Vec<Job>, Cancelled> {
         let robots = match Url::parse(&job.url).and_then(|url| url.join("/robots.txt")) {
             Ok(url) if self.heeds_robots => match self.fetcher.fetch(&url, token) {
                 Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
@@ -112,11 +119,13 @@ impl Visitor {
             _ => Robots::all(),
         };
         let listed = self.listed(robots.sitemaps(), token)?;
-        self.sites
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(Arc::clone(&job.site), Arc::new(robots));
+        self.note(job, robots);
         Ok(listed)
+    }
+
+    fn note(&self, job: &Job, robots: Robots) {
+        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        sites.insert(Arc::clone(&job.site), Arc::new(robots));
     }
 
     /// The pages of these lists, and of the lists that they have.
