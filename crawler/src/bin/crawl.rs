@@ -100,10 +100,13 @@ impl Crawl {
 
     fn rules(self: &Arc<Self>, page: &Job, token: &CancelToken) -> Result<(), Cancelled> {
         let listed = self.run.visitor.ask_for_rules(page, token)?;
-        let ready = self.run.frontier.open_site(&page.site);
-        // Not written: the next run asks again.
         let listed = self.run.frontier.add(listed);
-        ready.into_iter().chain(listed.ready).for_each(|page| self.start(page));
+        // Before any page of the site, so that no page is done whose site's list could be lost.
+        let outcome = Outcome { page: None, found: listed.new, permit: None };
+        if masked(|| self.outcomes.put(outcome).is_ok()) {
+            let ready = self.run.frontier.open_site(&page.site);
+            ready.into_iter().chain(listed.ready).for_each(|page| self.start(page));
+        }
         Ok(())
     }
 
@@ -131,7 +134,7 @@ impl Crawl {
     /// A page is over. New pages are counted before that, and start after its outcome has been sent. Whether it was the last one.
     fn over(self: &Arc<Self>, page: Job, record: Record, links: Vec<Job>, permit: OwnedPermit) -> bool {
         let added = self.run.frontier.add(links);
-        let outcome = Outcome { url: page.url, record, found: added.new, permit: Some(permit) };
+        let outcome = Outcome { page: Some((page.url, record)), found: added.new, permit: Some(permit) };
         if self.outcomes.put(outcome).is_err() {
             return false; // the state cannot be written: the crawl is being stopped
         }

@@ -13,12 +13,10 @@ use std::sync::Arc;
 /// Pages that are in flight.
 pub const IN_FLIGHT: usize = 64;
 
-/// What became of a page.
+/// What a task has come to.
 pub struct Outcome {
-    /// The page.
-    pub url: Arc<str>,
-    /// What is known of it.
-    pub record: Record,
+    /// What became of a page. A list of pages that a site gives is none.
+    pub page: Option<(Arc<str>, Record)>,
     /// Pages that it links to and that nobody had seen.
     pub found: Vec<Job>,
     /// Its place among those in flight.
@@ -40,10 +38,11 @@ pub fn keep(outcomes: &Receiver<Outcome>, state: &State) -> anyhow::Result<()> {
             batch.push(next);
         }
         let found = batch.iter().flat_map(|outcome| {
-            let from = Some(&*outcome.url);
+            let from = outcome.page.as_ref().map(|(url, _)| &**url);
             outcome.found.iter().map(move |page| (&*page.url, Record::waiting(page.depth, from)))
         });
-        state.commit(batch.iter().map(|outcome| (&*outcome.url, &outcome.record)), found)?;
+        let done = batch.iter().filter_map(|outcome| outcome.page.as_ref());
+        state.commit(done.map(|(url, record)| (&**url, record)), found)?;
     } // the batch is dropped, and its permits with it
     Ok(())
 }
