@@ -155,7 +155,7 @@ fn traps_are_no_trouble() {
 fn a_page_that_only_a_list_has_is_in_the_state() {
     let delay = Duration::from_millis(20);
     let crawl = Crawl::of(DemoOptions { pages: 40, traps: true, delay, ..DemoOptions::default() });
-    let child = crawl.start(&["--threads", "1", "--per-site", "1", "--retries", "0"]);
+    let child = crawl.start(&["--retries", "0"]);
     // The rules, the list, the start, and pages that the start leads to.
     assert!(crawl.site.wait_until(WATCHDOG, |requests, _| requests.len() > 5));
     let id = child.id().to_string();
