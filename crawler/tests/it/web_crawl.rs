@@ -149,23 +149,6 @@ fn traps_are_no_trouble() {
     );
 }
 
-/// A page that only a list has is found when the site is asked for its rules. A later run does not ask if nothing else is left to do.
-#[cfg(unix)]
-#[test]
-fn a_page_that_only_a_list_has_is_in_the_state() {
-    let delay = Duration::from_millis(20);
-    let crawl = Crawl::of(DemoOptions { pages: 40, traps: true, delay, ..DemoOptions::default() });
-    let child = crawl.start(&["--retries", "0"]);
-    // The rules, the list, the start, and pages that the start leads to.
-    assert!(crawl.site.wait_until(WATCHDOG, |requests, _| requests.len() > 5));
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    assert_eq!(ended(child).status.code(), Some(130));
-    let records = crawl.records();
-    assert_eq!(records[crawl.site.start_url().as_str()].progress, Progress::Fetched);
-    assert!(records.contains_key(crawl.site.url("/only-in-sitemap.html").as_str()), "{records:?}");
-}
-
 /// How often a process is killed: `CRAWLER_KILLS=100` for the whole proof.
 fn kills() -> usize {
     env::var("CRAWLER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(8)
