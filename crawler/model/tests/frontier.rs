@@ -1,4 +1,4 @@
-//! The frontier under shuttle: each page once, never more of a site than it has lanes, and the end is noticed once, at the end. And what a
+//! The frontier under shuttle: each page once, never more of a site than it has stripes, and the end is noticed once, at the end. And what a
 //! crawl does when it is stopped: no page is lost.
 
 extern crate executor_model as executor;
@@ -39,7 +39,7 @@ const PAGES: usize = 7;
 /// What workers share. The queue of those that are ready stands for the pool.
 struct Crawl {
     frontier: Frontier,
-    lanes: usize,
+    stripes: usize,
     ready: Mutex<Vec<Job>>,
     /// How often each page was fetched, and how many of each site are being fetched.
     fetched: Mutex<BTreeMap<String, usize>>,
@@ -70,7 +70,7 @@ impl Crawl {
 
     fn task(&self, page: Job) {
         if page.kind == Kind::Robots {
-            return self.start(self.frontier.open_site(&page.site));
+            return self.start(self.frontier.open_site(&page.site, self.stripes));
         }
         self.enter(&page);
         let is_last = if page.attempts == 0 && self.fails.contains(&&*page.url) {
@@ -81,7 +81,7 @@ impl Crawl {
             let added = self.frontier.add(links(&page.url));
             self.start(added.ready);
             self.leave(&page);
-            self.frontier.done()
+            self.frontier.done(&page.site)
         };
         self.start(self.frontier.free(&page.site));
         *self.ends.lock().unwrap() += usize::from(is_last);
@@ -91,7 +91,7 @@ impl Crawl {
         let mut busy = self.busy.lock().unwrap();
         let busy = busy.entry(page.site.to_string()).or_default();
         *busy += 1;
-        assert!(*busy <= self.lanes, "{busy} pages of a site that has {} lanes", self.lanes);
+        assert!(*busy <= self.stripes, "{busy} pages of a site that has {} stripes", self.stripes);
         *self.fetched.lock().unwrap().entry(page.url.to_string()).or_default() += 1;
     }
 
@@ -100,12 +100,12 @@ impl Crawl {
     }
 }
 
-fn every_page_once(workers: usize, lanes: usize, fails: &'static [&'static str]) {
+fn every_page_once(workers: usize, stripes: usize, fails: &'static [&'static str]) {
     check(move || {
         let (fetched, busy) = (Mutex::default(), Mutex::default());
         let (ready, ends) = (Mutex::default(), Mutex::default());
         let crawl =
-            Arc::new(Crawl { frontier: Frontier::new(lanes, 100), lanes, ready, fetched, busy, ends, fails });
+            Arc::new(Crawl { frontier: Frontier::new(100), stripes, ready, fetched, busy, ends, fails });
         let added = crawl.frontier.add([page(0, 0)]);
         crawl.start(added.ready);
         let workers: Vec<_> = (0..workers)
@@ -128,12 +128,12 @@ fn every_page_once(workers: usize, lanes: usize, fails: &'static [&'static str])
 }
 
 #[test]
-fn two_workers_one_lane() {
+fn two_workers_one_stripe() {
     every_page_once(2, 1, &[]);
 }
 
 #[test]
-fn three_workers_two_lanes() {
+fn three_workers_two_stripes() {
     every_page_once(3, 2, &[]);
 }
 
@@ -145,7 +145,7 @@ fn pages_that_fail_are_tried_again() {
 #[test]
 fn no_more_pages_than_asked_for() {
     check(|| {
-        let frontier = Arc::new(Frontier::new(1, 2));
+        let frontier = Arc::new(Frontier::new(2));
         let add = |number: &'static str| {
             let frontier = Arc::clone(&frontier);
             thread::spawn(move || frontier.add(links(number)).new.len())
@@ -163,7 +163,7 @@ fn stopped_at_any_moment_no_page_is_lost() {
         let pool = ThreadPoolExecutor::builder().threads(2).build().unwrap();
         let tracking = Arc::new(TrackingExecutor::owning(pool).with_tags());
         let stopped = Arc::new(Stopped {
-            frontier: Frontier::new(2, 100),
+            frontier: Frontier::new(100),
             tracking,
             over: Mutex::default(),
             refused: Mutex::default(),
@@ -178,7 +178,7 @@ fn stopped_at_any_moment_no_page_is_lost() {
         left.extend(stopped.refused.lock().unwrap().iter().cloned());
         let mut seen: Vec<_> = stopped.over.lock().unwrap().clone();
         seen.extend(left.iter().filter(|page| page.kind == Kind::Page).map(|page| page.url.to_string()));
-        let waiting: usize = stopped.frontier.sites().iter().map(|(_, waiting, _)| waiting).sum();
+        let waiting: usize = stopped.frontier.sites().iter().map(|site| site.waiting).sum();
         seen.sort();
         seen.dedup();
         assert_eq!(
@@ -203,13 +203,13 @@ impl Stopped {
         let submitted = self.tracking.tagged(tag).submit_cancellable(move |token| {
             token.check()?; // the fetch
             if task.kind == Kind::Robots {
-                crawl.frontier.open_site(&task.site).into_iter().for_each(|page| crawl.start(page));
+                crawl.frontier.open_site(&task.site, 2).into_iter().for_each(|page| crawl.start(page));
                 return Ok(());
             }
             let added = crawl.frontier.add(links(&task.url));
             crawl.over.lock().unwrap().push(task.url.to_string());
             added.ready.into_iter().for_each(|page| crawl.start(page));
-            let _ = crawl.frontier.done();
+            let _ = crawl.frontier.done(&task.site);
             crawl.frontier.free(&task.site).into_iter().for_each(|page| crawl.start(page));
             Ok(())
         });

@@ -8,6 +8,7 @@ use url::Url;
 
 /// Crawls web sites, and goes on where it was stopped
 #[derive(clap::Parser, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(name = "crawl", version)]
 pub struct CrawlArgs {
     /// Where to begin; http:// or https://
@@ -57,6 +58,10 @@ pub struct CrawlArgs {
     /// How often a page is tried again
     #[arg(long, value_name = "COUNT", default_value = "3", help_heading = "Limits")]
     pub retries: u32,
+
+    /// Also pages that could not be had in an earlier run
+    #[arg(long, help_heading = "Which pages")]
+    pub retry_failed: bool,
 
     /// Time for a page
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = servers::limits::duration, help_heading = "Limits")]

@@ -1,24 +1,28 @@
 //! Which pages there are, which of them may be fetched now, and when the crawl is over.
 //!
 //! ```text
-//!          add                   a lane of its site is free            done
+//!          add                   a stripe of its site is free            done
 //!   unseen ────▶ waiting ──────────────────────────────▶ under way ─────────▶ over
 //!                   ▲                                        │
 //!                   └──────────────── again ─────────────────┘
 //! ```
 //!
-//! A site has some lanes. A page takes a lane, and the lane is free again some time *after* the page is over: that is the
+//! A site has some stripes. A page takes a stripe, and the stripe is free again some time *after* the page is over: that is the
 //! politeness. Nobody sleeps for it; whoever has finished a page asks a timer to call [`free`](Frontier::free).
+//!
+//! A stripe of [`StripedExecutor`](executor::StripedExecutor) has its next task as soon as one has ended, and its tasks in the
+//! order of their submission. Here the next one is a delay later, and the page that is nearest to the start comes first.
 //!
 //! # Invariants
 //!
 //! 1. A page is seen once. So it waits, or is under way, or is over, and never two of these.
 //! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is over. So when the last
 //!    one is over, nothing can come any more.
-//! 3. A site has at most as many pages under way as it has lanes; a lane that is cooling down has none.
-//! 4. While a site is closed, only its `robots.txt` is under way.
+//! 3. A site has at most as many pages under way as it has stripes; a stripe that is cooling down has none.
+//! 4. While a site is closed it has no stripes, and nobody but one task asks it for anything: for its rules.
 
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// A page that is to be fetched.
@@ -26,7 +30,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 pub struct Job {
     /// Its address, normalised.
     pub url: Arc<str>,
-    /// What shares its lanes: scheme, host and port.
+    /// What shares its stripes: scheme, host and port.
     pub site: Arc<str>,
     /// Links from the start.
     pub depth: u32,
@@ -50,14 +54,25 @@ pub enum Kind {
 pub struct Added {
     /// Those that nobody had seen before.
     pub new: Vec<Job>,
-    /// Those that have a lane, and are to be fetched now. Some may have waited since before.
+    /// Those that have a stripe, and are to be fetched now. Some may have waited since before.
     pub ready: Vec<Job>,
+}
+
+/// How far a site is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteNow {
+    /// Scheme, host and port.
+    pub name: Arc<str>,
+    /// Pages that wait.
+    pub waiting: usize,
+    /// Stripes that have a page, or cool down.
+    pub taken: usize,
+    /// Pages that are over, in this run.
+    pub over: usize,
 }
 
 /// The pages of a crawl.
 pub struct Frontier {
-    /// Lanes of each site.
-    lanes: usize,
     /// Pages that are taken on.
     most: usize,
     inner: Mutex<Inner>,
@@ -75,17 +90,20 @@ struct Inner {
 
 #[derive(Default)]
 struct Site {
-    is_open: bool,
-    /// Lanes that have a page, or cool down.
+    /// None while it is closed.
+    stripes: usize,
+    /// Those that have a page, or cool down.
     taken: usize,
+    /// Pages that are over, in this run.
+    over: usize,
     /// By depth: what is near the start comes first.
     waiting: BTreeMap<u32, VecDeque<Job>>,
 }
 
 impl Frontier {
-    /// Without a page. Each site has `lanes`; of all pages, the first `most` are taken on.
-    pub fn new(lanes: usize, most: usize) -> Frontier {
-        Frontier { lanes, most, inner: Mutex::default() }
+    /// Without a page. The first `most` are taken on.
+    pub fn new(most: usize) -> Frontier {
+        Frontier { most, inner: Mutex::default() }
     }
 
     /// Pages that are known not to be new: they were over before this run.
@@ -109,45 +127,46 @@ impl Frontier {
             inner.seen.insert(Arc::clone(&page.url));
             inner.open += 1;
             added.new.push(page.clone());
-            added.ready.extend(inner.enter(page, self.lanes));
+            added.ready.extend(inner.enter(page));
         }
         added
     }
     // ANCHOR_END: add
 
-    /// The rules of a site are known: its pages may be fetched. Those that are to be fetched now.
-    pub fn open_site(&self, site: &str) -> Vec<Job> {
+    /// The rules of a site are known: so many of its pages may be fetched at once. Those that are to be fetched now.
+    pub fn open_site(&self, site: &str, stripes: usize) -> Vec<Job> {
         let mut inner = self.inner();
         let Some(site) = inner.sites.get_mut(site) else { return Vec::new() };
-        site.is_open = true;
-        std::iter::from_fn(|| site.next(self.lanes)).collect()
+        site.stripes = stripes;
+        std::iter::from_fn(|| site.next()).collect()
     }
 
-    /// A page is to be tried once more. It is not over meanwhile. What is to be fetched now, if there is a lane.
+    /// A page is to be tried once more. It is not over meanwhile. What is to be fetched now, if there is a stripe.
     pub fn again(&self, page: Job) -> Option<Job> {
         let page = Job { attempts: page.attempts + 1, ..page };
         let mut inner = self.inner();
         let site = inner.sites.entry(Arc::clone(&page.site)).or_default();
         site.waiting.entry(page.depth).or_default().push_front(page);
-        site.next(self.lanes)
+        site.next()
     }
 
     // ANCHOR: done
     /// A page is over: fetched, or given up. True for the last one, and for no other: the crawl is over.
     #[must_use = "somebody has to end the crawl"]
-    pub fn done(&self) -> bool {
+    pub fn done(&self, site: &str) -> bool {
         let mut inner = self.inner();
+        inner.sites.get_mut(site).expect("the page was of this site").over += 1;
         inner.open -= 1;
         inner.open == 0
     }
     // ANCHOR_END: done
 
-    /// A lane has cooled down. The next page of its site, which has the lane now; or none, and the lane is free.
+    /// A stripe has cooled down. The next page of its site, which has the stripe now; or none, and the stripe is free.
     pub fn free(&self, site: &str) -> Option<Job> {
         let mut inner = self.inner();
         let site = inner.sites.get_mut(site)?;
         site.taken -= 1;
-        site.next(self.lanes)
+        site.next()
     }
 
     /// Pages that are not over.
@@ -160,21 +179,20 @@ impl Frontier {
         self.inner().seen.len()
     }
 
+    /// Whether a page has been seen, in this run or before.
+    pub fn has_seen(&self, url: &str) -> bool {
+        self.inner().seen.contains(url)
+    }
+
     /// Pages that were too many, counted each time that a link leads to one.
     pub fn left_out(&self) -> usize {
         self.inner().left_out
     }
 
-    /// For each site, how many pages wait and how many lanes are taken: the busiest site first.
-    pub fn sites(&self) -> Vec<(Arc<str>, usize, usize)> {
-        let inner = self.inner();
-        let waiting = |site: &Site| site.waiting.values().map(VecDeque::len).sum();
-        let sites = inner.sites.iter();
-        let mut sites: Vec<_> =
-            sites.map(|(name, site)| (Arc::clone(name), waiting(site), site.taken)).collect();
-        sites.sort_by_key(|(name, waiting, taken): &(Arc<str>, usize, usize)| {
-            (std::cmp::Reverse(waiting + taken), Arc::clone(name))
-        });
+    /// How far each site is: the one with the most pages to do first.
+    pub fn sites(&self) -> Vec<SiteNow> {
+        let mut sites: Vec<_> = self.inner().sites.iter().map(|(name, site)| site.now(name)).collect();
+        sites.sort_by_key(|site| (Reverse(site.waiting + site.taken), Arc::clone(&site.name)));
         sites
     }
 
@@ -185,10 +203,10 @@ impl Frontier {
 
 impl Inner {
     /// A page waits at its site. What is to be fetched now: that page, or the rules of a site that is new.
-    fn enter(&mut self, page: Job, lanes: usize) -> Option<Job> {
+    fn enter(&mut self, page: Job) -> Option<Job> {
         if let Some(site) = self.sites.get_mut(&page.site) {
             site.waiting.entry(page.depth).or_default().push_back(page);
-            return site.next(lanes);
+            return site.next();
         }
         let rules = Job { kind: Kind::Robots, attempts: 0, ..page.clone() };
         let mut site = Site::default();
@@ -199,9 +217,9 @@ impl Inner {
 }
 
 impl Site {
-    /// The page that is nearest to the start, if there is a lane for it.
-    fn next(&mut self, lanes: usize) -> Option<Job> {
-        if !self.is_open || self.taken >= lanes {
+    /// The page that is nearest to the start, if there is a stripe for it.
+    fn next(&mut self) -> Option<Job> {
+        if self.taken >= self.stripes {
             return None;
         }
         let mut first = self.waiting.first_entry()?;
@@ -211,5 +229,10 @@ impl Site {
         }
         self.taken += usize::from(page.is_some());
         page
+    }
+
+    fn now(&self, name: &Arc<str>) -> SiteNow {
+        let waiting = self.waiting.values().map(VecDeque::len).sum();
+        SiteNow { name: Arc::clone(name), waiting, taken: self.taken, over: self.over }
     }
 }

@@ -6,8 +6,9 @@
 
 use super::frontier::Job;
 use super::state::{Record, State};
-use executor::OwnedPermit;
-use executor::channel::Receiver;
+use anyhow::anyhow;
+use executor::channel::{Receiver, Sender, bounded};
+use executor::{CancelReason, CancelToken, ExecutorExt, OwnedPermit, TaskHandle, ThreadPoolExecutor};
 use std::sync::Arc;
 
 /// Pages that are in flight.
@@ -21,6 +22,39 @@ pub struct Outcome {
     pub found: Vec<Job>,
     /// Its place among those in flight.
     pub permit: Option<OwnedPermit>,
+}
+
+/// A keeper at work, on a thread of its own.
+pub struct Keeper {
+    kept: TaskHandle<anyhow::Result<()>>,
+    _thread: ThreadPoolExecutor,
+}
+
+impl Keeper {
+    /// Begins to write what is sent to the sender. If that cannot be written, `stop` is cancelled.
+    ///
+    /// # Errors
+    /// If there is no thread.
+    pub fn begin(state: Arc<State>, stop: CancelToken) -> anyhow::Result<(Sender<Outcome>, Keeper)> {
+        let (outcomes, arrived) = bounded(IN_FLIGHT);
+        let thread = ThreadPoolExecutor::builder().threads(1).name("keeper").build()?;
+        let kept = thread.submit(move || {
+            let kept = keep(&arrived, &state);
+            if kept.is_err() {
+                stop.cancel_because(CancelReason::new("the state cannot be written"));
+            }
+            kept
+        })?;
+        Ok((outcomes, Keeper { kept, _thread: thread }))
+    }
+
+    /// Waits until nobody can send any more and all is written.
+    ///
+    /// # Errors
+    /// If something could not be written.
+    pub fn end(self) -> anyhow::Result<()> {
+        self.kept.join().map_err(|_| anyhow!("the thread that writes the state has panicked"))?
+    }
 }
 
 // ANCHOR: keep
@@ -37,10 +71,9 @@ pub fn keep(outcomes: &Receiver<Outcome>, state: &State) -> anyhow::Result<()> {
         while let Ok(next) = outcomes.try_take() {
             batch.push(next);
         }
-        let found = batch.iter().flat_map(|outcome| {
-            let from = outcome.page.as_ref().map(|(url, _)| &**url);
-            outcome.found.iter().map(move |page| (&*page.url, Record::waiting(page.depth, from)))
-        });
+        let found = batch
+            .iter()
+            .flat_map(|outcome| outcome.found.iter().map(|page| (&*page.url, Record::waiting(page.depth))));
         let done = batch.iter().filter_map(|outcome| outcome.page.as_ref());
         state.commit(done.map(|(url, record)| (&**url, record)), found)?;
     } // the batch is dropped, and its permits with it

@@ -1,11 +1,11 @@
 //! A crawler of web sites that remembers what it has not done.
 //!
 //! ```text
-//!            pages that have a lane                 outcomes, in their order
+//!            pages that have a stripe                 outcomes, in their order
 //!  frontier ────────────────────────▶ visit ────────────────────────────────▶ keeper ──▶ state, on the disk
 //!     ▲  ▲                            on a tracking executor                   one thread
 //!     │  └──── links that are new ──────┘  │
-//!     └── a lane is free ◀── timer ◀───────┘
+//!     └── a stripe is free ◀── timer ◀───────┘
 //! ```
 //!
 //! | module | what it is about |
@@ -14,10 +14,11 @@
 //! | [`visit`] | what is done with one page |
 //! | [`fetch`] | bytes from an address |
 //! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
-//! | [`robots`], [`sitemap`] | what a site asks for, and what it lists |
+//! | [`rules`], with [`robots`] and [`sitemap`] | what a site asks for, and what it lists |
 //! | [`keeper`], [`state`] | what became of pages, made durable in groups |
-//! | [`graph`] | what has been found, for others |
-//! | [`args`] | the command line |
+//! | [`graph`], [`report`] | what has been found, for others |
+//! | [`args`], [`run`] | the command line, and where a run begins |
+//! | [`progress`] | lines on a terminal |
 //! | [`demo`] | a site to try it with |
 
 pub mod args;
@@ -27,7 +28,10 @@ pub mod frontier;
 pub mod graph;
 pub mod keeper;
 pub mod links;
+pub mod progress;
+pub mod report;
 pub mod robots;
+pub mod rules;
 pub mod run;
 mod save;
 pub mod sitemap;

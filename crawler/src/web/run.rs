@@ -1,26 +1,25 @@
-//! A run of `crawl`: where it begins, and what it says at its end.
+//! Where a run of `crawl` begins: at its command line, and where the run before was stopped.
 
 use super::args::CrawlArgs;
 use super::demo::{Demo, DemoOptions};
 use super::fetch::{Fetcher, Options};
 use super::frontier::{Frontier, Job};
-use super::graph;
-use super::state::{Progress, State, job};
-use super::urls::{Scope, host_key, normalise};
+use super::state::{Progress, Record, State, job};
+use super::urls::{Refused, Scope, host_key, normalise};
 use super::visit::Visitor;
-use crate::stage::INTERRUPTED;
 use anyhow::{Context, anyhow, bail};
-use serde_json::json;
-use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::collections::HashSet;
+use std::mem;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// The exit status of a crawl that found broken links.
-const BROKEN: u8 = 3;
-
 /// Pages of a site that are fetched at once, for a site of one's own.
-const DEMO_LANES: usize = 16;
+const DEMO_STRIPES: usize = 16;
+
+/// The note that says which built-in site a state is of.
+const DEMO: &str = "built-in site";
 
 /// What a run begins with.
 pub struct Run {
@@ -28,13 +27,13 @@ pub struct Run {
     pub frontier: Frontier,
     /// What is done with each.
     pub visitor: Visitor,
-    /// Pages that wait: those of the command line, and those that were left before.
-    pub first: Vec<Job>,
     /// Where it is written what became of them.
     pub state: Arc<State>,
     /// Threads that fetch.
     pub threads: usize,
-    begun: Instant,
+    /// When it began.
+    pub begun: Instant,
+    first: Mutex<Vec<Job>>,
     _demo: Option<Demo>,
 }
 
@@ -44,23 +43,15 @@ impl Run {
     /// # Errors
     /// If the state cannot be used, or there is nothing to begin with.
     pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run> {
-        let demo =
-            args.demo.map(|pages| Demo::start(DemoOptions { pages, traps: true, ..DemoOptions::default() }));
-        let demo = demo.transpose().context("the built-in site cannot start")?;
-        let starts: Vec<_> = match &demo {
-            Some(demo) => vec![demo.start_url()],
-            None => args.starts.iter().map(normalise).collect(),
-        };
-        let is_own = demo.is_some();
-        let scope = Scope::new(&starts, &args.allow, args.allow_private || is_own)?;
-        for start in &starts {
-            if let Err(refused) = scope.admits(start) {
-                bail!("{start}: {refused}; --allow-private is for a site of one's own");
-            }
-        }
+        let (mut starts, is_own) =
+            (args.starts.iter().map(normalise).collect::<Vec<_>>(), args.demo.is_some());
+        let mut scope = admitting(&starts, args)?;
         let state = State::open(&args.state)?;
-        let lanes = if is_own { DEMO_LANES } else { args.per_site.get() };
-        let frontier = Frontier::new(lanes, args.pages);
+        let demo = args.demo.map(|pages| demo(pages, &state, &args.state)).transpose()?;
+        if let Some(demo) = &demo {
+            starts = vec![demo.start_url()];
+            scope = Scope::new(&starts, &args.allow, true)?;
+        }
         let visitor = Visitor {
             fetcher: fetcher(args, is_own)?,
             scope,
@@ -68,31 +59,109 @@ impl Run {
             retries: args.retries,
             depth: args.depth,
             delay: if is_own { Duration::ZERO } else { args.delay },
+            per_site: if is_own { DEMO_STRIPES } else { args.per_site.get() },
             heeds_robots: !args.ignore_robots,
             save: args.save.clone(),
             sites: Mutex::default(),
+            notes: Mutex::default(),
         };
-        let mut first = Vec::new();
-        state.each(|url, record| {
-            match Url::parse(url) {
-                Ok(parsed) if record.progress == Progress::Waiting => {
-                    first.push(job(url, &host_key(&parsed), &record));
-                }
-                _ => frontier.remember([Arc::from(url)]),
-            }
-            Ok(())
-        })?;
+        let frontier = Frontier::new(args.pages);
+        let mut first = left(&state, &frontier, &visitor, args.retry_failed)?;
         first.extend(starts.iter().filter_map(|start| visitor.job(start, 0)));
-        let threads = args.threads.get();
         Ok(Run {
             frontier,
             visitor,
-            first,
+            first: Mutex::new(first),
             state: Arc::new(state),
-            threads,
+            threads: args.threads.get(),
             begun: Instant::now(),
             _demo: demo,
         })
+    }
+
+    /// Pages that wait: those that were left before, and those of the command line. Given out once.
+    pub fn first(&self) -> Vec<Job> {
+        mem::take(&mut self.first.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The pages that a command line asks for. All of its starts have to be among them.
+fn admitting(starts: &[Url], args: &CrawlArgs) -> anyhow::Result<Scope> {
+    let scope = Scope::new(starts, &args.allow, args.allow_private)?;
+    for start in starts {
+        match scope.admits(start) {
+            Ok(()) => (),
+            Err(Refused::Private) => {
+                bail!("{start}: the address is private; --allow-private is for a site of one's own")
+            }
+            Err(refused) => bail!("{start}: {refused}"),
+        }
+    }
+    Ok(scope)
+}
+
+/// The built-in site. If the state is of one, it is that one, at the same address.
+fn demo(pages: usize, state: &State, path: &Path) -> anyhow::Result<Demo> {
+    let name = path.display();
+    let mut options = DemoOptions { pages, traps: true, ..DemoOptions::default() };
+    let Some(before) = state.note(DEMO)? else {
+        let demo = Demo::start(options).context("the built-in site cannot start")?;
+        let port = demo.start_url().port().unwrap_or_default();
+        state.set_note(DEMO, &format!("{pages} pages at port {port}"))?;
+        return Ok(demo);
+    };
+    let mut numbers = before.split(' ').filter_map(|word| word.parse::<usize>().ok());
+    let (Some(count), Some(port)) =
+        (numbers.next(), numbers.next().and_then(|port| u16::try_from(port).ok()))
+    else {
+        bail!("{name} is damaged: it says {before:?} of the built-in site");
+    };
+    if count != pages {
+        bail!("{name} is of a built-in site with {count} pages: say --demo {count}, or name another file");
+    }
+    options.port = port;
+    Demo::start(options).with_context(|| {
+        format!("the built-in site of {name} was at port {port} and cannot be there again: name another file")
+    })
+}
+
+/// What an earlier run has left to do: pages that wait, and links that were beyond its limits. What is over is remembered.
+fn left(
+    state: &State,
+    frontier: &Frontier,
+    visitor: &Visitor,
+    retry_failed: bool,
+) -> anyhow::Result<Vec<Job>> {
+    let mut left = Vec::new();
+    state.each(|url, record| {
+        let is_open = record.progress == Progress::Waiting || retry_failed && is_worth_a_try(&record);
+        match Url::parse(url) {
+            Ok(parsed) if is_open => left.push(job(url, &host_key(&parsed), &record)),
+            _ => frontier.remember([Arc::from(url)]),
+        }
+        Ok(())
+    })?;
+    let known: HashSet<_> = left.iter().map(|job| Arc::clone(&job.url)).collect();
+    state.each(|_, record| {
+        for link in record.links.iter().filter(|_| record.depth < visitor.depth) {
+            if !frontier.has_seen(link)
+                && !known.contains(&**link)
+                && let Ok(url) = Url::parse(link)
+            {
+                left.extend(visitor.job(&url, record.depth + 1));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(left)
+}
+
+/// Whether a page that could not be had may be there now.
+fn is_worth_a_try(record: &Record) -> bool {
+    match record.progress {
+        Progress::Failed => true,
+        Progress::Fetched => record.status.is_some_and(|status| status == 429 || status >= 500),
+        Progress::Waiting | Progress::Refused => false,
     }
 }
 
@@ -105,70 +174,4 @@ fn fetcher(args: &CrawlArgs, is_own: bool) -> anyhow::Result<Fetcher> {
         allow_private: args.allow_private || is_own,
     };
     Fetcher::new(options).map_err(|error| anyhow!("{error}"))
-}
-
-/// How a crawl ended.
-pub struct Ended {
-    /// All pages are over.
-    pub is_whole: bool,
-    /// Pages that were being fetched when it was stopped.
-    pub cut_off: usize,
-}
-
-/// Writes what is asked for, says what came of the crawl, and by which exit status.
-///
-/// # Errors
-/// If a file cannot be written, or the state is damaged.
-pub fn finish(args: &CrawlArgs, state: &State, begun: Instant, ended: &Ended) -> anyhow::Result<ExitCode> {
-    if let Some(path) = &args.graph {
-        graph::write_lines(state, path).with_context(|| format!("{} cannot be written", path.display()))?;
-    }
-    if let Some(path) = &args.dot {
-        graph::write_dot(state, path).with_context(|| format!("{} cannot be written", path.display()))?;
-    }
-    let (counts, broken) = (state.counts()?, graph::broken(state)?);
-    let get = |name| counts.get(name).copied().unwrap_or_default();
-    let seconds = begun.elapsed().as_secs_f64();
-    if args.json {
-        let broken = broken
-            .iter()
-            .map(|broken| json!({ "url": broken.url, "why": broken.why, "linked_from": broken.linked_from }));
-        let report = json!({
-            "fetched": get("fetched"), "failed": get("failed"), "refused": get("refused"), "waiting": get("waiting"),
-            "cut_off": ended.cut_off, "complete": ended.is_whole, "broken": broken.collect::<Vec<_>>(), "seconds": seconds,
-        });
-        println!("{report}");
-    } else {
-        for broken in &broken {
-            println!("{}: {}", broken.url, broken.why);
-            broken.linked_from.iter().take(5).for_each(|from| println!("  on {from}"));
-            if broken.linked_from.len() > 5 {
-                println!("  and {} more", broken.linked_from.len() - 5);
-            }
-        }
-        let (fetched, failed, refused) = (get("fetched"), get("failed"), get("refused"));
-        println!(
-            "{fetched} pages fetched, {failed} failed, {refused} not allowed by robots.txt, {} broken, in {seconds:.1} s",
-            broken.len()
-        );
-        if !ended.is_whole {
-            println!(
-                "Incomplete: {} pages wait, {} of them were being fetched. The same command goes on from here.",
-                get("waiting"),
-                ended.cut_off
-            );
-        }
-    }
-    Ok(match (ended.is_whole, broken.is_empty()) {
-        (false, _) => ExitCode::from(INTERRUPTED),
-        (true, true) => ExitCode::SUCCESS,
-        (true, false) => ExitCode::from(BROKEN),
-    })
-}
-
-impl Run {
-    /// When it began.
-    pub fn begun(&self) -> Instant {
-        self.begun
-    }
 }

@@ -1,12 +1,16 @@
 //! Pages as files: where each goes.
 
+use super::urls::{Octet, octets};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// Bytes that a name may have on most file systems, and room for what is added.
+/// Bytes that a name may have on most file systems, with room for what is added.
 const LONGEST_NAME: usize = 200;
+
+/// Bytes that the names of a page may have together. Systems allow 4096, of which the directory has a part.
+const LONGEST_PATH: usize = 2000;
 
 /// Writes a page beside its file, and then puts it in the file's place: the file is whole or not there.
 pub(super) fn write(directory: &Path, url: &Url, body: &[u8]) -> io::Result<()> {
@@ -15,39 +19,120 @@ pub(super) fn write(directory: &Path, url: &Url, body: &[u8]) -> io::Result<()> 
         fs::create_dir_all(above)?;
     }
     let mut beside = path.clone().into_os_string();
-    beside.push(".part");
+    beside.push("%new");
     let mut file = File::create(&beside)?;
     file.write_all(body)?;
     fs::rename(beside, path)
 }
 
-/// Host, port and path, with the query in the name. No two addresses have the same file, and none is outside of the directory.
+/// Scheme, host and port, and then the path, with the query in the last name. Whatever a site calls its pages, no two have the same file, no
+/// file is where another page needs a directory, and none is outside of `directory`. (Two that differ in case only are one on a
+/// file system that does not tell them apart.)
 fn path(directory: &Path, url: &Url) -> PathBuf {
     let port = url.port().map(|port| format!("+{port}")).unwrap_or_default();
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).replace(':', "+");
-    let mut path = directory.join(format!("{}+{host}{port}", url.scheme()));
-    let mut pieces: Vec<_> = url.path_segments().into_iter().flatten().map(name).collect();
-    // What ends with a slash is a directory, and `index.html` is what `%index` is for all others.
-    let last = pieces.pop().filter(|last| !last.is_empty()).unwrap_or_else(|| "%index".to_owned());
-    path.extend(pieces.iter().map(|piece| format!("{piece}%")));
-    path.join(url.query().map_or(last.clone(), |query| name(&format!("{last}%3F{query}"))))
+    let site = directory.join(format!("{}+{host}{port}", url.scheme()));
+    let mut names: Vec<_> = url.path_segments().into_iter().flatten().map(name).collect();
+    let last = names.pop().filter(|last| !last.is_empty()).unwrap_or_else(|| "%index".to_owned());
+    let query = url.query().map(|query| format!("%q{}", name(query))).unwrap_or_default();
+    for name in &mut names {
+        *name = shortened(&format!("{name}%"));
+    }
+    names.push(shortened(&format!("{last}{query}")));
+    if names.iter().map(String::len).sum::<usize>() > LONGEST_PATH {
+        return site.join(format!("%long{:016x}", sum(&names.join("/"))));
+    }
+    site.join(names.iter().collect::<PathBuf>())
 }
 
-/// A piece of a path as a name. Addresses have percent signs only before two digits, so what is added with one is unlike all of them.
+/// A piece of an address as a name, in which each `%` is before two digits, or before a `p` and two. So what is added with a `%` and something
+/// else is unlike all of them.
 fn name(piece: &str) -> String {
-    let safe = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_.~%=&+,".contains(c) {
-            c.to_string()
-        } else {
-            format!("%{:02X}", u32::from(c))
+    let mut name = String::with_capacity(piece.len());
+    for octet in octets(piece.as_bytes()) {
+        match octet {
+            Octet::Plain(byte) if byte.is_ascii_alphanumeric() || b"-_.~=&+,".contains(&byte) => {
+                name.push(char::from(byte));
+            }
+            Octet::Plain(byte) => name.extend(["%p".to_owned(), format!("{byte:02X}")]),
+            Octet::Encoded(byte) => name.extend(["%".to_owned(), format!("{byte:02X}")]),
         }
-    };
-    let name: String = piece.chars().map(safe).collect();
-    if name.len() <= LONGEST_NAME {
-        return name;
     }
-    let sum = name
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{}%{sum:016x}", &name[..LONGEST_NAME - 20])
+    name
+}
+
+/// A name that is not too long: of one that is, the beginning and a sum of all of it.
+fn shortened(name: &str) -> String {
+    if name.len() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    let kept = &name[..LONGEST_NAME - 20];
+    let end = if name.ends_with('%') { "%" } else { "" }; // a directory stays one
+    format!("{kept}%s{:016x}{end}", sum(name))
+}
+
+/// FNV-1a.
+fn sum(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_page_is_in_the_way_of_another() {
+        let long = "x".repeat(3000);
+        let addresses = [
+            "http://a/",
+            "http://a/%index",
+            "http://a/%25index",
+            "http://a//",
+            "http://a/b",
+            "http://a/b/",
+            "http://a/b/c",
+            "http://a/b%",
+            "http://a/b%25",
+            "http://a/b%/",
+            "http://a/b?c",
+            "http://a/b%3Fc",
+            "http://a/b%qc",
+            "http://a/?b",
+            "http://a/b%new",
+            "http://a/b%new",
+            "http://a/b?",
+            "http://a:8080/b",
+            "https://a/b",
+            "http://b/b",
+            "http://[::1]/b",
+            "http://a/%2e%2e%2fb",
+            "http://a/..%2fb",
+            "http://a/.%00",
+            "http://a/c?d/../../e",
+            "http://a/é",
+            "http://a/'",
+            "http://a/%27",
+            "http://a/%p27",
+            "http://a/e\\f",
+            &format!("http://a/{long}"),
+            &format!("http://a/{long}y"),
+            &format!("http://a/{long}/"),
+            &format!("http://a/{long}/y"),
+            &format!("http://a/{}", "d/".repeat(3000)),
+            &format!("http://a/{}e", "d/".repeat(3000)),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let urls: BTreeSet<_> = addresses.iter().map(|address| Url::parse(address).unwrap()).collect();
+        for url in &urls {
+            write(folder.path(), url, url.as_str().as_bytes())
+                .unwrap_or_else(|error| panic!("{url}: {error}"));
+        }
+        for url in &urls {
+            let path = path(folder.path(), url);
+            assert_eq!(fs::read_to_string(&path).unwrap(), url.as_str(), "{}", path.display());
+            assert!(fs::canonicalize(&path).unwrap().starts_with(fs::canonicalize(folder.path()).unwrap()));
+        }
+    }
 }

@@ -5,10 +5,13 @@
 
 use super::urls::{LONGEST, is_web, normalise};
 use encoding_rs::UTF_8;
+use flate2::read::GzDecoder;
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, Event};
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::io::Read as _;
 use url::Url;
 
 /// The most URLs that a sitemap may have, by its protocol.
@@ -34,7 +37,7 @@ pub struct Sitemap {
     pub left_out: usize,
 }
 
-/// Reads a sitemap, which is uncompressed and of a length that the caller has bounded. At most `limit` URLs are kept, and never
+/// Reads a sitemap, which is [`unpacked`] and of a length that the caller has bounded. At most `limit` URLs are kept, and never
 /// more than [`MOST`]. Time and memory grow with the length.
 pub fn parse(document: &[u8], limit: usize) -> Sitemap {
     let (text, _, _) = UTF_8.decode(document); // unless a byte order mark says UTF-16
@@ -47,6 +50,16 @@ pub fn parse(document: &[u8], limit: usize) -> Sitemap {
         }
     }
     list.sitemap
+}
+
+/// A sitemap that is a file of gzip's, as many sites have it, without its compression; at most so many bytes of it.
+pub fn unpacked(document: &[u8], most: u64) -> Cow<'_, [u8]> {
+    if !document.starts_with(&[0x1f, 0x8b]) {
+        return Cow::Borrowed(document);
+    }
+    let mut plain = Vec::new();
+    let _ = GzDecoder::new(document).take(most).read_to_end(&mut plain); // of a damaged one, what comes before the damage
+    Cow::Owned(plain)
 }
 
 /// What was found, and what is known.

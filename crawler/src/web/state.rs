@@ -35,9 +35,6 @@ pub struct Record {
     pub progress: Progress,
     /// Links from the start.
     pub depth: u32,
-    /// The page that linked to it first.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub from: Option<String>,
     /// What the server said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<u16>,
@@ -67,13 +64,11 @@ pub enum Progress {
 }
 
 impl Record {
-    /// A page that was found on another one.
-    pub fn waiting(depth: u32, from: Option<&str>) -> Record {
-        let from = from.map(str::to_owned);
+    /// A page that was found.
+    pub fn waiting(depth: u32) -> Record {
         Record {
             progress: Progress::Waiting,
             depth,
-            from,
             status: None,
             links: Vec::new(),
             why: None,
@@ -150,6 +145,26 @@ impl State {
         write.commit().with_context(cannot)
     }
     // ANCHOR_END: commit
+
+    /// A note on the crawl as a whole, by its name.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn note(&self, name: &str) -> anyhow::Result<Option<String>> {
+        let about = self.database.begin_read()?.open_table(ABOUT)?;
+        Ok(about.get(name)?.map(|note| note.value().to_owned()))
+    }
+
+    /// Makes such a note durable.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn set_note(&self, name: &str, note: &str) -> anyhow::Result<()> {
+        let cannot = || format!("{} cannot be written", self.path.display());
+        let write = self.database.begin_write().with_context(cannot)?;
+        write.open_table(ABOUT).with_context(cannot)?.insert(name, note).with_context(cannot)?;
+        write.commit().with_context(cannot)
+    }
 
     /// Every page, in the order of the addresses.
     ///

@@ -3,24 +3,24 @@
 use super::fetch::{FetchError, Fetched, Fetcher};
 use super::frontier::{Job, Kind};
 use super::links::{Links, links};
-use super::robots::Robots;
+use super::rules::{Forbidden, Rules};
 use super::save;
-use super::sitemap;
 use super::state::{Progress, Record};
 use super::urls::{Scope, host_key, normalise};
+use anyhow::Context;
 use executor::{CancelToken, Cancelled};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use url::Url;
 
 /// Links of one page that are taken.
 const MOST_LINKS: usize = 10_000;
 
-/// Lists of pages that a site may have.
-const MOST_LISTS: usize = 20;
+/// Notes that are kept for the report.
+const MOST_NOTES: usize = 100;
 
 /// The pause before the second try, and the longest one. Each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -40,12 +40,16 @@ pub struct Visitor {
     pub depth: u32,
     /// Between two pages of a site; a site may ask for more.
     pub delay: Duration,
+    /// Pages of a site that are fetched at once.
+    pub per_site: usize,
     /// Whether `robots.txt` counts.
     pub heeds_robots: bool,
     /// Where pages are written.
     pub save: Option<PathBuf>,
     /// The rules of each site.
-    pub sites: Mutex<HashMap<Arc<str>, Arc<Robots>>>,
+    pub sites: Mutex<HashMap<Arc<str>, Arc<Rules>>>,
+    /// What could not be had and is no page.
+    pub notes: Mutex<Vec<String>>,
 }
 
 /// What became of a visit.
@@ -54,7 +58,14 @@ pub enum Visit {
     /// The page is over. It leads to these.
     Over(Box<Record>, Vec<Job>),
     /// It is to be visited again, after this time.
-    Again(Duration),
+    Again {
+        /// The time.
+        pause: Duration,
+        /// The server has asked for it. So it is left alone altogether.
+        is_asked: bool,
+    },
+    /// It was fetched, and its file cannot be written. The page is not over, and the crawl cannot go on.
+    Unwritten(anyhow::Error),
 }
 
 impl Visitor {
@@ -65,25 +76,31 @@ impl Visitor {
     pub fn visit(&self, job: &Job, token: &CancelToken) -> Result<Visit, Cancelled> {
         catch_unwind(AssertUnwindSafe(|| self.try_to_visit(job, token))).unwrap_or_else(|_| {
             let why = "reading it panicked, which is a bug of this program";
-            Ok(failed(Record::waiting(job.depth, None), why.to_owned()))
+            Ok(failed(Record::waiting(job.depth), why.to_owned()))
         })
     }
 
     fn try_to_visit(&self, job: &Job, token: &CancelToken) -> Result<Visit, Cancelled> {
-        let mut record = Record::waiting(job.depth, None);
+        let mut record = Record::waiting(job.depth);
         let Ok(url) = Url::parse(&job.url) else { return Ok(failed(record, "it is no address".to_owned())) };
         if let Err(refused) = self.scope.admits(&url) {
             return Ok(failed(record, refused.to_string()));
         }
-        if self.heeds_robots && !self.rules(&job.site).allows(&url) {
-            record.progress = Progress::Refused;
-            return Ok(Visit::Over(Box::new(record), Vec::new()));
+        match self.rules(&job.site).forbid(&url) {
+            Some(Forbidden::ByRobots) => {
+                record.progress = Progress::Refused;
+                return Ok(Visit::Over(Box::new(record), Vec::new()));
+            }
+            Some(Forbidden::Unknown(why)) => {
+                return Ok(failed(record, format!("its robots.txt cannot be had: {why}")));
+            }
+            None => (),
         }
         let fetched = match self.fetcher.fetch(&url, token) {
             Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
             Err(error) if error.is_transient() && job.attempts < self.retries => return Ok(again(job, None)),
             Err(error) => return Ok(failed(record, error.to_string())),
-            Ok(fetched) if is_busy(&fetched) && job.attempts < self.retries => {
+            Ok(fetched) if fetched.is_busy() && job.attempts < self.retries => {
                 return Ok(again(job, fetched.retry_after));
             }
             Ok(fetched) => fetched,
@@ -93,73 +110,38 @@ impl Visitor {
         let found = self.read(job, &url, &fetched, &mut record);
         Ok(match self.save(&url, &fetched, &record) {
             Ok(()) => Visit::Over(Box::new(record), found),
-            Err(error) => failed(record, format!("it cannot be written: {error}")),
+            Err(error) => Visit::Unwritten(error.context(format!("{url} cannot be written"))),
         })
     }
 
-    /// Asks a site for its rules, and for the pages that it lists. If the program panics at them, nothing is allowed.
-    ///
-    /// # Errors
-    /// If `token` was cancelled.
-    pub fn ask_for_rules(&self, job: &Job, token: &CancelToken) -> Result<Vec<Job>, Cancelled> {
-        catch_unwind(AssertUnwindSafe(|| self.try_to_ask(job, token))).unwrap_or_else(|_| {
-            self.note(job, Robots::none());
-            Ok(Vec::new())
-        })
+    /// The rules of a site are known. How many of its pages may be fetched at once: a site that asks for pauses has them between any
+    /// two pages.
+    pub fn heed(&self, site: &Arc<str>, rules: Rules) -> usize {
+        let stripes =
+            if rules.crawl_delay().is_some_and(|delay| !delay.is_zero()) { 1 } else { self.per_site };
+        lock(&self.sites).insert(Arc::clone(site), Arc::new(rules));
+        stripes
     }
 
-    fn try_to_ask(&self, job: &Job, token: &CancelToken) -> Result<Vec<Job>, Cancelled> {
-        let robots = match Url::parse(&job.url).and_then(|url| url.join("/robots.txt")) {
-            Ok(url) if self.heeds_robots => match self.fetcher.fetch(&url, token) {
-                Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
-                Ok(answer) if answer.status == 200 => Robots::parse(&answer.body, &self.name),
-                Ok(answer) if answer.status < 500 && answer.status != 429 => Robots::all(),
-                Ok(_) | Err(_) => Robots::none(),
-            },
-            _ => Robots::all(),
-        };
-        let listed = self.listed(robots.sitemaps(), token)?;
-        self.note(job, robots);
-        Ok(listed)
+    /// What could not be had and is no page.
+    pub fn notes(&self) -> Vec<String> {
+        lock(&self.notes).clone()
     }
 
-    fn note(&self, job: &Job, robots: Robots) {
-        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        sites.insert(Arc::clone(&job.site), Arc::new(robots));
-    }
-
-    /// The pages of these lists, and of the lists that they have.
-    fn listed(&self, lists: &[Url], token: &CancelToken) -> Result<Vec<Job>, Cancelled> {
-        let (mut waiting, mut pages) = (lists.iter().cloned().collect::<VecDeque<_>>(), Vec::new());
-        for _ in 0..MOST_LISTS {
-            let Some(list) = waiting.pop_front() else { break };
-            if self.scope.admits(&list).is_err() {
-                continue;
-            }
-            match self.fetcher.fetch(&list, token) {
-                Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
-                Ok(answer) if answer.status == 200 => {
-                    let sitemap = sitemap::parse(&answer.body, sitemap::MOST);
-                    pages.extend(sitemap.pages.iter().filter_map(|page| self.job(page, 0)));
-                    waiting.extend(sitemap.indexes);
-                }
-                Ok(_) | Err(_) => (), // a list more or less
-            }
+    /// Keeps a sentence for the report.
+    pub(super) fn note(&self, sentence: String) {
+        let mut notes = lock(&self.notes);
+        if notes.len() < MOST_NOTES {
+            notes.push(sentence);
         }
-        Ok(pages)
     }
 
     /// The rules of a site that has been asked; nothing is forbidden before.
-    pub fn rules(&self, site: &str) -> Arc<Robots> {
-        self.sites
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(site)
-            .cloned()
-            .unwrap_or_else(|| Arc::new(Robots::all()))
+    fn rules(&self, site: &str) -> Arc<Rules> {
+        lock(&self.sites).get(site).cloned().unwrap_or_else(|| Arc::new(Rules::none()))
     }
 
-    /// How long a lane of a site cools down.
+    /// How long a stripe of a site cools down.
     pub fn delay(&self, site: &str) -> Duration {
         self.delay.max(self.rules(site).crawl_delay().unwrap_or_default())
     }
@@ -180,8 +162,11 @@ impl Visitor {
             return Vec::new();
         }
         // A page that asks for it has no links here.
-        let Links { links, canonical, .. } =
+        let Links { mut links, canonical, .. } =
             links(&fetched.body, fetched.content_type.as_deref(), url, MOST_LINKS);
+        if fetched.is_nofollow {
+            links.clear();
+        }
         record.links = links.iter().map(Url::to_string).collect();
         let canonical =
             canonical.filter(|canonical| canonical != url && self.scope.admits(canonical).is_ok());
@@ -199,19 +184,14 @@ impl Visitor {
     }
 
     /// Before the state says that the page was fetched: a file that is there twice is better than one that is missing.
-    fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> std::io::Result<()> {
+    fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> anyhow::Result<()> {
         match &self.save {
             Some(directory) if fetched.status == 200 && record.copy_of.is_none() => {
-                save::write(directory, url, &fetched.body)
+                save::write(directory, url, &fetched.body).with_context(|| directory.display().to_string())
             }
             _ => Ok(()),
         }
     }
-}
-
-/// The server may answer later.
-fn is_busy(fetched: &Fetched) -> bool {
-    fetched.status == 429 || fetched.status >= 500
 }
 
 fn failed(record: Record, why: String) -> Visit {
@@ -219,6 +199,15 @@ fn failed(record: Record, why: String) -> Visit {
 }
 
 fn again(job: &Job, asked: Option<Duration>) -> Visit {
-    let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(job.attempts)).min(LONGEST_PAUSE);
-    Visit::Again(asked.map_or(pause, |asked| asked.min(LONGEST_PAUSE)))
+    Visit::Again { pause: pause_before(job.attempts, asked), is_asked: asked.is_some() }
+}
+
+/// The pause after so many tries and the one that has just failed; or what the server asks for.
+pub(super) fn pause_before(attempts: u32, asked: Option<Duration>) -> Duration {
+    let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(attempts));
+    asked.unwrap_or(pause).min(LONGEST_PAUSE)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

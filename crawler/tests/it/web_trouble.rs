@@ -88,8 +88,9 @@ fn a_server_that_is_not_there_is_a_broken_page() {
     let flags = ["--allow-private", "--retries", "0"];
     let run = ended(command("http://127.0.0.1:9/", folder.path(), &flags).spawn().unwrap());
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
-    // No rules could be had, so nothing is allowed (RFC 9309, section 2.3.1.4).
-    assert_eq!((run.status.code(), &report["refused"]), (Some(0), &1.into()), "{report}");
+    // No rules could be had, so no page may be asked for (RFC 9309, section 2.3.1.4).
+    assert_eq!((run.status.code(), &report["failed"]), (Some(3), &1.into()), "{report}");
+    assert!(report["broken"][0]["why"].as_str().unwrap().contains("robots.txt cannot be had"), "{report}");
     let again = ["--allow-private", "--retries", "0", "--ignore-robots", "--state", "other"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
     let run = command.arg("http://127.0.0.1:9/").args(again).arg("--json").current_dir(folder.path());

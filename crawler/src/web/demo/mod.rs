@@ -55,12 +55,14 @@ pub struct DemoOptions {
     pub traps: bool,
     /// How long each answer waits before its first byte.
     pub delay: Duration,
+    /// Where it listens; 0 for a port that is free.
+    pub port: u16,
 }
 
 impl Default for DemoOptions {
     /// 200 pages of the book's seed, without traps and without delay.
     fn default() -> DemoOptions {
-        DemoOptions { pages: 200, seed: 1, traps: false, delay: Duration::ZERO }
+        DemoOptions { pages: 200, seed: 1, traps: false, delay: Duration::ZERO, port: 0 }
     }
 }
 
@@ -73,12 +75,12 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts it on a free port of this machine, which is a private address: a fetcher has to be allowed to go there.
+    /// Starts it on this machine, which is a private address: a fetcher has to be allowed to go there.
     ///
     /// # Errors
     /// If the system gives no port or no thread.
     pub fn start(options: DemoOptions) -> io::Result<Demo> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         let address = listener.local_addr()?;
         let site = Site::new(&options, format!("http://{address}"));
         let (log, stop) = (Log::new(), CancelToken::new());

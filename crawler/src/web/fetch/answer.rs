@@ -44,6 +44,7 @@ pub(super) fn read(
         content_type: text(&head.headers, "content-type").map(str::to_owned),
         location,
         retry_after: text(&head.headers, "retry-after").and_then(retry_after),
+        is_nofollow: is_nofollow(&head.headers),
         body,
         is_truncated,
     })
@@ -52,6 +53,14 @@ pub(super) fn read(
 /// A field of the head, if it is text.
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()).map(str::trim)
+}
+
+/// Whether one of the fields `X-Robots-Tag` has the word. Each may begin with the name of a crawler and a colon; what is asked of one
+/// crawler is asked of this one, too.
+fn is_nofollow(headers: &HeaderMap) -> bool {
+    let fields = headers.get_all("x-robots-tag").into_iter();
+    let words = fields.filter_map(|field| field.to_str().ok()).flat_map(|field| field.split([',', ':']));
+    words.map(str::trim).any(|word| ["nofollow", "none"].iter().any(|no| no.eq_ignore_ascii_case(word)))
 }
 
 /// The promised length of a body that is not compressed; of a compressed one, ureq keeps it to itself.

@@ -95,10 +95,19 @@ pub struct Fetched {
     pub location: Option<Url>,
     /// How long the server wants to be left alone, from now on; an hour at most.
     pub retry_after: Option<Duration>,
+    /// A field `X-Robots-Tag` asks crawlers not to follow the links of the page.
+    pub is_nofollow: bool,
     /// The body, decompressed.
     pub body: Vec<u8>,
     /// The body was longer than [`Options::max_bytes`]; `body` is its beginning.
     pub is_truncated: bool,
+}
+
+impl Fetched {
+    /// Whether the server may give another answer later: it has too much to do, or it is broken.
+    pub fn is_busy(&self) -> bool {
+        self.status == 429 || self.status >= 500
+    }
 }
 
 /// Fetches pages. Made once, and shared by the threads of a crawl.
@@ -137,6 +146,11 @@ impl Fetcher {
         let connector = connector.chain(ureq::unversioned::transport::RustlsConnector::default());
         let agent = Agent::with_parts(config, connector, CachingResolver(Arc::clone(&names)));
         Ok(Fetcher { agent, names, options, is_private })
+    }
+
+    /// Bytes of a body that are read at most.
+    pub fn most_bytes(&self) -> u64 {
+        self.options.max_bytes
     }
 
     /// Asks for a page by `GET`. Redirects are not followed.

@@ -1,0 +1,110 @@
+//! What the tasks of a crawl do: ask a site for its rules, fetch a page, and start what may be fetched after that.
+
+use super::Crawl;
+use crawler::web::frontier::{Job, Kind};
+use crawler::web::keeper::Outcome;
+use crawler::web::rules::{Asking, Step};
+use crawler::web::state::Record;
+use crawler::web::visit::Visit;
+use executor::{CancelReason, CancelToken, Cancelled, ExecutorExt, OwnedPermit, masked};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+impl Crawl {
+    /// Has a page fetched, or a site asked. If the crawl is being stopped, it stays where it is: waiting, in the state.
+    pub(super) fn start(self: &Arc<Self>, page: Job) {
+        match page.kind {
+            Kind::Robots => self.ask(Asking::begin(page)),
+            Kind::Page => self.submit(page.clone(), move |crawl, token| crawl.page(page, token)),
+        }
+    }
+
+    fn submit<F>(self: &Arc<Self>, tag: Job, task: F)
+    where
+        F: FnOnce(&Arc<Crawl>, &CancelToken) -> Result<(), Cancelled> + Send + 'static,
+    {
+        let crawl = Arc::clone(self);
+        let _handle = self.pages.tagged(tag).submit_cancellable(move |token| task(&crawl, token));
+    }
+
+    /// Asks a site for its rules and its lists, one thing at a time. Then its pages may start.
+    fn ask(self: &Arc<Self>, asking: Asking) {
+        self.submit(asking.site.clone(), move |crawl, token| {
+            match asking.step(&crawl.run.visitor, token)? {
+                Step::Next(asking, pause) => crawl.later(pause, move |crawl| crawl.ask(asking)),
+                Step::Known(site, rules, listed) => {
+                    let stripes = crawl.run.visitor.heed(&site.site, rules);
+                    let listed = crawl.run.frontier.add(listed);
+                    // Before any page of the site, so that no page is done whose site's list could be lost.
+                    if crawl.send(None, listed.new, None) {
+                        let ready = crawl.run.frontier.open_site(&site.site, stripes);
+                        ready.into_iter().chain(listed.ready).for_each(|page| crawl.start(page));
+                    }
+                }
+            }
+            Ok(())
+        });
+    }
+
+    // ANCHOR: page
+    /// What a task does with a page. Cut off before the outcome is sent, nothing has happened; after that, nothing is lost.
+    fn page(self: &Arc<Self>, page: Job, token: &CancelToken) -> Result<(), Cancelled> {
+        let permit = self.in_flight.acquire().map_err(|_| Cancelled)?.into_owned();
+        let site = Arc::clone(&page.site);
+        let (mut rest, mut is_last) = (self.run.visitor.delay(&site), false);
+        match self.run.visitor.visit(&page, token)? {
+            Visit::Over(record, links) => is_last = self.over(page, *record, links, permit),
+            Visit::Again { pause, is_asked } => {
+                rest = if is_asked { rest.max(pause) } else { rest };
+                self.later(pause, move |crawl| {
+                    crawl.run.frontier.again(page).into_iter().for_each(|page| crawl.start(page));
+                });
+            }
+            Visit::Unwritten(error) => self.fail(error),
+        }
+        // The stripe rests. The timer waits, and no thread that could fetch.
+        self.later(rest, move |crawl| {
+            crawl.run.frontier.free(&site).into_iter().for_each(|page| crawl.start(page));
+        });
+        if is_last {
+            self.is_over.count_down();
+        }
+        Ok(())
+    }
+
+    /// A page is over. New pages are counted before that, and start after its outcome has been sent. Whether it was the last one.
+    fn over(self: &Arc<Self>, page: Job, record: Record, links: Vec<Job>, permit: OwnedPermit) -> bool {
+        let added = self.run.frontier.add(links);
+        if !self.send(Some((page.url, record)), added.new, Some(permit)) {
+            return false;
+        }
+        added.ready.into_iter().for_each(|page| self.start(page));
+        self.run.frontier.done(&page.site)
+    }
+    // ANCHOR_END: page
+
+    /// Hands an outcome to the keeper, also while the crawl is being stopped. Not if the state cannot be written.
+    pub(super) fn send(
+        &self,
+        page: Option<(Arc<str>, Record)>,
+        found: Vec<Job>,
+        permit: Option<OwnedPermit>,
+    ) -> bool {
+        masked(|| self.outcomes.put(Outcome { page, found, permit }).is_ok())
+    }
+
+    /// Does something after a time.
+    fn later(self: &Arc<Self>, pause: Duration, next: impl FnOnce(&Arc<Crawl>) + Send + 'static) {
+        let crawl = Arc::clone(self);
+        if pause.is_zero() {
+            return next(&crawl);
+        }
+        let _ = self.timer.schedule(pause, move || next(&crawl));
+    }
+
+    /// Ends the crawl, because it cannot go on.
+    fn fail(&self, error: anyhow::Error) {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.stop.cancel_because(CancelReason::new("a page cannot be written"));
+    }
+}

@@ -1,0 +1,107 @@
+//! Lines on a terminal that say how far a crawl is: all of it, and the sites that have most to do.
+
+use super::frontier::{Frontier, SiteNow};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often they change. Rates are those since the last change.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Sites that have a line.
+const SHOWN: usize = 5;
+
+/// The lines. Nothing is written if standard error is no terminal. They go away when this is dropped.
+pub struct Progress {
+    bar: ProgressBar,
+    last: Mutex<Snapshot>,
+}
+
+/// How far each site was.
+struct Snapshot {
+    at: Instant,
+    over: HashMap<Arc<str>, usize>,
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress::new()
+    }
+}
+
+impl Progress {
+    /// Of a crawl that begins now.
+    pub fn new() -> Progress {
+        let bar = ProgressBar::no_length()
+            .with_style(ProgressStyle::with_template("{msg}").expect("a template of our own"));
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        if !io::stderr().is_terminal() {
+            bar.finish();
+        }
+        Progress { bar, last: Mutex::new(Snapshot { at: Instant::now(), over: HashMap::new() }) }
+    }
+
+    /// Shows how far the crawl is, if some time has gone by. So many pages are being `fetched`.
+    pub fn show(&self, frontier: &Frontier, fetched: usize) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.bar.is_finished() || last.at.elapsed() < EVERY {
+            return;
+        }
+        if self.bar.is_hidden() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        let sites = frontier.sites();
+        self.bar.set_message(lines(&sites, fetched, &last.over, last.at.elapsed()));
+        self.bar.tick();
+        let over = sites.into_iter().map(|site| (site.name, site.over)).collect();
+        *last = Snapshot { at: Instant::now(), over };
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn lines(sites: &[SiteNow], fetched: usize, before: &HashMap<Arc<str>, usize>, time: Duration) -> String {
+    let new = |site: &SiteNow| site.over - before.get(&site.name).copied().unwrap_or_default();
+    let rate = |pages: usize| pages as f64 / time.as_secs_f64();
+    let sum = |of: fn(&SiteNow) -> usize| sites.iter().map(of).sum::<usize>();
+    let mut lines = format!(
+        "{} pages, {} wait, {fetched} being fetched, {:.0} pages/s",
+        sum(|site| site.over),
+        sum(|site| site.waiting),
+        rate(sites.iter().map(new).sum()),
+    );
+    for site in sites.iter().take(SHOWN) {
+        let (name, over, waiting) = (&site.name, site.over, site.waiting);
+        let _ = write!(lines, "\n  {name}: {over} pages, {waiting} wait, {:.1} pages/s", rate(new(site)));
+    }
+    if sites.len() > SHOWN {
+        let _ = write!(lines, "\n  and {} more sites", sites.len() - SHOWN);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_site_has_its_queue_and_its_rate() {
+        let site = |name: &str, waiting, over| SiteNow { name: name.into(), waiting, taken: 1, over };
+        let sites = [site("http://a", 40, 70), site("http://b", 3, 20), site("http://c", 0, 5)];
+        let before = HashMap::from([("http://a".into(), 50), ("http://b".into(), 20)]);
+        assert_eq!(
+            lines(&sites, 3, &before, Duration::from_secs(2)),
+            "95 pages, 43 wait, 3 being fetched, 12 pages/s\n  http://a: 70 pages, 40 wait, 10.0 pages/s\n  \
+             http://b: 20 pages, 3 wait, 0.0 pages/s\n  http://c: 5 pages, 0 wait, 2.5 pages/s"
+        );
+        let many: Vec<_> = (0..7).map(|number| site(&number.to_string(), 1, 1)).collect();
+        assert!(lines(&many, 0, &HashMap::new(), EVERY).ends_with("\n  and 2 more sites"));
+    }
+}

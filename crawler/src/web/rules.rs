@@ -1,0 +1,232 @@
+//! What a site asks for and what it lists, before any of its pages: one request at a time.
+//!
+//! ```text
+//!             ┌── moved ──┐        ┌─ one list more ─┐
+//!             ▼           │        ▼                 │
+//!   begin ─▶ robots.txt ──┴────▶ lists ──────────────┴──▶ known
+//!             ▲           │        ▲                 │
+//!             └── later ──┘        └───── later ─────┘
+//! ```
+//!
+//! Each step asks for one thing and says when the next may follow. So a site is left alone between two requests, and no thread waits for
+//! that.
+
+use super::fetch::{FetchError, Fetched};
+use super::frontier::Job;
+use super::robots::Robots;
+use super::sitemap;
+use super::visit::{Visitor, pause_before};
+use executor::{CancelToken, Cancelled};
+use std::collections::{HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+use url::Url;
+
+/// Lists of pages that a site may have.
+const MOST_LISTS: usize = 20;
+
+/// How often a site may say that its rules are elsewhere (RFC 9309, section 2.3.1.2).
+const MOST_MOVES: usize = 5;
+
+/// What a site asks of the crawler.
+#[derive(Debug)]
+pub struct Rules {
+    robots: Robots,
+    /// Why nobody knows the rules. Nothing may be fetched then.
+    unknown: Option<String>,
+}
+
+impl Rules {
+    /// Nothing is forbidden.
+    pub(super) fn none() -> Rules {
+        Rules { robots: Robots::all(), unknown: None }
+    }
+
+    fn unknown(why: String) -> Rules {
+        Rules { robots: Robots::none(), unknown: Some(why) }
+    }
+
+    /// Why this page may not be fetched.
+    pub fn forbid(&self, url: &Url) -> Option<Forbidden> {
+        if self.robots.allows(url) {
+            return None;
+        }
+        Some(self.unknown.clone().map_or(Forbidden::ByRobots, Forbidden::Unknown))
+    }
+
+    /// The pause that the site asks for.
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        self.robots.crawl_delay()
+    }
+}
+
+/// Why a page may not be fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forbidden {
+    /// `robots.txt` says so.
+    ByRobots,
+    /// `robots.txt` cannot be had, for this reason. It could say anything (RFC 9309, section 2.3.1.4).
+    Unknown(String),
+}
+
+/// A site that is being asked.
+#[derive(Debug)]
+pub struct Asking {
+    /// The job that stands for the site.
+    pub site: Job,
+    rules: Option<Rules>,
+    /// What is asked for: `robots.txt`, and then the lists. The first one is next.
+    next: VecDeque<Url>,
+    /// All that was ever in there. A list may name itself.
+    seen: HashSet<Url>,
+    /// How often the next one was tried before.
+    attempts: u32,
+    pages: Vec<Job>,
+}
+
+/// What a request has come to.
+#[derive(Debug)]
+pub enum Step {
+    /// There is more to ask, after this time.
+    Next(Asking, Duration),
+    /// All is known: what the site asks for, and the pages that it lists.
+    Known(Job, Rules, Vec<Job>),
+}
+
+impl Asking {
+    /// A site that nobody has asked.
+    pub fn begin(site: Job) -> Asking {
+        let robots = Url::parse(&site.url).and_then(|url| url.join("/robots.txt"));
+        let mut asking = Asking {
+            site,
+            rules: None,
+            next: VecDeque::new(),
+            seen: HashSet::new(),
+            attempts: 0,
+            pages: Vec::new(),
+        };
+        if let Ok(robots) = robots {
+            asking.ask(robots);
+        }
+        asking
+    }
+
+    fn ask(&mut self, url: Url) {
+        if self.seen.insert(url.clone()) {
+            self.next.push_back(url);
+        }
+    }
+
+    /// Asks for the next thing. If the program panics at an answer, that is as if there had been none.
+    ///
+    /// # Errors
+    /// If `token` was cancelled.
+    pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
+        let Some(url) = self.next.front().filter(|_| visitor.heeds_robots) else { return Ok(self.known()) };
+        let answer = match visitor.fetcher.fetch(url, token) {
+            Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
+            answer => Answer::of(answer),
+        };
+        match answer {
+            Answer::Later(_, asked) if self.attempts < visitor.retries => {
+                let pause = pause_before(self.attempts, asked);
+                self.attempts += 1;
+                return Ok(Step::Next(self, pause));
+            }
+            answer => self.read(visitor, answer),
+        }
+        if self.next.is_empty() {
+            return Ok(self.known());
+        }
+        let pause = self.rules.as_ref().and_then(Rules::crawl_delay).unwrap_or_default();
+        Ok(Step::Next(self, pause.max(visitor.delay)))
+    }
+
+    fn read(&mut self, visitor: &Visitor, answer: Answer) {
+        let Some(url) = self.next.pop_front() else { return };
+        self.attempts = 0;
+        let is_robots = self.rules.is_none();
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            if is_robots { self.robots(visitor, answer) } else { self.list(visitor, answer) }
+        }));
+        let trouble =
+            read.unwrap_or_else(|_| Err("reading it panicked, which is a bug of this program".to_owned()));
+        if let Err(why) = trouble {
+            if is_robots {
+                self.rules = Some(Rules::unknown(why)); // each page will say so
+            } else {
+                visitor.note(format!("{url}, a list of pages, cannot be had: {why}"));
+            }
+        }
+    }
+
+    fn robots(&mut self, visitor: &Visitor, answer: Answer) -> Result<(), String> {
+        let robots = match answer {
+            Answer::Here(body) => Robots::parse(&body, &visitor.name),
+            Answer::Elsewhere(location) if self.seen.len() <= MOST_MOVES => {
+                self.ask(location);
+                if !self.next.is_empty() {
+                    return Ok(());
+                }
+                Robots::all() // it leads back to itself
+            }
+            // There is none; or it is where the crawler does not go. The site's pages may be there, too, and each will say so.
+            Answer::Nowhere(_) | Answer::Elsewhere(_) => Robots::all(),
+            Answer::Later(why, _) => return Err(why),
+        };
+        let lists = robots.sitemaps().iter().filter(|list| visitor.scope.admits(list).is_ok());
+        lists.take(MOST_LISTS).for_each(|list| self.ask(list.clone()));
+        self.rules = Some(Rules { robots, unknown: None });
+        Ok(())
+    }
+
+    fn list(&mut self, visitor: &Visitor, answer: Answer) -> Result<(), String> {
+        let body = match answer {
+            Answer::Here(body) => body,
+            Answer::Elsewhere(location) => {
+                self.ask_for_list(visitor, location);
+                return Ok(());
+            }
+            Answer::Nowhere(why) | Answer::Later(why, _) => return Err(why),
+        };
+        let list = sitemap::parse(&sitemap::unpacked(&body, visitor.fetcher.most_bytes()), sitemap::MOST);
+        self.pages.extend(list.pages.iter().filter_map(|page| visitor.job(page, 0)));
+        list.indexes.into_iter().for_each(|list| self.ask_for_list(visitor, list));
+        Ok(())
+    }
+
+    fn ask_for_list(&mut self, visitor: &Visitor, list: Url) {
+        if visitor.scope.admits(&list).is_ok() && self.seen.len() < MOST_MOVES + MOST_LISTS {
+            self.ask(list);
+        }
+    }
+
+    fn known(self) -> Step {
+        Step::Known(self.site, self.rules.unwrap_or_else(Rules::none), self.pages)
+    }
+}
+
+/// An answer, as far as it matters here.
+enum Answer {
+    Here(Vec<u8>),
+    Elsewhere(Url),
+    /// It is not there, or not for this crawler, for this reason.
+    Nowhere(String),
+    /// It may be there later: why it is not, and how long the server wants to be left alone.
+    Later(String, Option<Duration>),
+}
+
+impl Answer {
+    fn of(answer: Result<Fetched, FetchError>) -> Answer {
+        match answer {
+            Ok(fetched) if fetched.is_busy() => {
+                Answer::Later(format!("status {}", fetched.status), fetched.retry_after)
+            }
+            Ok(Fetched { status: 200, body, .. }) => Answer::Here(body),
+            Ok(Fetched { location: Some(location), .. }) => Answer::Elsewhere(location),
+            Ok(fetched) => Answer::Nowhere(format!("status {}", fetched.status)),
+            Err(error) if error.is_transient() => Answer::Later(error.to_string(), None),
+            Err(error) => Answer::Nowhere(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! What a site asks for: its rules, its lists, its pauses. And a crawl whose limits are raised, whose files cannot be written, or that
+//! is stopped beside a list.
+
+use crawler::web::state::State;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Longer than anything takes.
+const WATCHDOG: Duration = Duration::from_mins(1);
+
+/// A request, with the moments at which it came and at which it was answered.
+#[derive(Clone, Debug)]
+struct Request {
+    path: String,
+    came: Instant,
+    answered: Option<Instant>,
+}
+
+/// What the site says. In fields and body, `ORIGIN` is the site.
+struct Answer {
+    status: u16,
+    fields: String,
+    body: String,
+}
+
+impl Answer {
+    fn written(&self, origin: &str) -> String {
+        let (fields, body) = (self.fields.replace("ORIGIN", origin), self.body.replace("ORIGIN", origin));
+        format!("HTTP/1.1 {} As\r\n{fields}Content-Length: {}\r\n\r\n{body}", self.status, body.len())
+    }
+}
+
+type Log = Arc<(Mutex<Vec<Request>>, Condvar)>;
+
+/// A site that answers as a test says. The function gets a path, and how often it was asked for before. Without an answer, the client
+/// waits until it goes away. The threads of a site end with the process.
+struct Site {
+    origin: String,
+    log: Log,
+}
+
+impl Site {
+    fn new(answer: impl Fn(&str, usize) -> Option<Answer> + Send + Sync + 'static) -> Site {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let (log, answer) = (Log::default(), Arc::new(answer));
+        let (shared, own) = (Arc::clone(&log), origin.clone());
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (log, answer, origin) = (Arc::clone(&shared), Arc::clone(&answer), own.clone());
+                thread::spawn(move || serve(stream.unwrap(), &origin, &log, &*answer));
+            }
+        });
+        Site { origin, log }
+    }
+
+    /// A site whose pages are bodies of HTML, and whose other addresses are not there.
+    fn of(pages: &[(&str, &str)]) -> Site {
+        let pages: BTreeMap<_, _> =
+            pages.iter().map(|(path, body)| ((*path).to_owned(), (*body).to_owned())).collect();
+        Site::new(move |path, _| Some(pages.get(path).map_or(status(404), |body| html(body))))
+    }
+
+    fn requests(&self) -> Vec<Request> {
+        self.log.0.lock().unwrap().clone()
+    }
+
+    /// Every path that was asked for, in order.
+    fn asked(&self) -> Vec<String> {
+        self.requests().into_iter().map(|request| request.path).collect()
+    }
+
+    fn wait_for(&self, path: &str) {
+        let is_missing = |log: &mut Vec<Request>| log.iter().all(|request| request.path != path);
+        let log = self.log.0.lock().unwrap();
+        let waited = self.log.1.wait_timeout_while(log, WATCHDOG, is_missing).unwrap();
+        assert!(!waited.1.timed_out(), "nobody asks for {path}");
+    }
+
+    /// Whether each request came so long after the one before had been answered.
+    fn was_left_alone_for(&self, pause: Duration, paths: &[&str]) -> bool {
+        let requests = self.requests();
+        let requests = requests.iter().filter(|request| paths.contains(&&*request.path)).collect::<Vec<_>>();
+        let is_apart = |pair: &[&Request]| {
+            pair[0].answered.is_some_and(|answered| pair[1].came.saturating_duration_since(answered) >= pause)
+        };
+        assert!(requests.len() > 1, "{requests:?}");
+        requests.windows(2).all(is_apart)
+    }
+}
+
+fn serve(mut stream: TcpStream, origin: &str, log: &Log, answer: &dyn Fn(&str, usize) -> Option<Answer>) {
+    loop {
+        let (mut head, mut byte) = (Vec::new(), [0]);
+        while !head.ends_with(b"\r\n\r\n") {
+            match stream.read(&mut byte) {
+                Ok(1) => head.push(byte[0]),
+                _ => return,
+            }
+        }
+        let path = String::from_utf8_lossy(&head).split(' ').nth(1).unwrap().to_owned();
+        let (number, times) = {
+            let mut log = log.0.lock().unwrap();
+            let times = log.iter().filter(|request| request.path == path).count();
+            log.push(Request { path: path.clone(), came: Instant::now(), answered: None });
+            (log.len() - 1, times)
+        };
+        log.1.notify_all();
+        let Some(answer) = answer(&path, times) else {
+            let _ = stream.read(&mut byte); // until the client goes away
+            return;
+        };
+        log.0.lock().unwrap()[number].answered = Some(Instant::now());
+        if stream.write_all(answer.written(origin).as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn answer(status: u16, fields: &str, body: &str) -> Answer {
+    Answer { status, fields: fields.to_owned(), body: body.to_owned() }
+}
+
+fn html(body: &str) -> Answer {
+    answer(200, "Content-Type: text/html\r\n", body)
+}
+
+fn text(body: &str) -> Answer {
+    answer(200, "Content-Type: text/plain\r\n", body)
+}
+
+fn status(status: u16) -> Answer {
+    answer(status, "", "")
+}
+
+fn busy(seconds: u32) -> Answer {
+    answer(503, &format!("Retry-After: {seconds}\r\n"), "")
+}
+
+fn moved(to: &str) -> Answer {
+    answer(301, &format!("Location: {to}\r\n"), "")
+}
+
+fn links(paths: &[&str]) -> String {
+    paths.iter().map(|path| format!("<a href=\"{path}\">it</a>")).collect::<Vec<_>>().concat()
+}
+
+/// A crawl of a site that is allowed to be here, without pauses unless `flags` say so.
+fn start(folder: &Path, arguments: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
+    command.args(["--state", "state", "--json", "--allow-private"]).args(arguments).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn ended(mut child: Child) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > WATCHDOG {
+            let _ = child.kill();
+            panic!("it does not come to its end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+fn report(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+/// Runs a crawl to its end.
+fn crawl(folder: &TempDir, arguments: &[&str]) -> (Option<i32>, Value) {
+    let output = ended(start(folder.path(), arguments));
+    (output.status.code(), report(&output))
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+const FAST: [&str; 2] = ["--delay", "0"];
+
+fn fast(site: &Site) -> Vec<&str> {
+    [&*site.origin].into_iter().chain(FAST).collect()
+}
+
+#[test]
+fn rules_that_are_late_are_asked_for_again() {
+    let site = Site::new(|path, times| {
+        Some(match path {
+            "/robots.txt" if times < 2 => busy(0),
+            "/robots.txt" => text("User-agent: *\nDisallow: /no\n"),
+            "/" => html(&links(&["/yes", "/no"])),
+            _ => html(""),
+        })
+    });
+    let (status, report) = crawl(&folder(), &fast(&site));
+    assert_eq!((status, &report["fetched"], &report["refused"]), (Some(0), &2.into(), &1.into()), "{report}");
+    assert_eq!(site.asked(), ["/robots.txt", "/robots.txt", "/robots.txt", "/", "/yes"]);
+}
+
+#[test]
+fn rules_that_never_come_are_why_no_page_is_asked_for() {
+    let site = Site::new(|path, _| Some(if path == "/robots.txt" { busy(0) } else { html("") }));
+    let (status, report) = crawl(&folder(), &[&fast(&site)[..], &["--retries", "2"]].concat());
+    assert_eq!((status, &report["failed"], &report["fetched"]), (Some(3), &1.into(), &0.into()), "{report}");
+    assert_eq!(report["broken"][0]["why"], "its robots.txt cannot be had: status 503");
+    assert_eq!(site.asked(), ["/robots.txt"; 3]);
+}
+
+#[test]
+fn rules_may_be_elsewhere() {
+    for (moves, refused) in [(5, 1), (6, 0)] {
+        let site = Site::new(move |path, _| {
+            Some(match path.strip_prefix("/robots.txt") {
+                Some(number) => match number.parse().unwrap_or(0) {
+                    at if at < moves => moved(&format!("/robots.txt{}", at + 1)),
+                    _ => text("User-agent: *\nDisallow: /no\n"),
+                },
+                None => html(&links(&["/no"])),
+            })
+        });
+        let (status, report) = crawl(&folder(), &fast(&site));
+        assert_eq!((status, &report["refused"]), (Some(0), &refused.into()), "{moves} moves: {report}");
+    }
+    let site = Site::new(|path, _| Some(if path == "/robots.txt" { moved("/robots.txt") } else { html("") }));
+    assert_eq!(crawl(&folder(), &fast(&site)).1["fetched"], 1, "they lead to themselves");
+    assert_eq!(site.asked(), ["/robots.txt", "/"]);
+}
+
+/// The list leads to itself, to another one that is late, to one that is not there, and to one with pages.
+#[test]
+fn lists_are_asked_for_one_at_a_time_and_each_once() {
+    let site = Site::new(|path, times| {
+        let here = |paths: &[&str], of: &str| {
+            let entry = |path: &&str| format!("<{of}><loc>ORIGIN{path}</loc></{of}>");
+            let entries = paths.iter().map(entry).collect::<Vec<_>>().concat();
+            let root = if of == "url" { "urlset" } else { "sitemapindex" };
+            format!("<{root}>{entries}</{root}>")
+        };
+        Some(match path {
+            "/robots.txt" => text("User-agent: *\nCrawl-delay: 0.05\nSitemap: ORIGIN/all\n"),
+            "/all" => text(&here(&["/all", "/late", "/gone", "/list"], "sitemap")),
+            "/late" if times == 0 => busy(0),
+            "/late" => text(&here(&["/one"], "url")),
+            "/list" => text(&here(&["/one", "/two"], "url")),
+            "/gone" => status(404),
+            _ => html(""),
+        })
+    });
+    let (status, report) = crawl(&folder(), &fast(&site));
+    assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{report}");
+    let note = format!("{}/gone, a list of pages, cannot be had: status 404", site.origin);
+    assert_eq!(report["notes"], serde_json::json!([note]));
+    assert_eq!(site.asked()[..6], ["/robots.txt", "/all", "/late", "/late", "/gone", "/list"]);
+    assert_eq!(site.asked().len(), 9);
+    assert!(
+        site.was_left_alone_for(Duration::from_millis(50), &["/all", "/gone", "/list"]),
+        "{:?}",
+        site.requests()
+    );
+}
+
+/// The site asks for pauses. So it has them between any two pages, whatever the command line says.
+#[test]
+fn a_site_that_asks_for_pauses_has_them() {
+    let pages = ["/a", "/b", "/c", "/d"];
+    let site = Site::new(move |path, _| {
+        Some(match path {
+            "/robots.txt" => text("User-agent: *\nCrawl-delay: 0.05\n"),
+            "/" => html(&links(&pages)),
+            _ => html(""),
+        })
+    });
+    let (status, report) = crawl(&folder(), &[&fast(&site)[..], &["--per-site", "8"]].concat());
+    assert_eq!((status, &report["fetched"]), (Some(0), &5.into()), "{report}");
+    assert!(site.was_left_alone_for(Duration::from_millis(50), &pages), "{:?}", site.requests());
+}
+
+#[test]
+fn a_server_that_is_busy_is_left_alone() {
+    let site = Site::new(|path, times| {
+        Some(match path {
+            "/" => html(&links(&["/busy", "/next"])),
+            "/busy" if times == 0 => busy(1),
+            _ => html(""),
+        })
+    });
+    let (status, report) = crawl(&folder(), &fast(&site));
+    assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{report}");
+    let requests = site.requests();
+    let at = requests.iter().position(|request| request.path == "/busy").unwrap();
+    let alone = requests[at + 1].came.saturating_duration_since(requests[at].answered.unwrap());
+    assert!(alone >= Duration::from_secs(1), "{requests:?}");
+}
+
+#[test]
+fn a_head_can_forbid_to_follow_links() {
+    for (field, fetched) in
+        [("", 2), ("X-Robots-Tag: noindex, NoFollow\r\n", 1), ("X-Robots-Tag: some: none\r\n", 1)]
+    {
+        let site = Site::new(move |path, _| {
+            let fields = format!("{field}Content-Type: text/html\r\n");
+            Some(if path == "/" { answer(200, &fields, &links(&["/a"])) } else { html("") })
+        });
+        assert_eq!(crawl(&folder(), &fast(&site)).1["fetched"], fetched, "{field}");
+    }
+}
+
+/// The first run does all but a page that only a list has. It is stopped there.
+#[cfg(unix)]
+#[test]
+fn stopped_at_a_page_of_a_list_it_goes_on_there() {
+    let site = Site::new(|path, times| match path {
+        "/robots.txt" => Some(text("Sitemap: ORIGIN/list\n")),
+        "/list" => Some(text("ORIGIN/listed\n")),
+        "/listed" if times == 0 => None,
+        _ => Some(html("")),
+    });
+    let folder = folder();
+    let child = start(folder.path(), &fast(&site));
+    site.wait_for("/listed");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let stopped = ended(child);
+    assert_eq!((stopped.status.code(), report(&stopped)["fetched"].clone()), (Some(130), 1.into()));
+    let (status, report) = crawl(&folder, &fast(&site));
+    assert_eq!((status, &report["fetched"], &report["waiting"]), (Some(0), &2.into(), &0.into()), "{report}");
+}
+
+#[test]
+fn a_page_that_cannot_be_written_ends_the_crawl_and_is_not_lost() {
+    let site = Site::of(&[("/", &links(&["/a", "/b"])), ("/a", &links(&["/c"])), ("/b", ""), ("/c", "")]);
+    let folder = folder();
+    let flags = [&fast(&site)[..], &["--save", "pages"]].concat();
+    std::fs::write(folder.path().join("pages"), "in the way").unwrap();
+    let run = ended(start(folder.path(), &flags));
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!((run.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+    assert!(said.contains("pages") && said.contains("cannot be written"), "{said}");
+    std::fs::remove_file(folder.path().join("pages")).unwrap();
+    let (status, report) = crawl(&folder, &flags);
+    assert_eq!((status, &report["fetched"]), (Some(0), &4.into()), "{report}");
+    let host = std::fs::read_dir(folder.path().join("pages")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(std::fs::read_dir(host).unwrap().count(), 4);
+}
+
+#[test]
+fn higher_limits_go_further() {
+    let site = Site::of(&[("/", &links(&["/a", "/b"])), ("/a", &links(&["/c"])), ("/b", ""), ("/c", "")]);
+    for limit in [["--depth", "1"], ["--pages", "2"]] {
+        let folder = folder();
+        let (status, before) = crawl(&folder, &[&fast(&site)[..], &limit].concat());
+        assert_eq!((status, before["fetched"].as_u64() < Some(4)), (Some(0), true), "{limit:?}: {before}");
+        let (status, after) = crawl(&folder, &fast(&site));
+        assert_eq!((status, &after["fetched"]), (Some(0), &4.into()), "{limit:?}: {after}");
+    }
+}
+
+#[test]
+fn what_failed_is_tried_again_if_that_is_asked_for() {
+    let site = Site::new(|path, times| {
+        Some(match path {
+            "/" => html(&links(&["/a", "/b"])),
+            "/a" if times == 0 => status(500),
+            "/b" if times == 0 => answer(200, "Content-Encoding: br\r\n", "what nobody asked for"),
+            "/a" | "/b" => html(""),
+            _ => status(404),
+        })
+    });
+    let folder = folder();
+    let flags = [&fast(&site)[..], &["--retries", "0"]].concat();
+    let (status, first) = crawl(&folder, &flags);
+    assert_eq!((status, first["broken"].as_array().unwrap().len()), (Some(3), 2), "{first}");
+    let (status, second) = crawl(&folder, &flags);
+    assert_eq!((status, second["broken"].as_array().unwrap().len()), (Some(3), 2), "{second}");
+    let (status, third) = crawl(&folder, &[&flags[..], &["--retry-failed"]].concat());
+    assert_eq!((status, &third["fetched"]), (Some(0), &3.into()), "{third}");
+}
+
+#[test]
+fn a_demonstration_goes_on_with_the_same_site() {
+    let folder = folder();
+    let (status, first) =
+        crawl(&folder, &["--demo", "60", "--pages", "30", "--depth", "3", "--retries", "0"]);
+    assert!(matches!(status, Some(0 | 3)), "{first}");
+    assert!(first["left_out"].as_u64() > Some(0), "{first}");
+    let (status, second) =
+        crawl(&folder, &["--demo", "60", "--pages", "300", "--depth", "12", "--retries", "3"]);
+    assert_eq!((status, second["fetched"].as_u64() > Some(60)), (Some(3), true), "{second}");
+    let mut sites = BTreeSet::new();
+    let state = State::open(&folder.path().join("state")).unwrap();
+    state
+        .each(|url, _| {
+            sites.insert(url.split('/').nth(2).unwrap().to_owned());
+            Ok(())
+        })
+        .unwrap();
+    drop(state);
+    assert_eq!(sites.len(), 1, "{sites:?}");
+    let other = ended(start(folder.path(), &["--demo", "61"]));
+    let said = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(other.status.code() == Some(1) && said.contains("60 pages"), "{said}");
+}
+
+/// On a terminal there are lines that say how far it is, and they go away.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_sees_how_far_it_is() {
+    let site = Site::new(|path, _| {
+        if path == "/b" {
+            thread::sleep(Duration::from_millis(1500)); // longer than a moment without lines
+        }
+        Some(if path == "/" { html(&links(&["/a", "/b"])) } else { html("") })
+    });
+    let folder = folder();
+    let crawl = env!("CARGO_BIN_EXE_crawl");
+    let line = format!("{crawl} {} --state state --allow-private --delay 0", site.origin);
+    let script =
+        Command::new("script").args(["-qec", &line, "typescript"]).current_dir(folder.path()).output();
+    let Ok(output) = script else { return eprintln!("there is no program script: nothing was tested") };
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("1 being fetched") && said.contains(&format!("{}: ", site.origin)), "{said}");
+    assert!(said.contains("3 pages fetched, 0 failed"), "{said}");
+}
