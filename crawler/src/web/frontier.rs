@@ -18,7 +18,7 @@
 //! 1. A page is seen once. So it waits, or is under way, or is over, and never two of these.
 //! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is over. So when the last
 //!    one is over, nothing can come any more.
-//! 3. A site has at most as many pages under way as it has stripes; a stripe that is cooling down has none.
+//! 3. A site has at most as many pages under way as it has stripes; a stripe that rests has none.
 //! 4. While a site is closed it has no stripes, and nobody but one task asks it for anything: for its rules.
 
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,7 +65,7 @@ pub struct SiteNow {
     pub name: Arc<str>,
     /// Pages that wait.
     pub waiting: usize,
-    /// Stripes that have a page, or cool down.
+    /// Stripes that have a page, or rest.
     pub taken: usize,
     /// Pages that are over, in this run.
     pub over: usize,
@@ -92,7 +92,7 @@ struct Inner {
 struct Site {
     /// None while it is closed.
     stripes: usize,
-    /// Those that have a page, or cool down.
+    /// Those that have a page, or rest.
     taken: usize,
     /// Pages that are over, in this run.
     over: usize,
@@ -161,13 +161,15 @@ impl Frontier {
     }
     // ANCHOR_END: done
 
-    /// A stripe has cooled down. The next page of its site, which has the stripe now; or none, and the stripe is free.
+    // ANCHOR: free
+    /// A stripe has rested. The next page of its site, which has the stripe now; or none, and the stripe is free.
     pub fn free(&self, site: &str) -> Option<Job> {
         let mut inner = self.inner();
         let site = inner.sites.get_mut(site)?;
         site.taken -= 1;
         site.next()
     }
+    // ANCHOR_END: free
 
     /// Pages that are not over.
     pub fn open_pages(&self) -> usize {

@@ -20,6 +20,7 @@
 //! | [`args`], [`run`] | the command line, and where a run begins |
 //! | [`progress`] | lines on a terminal |
 //! | [`demo`] | a site to try it with |
+//! | [`politeness`] | other ways to leave a site alone, to compare |
 
 pub mod args;
 pub mod demo;
@@ -28,6 +29,7 @@ pub mod frontier;
 pub mod graph;
 pub mod keeper;
 pub mod links;
+pub mod politeness;
 pub mod progress;
 pub mod report;
 pub mod robots;

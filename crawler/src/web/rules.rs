@@ -117,6 +117,7 @@ impl Asking {
         }
     }
 
+    // ANCHOR: step
     /// Asks for the next thing. If the program panics at an answer, that is as if there had been none.
     ///
     /// # Errors
@@ -141,6 +142,7 @@ impl Asking {
         let pause = self.rules.as_ref().and_then(Rules::crawl_delay).unwrap_or_default();
         Ok(Step::Next(self, pause.max(visitor.delay)))
     }
+    // ANCHOR_END: step
 
     fn read(&mut self, visitor: &Visitor, answer: Answer) {
         let Some(url) = self.next.pop_front() else { return };

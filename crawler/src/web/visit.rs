@@ -141,7 +141,7 @@ impl Visitor {
         lock(&self.sites).get(site).cloned().unwrap_or_else(|| Arc::new(Rules::none()))
     }
 
-    /// How long a stripe of a site cools down.
+    /// How long a stripe of a site rests.
     pub fn delay(&self, site: &str) -> Duration {
         self.delay.max(self.rules(site).crawl_delay().unwrap_or_default())
     }

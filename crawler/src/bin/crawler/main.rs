@@ -1,11 +1,16 @@
-//! Queues and their ends: ways to stop those who put and those who take.
+//! Ways to end a queue, and ways to leave a site alone, right and wrong.
 //!
 //! ```text
 //! cargo run -p crawler -- pills single
+//! cargo run -p crawler -- politeness sleeping
 //! ```
 
 use clap::{Parser, Subcommand, ValueEnum};
 use crawler::pills::faults;
+use crawler::web::politeness::{Diary, asking, scheduled, sleeping};
+use executor::CancelToken;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Programs that end well, and some that do not.
 #[derive(Parser)]
@@ -23,6 +28,22 @@ enum Command {
         #[arg(value_enum, default_value = "right")]
         variant: Variant,
     },
+    /// Leaves sites alone after each page: two ways that keep threads from other sites, and one that does not
+    Politeness {
+        /// Which one
+        #[arg(value_enum, default_value = "scheduled")]
+        way: Way,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    /// A thread sleeps after each page
+    Sleeping,
+    /// A thread looks at one page after the other until one may be fetched
+    Asking,
+    /// A timer says when a page may be fetched
+    Scheduled,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -39,14 +60,30 @@ enum Variant {
     Right,
 }
 
-fn main() {
-    let Command::Pills { variant } = Args::parse().command;
-    let seen = match variant {
+fn main() -> anyhow::Result<()> {
+    match Args::parse().command {
+        Command::Pills { variant } => println!("{}", pills(variant)),
+        Command::Politeness { way } => println!("{}", politeness(way)?),
+    }
+    Ok(())
+}
+
+fn pills(variant: Variant) -> faults::Seen {
+    match variant {
         Variant::Endless => faults::endless(),
         Variant::Single => faults::single(),
         Variant::Overtaking => faults::overtaking(),
         Variant::Dead => faults::dead(),
         Variant::Right => faults::right(),
-    };
-    println!("{seen}");
+    }
+}
+
+fn politeness(way: Way) -> anyhow::Result<Arc<Diary>> {
+    let (diary, never) = (Diary::new(Duration::from_millis(200)), CancelToken::new());
+    match way {
+        Way::Sleeping => sleeping(&diary, &never)?,
+        Way::Asking => asking(&diary, &never)?,
+        Way::Scheduled => scheduled(&diary, &never)?,
+    }
+    Ok(diary)
 }
