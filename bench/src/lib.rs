@@ -1,6 +1,3 @@
 #![doc = include_str!("../README.md")]
 
-pub mod figures;
-pub mod java;
-pub mod processor_time;
-pub mod programs;
+pub use kit::{figures, java, nginx, processor_time, programs};

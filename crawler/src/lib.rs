@@ -14,6 +14,7 @@ mod html;
 
 pub mod stage;
 
+#[cfg(feature = "desktop")]
 pub mod desktop;
 
 pub mod web;

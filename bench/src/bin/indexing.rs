@@ -4,6 +4,7 @@
 
 use anyhow::{Context, ensure};
 use bench::figures::{Spread, median_ratio, spread};
+use bench::processor_time::of_children;
 use bench::programs::{Workspace, binary};
 use clap::Parser;
 use std::env;
@@ -127,26 +128,12 @@ fn timed(command: &mut Command, into: &Path) -> anyhow::Result<Took> {
     if into.exists() {
         fs::remove_dir_all(into)?;
     }
-    let (begun, before) = (Instant::now(), children()?);
+    let (begun, before) = (Instant::now(), of_children()?);
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
-    let took = (begun.elapsed().as_secs_f64(), children()? - before);
+    let took = (begun.elapsed().as_secs_f64(), of_children()? - before);
     // Three: some files could not be read.
     ensure!(status.success() || status.code() == Some(3), "{command:?} ended with {status}");
     Ok(took)
-}
-
-/// Seconds of the processor that child processes have taken which have ended.
-#[cfg(target_os = "linux")]
-fn children() -> anyhow::Result<f64> {
-    use nix::sys::resource::{UsageWho, getrusage};
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
-    Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn children() -> anyhow::Result<f64> {
-    Ok(f64::NAN)
 }
 
 fn range(seconds: &[f64]) -> String {

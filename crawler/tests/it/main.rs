@@ -2,9 +2,13 @@
 
 mod pills; // a queue that comes to its end
 
+#[cfg(feature = "desktop")]
 mod index_files; // a folder with files and an index
+#[cfg(feature = "desktop")]
 mod desktop; // what is found, and what a second run does
+#[cfg(feature = "desktop")]
 mod index_trouble; // what can be wrong with an index, a tree and a disk
+#[cfg(feature = "desktop")]
 mod index_stops; // a run that is told to stop, or killed
 mod mail; // many accounts, one deadline
 mod mail_hosts; // the hosts file of the mail check

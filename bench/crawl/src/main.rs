@@ -1,0 +1,242 @@
+//! A site of small files crawled: by the course's `crawl`, whose state is durable, and by `wget -r`.
+//!
+//! Run it with `cargo run --release --bin crawl` in `bench/`. README.md says what is measured.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use clap::Parser;
+use kit::figures::{Spread, median_ratio, spread};
+use kit::nginx;
+use kit::processor_time::of_children;
+use kit::programs::{Workspace, binary_with};
+
+/// How much faster ours is to be.
+const GOAL: f64 = 1.5;
+
+/// Pages that a page links to: those below it.
+const BELOW: usize = 10;
+
+/// How long nginx may take until it listens.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Compares `crawl` with `wget -r` on a site of small files that nginx serves
+#[derive(Parser)]
+#[command(name = "crawl")]
+struct Args {
+    /// Pages of the site
+    #[arg(long, default_value_t = 5001, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pages: u32,
+
+    /// How often each side is measured
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+
+    /// Threads of ours, and pages that it fetches at the same time
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    threads: u32,
+
+    /// Fail if a goal is missed
+    #[arg(long)]
+    strict: bool,
+
+    /// Print an array of {`row`, `peer`, `rate_ratio`, `cpu_ratio`} and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+/// A crawl: pages per second, and seconds of the processor.
+#[derive(Clone, Copy)]
+struct Crawl {
+    rate: f64,
+    cpu: f64,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    nginx::is_there()?;
+    ensure!(is_there("wget"), "wget has to be installed");
+    let ours = binary_with(Workspace::Course, "crawler", "crawl", &["--no-default-features"])?;
+    let folder = tempfile::Builder::new().prefix("bench-crawl-").tempdir()?;
+    let pages = usize::try_from(args.pages)?;
+    let site = folder.path().join("site");
+    write_site(&site, pages)?;
+    let server = Server::start(&site, folder.path())?;
+    let start = format!("http://{}/0.html", server.addr);
+    let scratch = folder.path().join("scratch");
+    let threads = args.threads.to_string();
+    let crawl = |save: &[&str]| {
+        let mut command = Command::new(&ours);
+        command.args([&start, "--state", "state", "--json", "--delay", "0", "--allow-private"]);
+        command.args(["--threads", &threads, "--per-site", &threads]).args(save);
+        timed(command, &scratch, pages, |said| {
+            let report: serde_json::Value = serde_json::from_slice(said)?;
+            Ok(usize::try_from(report["fetched"].as_u64().context("no report")?)?)
+        })
+    };
+    let wget = || {
+        let mut command = Command::new("wget");
+        command.args(["--quiet", "--recursive", "--level=inf", "--no-config", &start]);
+        timed(command, &scratch, pages, |_| files(&scratch))
+    };
+    let mut measured = Vec::new();
+    for round in 0..=args.rounds {
+        let sides = [crawl(&[])?, crawl(&["--save", "pages"])?, wget()?];
+        if round > 0 {
+            measured.push(sides); // in the first round the files come into memory
+        }
+    }
+    report(&args, &measured)
+}
+
+fn report(args: &Args, measured: &[[Crawl; 3]]) -> anyhow::Result<()> {
+    let mut rows = Vec::new();
+    let mut is_met = true;
+    if !args.json {
+        println!("{:<26}{:<34}{:<34}{:>6}{:>6}", "", "ours, pages/s", "wget -r, pages/s", "ratio", "CPU");
+    }
+    for (side, row) in [(0, "durable state"), (1, "and the pages as files")] {
+        let pairs = |of: fn(&Crawl) -> f64| -> Vec<(f64, f64)> {
+            measured.iter().map(|round| (of(&round[side]), of(&round[2]))).collect()
+        };
+        let (rates, cpu) = (pairs(|crawl| crawl.rate), pairs(|crawl| crawl.cpu));
+        let ratio = median_ratio(&rates).context("no time passed")?;
+        let cpu_ratio = median_ratio(&cpu).unwrap_or(f64::NAN);
+        is_met &= side > 0 || ratio >= GOAL;
+        rows.push(
+            serde_json::json!({ "row": row, "peer": "wget -r", "rate_ratio": ratio, "cpu_ratio": cpu_ratio }),
+        );
+        if !args.json {
+            let (ours, theirs): (Vec<_>, Vec<_>) = rates.into_iter().unzip();
+            let verdict = match side {
+                0 if ratio >= GOAL => format!("  rate ≥ {GOAL:.2}: met"),
+                0 => format!("  rate ≥ {GOAL:.2}: missed"),
+                _ => String::new(),
+            };
+            println!(
+                "{row:<26}{:<34}{:<34}{ratio:>6.2}{cpu_ratio:>6.2}{verdict}",
+                range(&ours),
+                range(&theirs)
+            );
+        }
+    }
+    if args.json {
+        println!("{}", serde_json::Value::from(rows));
+    }
+    ensure!(is_met || !args.strict, "a goal was missed");
+    Ok(())
+}
+
+/// Runs a crawl in a folder that is new, and asks `count` how many pages came of it: all, or the comparison ends.
+fn timed(
+    mut command: Command,
+    scratch: &Path,
+    pages: usize,
+    count: impl Fn(&[u8]) -> anyhow::Result<usize>,
+) -> anyhow::Result<Crawl> {
+    if scratch.exists() {
+        fs::remove_dir_all(scratch)?;
+    }
+    fs::create_dir(scratch)?;
+    let (begun, before) = (Instant::now(), of_children()?);
+    let output = command.current_dir(scratch).stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+    let (took, cpu) = (begun.elapsed().as_secs_f64(), of_children()? - before);
+    ensure!(output.status.success(), "{command:?} ended with {}", output.status);
+    let fetched = count(&output.stdout)?;
+    ensure!(fetched == pages, "{command:?} fetched {fetched} of {pages} pages");
+    Ok(Crawl { rate: pages as f64 / took, cpu })
+}
+
+/// How many pages lie in a folder.
+fn files(folder: &Path) -> anyhow::Result<usize> {
+    let mut count = 0;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        count += if path.is_dir() {
+            files(&path)?
+        } else {
+            usize::from(path.extension().is_some_and(|extension| extension == "html"))
+        };
+    }
+    Ok(count)
+}
+
+/// Pages of about one and a half kilobytes, each with links to those below it, to the one above, and to some across.
+fn write_site(site: &Path, pages: usize) -> anyhow::Result<()> {
+    fs::create_dir(site)?;
+    let words = "A page that says little, and says it again. ".repeat(20);
+    for page in 0..pages {
+        let below = (1..=BELOW).map(|number| page * BELOW + number).filter(|number| *number < pages);
+        let across = [page / BELOW, (page * 7 + 3) % pages, (page * 13 + 5) % pages];
+        let link = |to: usize| format!("<li><a href=\"{to}.html\">page {to}</a></li>\n");
+        let links = below.chain(across).map(link).collect::<Vec<_>>().concat();
+        let title = format!("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Page {page}</title>\n");
+        fs::write(site.join(format!("{page}.html")), format!("{title}<p>{words}</p>\n<ul>\n{links}</ul>\n"))?;
+    }
+    fs::write(site.join("robots.txt"), "User-agent: *\nDisallow:\n")?;
+    Ok(())
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+fn range(rates: &[f64]) -> String {
+    let Spread { median, least, most } = spread(rates);
+    format!("{median:>8.0} ({least:.0} to {most:.0})")
+}
+
+/// nginx, until this is dropped.
+struct Server {
+    addr: SocketAddr,
+    process: Child,
+}
+
+impl Server {
+    fn start(site: &Path, folder: &Path) -> anyhow::Result<Server> {
+        open_to_all(folder)?;
+        // It does not tell on which port it listens, so it is given one that has just been free.
+        let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let own = folder.join("nginx");
+        fs::create_dir(&own)?;
+        nginx::configure(addr, site, &own, 1, 256)?;
+        let process =
+            nginx::command(&own, None).stdin(Stdio::null()).spawn().context("nginx cannot be started")?;
+        let (mut server, begun) = (Server { addr, process }, Instant::now());
+        while !nginx::listens(&own) {
+            if server.process.try_wait()?.is_some() || begun.elapsed() > PATIENCE {
+                bail!("nginx says: {}", fs::read_to_string(own.join("error.log")).unwrap_or_default());
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let own = self.process.id().to_string();
+        // A master that is killed leaves its workers behind.
+        let told = Command::new("kill").args(["-TERM", &own]).status();
+        if told.is_err() {
+            let _ = self.process.kill();
+        }
+        let _ = self.process.wait();
+    }
+}
+
+/// nginx gives its rights away, so any user has to be able to read the site.
+fn open_to_all(folder: &Path) -> anyhow::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
+    }
+    let _ = folder;
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! The processor time that another process has used.
+
+use std::time::Duration;
+
+/// All processor time that the process has used, user and system, in nanoseconds, where the system tells. That of threads
+/// that have ended is in it, that of its own child processes is not.
+///
+/// (`/proc` tells hundredths of a second.)
+#[cfg(target_os = "linux")]
+pub fn of(process: u32) -> Option<Duration> {
+    let process = nix::unistd::Pid::from_raw(process.try_into().ok()?);
+    nix::time::clock_getcpuclockid(process).and_then(nix::time::ClockId::now).ok().map(Duration::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn of(_: u32) -> Option<Duration> {
+    None
+}
+
+/// Seconds of the processor that child processes have taken which have ended.
+///
+/// # Errors
+/// If the system does not say.
+#[cfg(target_os = "linux")]
+pub fn of_children() -> anyhow::Result<f64> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
+}
+
+/// Nobody has written it for this system: it is no number.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub fn of_children() -> anyhow::Result<f64> {
+    Ok(f64::NAN)
+}
