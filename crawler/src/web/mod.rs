@@ -19,6 +19,8 @@
 //! | [`graph`] | what has been found, for others |
 //! | [`args`] | the command line |
 //! | [`demo`] | a site to try it with |
+//! | [`stops`] | ways to stop a crawl: four that lose pages or fetch them again, and one that does neither |
+//! | [`orders`] | what a crash costs, for each order in which a crawl writes what it has done |
 
 pub mod args;
 pub mod demo;
@@ -27,10 +29,12 @@ pub mod frontier;
 pub mod graph;
 pub mod keeper;
 pub mod links;
+pub mod orders;
 pub mod robots;
 pub mod run;
 mod save;
 pub mod sitemap;
 pub mod state;
+pub mod stops;
 pub mod urls;
 pub mod visit;
