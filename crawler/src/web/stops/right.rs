@@ -54,7 +54,7 @@ pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
     let crawl = Crawl::start((threads, 1), move |crawl, page, token| {
         let here = |now| {
             if (now, page) == (point, stopped) {
-                crawl.moment.here()
+                crawl.moment.here();
             }
         };
         here(Point::Fetching);
@@ -63,7 +63,9 @@ pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
         here(Point::Fetched);
         let new = lock(&writes).write(page, links); // not given up, even if the request has come
         here(Point::Written);
-        new.into_iter().for_each(|link| crawl.submit(link)); // a link that is refused waits in the state
+        for link in new {
+            crawl.submit(link); // a link that is refused waits in the state
+        }
         here(Point::Submitted);
         Ok(())
     });
