@@ -165,7 +165,6 @@ impl Crawl {
         cut_off.into_iter().filter_map(|task| task.tag).collect()
     }
 
-    // ANCHOR: next_day
     /// The second day: goes on with the pages that were saved, in their order, and with the pages that were seen. Nobody stops it.
     fn next_day(&self, left: Vec<Page>) -> TwoDays {
         let first_day = lock(&self.server.sent).clone();
@@ -177,7 +176,6 @@ impl Crawl {
         let second_day = lock(&server.sent).clone();
         TwoDays::compare(first_day, left, second_day)
     }
-    // ANCHOR_END: next_day
 }
 
 /// What two days have come to, compared with the site.
