@@ -59,10 +59,10 @@ pub struct Cost {
     pub again: usize,
 }
 
-/// Kills a run at each of its points. `runs` makes as many runs, one after the other, as it is given numbers of steps, and then one to the
-/// end. It returns what was lost and what was done again.
-fn worst(whole: &Process, runs: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
-    let points = (0..=whole.steps).map(|steps| runs(&[steps]));
+/// Kills a run at each of its points. `after` is given the number of steps after which the run is killed, lets the next run go to its end,
+/// and returns how much was lost and how much was done again.
+fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
+    let points = (0..=whole.steps).map(|steps| after(&[steps]));
     points.fold(Cost { writes: whole.writes, ..Cost::default() }, |worst, (lost, again)| Cost {
         lost: worst.lost.max(lost),
         again: worst.again.max(again),
@@ -111,7 +111,7 @@ impl Order {
         let mut whole = Process::killed_after(usize::MAX);
         let ended = crawl(&mut whole, self, &mut Pages::first(), &mut BTreeMap::new());
         ended.expect("nobody kills it");
-        worst(&whole, |runs| self.after(runs))
+        worst(&whole, |killed| self.after(killed))
     }
 
     /// Kills runs after so many steps, one after the other, and then lets one go to its end. How many pages were never fetched, and how
@@ -244,7 +244,7 @@ impl Letters {
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
         send(&mut whole, self, &mut 0, &mut BTreeMap::new()).expect("nobody kills it");
-        worst(&whole, |runs| self.after(runs))
+        worst(&whole, |killed| self.after(killed))
     }
 
     /// Kills runs after so many steps, one after the other, and then lets one go to its end. How many letters were never read, and how

@@ -12,7 +12,7 @@
 //! | [`too_slow`] | every page that was being fetched, since one of them took long to give up |
 //! | [`right`] | nothing |
 //!
-//! No wait is longer than [`PATIENCE`]. A way that would hang panics instead.
+//! No task stays at its moment without a limit, and nothing waits for a task without one: a way that would hang panics instead.
 
 mod faults;
 mod right;

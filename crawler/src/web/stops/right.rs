@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How long one wait for the tasks takes. There are as many waits as it needs.
-const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(5);
 
 /// Where a task is when the request to stop comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
