@@ -10,7 +10,7 @@
 //! | [`wrappers`] | the addresses of the tasks that had not begun |
 //! | [`links_lost`] | a link that it has noted as seen and could not submit |
 //! | [`too_slow`] | every page that was being fetched, since one of them took long to give up |
-//! | [`right`] | nothing |
+//! | [`right()`] | nothing |
 //!
 //! No task stays at its moment without a limit, and nothing waits for a task without one: a way that would hang panics instead.
 
