@@ -1,11 +1,11 @@
 //! A crawler of web sites that remembers what it has not done.
 //!
 //! ```text
-//!            pages that have a stripe                 outcomes, in their order
+//!            pages that have a stripe               outcomes, in their order
 //!  frontier ────────────────────────▶ visit ────────────────────────────────▶ keeper ──▶ state, on the disk
 //!     ▲  ▲                            on a tracking executor                   one thread
 //!     │  └──── links that are new ──────┘  │
-//!     └── a stripe is free ◀── timer ◀───────┘
+//!     └─ a stripe is free ◀─ timer ◀───────┘
 //! ```
 //!
 //! | module | what it is about |
@@ -21,6 +21,8 @@
 //! | [`progress`] | lines on a terminal |
 //! | [`demo`] | a site to try it with |
 //! | [`politeness`] | other ways to leave a site alone, to compare |
+//! | [`stops`] | ways to stop a crawl: four that lose pages or fetch them again, and one that does neither |
+//! | [`orders`] | what a crash costs, for each order in which a crawl writes what it has done |
 
 pub mod args;
 pub mod demo;
@@ -29,6 +31,7 @@ pub mod frontier;
 pub mod graph;
 pub mod keeper;
 pub mod links;
+pub mod orders;
 pub mod politeness;
 pub mod progress;
 pub mod report;
@@ -38,5 +41,6 @@ pub mod run;
 mod save;
 pub mod sitemap;
 pub mod state;
+pub mod stops;
 pub mod urls;
 pub mod visit;

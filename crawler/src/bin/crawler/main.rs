@@ -1,15 +1,18 @@
-//! Ways to end a queue, and ways to leave a site alone, right and wrong.
+//! Ways to end a queue, to stop a crawl, to write down what it has done, and to leave a site alone: those that fail, and those that work.
 //!
 //! ```text
 //! cargo run -p crawler -- pills single
+//! cargo run -p crawler -- stops links-lost
+//! cargo run -p crawler -- orders
 //! cargo run -p crawler -- politeness sleeping
 //! ```
 
 use clap::{Parser, Subcommand, ValueEnum};
 use crawler::pills::faults;
+use crawler::web::orders::Tables;
 use crawler::web::politeness::{Diary, asking, scheduled, sleeping};
+use crawler::web::stops::{self, Point};
 use executor::CancelToken;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Programs that end well, and some that do not.
@@ -28,22 +31,20 @@ enum Command {
         #[arg(value_enum, default_value = "right")]
         variant: Variant,
     },
+    /// Stops a crawl: four ways that lose pages or fetch them again, and one that does neither
+    Stops {
+        /// Which one
+        #[arg(value_enum, default_value = "right")]
+        way: Stop,
+    },
+    /// Kills a crawl at each of its steps, for each order in which it can write what it has done
+    Orders,
     /// Leaves sites alone after each page: two ways that keep threads from other sites, and one that does not
     Politeness {
         /// Which one
         #[arg(value_enum, default_value = "scheduled")]
-        way: Way,
+        way: Pause,
     },
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Way {
-    /// A thread sleeps after each page
-    Sleeping,
-    /// A thread looks at one page after the other until one may be fetched
-    Asking,
-    /// A timer says when a page may be fetched
-    Scheduled,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -60,30 +61,72 @@ enum Variant {
     Right,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Stop {
+    /// A page that was complete is reported as cut off
+    FalsePositive,
+    /// The tasks that had not begun are handed out without their addresses
+    Wrappers,
+    /// A link is noted as seen, and then it is refused
+    LinksLost,
+    /// A page takes longer to give up than the crawl waits
+    TooSlow,
+    /// The state always says what is left
+    Right,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Pause {
+    /// A thread sleeps after each page
+    Sleeping,
+    /// A thread looks at one page after the other until one may be fetched
+    Asking,
+    /// A timer says when a page may be fetched
+    Scheduled,
+}
+
 fn main() -> anyhow::Result<()> {
     match Args::parse().command {
-        Command::Pills { variant } => println!("{}", pills(variant)),
-        Command::Politeness { way } => println!("{}", politeness(way)?),
+        Command::Pills { variant } => pills(variant),
+        Command::Stops { way } => stop(way),
+        Command::Orders => println!("{Tables}"),
+        Command::Politeness { way } => pause(way)?,
     }
     Ok(())
 }
 
-fn pills(variant: Variant) -> faults::Seen {
-    match variant {
+fn pills(variant: Variant) {
+    let seen = match variant {
         Variant::Endless => faults::endless(),
         Variant::Single => faults::single(),
         Variant::Overtaking => faults::overtaking(),
         Variant::Dead => faults::dead(),
         Variant::Right => faults::right(),
+    };
+    println!("{seen}");
+}
+
+fn stop(way: Stop) {
+    match way {
+        Stop::FalsePositive => println!("stopped when /news was complete\n{}", stops::false_positive()),
+        Stop::Wrappers => println!("stopped while /news was being fetched\n{}", stops::wrappers()),
+        Stop::LinksLost => println!("stopped between the links of /\n{}", stops::links_lost()),
+        Stop::TooSlow => println!("stopped while /news and /shop were being fetched\n{}", stops::too_slow()),
+        Stop::Right => {
+            println!("stopped when /news was complete\n{}", stops::right(1, Point::Submitted, "/news"));
+            println!("stopped while /news was being fetched\n{}", stops::right(1, Point::Fetching, "/news"));
+            println!("stopped between the links of /\n{}", stops::right(1, Point::Written, "/"));
+        }
     }
 }
 
-fn politeness(way: Way) -> anyhow::Result<Arc<Diary>> {
+fn pause(way: Pause) -> anyhow::Result<()> {
     let (diary, never) = (Diary::new(Duration::from_millis(200)), CancelToken::new());
     match way {
-        Way::Sleeping => sleeping(&diary, &never)?,
-        Way::Asking => asking(&diary, &never)?,
-        Way::Scheduled => scheduled(&diary, &never)?,
+        Pause::Sleeping => sleeping(&diary, &never)?,
+        Pause::Asking => asking(&diary, &never)?,
+        Pause::Scheduled => scheduled(&diary, &never)?,
     }
-    Ok(diary)
+    println!("{diary}");
+    Ok(())
 }

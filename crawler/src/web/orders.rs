@@ -1,0 +1,329 @@
+//! What a crash costs, for each order in which a program does its work and writes that it has.
+//!
+//! A run is a row of *steps*. A step is a piece of work, such as fetching a page, or one write to the disk. A write is there whole or not
+//! at all, and writes happen in their order. The process can be killed before any step and after the last one. The next run knows only
+//! what was written. It goes to its end. Then the work that was done is compared with the work that there was.
+//!
+//! Nothing here needs a clock, a thread or chance: every crash point of every order is tried.
+
+use super::stops::{Page, SITE, links};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Pages that a list is written after, in one of the orders.
+pub const EVERY: usize = 3;
+
+/// Letters that are to be sent.
+pub const LETTERS: usize = 4;
+
+/// The process was killed.
+#[derive(Debug)]
+struct Killed;
+
+/// The steps of one process, until it is killed.
+struct Process {
+    /// Steps until then; without end if nobody kills it.
+    left: usize,
+    steps: usize,
+    writes: usize,
+}
+
+impl Process {
+    fn killed_after(left: usize) -> Process {
+        Process { left, steps: 0, writes: 0 }
+    }
+
+    fn step(&mut self) -> Result<(), Killed> {
+        if self.steps == self.left {
+            return Err(Killed);
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), Killed> {
+        self.step()?;
+        self.writes += 1;
+        Ok(())
+    }
+}
+
+/// What crash points of an order cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Writes of a run that nobody kills.
+    pub writes: usize,
+    /// Work that was never done, at the worst crash point.
+    pub lost: usize,
+    /// Work that was done again, at the worst crash point for that.
+    pub again: usize,
+}
+
+/// Kills a run at each of its points. `after` is given the number of steps after which the run is killed, lets the next run go to its end,
+/// and returns how much was lost and how much was done again.
+fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
+    let points = (0..=whole.steps).map(|steps| after(&[steps]));
+    points.fold(Cost { writes: whole.writes, ..Cost::default() }, |worst, (lost, again)| Cost {
+        lost: worst.lost.max(lost),
+        again: worst.again.max(again),
+        ..worst
+    })
+}
+
+/// How many of these were done never, and how often one was done once more.
+fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>) -> (usize, usize) {
+    all.into_iter().fold((0, 0), |(lost, again), work| match times.get(&work) {
+        None => (lost + 1, again),
+        Some(times) => (lost, again + times - 1),
+    })
+}
+
+// ----- Pages -----
+
+/// When a crawl writes what it has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// First the page is marked as done, then its links are written.
+    DoneThenLinks,
+    /// First the links are written, then the page is marked as done.
+    LinksThenDone,
+    /// Both in one transaction.
+    Together,
+    /// The page is marked as done before it is fetched.
+    DoneFirst,
+    /// The whole list, each time that so many pages are done, and at the end.
+    List(usize),
+}
+
+impl Order {
+    /// All that are compared. The last one is the list of the classic listing, which is written when the crawl ends.
+    pub const ALL: [Order; 6] = [
+        Order::DoneThenLinks,
+        Order::LinksThenDone,
+        Order::Together,
+        Order::DoneFirst,
+        Order::List(EVERY),
+        Order::List(SITE.len()),
+    ];
+
+    /// The worst of all crash points.
+    pub fn cost(self) -> Cost {
+        let mut whole = Process::killed_after(usize::MAX);
+        let ended = crawl(&mut whole, self, &mut Pages::first(), &mut BTreeMap::new());
+        ended.expect("nobody kills it");
+        worst(&whole, |killed| self.after(killed))
+    }
+
+    /// Kills runs after so many steps, one after the other, and then lets one go to its end. How many pages were never fetched, and how
+    /// often one was fetched again.
+    pub fn after(self, killed: &[usize]) -> (usize, usize) {
+        let (mut disk, mut fetched) = (Pages::first(), BTreeMap::new());
+        for steps in killed.iter().chain([&usize::MAX]) {
+            let _ = crawl(&mut Process::killed_after(*steps), self, &mut disk, &mut fetched);
+        }
+        compare(SITE.iter().map(|(page, _)| *page), &fetched)
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&match self {
+            Order::DoneThenLinks => "fetched, done written, links written".to_owned(),
+            Order::LinksThenDone => "fetched, links written, done written".to_owned(),
+            Order::Together => "fetched, both written together".to_owned(),
+            Order::DoneFirst => "done written, fetched, links written".to_owned(),
+            Order::List(pages) if *pages < SITE.len() => format!("a list after every {pages} pages"),
+            Order::List(_) => "a list at the end".to_owned(),
+        })
+    }
+}
+
+/// What is known of the pages: in memory, or on the disk.
+#[derive(Clone)]
+struct Pages {
+    found: Vec<Page>,
+    done: Vec<Page>,
+}
+
+impl Pages {
+    /// Before the first run.
+    fn first() -> Pages {
+        Pages { found: vec![SITE[0].0], done: Vec::new() }
+    }
+
+    fn next(&self) -> Option<Page> {
+        self.found.iter().copied().find(|page| !self.done.contains(page))
+    }
+
+    fn found(&mut self, links: &[Page]) {
+        for link in links {
+            if !self.found.contains(link) {
+                self.found.push(link);
+            }
+        }
+    }
+
+    fn done(&mut self, page: Page) {
+        self.done.push(page);
+    }
+}
+
+// ANCHOR: crawl
+/// Crawls what the disk says is not done, until nothing is left or the process is killed.
+fn crawl(
+    process: &mut Process,
+    order: Order,
+    disk: &mut Pages,
+    fetched: &mut BTreeMap<Page, usize>,
+) -> Result<(), Killed> {
+    let mut memory = disk.clone();
+    let mut since_written = 0;
+    while let Some(page) = memory.next() {
+        if order == Order::DoneFirst {
+            process.write()?;
+            disk.done(page);
+        }
+        process.step()?;
+        *fetched.entry(page).or_default() += 1;
+        memory.done(page);
+        memory.found(links(page));
+        match order {
+            Order::DoneThenLinks => {
+                process.write()?;
+                disk.done(page);
+                process.write()?;
+                disk.found(links(page));
+            }
+            Order::LinksThenDone => {
+                process.write()?;
+                disk.found(links(page));
+                process.write()?;
+                disk.done(page);
+            }
+            Order::Together => {
+                process.write()?;
+                disk.found(links(page));
+                disk.done(page);
+            }
+            Order::DoneFirst => {
+                process.write()?;
+                disk.found(links(page));
+            }
+            Order::List(every) => {
+                since_written += 1;
+                if since_written == every || memory.next().is_none() {
+                    process.write()?;
+                    disk.clone_from(&memory);
+                    since_written = 0;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+// ANCHOR_END: crawl
+
+// ----- Letters -----
+
+/// How letters are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Letters {
+    /// A letter is marked as sent, and then it is sent.
+    MarkThenSend,
+    /// A letter is sent, and then it is marked as sent.
+    SendThenMark,
+    /// The same, and each letter has a number. Who receives one keeps the numbers, and puts a second letter with a number aside.
+    Numbered,
+}
+
+impl Letters {
+    /// All that are compared.
+    pub const ALL: [Letters; 3] = [Letters::MarkThenSend, Letters::SendThenMark, Letters::Numbered];
+
+    /// The worst of all crash points.
+    pub fn cost(self) -> Cost {
+        let mut whole = Process::killed_after(usize::MAX);
+        send(&mut whole, self, &mut 0, &mut BTreeMap::new()).expect("nobody kills it");
+        worst(&whole, |killed| self.after(killed))
+    }
+
+    /// Kills runs after so many steps, one after the other, and then lets one go to its end. How many letters were never read, and how
+    /// often one was read again.
+    pub fn after(self, killed: &[usize]) -> (usize, usize) {
+        let (mut marked, mut read) = (0, BTreeMap::new());
+        for steps in killed.iter().chain([&usize::MAX]) {
+            let _ = send(&mut Process::killed_after(*steps), self, &mut marked, &mut read);
+        }
+        compare(0..LETTERS, &read)
+    }
+}
+
+impl fmt::Display for Letters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Letters::MarkThenSend => "marked, sent",
+            Letters::SendThenMark => "sent, marked",
+            Letters::Numbered => "sent with a number, marked",
+        })
+    }
+}
+
+// ANCHOR: letters
+/// Sends the letters that are not marked. Letters before `marked` are.
+fn send(
+    process: &mut Process,
+    letters: Letters,
+    marked: &mut usize,
+    read: &mut BTreeMap<usize, usize>,
+) -> Result<(), Killed> {
+    for letter in *marked..LETTERS {
+        if letters == Letters::MarkThenSend {
+            process.write()?;
+            *marked = letter + 1;
+        }
+        process.step()?; // it arrives
+        if !(letters == Letters::Numbered && read.contains_key(&letter)) {
+            *read.entry(letter).or_default() += 1;
+        }
+        if letters != Letters::MarkThenSend {
+            process.write()?;
+            *marked = letter + 1;
+        }
+    }
+    Ok(())
+}
+// ANCHOR_END: letters
+
+/// Prints what each order costs, as two tables.
+pub struct Tables;
+
+impl fmt::Display for Tables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pages = SITE.len();
+        writeln!(
+            f,
+            "{:<38}{:>8}{:>8}{:>8}",
+            format!("{pages} pages, killed at the worst point"),
+            "writes",
+            "lost",
+            "again"
+        )?;
+        for order in Order::ALL {
+            let Cost { writes, lost, again } = order.cost();
+            writeln!(f, "{order:<38}{writes:>8}{lost:>8}{again:>8}")?;
+        }
+        write!(
+            f,
+            "\n{:<38}{:>8}{:>8}{:>8}",
+            format!("{LETTERS} letters, killed at the worst point"),
+            "writes",
+            "lost",
+            "again"
+        )?;
+        for letters in Letters::ALL {
+            let Cost { writes, lost, again } = letters.cost();
+            write!(f, "\n{letters:<38}{writes:>8}{lost:>8}{again:>8}")?;
+        }
+        Ok(())
+    }
+}

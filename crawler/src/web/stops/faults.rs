@@ -1,0 +1,108 @@
+//! The classic listing's ways to stop. Each of them does one thing as the listing does it, and the rest well.
+
+use super::{Crawl, Page, SITE, TwoDays};
+use executor::{ExecutorService, NotTerminated};
+use std::time::Duration;
+
+/// How long the listing waits for its tasks. The page that is slow takes longer, whatever this is.
+const TIMEOUT: Duration = Duration::from_millis(50);
+
+/// `/news` is complete when the request to stop comes. Its task has not returned yet, so it is reported as cut off.
+// ANCHOR: false_positive
+pub fn false_positive() -> TwoDays {
+    let crawl = Crawl::start((1, 1), |crawl, page, token| {
+        let links = crawl.server.get(page);
+        crawl.submit_links(links, token)?;
+        if page == "/news" {
+            crawl.moment.here(); // everything is done, and then the request to stop comes
+        }
+        Ok(())
+    });
+    crawl.moment.comes();
+    let mut left = crawl.stop();
+    crawl.moment.over();
+    left.extend(crawl.cut_off()); // known and presumed, without a difference
+    crawl.next_day(left)
+}
+// ANCHOR_END: false_positive
+
+/// `/news` is being fetched, and two tasks wait in the queue. `shutdown_now` hands out the tasks, and not the pages.
+// ANCHOR: wrappers
+pub fn wrappers() -> TwoDays {
+    let crawl = Crawl::start((1, 1), |crawl, page, token| {
+        if page == "/news" {
+            crawl.moment.here();
+            token.check()?; // it is cut off
+        }
+        let links = crawl.server.get(page);
+        crawl.submit_links(links, token)
+    });
+    crawl.moment.comes();
+    let tasks = crawl.pages.shutdown_now();
+    // The listing says `((CrawlTask) task).getPage()` here. A `Task` cannot be cast. Its name is all that it tells.
+    let mut left: Vec<Page> = tasks.iter().filter_map(|task| address(task.name()?)).collect();
+    crawl.moment.over();
+    left.extend(crawl.cut_off());
+    crawl.next_day(left)
+}
+
+/// The page of the site that has this name.
+fn address(name: &str) -> Option<Page> {
+    SITE.iter().map(|(page, _)| *page).find(|page| *page == name)
+}
+// ANCHOR_END: wrappers
+
+/// The first page has three links. One has been submitted when the request to stop comes, and the next one has just been noted as seen.
+// ANCHOR: links_lost
+pub fn links_lost() -> TwoDays {
+    let crawl = Crawl::start((1, 1), |crawl, page, token| {
+        for &link in crawl.server.get(page) {
+            token.check()?;
+            if crawl.is_new(link) {
+                if link == "/shop" {
+                    crawl.moment.here(); // it is seen, and it is not submitted
+                }
+                crawl.submit(link); // refused
+            }
+        }
+        Ok(())
+    });
+    crawl.moment.comes();
+    let mut left = crawl.stop();
+    crawl.moment.over();
+    left.extend(crawl.cut_off()); // the first page: its links are looked at once more
+    crawl.next_day(left)
+}
+// ANCHOR_END: links_lost
+
+/// Two pages are being fetched. `/news` gives up at once, and `/shop` takes longer than the listing waits. It asks for neither of them.
+// ANCHOR: too_slow
+pub fn too_slow() -> TwoDays {
+    let crawl = Crawl::start((2, 2), |crawl, page, token| {
+        match page {
+            "/news" => {
+                crawl.moment.is_here.count_down();
+                token.sleep(Duration::from_hours(1))?; // gives up as soon as it is told
+            }
+            "/shop" => {
+                crawl.moment.here(); // does not look at the token
+                token.check()?;
+            }
+            _ => (),
+        }
+        let links = crawl.server.get(page);
+        crawl.submit_links(links, token)
+    });
+    crawl.moment.comes();
+    let mut left = crawl.stop();
+    if crawl.pages.await_termination(TIMEOUT) {
+        left.extend(crawl.cut_off());
+    } else {
+        assert_eq!(crawl.pages.cut_off(), Err(NotTerminated), "asking all the same does not help");
+    }
+    let two_days = crawl.next_day(left);
+    crawl.moment.over(); // the listing does not wait for this
+    crawl.cut_off();
+    two_days
+}
+// ANCHOR_END: too_slow

@@ -1,0 +1,220 @@
+//! Ways to stop a crawl: four that lose pages or fetch them again, and one that does neither.
+//!
+//! Each way is a function. It starts a crawl of a small site on a real pool, and has one page wait at a chosen moment. There the crawl is
+//! told to stop. So every run of a way goes the same. Then comes the next day: a crawl that nobody stops begins with what the first
+//! one saved. The site has noted which pages it was asked for on both days.
+//!
+//! | way | what the first day forgets |
+//! |---|---|
+//! | [`false_positive`] | that a page was complete when the request to stop came |
+//! | [`wrappers`] | the addresses of the tasks that had not begun |
+//! | [`links_lost`] | a link that it has noted as seen and could not submit |
+//! | [`too_slow`] | every page that was being fetched, since one of them took long to give up |
+//! | [`right()`] | nothing |
+//!
+//! No task stays at its moment without a limit, and nothing waits for a task without one: a way that would hang panics instead.
+
+mod faults;
+mod right;
+
+pub use faults::{false_positive, links_lost, too_slow, wrappers};
+pub use right::{Point, right};
+
+use executor::{CancelToken, Cancelled, ExecutorExt, ExecutorService, Latch, masked};
+use executor::{ThreadPoolExecutor, TrackingExecutor};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The watchdog: how long anything may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An address of the site.
+pub type Page = &'static str;
+
+// ANCHOR: site
+/// The site: each page and its links. The crawl begins with the first one.
+pub const SITE: [(Page, &[Page]); 7] = [
+    ("/", &["/news", "/shop", "/about"]),
+    ("/news", &["/", "/news/today"]),
+    ("/shop", &["/shop/tea", "/shop/cups"]),
+    ("/about", &[]),
+    ("/news/today", &["/news"]),
+    ("/shop/tea", &["/about"]),
+    ("/shop/cups", &["/shop"]),
+];
+// ANCHOR_END: site
+
+/// A server that notes which pages it has sent.
+#[derive(Default)]
+struct Server {
+    sent: Mutex<Vec<Page>>,
+}
+
+impl Server {
+    /// The links of a page.
+    fn get(&self, page: Page) -> &'static [Page] {
+        lock(&self.sent).push(page);
+        links(page)
+    }
+}
+
+/// Where a page leads.
+pub(super) fn links(page: Page) -> &'static [Page] {
+    SITE.iter().find(|(address, _)| *address == page).map_or(&[], |(_, links)| links)
+}
+
+/// A point in a task at which the crawl is told to stop.
+struct Moment {
+    is_here: Latch,
+    is_over: Latch,
+}
+
+impl Moment {
+    fn new(tasks: usize) -> Moment {
+        Moment { is_here: Latch::new(tasks), is_over: Latch::new(1) }
+    }
+
+    /// In a task: stays here until the crawl has been told to stop, and the moment is over.
+    fn here(&self) {
+        self.is_here.count_down();
+        masked(|| self.is_over.wait_timeout(PATIENCE)).expect("the moment is over in time");
+    }
+
+    /// Waits until the tasks are there.
+    fn comes(&self) {
+        self.is_here.wait_timeout(PATIENCE).expect("the tasks come to the moment in time");
+    }
+
+    /// The tasks may go on.
+    fn over(&self) {
+        self.is_over.count_down();
+    }
+}
+
+/// What a task does with a page.
+type Work = dyn Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync;
+
+/// The crawl of the first day.
+struct Crawl {
+    pages: TrackingExecutor<ThreadPoolExecutor, Page>,
+    server: Server,
+    /// Pages that some link led to. They are not submitted again.
+    seen: Mutex<Vec<Page>>,
+    moment: Moment,
+    work: Box<Work>,
+}
+
+impl Crawl {
+    /// Starts it with the first page. Its moment comes when `tasks` of its tasks are there.
+    fn start(
+        (threads, tasks): (usize, usize),
+        work: impl Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync + 'static,
+    ) -> Arc<Crawl> {
+        let (first, _) = SITE[0];
+        let crawl = Arc::new(Crawl {
+            pages: TrackingExecutor::owning(ThreadPoolExecutor::fixed(threads)).with_tags(),
+            server: Server::default(),
+            seen: Mutex::new(vec![first]),
+            moment: Moment::new(tasks),
+            work: Box::new(work),
+        });
+        crawl.submit(first);
+        crawl
+    }
+
+    /// Has a page fetched. A crawl that is being stopped refuses it.
+    fn submit(self: &Arc<Self>, page: Page) {
+        let crawl = Arc::clone(self);
+        let _ = self.pages.tagged(page).submit_cancellable(move |token| (crawl.work)(&crawl, page, token));
+    }
+
+    /// Notes a page as seen. True for the first time.
+    fn is_new(&self, page: Page) -> bool {
+        let mut seen = lock(&self.seen);
+        let is_new = !seen.contains(&page);
+        if is_new {
+            seen.push(page);
+        }
+        is_new
+    }
+
+    // ANCHOR: classic_task
+    /// What the task of the classic listing does: submits a page's links, one after the other, until it is told to stop. The listing
+    /// submits every link. Here a link is submitted only if it is new.
+    fn submit_links(self: &Arc<Self>, links: &[Page], token: &CancelToken) -> Result<(), Cancelled> {
+        for &link in links {
+            token.check()?;
+            if self.is_new(link) {
+                self.submit(link);
+            }
+        }
+        Ok(())
+    }
+    // ANCHOR_END: classic_task
+
+    /// Tells it to stop. The pages whose tasks had not begun.
+    fn stop(&self) -> Vec<Page> {
+        self.pages.stop().into_iter().filter_map(|(_task, page)| page).collect()
+    }
+
+    /// Waits until the tasks have ended. The pages of those that were told to stop and had not ended: known or presumed to be cut off.
+    fn cut_off(&self) -> Vec<Page> {
+        assert!(self.pages.await_termination(PATIENCE), "the tasks end in time");
+        let cut_off = self.pages.cut_off().expect("it has terminated");
+        cut_off.into_iter().filter_map(|task| task.tag).collect()
+    }
+
+    /// The second day: goes on with the pages that were saved, in their order, and with the pages that were seen. Nobody stops it.
+    fn next_day(&self, left: Vec<Page>) -> TwoDays {
+        let first_day = lock(&self.server.sent).clone();
+        let (server, mut waiting) = (Server::default(), left.clone());
+        while !waiting.is_empty() {
+            let links = server.get(waiting.remove(0));
+            waiting.extend(links.iter().filter(|link| self.is_new(link)));
+        }
+        let second_day = lock(&server.sent).clone();
+        TwoDays::compare(first_day, left, second_day)
+    }
+}
+
+/// What two days have come to, compared with the site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TwoDays {
+    /// Pages that were fetched on the first day, which was stopped.
+    pub first_day: Vec<Page>,
+    /// Pages that the first day left to the second one.
+    pub left: Vec<Page>,
+    /// Pages that were fetched on the second day.
+    pub second_day: Vec<Page>,
+    /// Pages of the site that were fetched on neither day. No later day will fetch them, because nothing is left.
+    pub lost: Vec<Page>,
+    /// Pages that were fetched more than once.
+    pub twice: Vec<Page>,
+}
+
+impl TwoDays {
+    fn compare(first_day: Vec<Page>, left: Vec<Page>, second_day: Vec<Page>) -> TwoDays {
+        let times =
+            |page: Page| first_day.iter().chain(&second_day).filter(|fetched| **fetched == page).count();
+        let pages = || SITE.iter().map(|(page, _)| *page);
+        let lost = pages().filter(|page| times(page) == 0).collect();
+        let twice = pages().filter(|page| times(page) > 1).collect();
+        TwoDays { first_day, left, second_day, lost, twice }
+    }
+}
+
+impl fmt::Display for TwoDays {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |pages: &[Page]| if pages.is_empty() { "nothing".to_owned() } else { pages.join(" ") };
+        writeln!(f, "  fetched on the first day   {}", list(&self.first_day))?;
+        writeln!(f, "  saved for the second day   {}", list(&self.left))?;
+        writeln!(f, "  fetched on the second day  {}", list(&self.second_day))?;
+        writeln!(f, "  lost                       {}", list(&self.lost))?;
+        write!(f, "  fetched twice              {}", list(&self.twice))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

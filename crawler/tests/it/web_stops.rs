@@ -1,0 +1,141 @@
+//! A crawl that is stopped, or killed: each way to stop loses and repeats exactly what it is there to show, and so does each order of writing.
+
+use crawler::web::orders::{Cost, EVERY, LETTERS, Letters, Order};
+use crawler::web::stops::{Page, Point, SITE, TwoDays};
+use crawler::web::stops::{false_positive, links_lost, right, too_slow, wrappers};
+
+const POINTS: [Point; 4] = [Point::Fetching, Point::Fetched, Point::Written, Point::Submitted];
+
+fn sorted(pages: &[Page]) -> Vec<Page> {
+    let mut pages = pages.to_vec();
+    pages.sort_unstable();
+    pages
+}
+
+#[test]
+fn a_page_that_was_complete_is_fetched_twice() {
+    let expected = TwoDays {
+        first_day: vec!["/", "/news"],
+        left: vec!["/shop", "/about", "/news/today", "/news"],
+        second_day: vec!["/shop", "/about", "/news/today", "/news", "/shop/tea", "/shop/cups"],
+        lost: vec![],
+        twice: vec!["/news"],
+    };
+    assert_eq!(false_positive(), expected);
+}
+
+#[test]
+fn tasks_without_an_address_are_lost() {
+    let expected = TwoDays {
+        first_day: vec!["/"],
+        left: vec!["/news"],
+        second_day: vec!["/news", "/news/today"],
+        lost: vec!["/shop", "/about", "/shop/tea", "/shop/cups"],
+        twice: vec![],
+    };
+    assert_eq!(wrappers(), expected);
+}
+
+/// The page that has the link is fetched again. That does not help, because the link has been seen.
+#[test]
+fn a_link_that_was_seen_and_refused_is_lost() {
+    let expected = TwoDays {
+        first_day: vec!["/"],
+        left: vec!["/news", "/"],
+        second_day: vec!["/news", "/", "/news/today", "/about"],
+        lost: vec!["/shop", "/shop/tea", "/shop/cups"],
+        twice: vec!["/"],
+    };
+    assert_eq!(links_lost(), expected);
+}
+
+/// Also the page that gave up at once, since the list is not asked for.
+#[test]
+fn one_slow_page_loses_all_that_were_being_fetched() {
+    let expected = TwoDays {
+        first_day: vec!["/"],
+        left: vec!["/about"],
+        second_day: vec!["/about"],
+        lost: vec!["/news", "/shop", "/news/today", "/shop/tea", "/shop/cups"],
+        twice: vec![],
+    };
+    assert_eq!(too_slow(), expected);
+}
+
+/// At every point of every page, with one thread and with several.
+#[test]
+fn the_right_way_loses_nothing_and_repeats_nothing() {
+    let all = sorted(&SITE.map(|(page, _)| page));
+    for threads in [1, 2, 4] {
+        for point in POINTS {
+            for (page, _) in SITE {
+                let days = right(threads, point, page);
+                let case = format!("{threads} threads, {point:?} of {page}: {days:?}");
+                assert_eq!((&days.lost, &days.twice), (&vec![], &vec![]), "{case}");
+                assert_eq!(sorted(&[&days.first_day[..], &days.second_day].concat()), all, "{case}");
+                // The page was fetched on the first day, unless it was cut off while it waited for the server.
+                assert_eq!(days.first_day.contains(&page), point != Point::Fetching, "{case}");
+                assert_eq!(days.left.contains(&page), point == Point::Fetching, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_order_costs_what_the_table_says() {
+    let pages = SITE.len();
+    let expected = [
+        (Order::DoneThenLinks, Cost { writes: 2 * pages, lost: pages - 1, again: 1 }),
+        (Order::LinksThenDone, Cost { writes: 2 * pages, lost: 0, again: 1 }),
+        (Order::Together, Cost { writes: pages, lost: 0, again: 1 }),
+        (Order::DoneFirst, Cost { writes: 2 * pages, lost: pages, again: 0 }),
+        (Order::List(EVERY), Cost { writes: pages.div_ceil(EVERY), lost: 0, again: EVERY }),
+        (Order::List(pages), Cost { writes: 1, lost: 0, again: pages }),
+    ];
+    assert_eq!(Order::ALL.map(|order| (order, order.cost())), expected);
+}
+
+#[test]
+fn letters_cost_what_the_table_says() {
+    let expected = [
+        (Letters::MarkThenSend, Cost { writes: LETTERS, lost: 1, again: 0 }),
+        (Letters::SendThenMark, Cost { writes: LETTERS, lost: 0, again: 1 }),
+        (Letters::Numbered, Cost { writes: LETTERS, lost: 0, again: 0 }),
+    ];
+    assert_eq!(Letters::ALL.map(|letters| (letters, letters.cost())), expected);
+}
+
+/// More steps than any run has.
+const MANY: usize = 3 * SITE.len() + 1;
+
+/// Two runs are killed, one after the other, at every pair of points.
+#[test]
+fn what_is_never_lost_and_never_done_again_stays_so_if_it_is_killed_twice() {
+    for first in 0..=MANY {
+        for second in 0..=MANY {
+            let killed = [first, second];
+            for order in [Order::LinksThenDone, Order::Together, Order::List(EVERY), Order::List(SITE.len())]
+            {
+                assert_eq!(order.after(&killed).0, 0, "{order} loses a page: killed after {killed:?}");
+            }
+            assert_eq!(
+                Order::DoneFirst.after(&killed).1,
+                0,
+                "a page is fetched again: killed after {killed:?}"
+            );
+            assert_eq!(Letters::MarkThenSend.after(&killed).1, 0, "read twice: killed after {killed:?}");
+            assert_eq!(Letters::SendThenMark.after(&killed).0, 0, "not read: killed after {killed:?}");
+            assert_eq!(Letters::Numbered.after(&killed), (0, 0), "killed after {killed:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_nobody_kills_costs_nothing() {
+    for order in Order::ALL {
+        assert_eq!(order.after(&[]), (0, 0), "{order}");
+    }
+    for letters in Letters::ALL {
+        assert_eq!(letters.after(&[]), (0, 0), "{letters}");
+    }
+}
