@@ -2,7 +2,7 @@
 
 use super::urls::{Octet, octets};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -15,12 +15,15 @@ const LONGEST_PATH: usize = 2000;
 /// Writes a page beside its file, and then puts it in the file's place: the file is whole or not there.
 pub(super) fn write(directory: &Path, url: &Url, body: &[u8]) -> io::Result<()> {
     let path = path(directory, url);
-    if let Some(above) = path.parent() {
-        fs::create_dir_all(above)?;
-    }
     let mut beside = path.clone().into_os_string();
     beside.push("%new");
-    let mut file = File::create(&beside)?;
+    let mut file = match (File::create(&beside), path.parent()) {
+        (Err(error), Some(above)) if error.kind() == ErrorKind::NotFound => {
+            fs::create_dir_all(above)?; // most pages have company, so this comes second
+            File::create(&beside)?
+        }
+        (file, _) => file?,
+    };
     file.write_all(body)?;
     fs::rename(beside, path)
 }
