@@ -30,6 +30,7 @@ enum Stage {
     Over,
 }
 
+#[derive(Default)]
 struct State {
     /// Every page that was ever found.
     pages: BTreeMap<Page, Stage>,
@@ -45,8 +46,7 @@ impl State {
 impl Frontier {
     /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
     pub fn new(starts: &[Page]) -> Self {
-        let state = State { pages: BTreeMap::new(), is_stopped: false };
-        let frontier = Self { state: Mutex::new(state), changed: Condvar::new() };
+        let frontier = Self { state: Mutex::default(), changed: Condvar::default() };
         frontier.find(starts);
         frontier
     }

@@ -21,6 +21,7 @@ pub struct Visit<'a> {
     is_put_back: bool,
 }
 
+#[derive(Default)]
 struct State {
     /// Every page that was ever found.
     seen: BTreeSet<Page>,
@@ -50,14 +51,7 @@ impl State {
 impl Frontier {
     /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
     pub fn new(starts: &[Page]) -> Self {
-        let state = State {
-            seen: BTreeSet::new(),
-            open: BTreeSet::new(),
-            waiting: VecDeque::new(),
-            is_stopped: false,
-            bells: VecDeque::new(),
-        };
-        let frontier = Self { state: Mutex::new(state) };
+        let frontier = Self { state: Mutex::default() };
         frontier.find(starts);
         frontier
     }

@@ -52,6 +52,7 @@ impl Permits {
     }
 }
 
+#[derive(Default)]
 struct State {
     /// Every page that was ever found.
     seen: BTreeSet<Page>,
@@ -65,13 +66,7 @@ struct State {
 impl Frontier {
     /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
     pub fn new(starts: &[Page]) -> Self {
-        let state = State {
-            seen: BTreeSet::new(),
-            open: BTreeSet::new(),
-            waiting: VecDeque::new(),
-            is_stopped: false,
-        };
-        let frontier = Self { state: Mutex::new(state), pages: Permits::default() };
+        let frontier = Self { state: Mutex::default(), pages: Permits::default() };
         frontier.find(starts);
         if starts.is_empty() {
             frontier.pages.open();

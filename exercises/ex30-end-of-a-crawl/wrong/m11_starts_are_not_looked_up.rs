@@ -24,6 +24,7 @@ pub struct Visit<'a> {
     is_put_back: bool,
 }
 
+#[derive(Default)]
 struct State {
     /// Every page that was ever found.
     seen: BTreeSet<Page>,
@@ -37,16 +38,11 @@ struct State {
 impl Frontier {
     /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
     pub fn new(starts: &[Page]) -> Self {
-        let mut state = State {
-            seen: BTreeSet::new(),
-            open: BTreeSet::new(),
-            waiting: VecDeque::new(),
-            is_stopped: false,
-        };
+        let mut state = State::default();
         state.seen.extend(starts);
         state.open.extend(starts);
         state.waiting.extend(starts);
-        Self { state: Mutex::new(state), changed: Condvar::new() }
+        Self { state: Mutex::new(state), changed: Condvar::default() }
     }
 
     /// Takes a page, and waits for one if none is there and one may still be found.

@@ -24,6 +24,7 @@ pub struct Visit<'a> {
     is_put_back: bool,
 }
 
+#[derive(Default)]
 struct State {
     /// Every page that was ever found.
     seen: BTreeSet<Page>,
@@ -37,13 +38,7 @@ struct State {
 impl Frontier {
     /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
     pub fn new(starts: &[Page]) -> Self {
-        let state = State {
-            seen: BTreeSet::new(),
-            open: BTreeSet::new(),
-            waiting: VecDeque::new(),
-            is_stopped: false,
-        };
-        let frontier = Self { state: Mutex::new(state), changed: Condvar::new() };
+        let frontier = Self { state: Mutex::default(), changed: Condvar::default() };
         frontier.find(starts);
         frontier
     }

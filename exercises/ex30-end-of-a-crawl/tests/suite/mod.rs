@@ -373,6 +373,28 @@ pub fn stop_lets_every_worker_go() {
     aside(|| first.done(&[]));
 }
 
+pub fn the_end_is_not_missed() {
+    for is_stop in [false, true] {
+        let frontier = Arc::new(Frontier::new(&[1]));
+        let taken = Arc::new(Taken::default());
+        let last = visit(&frontier, "page 1 waits");
+        let threads = workers(1, &taken, &frontier);
+        // Perhaps while the worker looks for a page.
+        let (how, last) = if is_stop {
+            step("the crawl is stopped");
+            expect("stop(), while a page is being read,", ALONE, || frontier.stop());
+            ("the crawl was stopped", Some(last))
+        } else {
+            step("the last page is done");
+            last.done(&[]);
+            ("the last page was done", None)
+        };
+        join_all(threads, &format!("take() of a worker that looked for a page when {how}"));
+        taken.nobody_got_a_page("there was none", TWICE);
+        aside(|| drop(last)); // a visit that is dropped may wake a worker, so not before
+    }
+}
+
 pub fn after_a_stop_no_page_is_handed_out() {
     const GOES_ON: &str = "a stop comes before pages that wait: take() looks whether the crawl was stopped, before anything else";
     let frontier = Frontier::new(&[1, 2, 3]);

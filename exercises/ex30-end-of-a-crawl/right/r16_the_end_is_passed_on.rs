@@ -1,4 +1,4 @@
-//! Right: the wait and its condition are one call.
+//! Right: the end wakes one worker, and each worker that learns of it wakes the next.
 #![allow(unused)]
 
 use std::collections::{BTreeSet, VecDeque};
@@ -23,6 +23,7 @@ pub struct Visit<'a> {
     is_put_back: bool,
 }
 
+#[derive(Default)]
 struct State {
     /// Every page that was ever found.
     seen: BTreeSet<Page>,
@@ -36,13 +37,7 @@ struct State {
 impl Frontier {
     /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
     pub fn new(starts: &[Page]) -> Self {
-        let state = State {
-            seen: BTreeSet::new(),
-            open: BTreeSet::new(),
-            waiting: VecDeque::new(),
-            is_stopped: false,
-        };
-        let frontier = Self { state: Mutex::new(state), changed: Condvar::new() };
+        let frontier = Self { state: Mutex::default(), changed: Condvar::default() };
         frontier.find(starts);
         frontier
     }
@@ -51,21 +46,28 @@ impl Frontier {
     ///
     /// `None`: the crawl is over, or it was stopped. From then on take() always says so, to every worker.
     pub fn take(&self) -> Option<Visit<'_>> {
-        let goes_on =
-            |state: &mut State| state.waiting.is_empty() && !state.open.is_empty() && !state.is_stopped;
-        let mut state = self.changed.wait_while(self.state.lock().unwrap(), goes_on).unwrap();
-        if state.is_stopped {
-            return None;
+        let mut state = self.state.lock().unwrap();
+        loop {
+            if state.is_stopped {
+                self.changed.notify_one();
+                return None;
+            }
+            if let Some(page) = state.waiting.pop_front() {
+                return Some(Visit { frontier: self, page, is_put_back: false });
+            }
+            if state.open.is_empty() {
+                self.changed.notify_one();
+                return None;
+            }
+            state = self.changed.wait(state).unwrap();
         }
-        let page = state.waiting.pop_front()?;
-        Some(Visit { frontier: self, page, is_put_back: false })
     }
 
     /// Stops the crawl: workers that wait in take() are let go, and no page is handed out any more. Pages that are being read may
     /// still be read to their end.
     pub fn stop(&self) {
         self.state.lock().unwrap().is_stopped = true;
-        self.changed.notify_all();
+        self.changed.notify_one();
     }
 
     /// The pages that were found and are not over, each once, in any order: those that wait, those that are being read, and those
@@ -117,7 +119,7 @@ impl Drop for Visit<'_> {
         let mut state = self.frontier.state.lock().unwrap();
         state.open.remove(&self.page);
         if state.open.is_empty() {
-            self.frontier.changed.notify_all();
+            self.frontier.changed.notify_one();
         }
     }
 }
