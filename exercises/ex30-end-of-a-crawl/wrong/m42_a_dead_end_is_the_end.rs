@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// A page, by its number.
+/// A page, by its number. Any number may be a page.
 pub type Page = u32;
 
 /// The pages of a crawl. Any number of workers share it; it is not told how many.

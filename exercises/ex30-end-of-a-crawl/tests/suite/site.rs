@@ -10,8 +10,8 @@ use crate::sync::{Arc, thread};
 /// The pages of a site, each with its links.
 pub(super) type Site = &'static [(Page, &'static [Page])];
 
-/// No page is linked twice.
-pub(super) const TREE: Site = &[(1, &[2, 3]), (2, &[4]), (3, &[]), (4, &[])];
+/// No page is linked twice, and any number is a page.
+pub(super) const TREE: Site = &[(1, &[0, 2]), (0, &[Page::MAX]), (2, &[]), (Page::MAX, &[])];
 
 /// Pages that are linked from several pages, from themselves, and twice from one page.
 pub(super) const CYCLIC: Site = &[(1, &[2, 3, 2]), (2, &[1, 2, 4]), (3, &[4, 1]), (4, &[])];

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Mutex, mpsc};
 
-/// A page, by its number.
+/// A page, by its number. Any number may be a page.
 pub type Page = u32;
 
 /// The pages of a crawl. Any number of workers share it; it is not told how many.
