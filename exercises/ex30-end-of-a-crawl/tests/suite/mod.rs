@@ -32,19 +32,22 @@ fn join_all(threads: Vec<thread::JoinHandle<()>>, what: &str) {
 
 /// Takes a page. `why` says why there has to be one.
 fn visit<'a>(frontier: &'a Frontier, why: &str) -> Visit<'a> {
-    let visit = expect(&format!("take(), although {why},"), SLEEPS_ON, || frontier.take());
+    let visit = expect(&format!("take() when {why}"), SLEEPS_ON, || frontier.take());
     visit.unwrap_or_else(|| fail(&format!("take() returned None, and {why}"), EARLY))
 }
 
 /// No page is handed out any more. `why` says why, and `cause` why it may be otherwise.
 fn none(frontier: &Frontier, why: &str, cause: &str) {
-    let visit = expect(&format!("take(), although {why},"), NOT_ENDED, || frontier.take());
+    let visit = expect(&format!("take() when {why}"), NOT_ENDED, || frontier.take());
     if let Some(visit) = visit {
         fail(&format!("take() handed out page {}, and {why}", visit.page()), cause);
     }
 }
 
-/// What the workers got, each of whom has taken once.
+/// How a worker ends the visit of a page.
+type Ends = fn(Visit<'_>);
+
+/// What the workers got, each of which has taken once.
 #[derive(Default)]
 struct Taken(Shared<Vec<Option<Page>>>);
 
@@ -125,7 +128,7 @@ pub fn one_worker_reads_the_whole_site() {
 
 pub fn without_starts_the_crawl_is_over() {
     let frontier = Frontier::new(&[]);
-    none(&frontier, "the crawl began without a page", EARLY);
+    none(&frontier, "the crawl began without a page", "no page was found, so there is none to hand out");
     check_left(&frontier, vec![], "in a crawl that began without a page");
 }
 
@@ -200,7 +203,7 @@ pub fn a_worker_waits_while_a_page_is_being_read() {
     step("the other page is done, and links to page 3");
     second.done(&[3]);
     join_all(threads, "take() of a worker that slept when page 3 was found");
-    taken.nobody_ended("page 3 was found before its page was over");
+    taken.nobody_ended("page 3 was found before the page that links to it was over");
 }
 
 pub fn a_worker_whose_page_is_gone_waits_again() {
@@ -255,7 +258,7 @@ pub fn each_page_that_comes_wakes_a_worker() {
 }
 
 pub fn every_worker_learns_of_the_end() {
-    let ends: [(&str, fn(Visit<'_>)); 2] = [
+    let ends: [(&str, Ends); 2] = [
         ("the last page is done", |visit| visit.done(&[])),
         ("the last page is done, and links to itself", |visit| visit.done(&[1])),
     ];
@@ -317,8 +320,9 @@ pub fn a_panic_ends_the_crawl_if_its_page_was_the_last() {
 
 pub fn a_page_that_is_put_back_is_handed_out_again() {
     let frontier = Frontier::new(&[1]);
-    for _ in 0..3 {
-        visit(&frontier, "page 1 was put back, if it was not the first time").again();
+    visit(&frontier, "page 1 waits").again();
+    for _ in 0..2 {
+        visit(&frontier, "page 1 was put back").again();
     }
     visit(&frontier, "page 1 was put back").done(&[]);
     none(&frontier, "page 1, which was put back three times, is done", TWICE);
@@ -456,7 +460,7 @@ pub fn left_is_what_is_not_over() {
 }
 
 pub fn left_misses_nothing_at_any_moment() {
-    let ends: [(&str, fn(Visit<'_>)); 2] = [
+    let ends: [(&str, Ends); 2] = [
         ("done, and links to pages 2 and 3", |visit| visit.done(&[2, 3])),
         ("put back", |visit| visit.again()),
     ];
