@@ -16,7 +16,8 @@ const SLEEPS_ON: &str = "a page that comes wakes a worker, and so does a page th
 const EARLY: &str =
     "a page that was found and is not over may still have links, so the crawl is not over: take() waits";
 const TWICE: &str = "a page is found once: look whether it is new and enter it in one step, under one lock";
-const NOT_ENDED: &str = "the crawl is over when each page that was found is over. A page that was found is counted once, and counted off once";
+const NOT_ENDED: &str = "the crawl is over when each page that was found is over. A page that was found is counted once, and \
+                         counted off once";
 const ALONE: &str =
     "a worker that reads a page has nothing that the others need: no lock is held while a page is read";
 const LOST: &str = "a page is left from the moment at which it is found until it is over, whatever becomes of it meanwhile. Its links are \
