@@ -1,0 +1,173 @@
+//! Right: a task that runs has a sender, and sends its tag if it was cut off. The channel ends when the executor is stopped and the last task that ran has dropped its sender.
+#![allow(unused)]
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use crate::sync::{Arc, Mutex};
+
+// ----- Given. -----
+
+/// What a job returns that gives up because it was asked to stop. It has not done what it had to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// How a job learns that it should stop. Clones are the same token.
+#[derive(Debug, Clone, Default)]
+pub struct Token(Arc<AtomicBool>);
+
+impl Token {
+    /// Asks the tasks that have this token to stop. This cannot be taken back.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether `cancel` was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// The same, for `?`.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+}
+
+/// What a task does. `Ok`: all of it. `Err`: it was asked to stop, and gave up. It may panic.
+pub type Job = Box<dyn FnOnce(&Token) -> Result<(), Cancelled> + Send>;
+
+/// What the pool below calls.
+pub type Entry = Box<dyn FnOnce() + Send>;
+
+/// A thread pool with a queue.
+pub trait Pool: Send + Sync {
+    /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the thread that calls
+    /// `execute` never does. A panic of the entry ends there. `Err` with the entry: the pool refuses it.
+    fn execute(&self, entry: Entry) -> Result<(), Entry>;
+
+    /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses every entry.
+    ///
+    /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it, now or a little
+    /// later.
+    fn stop(&self) -> Vec<Entry>;
+}
+
+// ----- Yours. -----
+
+/// An executor that knows, after a stop, which tasks have to be done again. Each task has a tag.
+pub struct TrackingExecutor<T> {
+    pool: Arc<dyn Pool>,
+    line: Arc<Mutex<Line<T>>>,
+    token: Token,
+    arriving: Mutex<(Receiver<T>, Vec<T>)>,
+    /// Once the channel has ended.
+    report: Mutex<Option<Vec<T>>>,
+}
+
+struct Line<T> {
+    submitted: u64,
+    waiting: BTreeMap<u64, T>,
+    /// None after the stop.
+    sender: Option<Sender<T>>,
+}
+
+impl<T> Line<T> {
+    fn begin(&mut self, number: u64) -> Option<(T, Sender<T>)> {
+        let sender = self.sender.clone()?;
+        Some((self.waiting.remove(&number)?, sender))
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
+    /// Makes one over a pool that nobody else uses.
+    pub fn new(pool: Arc<dyn Pool>) -> Self {
+        let (sender, receiver) = channel();
+        let line = Line { submitted: 0, waiting: BTreeMap::new(), sender: Some(sender) };
+        Self {
+            pool,
+            line: Arc::new(Mutex::new(line)),
+            token: Token::default(),
+            arriving: Mutex::new((receiver, Vec::new())),
+            report: Mutex::new(None),
+        }
+    }
+
+    /// Has the pool run a task. The job is called with a token that `stop` cancels.
+    ///
+    /// `Err` with the tag: the task is not accepted, because the executor was stopped, or because the pool refuses.
+    pub fn submit(&self, tag: T, job: Job) -> Result<(), T> {
+        let number = {
+            let mut line = self.line.lock().unwrap();
+            if line.sender.is_none() {
+                return Err(tag);
+            }
+            line.submitted += 1;
+            let number = line.submitted;
+            line.waiting.insert(number, tag);
+            number
+        };
+        let (line, token) = (Arc::clone(&self.line), self.token.clone());
+        let entry = move || {
+            let begins = line.lock().unwrap().begin(number);
+            let Some((tag, sender)) = begins else { return };
+            let is_done = match catch_unwind(AssertUnwindSafe(|| job(&token))) {
+                Ok(result) => result.is_ok(),
+                Err(_panic) => !token.is_cancelled(),
+            };
+            if !is_done {
+                let _ = sender.send(tag);
+            }
+        };
+        match self.pool.execute(Box::new(entry)) {
+            Ok(()) => Ok(()),
+            Err(_entry) => self.line.lock().unwrap().waiting.remove(&number).map_or(Ok(()), Err),
+        }
+    }
+
+    /// Stops at once: no task begins any more, those that run are asked to stop, and the pool is stopped. Waits for no task.
+    ///
+    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns none of them again.
+    pub fn stop(&self) -> Vec<T> {
+        let mut line = self.line.lock().unwrap();
+        let sender = line.sender.take();
+        let not_begun = mem::take(&mut line.waiting);
+        self.token.cancel();
+        drop(line);
+        drop(sender);
+        self.pool.stop();
+        not_begun.into_values().collect()
+    }
+
+    /// The tags of the tasks that were cut off, in any order. Says the same whenever it is asked.
+    ///
+    /// `None`: the executor was not stopped, or a task still runs. It may be done yet, or be cut off.
+    pub fn cut_off(&self) -> Option<Vec<T>> {
+        let report = self.report.lock().unwrap().clone();
+        if report.is_some() {
+            return report;
+        }
+        // Who has this lock receives, so there is no end yet.
+        let mut arriving = self.arriving.try_lock().ok()?;
+        loop {
+            match arriving.0.try_recv() {
+                Ok(tag) => arriving.1.push(tag),
+                Err(TryRecvError::Empty) => return None,
+                Err(TryRecvError::Disconnected) => break,
+            }
+        }
+        let all = arriving.1.clone();
+        *self.report.lock().unwrap() = Some(all.clone());
+        Some(all)
+    }
+
+    /// Waits until the executor is stopped and no task runs any more: `cut_off` gives the tags then.
+    pub fn wait(&self) {
+        let mut arriving = self.arriving.lock().unwrap();
+        let (receiver, tags) = &mut *arriving;
+        tags.extend(receiver.iter());
+        *self.report.lock().unwrap() = Some(tags.clone());
+    }
+}

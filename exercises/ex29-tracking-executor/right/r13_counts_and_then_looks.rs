@@ -1,0 +1,156 @@
+//! Right: each task has a place with a lock of its own. An entry counts itself among those that run before it looks whether its task is still there; and not after the stop.
+#![allow(unused)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What a job returns that gives up because it was asked to stop. It has not done what it had to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// How a job learns that it should stop. Clones are the same token.
+#[derive(Debug, Clone, Default)]
+pub struct Token(Arc<AtomicBool>);
+
+impl Token {
+    /// Asks the tasks that have this token to stop. This cannot be taken back.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether `cancel` was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// The same, for `?`.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+}
+
+/// What a task does. `Ok`: all of it. `Err`: it was asked to stop, and gave up. It may panic.
+pub type Job = Box<dyn FnOnce(&Token) -> Result<(), Cancelled> + Send>;
+
+/// What the pool below calls.
+pub type Entry = Box<dyn FnOnce() + Send>;
+
+/// A thread pool with a queue.
+pub trait Pool: Send + Sync {
+    /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the thread that calls
+    /// `execute` never does. A panic of the entry ends there. `Err` with the entry: the pool refuses it.
+    fn execute(&self, entry: Entry) -> Result<(), Entry>;
+
+    /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses every entry.
+    ///
+    /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it, now or a little
+    /// later.
+    fn stop(&self) -> Vec<Entry>;
+}
+
+// ----- Yours. -----
+
+/// An executor that knows, after a stop, which tasks have to be done again. Each task has a tag.
+pub struct TrackingExecutor<T> {
+    pool: Arc<dyn Pool>,
+    book: Arc<Book<T>>,
+}
+
+struct Book<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+    token: Token,
+}
+
+/// A task that has not begun.
+type Place<T> = Arc<Mutex<Option<(T, Job)>>>;
+
+struct State<T> {
+    places: Vec<Place<T>>,
+    running: usize,
+    cut_off: Vec<T>,
+    is_stopped: bool,
+}
+
+impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
+    /// Makes one over a pool that nobody else uses.
+    pub fn new(pool: Arc<dyn Pool>) -> Self {
+        let state = State { places: Vec::new(), running: 0, cut_off: Vec::new(), is_stopped: false };
+        let book = Book { state: Mutex::new(state), changed: Condvar::new(), token: Token::default() };
+        Self { pool, book: Arc::new(book) }
+    }
+
+    /// Has the pool run a task. The job is called with a token that `stop` cancels.
+    ///
+    /// `Err` with the tag: the task is not accepted, because the executor was stopped, or because the pool refuses.
+    pub fn submit(&self, tag: T, job: Job) -> Result<(), T> {
+        let place = Arc::new(Mutex::new(Some((tag, job))));
+        let mut state = self.book.state.lock().unwrap();
+        let (book, same) = (Arc::clone(&self.book), Arc::clone(&place));
+        if state.is_stopped || self.pool.execute(Box::new(move || book.run(&same))).is_err() {
+            let (tag, _job) = place.lock().unwrap().take().expect("nobody has called it");
+            return Err(tag);
+        }
+        state.places.push(place);
+        Ok(())
+    }
+
+    /// Stops at once: no task begins any more, those that run are asked to stop, and the pool is stopped. Waits for no task.
+    ///
+    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns none of them again.
+    pub fn stop(&self) -> Vec<T> {
+        let mut state = self.book.state.lock().unwrap();
+        state.is_stopped = true;
+        self.book.token.cancel();
+        self.book.changed.notify_all();
+        drop(self.pool.stop());
+        let places = std::mem::take(&mut state.places);
+        drop(state);
+        places.iter().filter_map(|place| place.lock().unwrap().take()).map(|(tag, _job)| tag).collect()
+    }
+
+    /// The tags of the tasks that were cut off, in any order. Says the same whenever it is asked.
+    ///
+    /// `None`: the executor was not stopped, or a task still runs. It may be done yet, or be cut off.
+    pub fn cut_off(&self) -> Option<Vec<T>> {
+        let state = self.book.state.lock().unwrap();
+        (state.is_stopped && state.running == 0).then(|| state.cut_off.clone())
+    }
+
+    /// Waits until the executor is stopped and no task runs any more: `cut_off` gives the tags then.
+    pub fn wait(&self) {
+        let mut state = self.book.state.lock().unwrap();
+        while !state.is_stopped || state.running > 0 {
+            state = self.book.changed.wait(state).unwrap();
+        }
+    }
+}
+
+impl<T> Book<T> {
+    fn run(&self, place: &Place<T>) {
+        {
+            let mut state = self.state.lock().unwrap();
+            if state.is_stopped {
+                return;
+            }
+            state.running += 1;
+        }
+        let task = place.lock().unwrap().take();
+        let mut torn = None;
+        if let Some((tag, job)) = task {
+            let is_done = match catch_unwind(AssertUnwindSafe(|| job(&self.token))) {
+                Ok(result) => result.is_ok(),
+                Err(_panic) => !self.token.is_cancelled(),
+            };
+            torn = (!is_done).then_some(tag);
+        }
+        let mut state = self.state.lock().unwrap();
+        state.running -= 1;
+        state.cut_off.extend(torn);
+        self.changed.notify_all();
+    }
+}

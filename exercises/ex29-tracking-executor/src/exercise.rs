@@ -1,0 +1,97 @@
+//! A tracking executor: stopped at once, it knows which tasks have to be done again.
+//!
+//! This is the only file to edit. `cargo test -p ex29-tracking-executor` checks it.
+#![allow(unused)]
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Condvar, Mutex};
+
+// ----- Given. -----
+
+/// What a job returns that gives up because it was asked to stop. It has not done what it had to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// How a job learns that it should stop. Clones are the same token.
+#[derive(Debug, Clone, Default)]
+pub struct Token(Arc<AtomicBool>);
+
+impl Token {
+    /// Asks the tasks that have this token to stop. This cannot be taken back.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether `cancel` was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// The same, for `?`.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+}
+
+/// What a task does. `Ok`: all of it. `Err`: it was asked to stop, and gave up. It may panic.
+pub type Job = Box<dyn FnOnce(&Token) -> Result<(), Cancelled> + Send>;
+
+/// What the pool below calls.
+pub type Entry = Box<dyn FnOnce() + Send>;
+
+/// A thread pool with a queue.
+pub trait Pool: Send + Sync {
+    /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the thread that calls
+    /// `execute` never does. A panic of the entry ends there. `Err` with the entry: the pool refuses it.
+    fn execute(&self, entry: Entry) -> Result<(), Entry>;
+
+    /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses every entry.
+    ///
+    /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it, now or a little
+    /// later.
+    fn stop(&self) -> Vec<Entry>;
+}
+
+// ----- Yours. -----
+
+/// An executor that knows, after a stop, which tasks have to be done again. Each task has a tag.
+pub struct TrackingExecutor<T> {
+    pool: Arc<dyn Pool>,
+    tags: Mutex<Vec<T>>, // yours: change it as you like
+}
+
+impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
+    /// Makes one over a pool that nobody else uses.
+    pub fn new(pool: Arc<dyn Pool>) -> Self {
+        todo!("an executor without tasks")
+    }
+
+    /// Has the pool run a task. The job is called with a token that `stop` cancels.
+    ///
+    /// `Err` with the tag: the task is not accepted, because the executor was stopped, or because the pool refuses.
+    pub fn submit(&self, tag: T, job: Job) -> Result<(), T> {
+        todo!("give the pool an entry that calls the job, and note what becomes of it")
+    }
+
+    /// Stops at once: no task begins any more, those that run are asked to stop, and the pool is stopped. Waits for no task.
+    ///
+    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns none of them again.
+    pub fn stop(&self) -> Vec<T> {
+        todo!("stop, and hand back the tags of what had not begun")
+    }
+
+    /// The tags of the tasks that were cut off, in any order. Says the same whenever it is asked.
+    ///
+    /// `None`: the executor was not stopped, or a task still runs. It may be done yet, or be cut off.
+    pub fn cut_off(&self) -> Option<Vec<T>> {
+        todo!("the tags of the tasks that were cut off, if that can be known")
+    }
+
+    /// Waits until the executor is stopped and no task runs any more: `cut_off` gives the tags then.
+    pub fn wait(&self) {
+        todo!("sleep until the last task has ended")
+    }
+}
