@@ -12,6 +12,9 @@ pub mod pills;
 
 mod html;
 
+#[cfg(feature = "tls")]
+mod trust;
+
 pub mod stage;
 
 pub mod desktop;

@@ -1,5 +1,7 @@
 //! What the crawler's programs promise, on real threads.
 
+mod child; // a program of the crawler, and what it prints
+
 mod pills; // a queue that comes to its end
 
 mod index_files; // a folder with files and an index
@@ -17,3 +19,5 @@ mod web_crawl; // every page once
 mod web_demo; // the site that the crawler is tried on
 mod web_trouble; // a crawl that is stopped, and a state that cannot be used
 mod web_fetch; // a page, or why it cannot be had
+#[cfg(feature = "tls")]
+mod web_tls; // pages over TLS
