@@ -19,5 +19,6 @@ mod web_crawl; // every page once
 mod web_demo; // the site that the crawler is tried on
 mod web_trouble; // a crawl that is stopped, and a state that cannot be used
 mod web_fetch; // a page, or why it cannot be had
+mod web_hostile; // sites that mean no good
 #[cfg(feature = "tls")]
 mod web_tls; // pages over TLS
