@@ -10,6 +10,8 @@ mod door {
 pub mod mail;
 pub mod pills;
 
+mod connect;
+
 mod html;
 
 #[cfg(feature = "tls")]
