@@ -10,7 +10,12 @@ mod door {
 pub mod mail;
 pub mod pills;
 
+mod connect;
+
 mod html;
+
+#[cfg(feature = "tls")]
+mod trust;
 
 pub mod stage;
 

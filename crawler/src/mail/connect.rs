@@ -1,17 +1,12 @@
-//! Connections that a token can call back while they are being made.
+//! From the name of a host to a connection, both of which a token can call back.
 
 use super::Failure;
+use crate::connect;
 use executor::{CancelToken, JoinError, Promise};
-use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// How often a socket that is being connected is looked at: at first, and in the end. In between, the thread sleeps on its token, so
-/// a cancel ends it at once.
-const LOOK: Duration = Duration::from_millis(1);
-const SELDOM: Duration = Duration::from_millis(20);
+use std::time::Duration;
 
 /// How long an address of a host is tried before the next one has its turn.
 const TURN: Duration = Duration::from_secs(2);
@@ -61,7 +56,7 @@ fn connect_by_turns(
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (number, address) in addresses.iter().enumerate() {
         let turn = if number + 1 < addresses.len() { turn } else { Duration::MAX };
-        match connect_to(*address, turn, token) {
+        match connect::connect(*address, turn, token) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);
@@ -73,37 +68,10 @@ fn connect_by_turns(
     Err(Failure::Because(format!("it cannot be connected to: {last}")))
 }
 
-/// The standard library's `connect` cannot be called back, so the socket does not block meanwhile.
-fn connect_to(address: SocketAddr, turn: Duration, token: &CancelToken) -> io::Result<TcpStream> {
-    let since = Instant::now();
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_nonblocking(true)?;
-    let begun = socket.connect(&address.into());
-    let mut pause = LOOK;
-    // A connection that is being made has neither an error nor a peer.
-    while begun.is_err() && socket.peer_addr().is_err() {
-        if let Some(error) = socket.take_error()? {
-            return Err(error);
-        }
-        match &begun {
-            Err(error) if !is_under_way(error) => return begun.map(|()| unreachable!("it is an error")),
-            _ if since.elapsed() >= turn => return Err(io::ErrorKind::TimedOut.into()),
-            _ => token.sleep(pause)?,
-        }
-        pause = (pause * 2).min(SELDOM);
-    }
-    socket.set_nonblocking(false)?;
-    Ok(socket.into())
-}
-
-fn is_under_way(error: &io::Error) -> bool {
-    const IN_PROGRESS: i32 = if cfg!(target_os = "linux") { 115 } else { 36 };
-    error.kind() == io::ErrorKind::WouldBlock || (cfg!(unix) && error.raw_os_error() == Some(IN_PROGRESS))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use socket2::{Domain, Socket, Type};
     use std::net::{Ipv4Addr, TcpListener};
 
     fn bound() -> (Socket, SocketAddr) {

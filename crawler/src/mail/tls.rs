@@ -2,6 +2,7 @@
 
 use super::wire::{Link, Wire};
 use super::{Account, Failure};
+use crate::trust;
 use anyhow::Context;
 use executor::Cancelled;
 use rustls::crypto::ring;
@@ -11,7 +12,7 @@ use rustls::{CertificateError, ClientConfig, ClientConnection, Error, RootCertSt
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Begins TLS with the server of one account.
 pub(super) struct Client {
@@ -22,7 +23,8 @@ pub(super) struct Client {
 impl Client {
     /// Trusts the certificates of the system and those of the account.
     pub(super) fn new(account: &Account) -> Result<Client, Failure> {
-        let mut roots = system_roots().clone();
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(trust::system().iter().cloned());
         if let Some(path) = &account.ca {
             let broken =
                 || Failure::because("the file that `ca` names has no PEM certificates, or cannot be read");
@@ -55,17 +57,6 @@ impl Client {
     }
 }
 
-/// Read once: there are more than a hundred of them.
-fn system_roots() -> &'static RootCertStore {
-    static ROOTS: OnceLock<RootCertStore> = OnceLock::new();
-    ROOTS.get_or_init(|| {
-        let mut roots = RootCertStore::empty();
-        // A certificate that cannot be read is not trusted; a server that needs it fails and says so.
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        roots
-    })
-}
-
 fn handshake_failure(error: io::Error) -> Failure {
     match Cancelled::from_io(error).map_err(io::Error::downcast::<Error>) {
         Ok(cancelled) => Failure::Cancelled(cancelled),
@@ -78,15 +69,9 @@ fn handshake_failure(error: io::Error) -> Failure {
 }
 
 fn tls_failure(error: Error) -> Failure {
-    Failure::Because(match error {
-        Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            "TLS: the server's certificate is signed by no trusted authority; `ca` can name one".to_owned()
-        }
-        Error::InvalidCertificate(
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        ) => "TLS: the server's certificate is for another host".to_owned(),
-        error => format!("TLS: {error}"),
-    })
+    let why = trust::distrust(&error).unwrap_or_else(|| error.to_string());
+    let is_unknown = matches!(error, Error::InvalidCertificate(CertificateError::UnknownIssuer));
+    Failure::Because(format!("TLS: {why}{}", if is_unknown { "; `ca` can name one" } else { "" }))
 }
 
 /// The certificate and key of a server: a chain of certificates, and the key of the first.

@@ -1,13 +1,12 @@
 //! A folder with files and an index, the programs for it, and what is in an index.
 
+use crate::child::ended;
 use crawler::desktop::tree;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc;
-use std::thread;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 use tantivy::postings::Postings;
 use tantivy::schema::{IndexRecordOption, Value as _};
@@ -19,9 +18,6 @@ pub(crate) const KINDS: [&str; 6] = [".txt", ".md", ".rs", ".html", ".txt", ".tx
 
 /// Old enough that a file of this time has settled.
 const LONG_AGO: Duration = Duration::from_secs(1_700_000_000);
-
-/// Longer than anything takes.
-const WATCHDOG: Duration = Duration::from_mins(2);
 
 /// `tree/` is indexed into `index/`.
 pub(crate) struct Folder(TempDir);
@@ -125,18 +121,6 @@ impl Folder {
         names.sort();
         names
     }
-}
-
-/// What a process says, which has to come to its end by itself.
-fn ended(child: Child) -> Output {
-    let id = child.id().to_string();
-    let (sender, output) = mpsc::channel();
-    thread::spawn(move || sender.send(child.wait_with_output()));
-    let Ok(output) = output.recv_timeout(WATCHDOG) else {
-        let _ = Command::new("kill").args(["-9", &id]).status();
-        panic!("it does not come to its end");
-    };
-    output.unwrap()
 }
 
 /// All that an index says of a file: its version, and the places of each word.

@@ -1,5 +1,6 @@
 //! The mail check as a shell sees it: arguments, exit status, JSON, signals.
 
+use crate::child;
 use crate::mail::{CANARY, WATCHDOG, script};
 use crawler::mail::demo::{Demo, Fault};
 use crawler::mail::{Account, Protocol, Security};
@@ -17,16 +18,8 @@ fn spawn(arguments: &[&str]) -> Child {
 }
 
 /// What it has printed by its end. The password is nowhere in it.
-fn ended(mut child: Child) -> Output {
-    let end = Instant::now() + WATCHDOG;
-    while child.try_wait().expect("it is ours").is_none() {
-        if Instant::now() > end {
-            let _ = child.kill();
-            panic!("it does not end");
-        }
-        std::thread::sleep(Duration::from_millis(5)); // the standard library cannot wait with a limit
-    }
-    let output = child.wait_with_output().expect("it has ended");
+fn ended(child: Child) -> Output {
+    let output = child::ended(child);
     let shown = text(&output.stdout) + &text(&output.stderr);
     assert!(!shown.contains(CANARY) && !shown.contains("canary"), "{shown}");
     output

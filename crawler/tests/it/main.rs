@@ -1,5 +1,7 @@
 //! What the crawler's programs promise, on real threads.
 
+mod child; // a program of the crawler, and what it prints
+
 mod pills; // a queue that comes to its end
 
 #[cfg(feature = "desktop")]
@@ -23,3 +25,6 @@ mod web_rules; // what a site asks for, and what limits, stops and files do to a
 mod web_trouble; // a crawl that is stopped, and a state that cannot be used
 mod web_stops; // what each way to stop a crawl loses, and each order of writing
 mod web_fetch; // a page, or why it cannot be had
+mod web_hostile; // sites that mean no good
+#[cfg(feature = "tls")]
+mod web_tls; // pages over TLS

@@ -1,18 +1,16 @@
 //! The crawler as a shell sees it: every page once, also if it is stopped or killed in between.
 
+use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
 use crawler::web::state::{Progress, Record, State};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// Longer than anything takes.
-const WATCHDOG: Duration = Duration::from_mins(2);
 
 /// A site, and a folder with the state of its crawl.
 struct Crawl {
@@ -30,26 +28,13 @@ impl Crawl {
     }
 
     fn start(&self, flags: &[&str]) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
-        command.arg(self.site.start_url().as_str()).args([
-            "--state",
-            "state",
-            "--allow-private",
-            "--delay",
-            "0",
-            "--json",
-        ]);
-        command.args(["--per-site", "8", "--threads", "8"]).args(flags).current_dir(self.folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        let all = ["--allow-private", "--json", "--per-site", "8", "--threads", "8"];
+        let mut command = crawl(self.folder.path(), self.site.start_url().as_str(), &all);
+        command.args(flags).spawn().unwrap()
     }
 
     fn run(&self, flags: &[&str]) -> (Option<i32>, Value) {
-        let output = ended(self.start(flags));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (
-            output.status.code(),
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}")),
-        )
+        report(&ended(self.start(flags)))
     }
 
     /// What the state says of each page.
@@ -87,18 +72,6 @@ impl Crawl {
     fn until_nobody_is_connected(&self) {
         assert!(self.site.wait_until(WATCHDOG, |_, open| open == 0));
     }
-}
-
-fn ended(mut child: Child) -> Output {
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > WATCHDOG {
-            let _ = child.kill();
-            panic!("it does not come to its end");
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-    child.wait_with_output().unwrap()
 }
 
 #[test]

@@ -24,7 +24,7 @@ use url::Url;
 const LONG: Duration = Duration::from_mins(1);
 
 /// A server that does what a test says with each connection.
-struct Raw {
+pub(crate) struct Raw {
     address: SocketAddr,
     accepted: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
@@ -32,7 +32,7 @@ struct Raw {
 }
 
 impl Raw {
-    fn start(serve: impl Fn(usize, TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Raw {
+    pub(crate) fn start(serve: impl Fn(usize, TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Raw {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let (accepted, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
@@ -50,7 +50,7 @@ impl Raw {
     }
 
     /// Answers each connection's first request with these bytes, and closes.
-    fn saying(bytes: impl Into<Vec<u8>>) -> Raw {
+    pub(crate) fn saying(bytes: impl Into<Vec<u8>>) -> Raw {
         let bytes = bytes.into();
         Raw::start(move |_, mut stream| {
             request(&mut stream)?;
@@ -62,7 +62,12 @@ impl Raw {
         Url::parse(&format!("http://{}{path}", self.address)).unwrap()
     }
 
-    fn accepted(&self) -> usize {
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Connections so far.
+    pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
 }
@@ -76,7 +81,7 @@ impl Drop for Raw {
 }
 
 /// The head of a request; an error at the end of the connection.
-fn request(stream: &mut TcpStream) -> io::Result<String> {
+pub(crate) fn request(stream: &mut impl Read) -> io::Result<String> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
         stream.read_exact(&mut byte)?;
@@ -116,7 +121,7 @@ fn demo(traps: bool) -> Demo {
     Demo::start(DemoOptions { pages: 40, traps, ..DemoOptions::default() }).unwrap()
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()

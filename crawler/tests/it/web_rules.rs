@@ -1,20 +1,18 @@
 //! What a site asks for: its rules, its lists, its pauses. And a crawl whose limits are raised, whose files cannot be written, or that
 //! is stopped beside a list.
 
+use crate::child::{WATCHDOG, ended, report};
 use crawler::web::state::State;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// Longer than anything takes.
-const WATCHDOG: Duration = Duration::from_mins(1);
 
 /// A request, with the moments at which it came and at which it was answered.
 #[derive(Clone, Debug)]
@@ -153,34 +151,16 @@ fn links(paths: &[&str]) -> String {
     paths.iter().map(|path| format!("<a href=\"{path}\">it</a>")).collect::<Vec<_>>().concat()
 }
 
-/// A crawl of a site that is allowed to be here, without pauses unless `flags` say so.
+/// A crawl of a site that is allowed to be here.
 fn start(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
     command.args(["--state", "state", "--json", "--allow-private"]).args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn ended(mut child: Child) -> Output {
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > WATCHDOG {
-            let _ = child.kill();
-            panic!("it does not come to its end");
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-    child.wait_with_output().unwrap()
-}
-
-fn report(output: &Output) -> Value {
-    let said = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
-}
-
 /// Runs a crawl to its end.
 fn crawl(folder: &TempDir, arguments: &[&str]) -> (Option<i32>, Value) {
-    let output = ended(start(folder.path(), arguments));
-    (output.status.code(), report(&output))
+    report(&ended(start(folder.path(), arguments)))
 }
 
 fn folder() -> TempDir {
@@ -331,7 +311,8 @@ fn stopped_at_a_page_of_a_list_it_goes_on_there() {
     site.wait_for("/listed");
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let stopped = ended(child);
-    assert_eq!((stopped.status.code(), report(&stopped)["fetched"].clone()), (Some(130), 1.into()));
+    let (status, first) = report(&stopped);
+    assert_eq!((status, &first["fetched"]), (Some(130), &1.into()), "{first}");
     let (status, report) = crawl(&folder, &fast(&site));
     assert_eq!((status, &report["fetched"], &report["waiting"]), (Some(0), &2.into(), &0.into()), "{report}");
 }

@@ -1,34 +1,18 @@
 //! A crawl that is stopped, and a state that is not what it should be: a sentence and an exit status, and nothing is lost.
 
+use crate::child::{WATCHDOG, crawl, ended};
 use crawler::web::demo::{Demo, DemoOptions};
 use crawler::web::state::State;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// Longer than anything takes.
-const WATCHDOG: Duration = Duration::from_mins(1);
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 fn command(start: &str, folder: &Path, flags: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
-    command.arg(start).args(["--state", "state", "--delay", "0", "--json"]).args(flags);
-    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = crawl(folder, start, flags);
+    command.arg("--json");
     command
-}
-
-fn ended(mut child: Child) -> Output {
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > WATCHDOG {
-            let _ = child.kill();
-            panic!("it does not come to its end");
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-    child.wait_with_output().unwrap()
 }
 
 /// What a run says that is refused.

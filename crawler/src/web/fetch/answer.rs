@@ -2,6 +2,8 @@
 
 use super::call::Call;
 use super::{FetchError, Fetched, LARGEST_HEAD};
+#[cfg(feature = "tls")]
+use crate::trust;
 use std::error::Error as _;
 use std::io::{self, ErrorKind, Read};
 use std::time::{Duration, SystemTime};
@@ -31,7 +33,7 @@ pub(super) fn read(
         && !encoding.eq_ignore_ascii_case("identity")
     {
         // gzip is decoded by ureq, which takes the field away
-        return Err(FetchError::Broken(format!("it is encoded as {encoding}, which nobody asked for")));
+        return Err(FetchError::Broken(format!("it is encoded as {encoding:?}, which nobody asked for")));
     }
     let promised = length(&head.headers);
     let (body, is_truncated) = read_body(body, promised, most, call)?;
@@ -128,6 +130,10 @@ pub(super) fn why(error: Error, call: &Call) -> FetchError {
     if let Some(noted) = call.take_failure() {
         return noted;
     }
+    #[cfg(feature = "tls")]
+    if let Some(why) = distrust(&error) {
+        return FetchError::Untrusted(why);
+    }
     match error {
         Error::Io(error) if error.kind() == ErrorKind::UnexpectedEof => {
             FetchError::Broken("the server closed the connection instead of answering".to_owned())
@@ -145,6 +151,16 @@ pub(super) fn why(error: Error, call: &Call) -> FetchError {
         Error::BodyStalled => FetchError::Broken("its body does not go on".to_owned()),
         Error::ConnectProxyFailed(error) => FetchError::Connect(format!("the proxy says {error}")),
         other => FetchError::Connect(other.to_string()), // TLS, mostly
+    }
+}
+
+/// What is wrong with the certificate of the server. The handshake is made while something is read or written.
+#[cfg(feature = "tls")]
+fn distrust(error: &Error) -> Option<String> {
+    match error {
+        Error::Rustls(error) => trust::distrust(error),
+        Error::Io(error) => trust::distrust(error.get_ref()?.downcast_ref()?),
+        _ => None,
     }
 }
 

@@ -84,13 +84,9 @@ impl Call {
         self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Waits, but not beyond the end of the call.
-    ///
-    /// # Errors
-    /// As [`check`](Call::check).
-    pub(super) fn sleep(&self, pause: Duration) -> Result<(), FetchError> {
-        self.token.sleep(pause.min(self.left()))?;
-        self.check()
+    /// What ends the call early.
+    pub(super) fn token(&self) -> &CancelToken {
+        &self.token
     }
 
     /// Notes why the call fails, for [`take_failure`](Call::take_failure), and gives an error for `ureq` to pass on.

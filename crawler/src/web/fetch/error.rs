@@ -18,6 +18,8 @@ pub enum FetchError {
     Private(IpAddr),
     /// The host has an address, and no connection to it can be made.
     Connect(String),
+    /// The server cannot show that it is the one that was meant: its certificate is for another host, say, or has expired.
+    Untrusted(String),
     /// The connection or the answer broke: a reset, an end in the middle, a length that is wrong, something that is no HTTP.
     Broken(String),
     /// The address is one that cannot be fetched at all: another scheme, or `https` without the feature `tls`.
@@ -28,7 +30,7 @@ impl FetchError {
     /// Whether the same fetch may succeed later.
     ///
     /// True for a time-out, a name that does not resolve, a connection that cannot be made and an answer that broke.
-    /// False for a private address and an unusable one; and for a cancelled fetch, because nothing was learnt about the page:
+    /// False for a private address, a server that is not trusted and an unusable address; and for a cancelled fetch, because nothing was learnt about the page:
     /// it is not a failed try at all.
     pub fn is_transient(&self) -> bool {
         match self {
@@ -36,7 +38,10 @@ impl FetchError {
             | FetchError::Resolve(_)
             | FetchError::Connect(_)
             | FetchError::Broken(_) => true,
-            FetchError::Cancelled(_) | FetchError::Private(_) | FetchError::Unusable(_) => false,
+            FetchError::Cancelled(_)
+            | FetchError::Private(_)
+            | FetchError::Untrusted(_)
+            | FetchError::Unusable(_) => false,
         }
     }
 }
@@ -57,6 +62,7 @@ impl fmt::Display for FetchError {
                 write!(f, "the host is at the private address {address}, which is not crawled")
             }
             FetchError::Connect(why) => write!(f, "no connection can be made: {why}"),
+            FetchError::Untrusted(why) => write!(f, "the server cannot be trusted: {why}"),
             FetchError::Broken(why) => write!(f, "the answer is broken: {why}"),
             FetchError::Unusable(why) => write!(f, "the address cannot be fetched: {why}"),
         }

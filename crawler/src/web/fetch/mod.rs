@@ -24,6 +24,8 @@ pub use super::urls::is_private as is_private_address;
 pub use error::FetchError;
 pub use names::{Lookup, system_lookup};
 
+#[cfg(feature = "tls")]
+use crate::trust;
 use call::Call;
 use executor::CancelToken;
 use names::{CachingResolver, Names};
@@ -35,6 +37,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use ureq::config::Config;
 use ureq::http::HeaderValue;
+#[cfg(feature = "tls")]
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector};
 use ureq::{Agent, Proxy};
 use url::{Host, Url};
@@ -246,8 +250,11 @@ fn config(options: &Options) -> Result<Config, FetchError> {
     if HeaderValue::from_str(agent).is_err() {
         return Err(FetchError::Unusable(format!("{agent:?} cannot be sent as a user agent")));
     }
+    let builder = Agent::config_builder();
+    #[cfg(feature = "tls")]
+    let builder = builder.tls_config(TlsConfig::builder().root_certs(roots()).build());
     // No time limit of ureq's: the sockets look at the call's.
-    Ok(Agent::config_builder()
+    Ok(builder
         .http_status_as_error(false)
         .max_redirects(0)
         .proxy(options.proxy.as_ref().map(proxy).transpose()?)
@@ -259,6 +266,15 @@ fn config(options: &Options) -> Result<Config, FetchError> {
         .max_idle_connections_per_host(MOST_IDLE_OF_A_HOST)
         .max_idle_age(IDLE)
         .build())
+}
+
+/// The authorities that the system trusts. A system without any is taken to have those that come with `ureq`.
+#[cfg(feature = "tls")]
+fn roots() -> RootCerts {
+    match trust::system() {
+        [] => RootCerts::WebPki,
+        certificates => certificates.iter().map(|der| Certificate::from_der(der).to_owned()).into(),
+    }
 }
 
 /// Only proxies that ureq speaks to: it ignores others without a word.

@@ -3,20 +3,15 @@
 use super::FetchError;
 use super::call::Call;
 use super::names::Names;
-use socket2::{Domain, Protocol, Socket, Type};
+use crate::connect::connect;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use ureq::Error;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
 };
-
-/// How often a socket that is being connected is looked at. In between, the thread sleeps on its token, so a cancel ends it
-/// at once.
-const OFTEN: Duration = Duration::from_micros(250);
-const SELDOM: Duration = Duration::from_millis(5);
 
 /// How long a socket blocks before the time that is left is looked at. The system is told this once for a connection, and
 /// again only towards the end of the call's time.
@@ -71,7 +66,7 @@ impl CallConnector {
                 continue;
             }
             let to_try = u32::try_from(addresses.len() - at).unwrap_or(u32::MAX);
-            match connect(*address, call, call.left() / to_try) {
+            match connect_to(*address, call, call.left() / to_try) {
                 Ok(Ok(stream)) => return Ok(stream),
                 Ok(Err(error)) => last = FetchError::Connect(refusal(*address, &error)),
                 Err(over) => return Err(over),
@@ -89,43 +84,15 @@ fn refusal(address: SocketAddr, error: &io::Error) -> String {
     }
 }
 
-/// Connects. The standard library's `connect` cannot be called back, so the socket does not block meanwhile.
-fn connect(address: SocketAddr, call: &Call, most: Duration) -> Result<io::Result<TcpStream>, FetchError> {
-    let begun = Instant::now();
-    let mut pause = OFTEN;
-    let socket = match begin(address) {
-        Ok(socket) => socket,
-        Err(error) => return Ok(Err(error)),
-    };
-    // A connection that is being made has neither an error nor a peer.
-    while socket.peer_addr().is_err() {
-        match socket.take_error() {
-            Ok(None) if begun.elapsed() >= most => {
-                call.check()?;
-                return Ok(Err(ErrorKind::TimedOut.into()));
-            }
-            Ok(None) => call.sleep(pause)?,
-            Ok(Some(error)) | Err(error) => return Ok(Err(error)),
-        }
-        pause = (pause * 2).min(SELDOM);
-    }
+/// Connects. An error is one of the address, unless it is one of the call.
+fn connect_to(
+    address: SocketAddr,
+    call: &Call,
+    longest: Duration,
+) -> Result<io::Result<TcpStream>, FetchError> {
+    let connected = connect(address, longest, call.token());
     call.check()?;
-    Ok(socket.set_nonblocking(false).map(|()| socket.into()))
-}
-
-/// Asks the system to connect.
-fn begin(address: SocketAddr) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_nonblocking(true)?;
-    match socket.connect(&address.into()) {
-        Err(error) if !is_under_way(&error) => Err(error),
-        _ => Ok(socket),
-    }
-}
-
-fn is_under_way(error: &io::Error) -> bool {
-    const IN_PROGRESS: i32 = if cfg!(target_os = "linux") { 115 } else { 36 };
-    error.kind() == ErrorKind::WouldBlock || (cfg!(unix) && error.raw_os_error() == Some(IN_PROGRESS))
+    Ok(connected)
 }
 
 /// Which of the two time limits of a socket.

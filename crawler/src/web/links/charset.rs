@@ -3,19 +3,16 @@
 //! The first of these that names an encoding decides: a byte order mark, the header `Content-Type`, a `<meta>` near the beginning. Without
 //! any, a document that is valid UTF-8 is UTF-8, and every other one windows-1252, as browsers assume.
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
-use memchr::memmem;
+use crate::html::{encoding, label};
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use std::borrow::Cow;
-
-/// How far into a document a `<meta>` may name its encoding.
-const PRESCAN: usize = 1024;
 
 /// The characters of a document, and its encoding. Bytes that are no character become the replacement character.
 pub(super) fn decode<'d>(
     document: &'d [u8],
     content_type: Option<&str>,
 ) -> (Cow<'d, str>, &'static Encoding) {
-    let declared = content_type.and_then(|value| label(value.as_bytes())).or_else(|| of_meta(document));
+    let declared = content_type.and_then(|value| label(value.as_bytes())).or_else(|| encoding(document));
     let guessed = || if is_utf_8(document) { UTF_8 } else { WINDOWS_1252 };
     let (text, encoding, _) = declared.unwrap_or_else(guessed).decode(document);
     (text, encoding)
@@ -26,30 +23,10 @@ fn is_utf_8(document: &[u8]) -> bool {
     str::from_utf8(document).err().is_none_or(|error| error.error_len().is_none())
 }
 
-/// The encoding that the first `<meta>` names which names one.
-fn of_meta(document: &[u8]) -> Option<&'static Encoding> {
-    let begin = document[..document.len().min(PRESCAN)].to_ascii_lowercase();
-    let named = memmem::find_iter(&begin, b"<meta").find_map(|at| {
-        let tag = &begin[at..];
-        label(tag.split(|byte| *byte == b'>').next()?)
-    })?;
-    // The tag was readable as ASCII, so the document cannot be UTF-16.
-    Some(if named == UTF_16LE || named == UTF_16BE { UTF_8 } else { named })
-}
-
-/// The encoding whose label stands behind `charset=`.
-fn label(text: &[u8]) -> Option<&'static Encoding> {
-    let text = text.to_ascii_lowercase();
-    let after = &text[memmem::find(&text, b"charset")? + b"charset".len()..];
-    let value = after.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-    let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
-    let is_end = |byte: &u8| matches!(byte, b'"' | b'\'' | b';' | b'/') || byte.is_ascii_whitespace();
-    Encoding::for_label(value.split(is_end).next()?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::html::PRESCAN;
 
     #[test]
     fn the_first_that_names_an_encoding_decides() {

@@ -6,32 +6,15 @@
 mod charset;
 
 use super::urls::{LONGEST, is_web, normalise};
+use crate::html::{CUT, Reader, read};
 use encoding_rs::Encoding;
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{
-    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
+use html5ever::tokenizer::{Tag, TagKind};
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use url::Url;
 
-/// Bytes that the tokenizer gets at once.
-const PIECE: usize = 1 << 10;
-
-/// Bytes that one tag may have until it is [`shortened`]. The tokenizer compares each attribute of a tag with all that came before,
-/// so a tag with a million of them would keep it busy for hours.
-const LONGEST_TAG: usize = 16 << 10;
-
-/// Quotes that are kept of a tag that is shortened.
-const MOST_QUOTES: usize = 1000;
-
 /// Schemes of links that are not meant to be fetched.
 const NO_PAGES: [&str; 8] = ["about", "blob", "data", "javascript", "mailto", "sms", "tel", "urn"];
-
-/// Stands for what is left out of a tag that is shortened, so that a value that was cut can be told. It is no character, and no URL has it.
-const CUT: char = '\u{fdd0}';
 
 /// What a document says about others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,84 +44,7 @@ pub struct Links {
 /// and with `limit`. Whatever is in the bytes, it is no error.
 pub fn links(document: &[u8], content_type: Option<&str>, url: &Url, limit: usize) -> Links {
     let (text, encoding) = charset::decode(document, content_type);
-    tags(&text, limit).resolved(url, encoding)
-}
-
-/// Reads the tags of a document.
-fn tags(document: &str, limit: usize) -> Page {
-    let sink = Sink { page: RefCell::new(Page { limit, ..Page::default() }), tokens: Cell::new(0) };
-    let (input, tokenizer) = (BufferQueue::default(), Tokenizer::new(sink, TokenizerOpts::default()));
-    let (mut rest, mut tokens, mut bytes, mut quotes) = (document, 0, 0, 0);
-    while !rest.is_empty() {
-        let piece;
-        (piece, rest) = rest.split_at(rest.floor_char_boundary(PIECE));
-        if tokenizer.sink.tokens.get() != tokens {
-            (tokens, bytes, quotes) = (tokenizer.sink.tokens.get(), 0, 0);
-        }
-        bytes += piece.len();
-        let is_long = bytes > LONGEST_TAG;
-        input.push_back(if is_long { shortened(piece, &mut quotes) } else { StrTendril::from_slice(piece) });
-        let _ = tokenizer.feed(&input); // it pauses at scripts only if told to
-    }
-    tokenizer.end();
-    tokenizer.sink.page.into_inner()
-}
-
-/// Of a piece of a tag or comment that is too long: what may end it. What comes behind an end is content again.
-fn shortened(piece: &str, quotes: &mut usize) -> StrTendril {
-    let (tag, after) = piece.split_at(piece.find('>').unwrap_or(piece.len()));
-    let mut kept = String::with_capacity(piece.len());
-    for c in tag.chars() {
-        let is_quote = matches!(c, '"' | '\'');
-        *quotes += usize::from(is_quote);
-        if c == '-' || is_quote && *quotes <= MOST_QUOTES {
-            kept.push(c);
-        } else if !kept.ends_with([CUT, ' ']) {
-            // No two dashes come together that were apart, and what ends a value still does.
-            kept.extend(if c.is_ascii_whitespace() { [' ', CUT] } else { [CUT, ' '] });
-        }
-    }
-    kept.push_str(after);
-    StrTendril::from_slice(&kept)
-}
-
-/// Gets the tokens of a document.
-struct Sink {
-    page: RefCell<Page>,
-    /// How many there were.
-    tokens: Cell<usize>,
-}
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
-        if matches!(token, Token::ParseError(_)) {
-            return TokenSinkResult::Continue;
-        }
-        self.tokens.set(self.tokens.get() + 1);
-        let Token::TagToken(tag) = token else { return TokenSinkResult::Continue };
-        let mut page = self.page.borrow_mut();
-        if tag.kind == TagKind::StartTag {
-            page.start(&tag);
-            return raw(&tag.name);
-        }
-        if &*tag.name == "template" {
-            page.templates = page.templates.saturating_sub(1);
-        }
-        TokenSinkResult::Continue
-    }
-}
-
-/// Of some elements the content is no markup.
-fn raw(name: &str) -> TokenSinkResult<()> {
-    match name {
-        "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
-        "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
-        "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-        "plaintext" => TokenSinkResult::Plaintext,
-        _ => TokenSinkResult::Continue,
-    }
+    read(&text, Page { limit, ..Page::default() }).resolved(url, encoding)
 }
 
 /// What the tags of a document say, as it is written there.
@@ -154,6 +60,16 @@ struct Page {
     limit: usize,
     /// Templates that are open. What is in one is not in the document.
     templates: usize,
+}
+
+impl Reader for Page {
+    fn tag(&mut self, tag: &Tag) {
+        match tag.kind {
+            TagKind::StartTag => self.start(tag),
+            TagKind::EndTag if &*tag.name == "template" => self.templates = self.templates.saturating_sub(1),
+            TagKind::EndTag => (),
+        }
+    }
 }
 
 impl Page {

@@ -40,7 +40,7 @@ fn what_is_no_answer_is_broken() {
         broken(get(&Raw::saying(bytes).url("/")));
     }
     let why = broken(get(&Raw::saying("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nx").url("/")));
-    assert!(why.contains("encoded as br"), "{why}");
+    assert!(why.contains("encoded as \"br\""), "{why}");
     let garbage = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain";
     let why = broken(get(&Raw::saying(garbage).url("/")));
     assert!(why.contains("decompressed"), "{why}");

@@ -1,0 +1,588 @@
+//! Sites that mean no good, or do not know better: a crawl comes to its end, and what it could not have is in its report.
+
+use crate::child::{crawl, ended, report};
+use crate::web_fetch::{Raw, gzip, request};
+use crawler::web::fetch::{Fetcher, Options};
+use crawler::web::frontier::{Job, Kind};
+use crawler::web::state::{Progress, Record, State};
+use crawler::web::urls::{LONGEST, Scope};
+use crawler::web::visit::{Visit, Visitor};
+use executor::CancelToken;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+use url::Url;
+
+/// What is sent at a path: bytes, and then others again and again.
+struct Sent {
+    once: Vec<u8>,
+    again: Option<Vec<u8>>,
+}
+
+/// A page.
+fn html(body: impl AsRef<[u8]>) -> Sent {
+    answer("200 OK", "Content-Type: text/html\r\n", body)
+}
+
+fn answer(status: &str, fields: &str, body: impl AsRef<[u8]>) -> Sent {
+    let body = body.as_ref();
+    let head =
+        format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+    Sent { once: [head.as_bytes(), body].concat(), again: None }
+}
+
+fn not_found() -> Sent {
+    answer("404 Not Found", "", "")
+}
+
+/// These bytes, and then the end of the connection.
+fn bytes(once: impl AsRef<[u8]>) -> Sent {
+    Sent { once: once.as_ref().to_vec(), again: None }
+}
+
+fn endless(once: &str, again: impl Into<Vec<u8>>) -> Sent {
+    Sent { once: once.into(), again: Some(again.into()) }
+}
+
+/// What a site is asked for.
+struct Asked<'a> {
+    path: &'a str,
+    /// How often that was asked for before.
+    before: usize,
+    /// The address of the site.
+    start: &'a str,
+}
+
+/// A site, what it was asked for, and a folder with the state of its crawl.
+struct Site {
+    server: Raw,
+    asked: Arc<Mutex<Vec<String>>>,
+    folder: TempDir,
+}
+
+impl Site {
+    /// Has the pages that `page` gives for what is asked.
+    fn of(page: impl Fn(&Asked<'_>) -> Sent + Send + Sync + 'static) -> Site {
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let noted = Arc::clone(&asked);
+        let server = Raw::start(move |_, mut stream| {
+            let head = request(&mut stream)?;
+            let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+            let before = {
+                let mut asked = noted.lock().unwrap();
+                asked.push(path.clone());
+                asked.iter().filter(|other| **other == path).count() - 1
+            };
+            let host = head
+                .lines()
+                .find_map(|line| line.to_ascii_lowercase().strip_prefix("host: ").map(str::to_owned));
+            let start = format!("http://{}/", host.expect("each request has one"));
+            let sent = page(&Asked { path: &path, before, start: &start });
+            stream.write_all(&sent.once)?;
+            while let Some(again) = &sent.again {
+                stream.write_all(again)?;
+            }
+            Ok(())
+        });
+        Site { server, asked, folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn start(&self) -> String {
+        format!("http://{}/", self.server.address())
+    }
+
+    /// Crawls it to its end.
+    fn crawl(&self, flags: &[&str]) -> (Option<i32>, Value) {
+        let mut command = crawl(self.folder.path(), &self.start(), &["--allow-private", "--json"]);
+        let (status, report) = report(&ended(command.args(flags).spawn().unwrap()));
+        assert_eq!((&report["complete"], &report["waiting"]), (&true.into(), &0.into()), "{report}");
+        (status, report)
+    }
+
+    /// What the state says, by path. Of other sites there is nothing in it.
+    fn records(&self) -> BTreeMap<String, Record> {
+        let mut records = BTreeMap::new();
+        let note = |url: &str, record| {
+            let path = url.strip_prefix(self.start().trim_end_matches('/'));
+            records.insert(path.unwrap_or_else(|| panic!("{url} is elsewhere")).to_owned(), record);
+            Ok(())
+        };
+        State::open(&self.folder.path().join("state")).unwrap().each(note).unwrap();
+        records
+    }
+
+    fn asked(&self, path: &str) -> usize {
+        self.asked.lock().unwrap().iter().filter(|asked| *asked == path).count()
+    }
+}
+
+/// Why pages are broken, by path.
+fn broken(report: &Value) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let path = |value: &Value| Url::parse(value.as_str().unwrap()).unwrap().path().to_owned();
+    report["broken"].as_array().unwrap().iter().map(|one| (path(&one["url"]), text(&one["why"]))).collect()
+}
+
+fn links<'l>(paths: impl IntoIterator<Item = &'l str>) -> String {
+    paths.into_iter().map(|path| format!("<a href=\"{path}\">x</a>\n")).collect::<Vec<_>>().concat()
+}
+
+/// Answers that are none: what is sent, and a word of the reason.
+fn answers_that_break() -> Vec<(&'static str, Sent, &'static str)> {
+    let head =
+        |fields: &str| bytes(format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{fields}\r\n\r\nhalf"));
+    let zipped = gzip(&b"a page of some length, ".repeat(1000));
+    let zip_head =
+        format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", zipped.len());
+    vec![
+        ("/nothing", bytes(""), "instead of answering"),
+        ("/half-a-head", bytes("HTTP/1.1 200 OK\r\nContent-Le"), "answer is broken"),
+        ("/http-0.9", bytes("<html><a href=/no>This is what HTTP/0.9 was</a>"), "answer is broken"),
+        ("/garbage", bytes([0, 1, 2, 255, 254].repeat(10_000)), "answer is broken"),
+        ("/half-a-body", head("Content-Length: 500"), "4 of 500 bytes"),
+        ("/huge-length", head("Content-Length: 18446744073709551615"), "answer is broken"),
+        ("/more-than-huge-length", head("Content-Length: 99999999999999999999999"), "answer is broken"),
+        ("/negative-length", head("Content-Length: -1"), "answer is broken"),
+        ("/half-a-chunk", head("Transfer-Encoding: chunked\r\n\r\n500"), "answer is broken"),
+        (
+            "/half-a-zip",
+            bytes([zip_head.as_bytes(), &zipped[..zipped.len() / 2]].concat()),
+            "answer is broken",
+        ),
+        ("/no-zip", answer("200 OK", "Content-Encoding: gzip\r\n", "not compressed at all"), "decompressed"),
+        ("/brotli", answer("200 OK", "Content-Encoding: br\r\n", "x"), "encoded as \"br\""),
+        ("/endless-field", endless("HTTP/1.1 200 OK\r\nX:", "and on ".repeat(1000)), "head is larger"),
+        ("/endless-fields", endless("HTTP/1.1 200 OK\r\n", "X: y\r\n".repeat(1000)), "answer is broken"),
+        ("/endless-hints", endless("", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)), "answer is broken"),
+    ]
+}
+
+#[test]
+fn answers_that_are_none_are_entries_in_the_report() {
+    let broken_paths: Vec<_> = answers_that_break().into_iter().map(|(path, ..)| path).collect();
+    let all = links(broken_paths);
+    let site = Site::of(move |&Asked { path, .. }| match path {
+        "/" => html(&all),
+        "/robots.txt" => not_found(),
+        _ => answers_that_break().into_iter().find(|(known, ..)| *known == path).expect("a path").1,
+    });
+    let (status, report) = site.crawl(&["--retries", "0", "--max-bytes", "1000000"]);
+    assert_eq!((status, &report["fetched"]), (Some(3), &1.into()), "{report}");
+    let broken = broken(&report);
+    for (path, _, why) in answers_that_break() {
+        assert!(broken.get(path).is_some_and(|said| said.contains(why)), "{path}: {:?}", broken.get(path));
+    }
+    assert!(report["broken"].as_array().unwrap().iter().all(|one| one["linked_from"][0] == site.start()));
+}
+
+#[test]
+fn what_is_odd_and_readable_is_read() {
+    let site = Site::of(|&Asked { path, .. }| match path {
+        "/" => {
+            let page: [&[u8]; 4] = [
+                b"<\0 a href=/no>\0<a href=/a>\xc3\x28\0</a><a href=\"/b\0\">\x80<a href='/c\x1b[31m'>",
+                b"<a href=/hints>",
+                b"<a href=/lie>",
+                b"<a href=/no-length>",
+            ];
+            html(page.concat())
+        }
+        "/robots.txt" => not_found(),
+        "/hints" => {
+            let hints = "HTTP/1.1 103 Early Hints\r\nLink: </no>; rel=preload\r\n\r\n";
+            bytes([hints.as_bytes(), hints.as_bytes(), &html("<a href=/after-hints>").once].concat())
+        }
+        "/lie" => answer("200 OK", "Content-Type: image/png\r\n", "<a href=/no>"),
+        "/no-length" => bytes("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/after-no-length>"),
+        "/no" => panic!("it is no link"),
+        _ => html(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR<a href=/>"),
+    });
+    let (status, report) = site.crawl(&["--retries", "0"]);
+    assert_eq!(status, Some(0), "{report}");
+    let records = site.records();
+    let fetched: Vec<_> = records.iter().filter(|(_, record)| record.status == Some(200)).collect();
+    let paths: Vec<_> = fetched.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "/",
+            "/a",
+            "/after-hints",
+            "/after-no-length",
+            "/b%EF%BF%BD",
+            "/c%1B[31m",
+            "/hints",
+            "/lie",
+            "/no-length"
+        ]
+    );
+}
+
+/// A terminal obeys control characters, also those beyond ASCII.
+#[test]
+fn nothing_that_a_site_says_reaches_the_terminal_as_it_is() {
+    let site = Site::of(|&Asked { path, .. }| match path {
+        "/" => html(links([
+            "/\x1b[31mred",
+            "/\u{9b}31m?\u{7}",
+            "/\u{202e}back",
+            "/coded",
+            "/reason",
+            "/to",
+            "http://[\x1b",
+            "/nothing\x1b",
+        ])),
+        "/robots.txt" => not_found(),
+        "/coded" => answer("200 OK", "Content-Encoding: \u{9b}31m\u{202e}\r\n", "x"),
+        "/reason" => bytes("HTTP/1.1 404 \u{9b}31mNo\r\nContent-Length: 0\r\n\r\n"),
+        "/to" => answer("302 Found", "Location: /\u{9b}31m\r\n", ""),
+        _ if path.starts_with("/nothing") => bytes("\x1b[31m"),
+        _ => not_found(),
+    });
+    let mut command = crawl(site.folder.path(), &site.start(), &["--allow-private", "--retries", "0"]);
+    let output = ended(command.spawn().unwrap());
+    let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(printed.contains("/coded: ") && printed.contains("%1B[31mred"), "{printed:?}");
+    let is_tame = |c: char| matches!(c, '\n' | ' ') || c.is_ascii_graphic();
+    assert!(printed.chars().all(is_tame), "{printed:?}");
+}
+
+/// 4 GiB, in 4 MiB.
+#[cfg(target_os = "linux")]
+fn bomb(first: &str, fill: u8) -> Vec<u8> {
+    let piece = gzip(&vec![fill; 1 << 20]);
+    [gzip(first.as_bytes()), piece.repeat(4096)].concat()
+}
+
+/// With less memory than one of the bombs has.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_grows_without_an_end_costs_no_memory() {
+    for is_bomb in [true, false] {
+        let zipped = move |first: &str, fill| {
+            if is_bomb {
+                answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", bomb(first, fill))
+            } else {
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{first}");
+                endless(&head, vec![fill; 100_000])
+            }
+        };
+        let site = Site::of(move |&Asked { path, start, .. }| match path {
+            "/" => html(links(["/endless", "/forbidden", "/last"])),
+            "/robots.txt" => {
+                let rules = format!("User-agent: *\nDisallow: /forbidden\nSitemap: {start}list\n");
+                zipped(&rules, b'\n')
+            }
+            "/list" => zipped(&format!("{start}listed\n"), b' '),
+            "/endless" => zipped("<a href=/after-endless>", b'a'),
+            _ => html("<p>a page"),
+        });
+        let limited = format!(
+            "ulimit -v 2000000; exec '{}' {} --state state --delay 0 --json --allow-private --threads 2 --retries 0",
+            env!("CARGO_BIN_EXE_crawl"),
+            site.start()
+        );
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &limited]).current_dir(site.folder.path());
+        shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let (status, report) = report(&ended(shell.spawn().unwrap()));
+        assert_eq!((status, &report["refused"]), (Some(0), &1.into()), "{report}");
+        let records = site.records();
+        let fetched = |path| records.get(path).is_some_and(|record: &Record| record.status == Some(200));
+        for path in ["/", "/endless", "/after-endless", "/last", "/listed"] {
+            assert!(fetched(path), "{path}, {is_bomb}: {records:?}");
+        }
+        assert_eq!(site.asked("/forbidden"), 0);
+    }
+}
+
+#[test]
+fn of_rules_of_a_megabyte_the_first_500_kib_count() {
+    let filling = |length: usize| format!("# {}\n", "x".repeat(98)).repeat(length / 101);
+    let rules = format!(
+        "User-agent: *\nDisallow: /first\n{}Disallow: /last\n{}Disallow: /beyond\n",
+        filling((500 << 10) - 300),
+        filling(500 << 10)
+    );
+    let site = Site::of(move |&Asked { path, .. }| match path {
+        "/" => html(links(["/first", "/last", "/beyond"])),
+        "/robots.txt" => answer("200 OK", "Content-Type: text/plain\r\n", &rules),
+        _ => html(""),
+    });
+    let (status, report) = site.crawl(&[]);
+    assert_eq!((status, &report["refused"], &report["fetched"]), (Some(0), &2.into(), &2.into()), "{report}");
+    assert_eq!((site.asked("/first"), site.asked("/last"), site.asked("/beyond")), (0, 0, 1));
+}
+
+#[test]
+fn addresses_of_a_megabyte_lead_nowhere_and_cost_nothing_else() {
+    let long = |begin: &str| format!("{begin}{}", "x".repeat(1 << 20));
+    let site = Site::of(move |&Asked { path, start, .. }| match path {
+        "/" => {
+            html(links(["/a", &long("/"), &long("http://"), "/base", "/canonical", "/long-to", "/longer-to"]))
+        }
+        "/robots.txt" => answer("200 OK", "", format!("Sitemap: {start}list\nSitemap: {}\n", long(start))),
+        "/list" => answer("200 OK", "", format!("{}\n{start}listed\n", long(start))),
+        "/base" => html(format!("<base href='{}'><a href=no>", long("/"))),
+        "/canonical" => html(format!("<link rel=canonical href='{}'><a href=/b>", long("/"))),
+        "/long-to" => answer("302 Found", &format!("Location: /{}\r\n", "x".repeat(LONGEST)), ""),
+        "/longer-to" => answer("302 Found", &format!("Location: {}\r\n", long("/")), ""),
+        _ => html(""),
+    });
+    let (status, report) = site.crawl(&["--retries", "0"]);
+    assert_eq!(status, Some(3), "{report}");
+    let broken = broken(&report);
+    assert_eq!(broken.keys().collect::<Vec<_>>(), ["/longer-to"]);
+    assert!(broken["/longer-to"].contains("head is larger"), "{broken:?}");
+    let records = site.records();
+    let paths: Vec<_> = records.keys().map(String::as_str).collect();
+    assert_eq!(paths, ["/", "/a", "/b", "/base", "/canonical", "/listed", "/long-to", "/longer-to"]);
+    assert!(records["/long-to"].why.as_ref().unwrap().ends_with("longer than 8000 bytes"));
+    assert!(site.asked.lock().unwrap().iter().all(|path| path.len() <= LONGEST));
+}
+
+/// A site of the public internet, as far as the crawl can tell: a proxy has it, and everything else that it is asked for.
+#[test]
+fn a_public_site_leads_to_no_private_address_and_to_no_file() {
+    let private = [
+        "http://127.0.0.1/",
+        "http://0x7f.1/",
+        "http://2130706433/",
+        "http://localhost/",
+        "http://a.localhost./",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://169.254.169.254/",
+        "http://10.0.0.1/",
+        "http://0/",
+    ];
+    let others = ["file:///etc/passwd", "ftp://site.example/", "gopher://site.example/"];
+    let asked = Arc::<Mutex<Vec<String>>>::default();
+    let noted = Arc::clone(&asked);
+    let proxy = Raw::start(move |_, mut stream| {
+        let connect = request(&mut stream)?;
+        noted.lock().unwrap().push(connect.lines().next().unwrap_or_default().to_owned());
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
+        loop {
+            let head = request(&mut stream)?;
+            let path = head.split(' ').nth(1).unwrap_or_default();
+            let all = private.iter().chain(&others);
+            let sent = match path {
+                "/" => {
+                    let redirects =
+                        (0..all.clone().count()).map(|number| format!("/to/{number}")).collect::<Vec<_>>();
+                    html(links(all.copied().chain(redirects.iter().map(String::as_str))))
+                }
+                "/robots.txt" => {
+                    let lists =
+                        private.iter().map(|list| format!("Sitemap: {list}\n")).collect::<Vec<_>>().concat();
+                    answer("200 OK", "", lists)
+                }
+                _ => {
+                    let number: usize =
+                        path.strip_prefix("/to/").and_then(|number| number.parse().ok()).expect("a number");
+                    answer(
+                        "302 Found",
+                        &format!("Location: {}\r\n", all.clone().nth(number).expect("one")),
+                        "",
+                    )
+                }
+            };
+            stream.write_all(&sent.once)?;
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let through = format!("http://{}/", proxy.address());
+    // Even if they are said to belong to the crawl.
+    let hosts =
+        private.map(|url| Url::parse(url).unwrap().host_str().unwrap().trim_end_matches('.').to_owned());
+    let mut command = crawl(folder.path(), "http://site.example/", &["--json", "--proxy", &through]);
+    for host in &hosts {
+        command.args(["--allow", host]);
+    }
+    let (status, report) = report(&ended(command.spawn().unwrap()));
+    let pages = 1 + private.len() + others.len();
+    assert_eq!((status, &report["fetched"]), (Some(0), &pages.into()), "{report}");
+    let asked = asked.lock().unwrap();
+    assert!(asked.iter().all(|line| line == "CONNECT site.example:80 HTTP/1.1"), "{asked:?}");
+    let mut refused = BTreeMap::<String, usize>::new();
+    let note = |url: &str, record: Record| {
+        assert!(url.starts_with("http://site.example/") && record.progress == Progress::Fetched, "{url}");
+        if let Some(why) = record.why {
+            *refused.entry(why.rsplit(": ").next().unwrap().to_owned()).or_default() += 1;
+        }
+        Ok(())
+    };
+    State::open(&folder.path().join("state")).unwrap().each(note).unwrap();
+    assert_eq!(refused.remove("the address is private"), Some(private.len()), "{refused:?}");
+    assert_eq!(refused.values().sum::<usize>(), others.len(), "{refused:?}");
+}
+
+#[test]
+fn a_start_page_at_a_private_address_is_refused_however_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for start in [
+        "http://localhost/",
+        "http://a.localhost/",
+        "http://[::1]/",
+        "http://0x7f000001/",
+        "http://2130706433/",
+    ] {
+        let output = ended(crawl(folder.path(), start, &[]).spawn().unwrap());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+        assert!(said.contains("--allow-private"), "{said}");
+    }
+}
+
+#[test]
+fn a_host_without_an_address_is_an_entry_in_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--json", "--ignore-robots", "--retries", "0"];
+    let (status, report) =
+        report(&ended(crawl(folder.path(), "http://nobody.invalid/", &flags).spawn().unwrap()));
+    assert_eq!((status, &report["failed"]), (Some(3), &1.into()), "{report}");
+    assert!(broken(&report)["/"].contains("cannot be resolved"), "{report}");
+}
+
+#[cfg(not(feature = "tls"))]
+#[test]
+fn without_tls_a_page_that_needs_it_is_an_entry_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--json", "--ignore-robots", "--allow-private"];
+    let (status, report) =
+        report(&ended(crawl(folder.path(), "https://127.0.0.1:9/", &flags).spawn().unwrap()));
+    assert_eq!((status, &report["failed"]), (Some(3), &1.into()), "{report}");
+    assert!(broken(&report)["/"].contains("feature tls"), "{report}");
+}
+
+#[test]
+fn a_list_of_lists_that_lists_itself_has_an_end() {
+    let site = Site::of(move |&Asked { path, start, .. }| {
+        let index = |lists: &[&str]| {
+            let lists = lists.iter().map(|list| format!("<sitemap><loc>{start}{list}</loc></sitemap>"));
+            answer(
+                "200 OK",
+                "",
+                format!("<sitemapindex>{}</sitemapindex>", lists.collect::<Vec<_>>().concat()),
+            )
+        };
+        match path {
+            "/robots.txt" => answer("200 OK", "", format!("Sitemap: {start}a\n")),
+            "/a" => index(&["a", "b", "pages"]),
+            "/b" => index(&["b", "a"]),
+            "/pages" => answer("200 OK", "", format!("{start}listed\n")),
+            _ => html(""),
+        }
+    });
+    let (status, report) = site.crawl(&[]);
+    assert_eq!((status, site.asked("/listed")), (Some(0), 1), "{report}");
+    assert!(site.asked("/a") + site.asked("/b") <= 20, "{} and {}", site.asked("/a"), site.asked("/b"));
+}
+
+#[test]
+fn a_chain_of_a_thousand_redirects_is_followed_and_a_loop_has_an_end() {
+    let site = Site::of(|&Asked { path, .. }| {
+        match path.strip_prefix("/chain/").map(|number| number.parse::<usize>().expect("a number")) {
+            Some(1000) => html("<a href=/end-of-the-chain>"),
+            Some(number) => answer("301 Moved", &format!("Location: /chain/{}\r\n", number + 1), ""),
+            None => match path {
+                "/" => html(links(["/chain/0", "/loop/a", "/self"])),
+                "/robots.txt" => not_found(),
+                "/loop/a" => answer("302 Found", "Location: /loop/b\r\n", ""),
+                "/loop/b" => answer("302 Found", "Location: /loop/a\r\n", ""),
+                "/self" => answer("302 Found", "Location: /self\r\n", ""),
+                _ => html(""),
+            },
+        }
+    });
+    let (status, report) = site.crawl(&[]);
+    assert_eq!((status, &report["fetched"]), (Some(0), &1006.into()), "{report}");
+    let asked = site.asked.lock().unwrap();
+    assert_eq!((asked.len(), asked.iter().any(|path| path == "/end-of-the-chain")), (1007, true));
+}
+
+#[test]
+fn redirects_without_an_end_have_one() {
+    let site = Site::of(|&Asked { path, .. }| match path {
+        "/robots.txt" => not_found(),
+        _ => answer("302 Found", &format!("Location: /{}x\r\n", path.trim_start_matches('/')), ""),
+    });
+    let (status, report) = site.crawl(&["--pages", "100"]);
+    assert_eq!((status, &report["fetched"]), (Some(0), &100.into()), "{report}");
+}
+
+#[test]
+fn of_a_hundred_thousand_links_as_many_are_followed_as_a_page_may_have() {
+    let all = (0..100_000).map(|number| format!("<a href=/{number}>")).collect::<Vec<_>>().concat();
+    let site = Site::of(move |&Asked { path, .. }| match path {
+        "/" => html(&all),
+        "/robots.txt" => not_found(),
+        _ => html(""),
+    });
+    let (status, report) = site.crawl(&["--pages", "200", "--per-site", "4", "--max-bytes", "10000000"]);
+    assert_eq!((status, &report["fetched"]), (Some(0), &200.into()), "{report}");
+    assert_eq!(site.records()["/"].links.len(), 10_000);
+}
+
+#[test]
+fn pauses_that_make_no_sense_are_none() {
+    for delay in ["1e300", "-5", "NaN", "inf", "soon", ""] {
+        let site = Site::of(move |&Asked { path, .. }| match path {
+            "/" => html(links(["/a", "/b"])),
+            "/robots.txt" => answer("200 OK", "", format!("User-agent: *\nCrawl-delay: {delay}\n")),
+            _ => html(""),
+        });
+        let (status, report) = site.crawl(&[]);
+        assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{delay}: {report}");
+    }
+    let values = ["0", "-5", "soon", "", "Sun, 06 Nov 1994 08:49:37 GMT"];
+    let site = Site::of(move |&Asked { path, before, .. }| match path {
+        "/" => html(links((0..values.len()).map(|number| ["/0", "/1", "/2", "/3", "/4"][number]))),
+        "/robots.txt" => not_found(),
+        _ if before == 0 => {
+            let value = values[path[1..].parse::<usize>().expect("a number")];
+            answer("503 Later", &format!("Retry-After: {value}\r\n"), "")
+        }
+        _ => html(""),
+    });
+    let (status, report) = site.crawl(&["--retries", "1"]);
+    assert_eq!(
+        (status, &report["fetched"], &report["broken"]),
+        (Some(0), &6.into(), &Value::Array(vec![])),
+        "{report}"
+    );
+}
+
+/// No test waits for it, so this one asks the visitor how long it would be.
+#[test]
+fn a_pause_of_a_year_is_five_minutes() {
+    let year = (365 * 24 * 60 * 60).to_string();
+    for value in [year.as_str(), "99999999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+        let sent = answer("503 Later", &format!("Retry-After: {value}\r\n"), "");
+        let server = Raw::saying(sent.once);
+        let url = Url::parse(&format!("http://{}/", server.address())).unwrap();
+        let visitor = Visitor {
+            fetcher: Fetcher::new(Options { allow_private: true, ..Options::default() }).unwrap(),
+            scope: Scope::new(std::slice::from_ref(&url), &[""; 0], true).unwrap(),
+            name: "crawl".to_owned(),
+            retries: 1,
+            depth: 1,
+            delay: Duration::ZERO,
+            per_site: 1,
+            heeds_robots: false,
+            save: None,
+            sites: Mutex::default(),
+            notes: Mutex::default(),
+        };
+        let job = Job { url: url.as_str().into(), site: "".into(), depth: 0, attempts: 0, kind: Kind::Page };
+        let visit = visitor.visit(&job, &CancelToken::new()).unwrap();
+        assert!(
+            matches!(visit, Visit::Again { pause, .. } if pause == Duration::from_mins(5)),
+            "{value}: {visit:?}"
+        );
+    }
+}
