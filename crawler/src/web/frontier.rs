@@ -56,6 +56,8 @@ pub struct Added {
     pub new: Vec<Job>,
     /// Those that have a stripe, and are to be fetched now. Some may have waited since before.
     pub ready: Vec<Job>,
+    /// How many were too many.
+    pub left_out: usize,
 }
 
 /// How far a site is.
@@ -84,8 +86,6 @@ struct Inner {
     seen: HashSet<Arc<str>>,
     /// Pages that are not over.
     open: usize,
-    /// Pages that were too many.
-    left_out: usize,
 }
 
 #[derive(Default)]
@@ -121,7 +121,7 @@ impl Frontier {
                 continue;
             }
             if inner.seen.len() >= self.most {
-                inner.left_out += 1;
+                added.left_out += 1;
                 continue;
             }
             inner.seen.insert(Arc::clone(&page.url));
@@ -184,11 +184,6 @@ impl Frontier {
     /// Whether a page has been seen, in this run or before.
     pub fn has_seen(&self, url: &str) -> bool {
         self.inner().seen.contains(url)
-    }
-
-    /// Pages that were too many, counted each time that a link leads to one.
-    pub fn left_out(&self) -> usize {
-        self.inner().left_out
     }
 
     /// How far each site is: the one with the most pages to do first.

@@ -97,6 +97,7 @@ fn trouble(page: &Record) -> Option<String> {
         (Progress::Failed, _, Some(why)) => Some(why.clone()),
         (Progress::Failed, ..) => Some("no answer".to_owned()),
         (Progress::Fetched, Some(status @ 400..), _) => Some(format!("status {status}")),
+        (Progress::Fetched, _, Some(why)) => Some(why.clone()),
         _ => None,
     }
 }

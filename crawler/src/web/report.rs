@@ -3,11 +3,15 @@
 use super::args::CrawlArgs;
 use super::graph::{self, Broken};
 use super::run::Run;
+use super::state::Progress;
+use super::urls::{Refused, Scope};
 use crate::stage::INTERRUPTED;
 use anyhow::Context;
+use serde::Serialize;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::process::ExitCode;
+use url::Url;
 
 /// The exit status of a crawl that found broken links.
 const BROKEN: u8 = 3;
@@ -37,10 +41,9 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
             .with_context(|| format!("{} cannot be written", path.display()))?;
     }
     let report = Report {
-        counts: run.state.counts()?,
+        tally: Tally::of(run)?,
         broken: graph::broken(&run.state)?,
         notes: run.visitor.notes(),
-        left_out: run.frontier.left_out(),
         ended,
         seconds: run.begun.elapsed().as_secs_f64(),
     };
@@ -56,32 +59,102 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
     })
 }
 
+/// What has become of all pages and links that are in the state.
+#[derive(Default)]
+struct Tally {
+    fetched: usize,
+    failed: usize,
+    refused: usize,
+    waiting: usize,
+    /// Pages that are longer than what was read.
+    truncated: usize,
+    /// Links that are in no list, because their page has too many, or because they are too long.
+    unlisted: usize,
+    /// Addresses that links lead to and that are no pages of the crawl.
+    elsewhere: Elsewhere,
+}
+
+#[derive(Default, Serialize)]
+struct Elsewhere {
+    other_hosts: usize,
+    private: usize,
+    /// Neither http nor https, or too long.
+    no_page: usize,
+    /// Beyond --depth or --pages.
+    beyond_limits: usize,
+}
+
+impl Tally {
+    fn of(run: &Run) -> anyhow::Result<Tally> {
+        let (mut tally, mut seen) = (Tally::default(), HashSet::new());
+        run.state.each(|_, record| {
+            *match record.progress {
+                Progress::Fetched => &mut tally.fetched,
+                Progress::Failed => &mut tally.failed,
+                Progress::Refused => &mut tally.refused,
+                Progress::Waiting => &mut tally.waiting,
+            } += 1;
+            tally.truncated += usize::from(record.is_truncated);
+            tally.unlisted += record.left_out;
+            for link in record.links {
+                if !run.frontier.has_seen(&link) && !seen.contains(&link) {
+                    tally.elsewhere.count(&link, &run.visitor.scope);
+                    seen.insert(link);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(tally)
+    }
+}
+
+impl Elsewhere {
+    fn count(&mut self, link: &str, scope: &Scope) {
+        *match Url::parse(link).map(|url| scope.admits(&url)) {
+            Ok(Err(Refused::Host)) => &mut self.other_hosts,
+            Ok(Err(Refused::Private)) => &mut self.private,
+            Ok(Ok(())) => &mut self.beyond_limits,
+            Ok(Err(Refused::Scheme(_) | Refused::TooLong)) | Err(_) => &mut self.no_page,
+        } += 1;
+    }
+
+    fn in_words(&self) -> Option<String> {
+        let kinds = [
+            (self.other_hosts, "on other hosts"),
+            (self.private, "at private addresses"),
+            (self.no_page, "with another scheme than http and https"),
+            (self.beyond_limits, "beyond --depth or --pages"),
+        ];
+        let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<_> = kinds.map(|(count, what)| format!("{count} {what}")).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
 struct Report<'r> {
-    counts: BTreeMap<&'static str, usize>,
+    tally: Tally,
     broken: Vec<Broken>,
     notes: Vec<String>,
-    left_out: usize,
     ended: &'r Ended,
     seconds: f64,
 }
 
 impl Report<'_> {
-    fn count(&self, name: &str) -> usize {
-        self.counts.get(name).copied().unwrap_or_default()
-    }
-
     fn print_as_json(&self) {
         let broken = |broken: &Broken| json!({ "url": broken.url, "why": broken.why, "linked_from": broken.linked_from });
+        let Tally { fetched, failed, refused, waiting, truncated, unlisted, elsewhere } = &self.tally;
         let report = json!({
-            "fetched": self.count("fetched"),
-            "failed": self.count("failed"),
-            "refused": self.count("refused"),
-            "waiting": self.count("waiting"),
+            "fetched": fetched,
+            "failed": failed,
+            "refused": refused,
+            "waiting": waiting,
             "cut_off": self.ended.cut_off,
             "complete": self.ended.is_whole,
             "broken": self.broken.iter().map(broken).collect::<Vec<_>>(),
+            "truncated": truncated,
+            "unlisted": unlisted,
+            "elsewhere": elsewhere,
             "notes": self.notes,
-            "left_out": self.left_out,
             "seconds": self.seconds,
         });
         println!("{report}");
@@ -96,22 +169,25 @@ impl Report<'_> {
             }
         }
         self.notes.iter().for_each(|note| println!("{}", visible(note)));
+        let Tally { fetched, failed, refused, waiting, truncated, unlisted, elsewhere } = &self.tally;
         println!(
-            "{} pages fetched, {} failed, {} not allowed by robots.txt, {} broken, in {:.1} s",
-            self.count("fetched"),
-            self.count("failed"),
-            self.count("refused"),
+            "{fetched} pages fetched, {failed} failed, {refused} not allowed by robots.txt, {} broken, in {:.1} s",
             self.broken.len(),
             self.seconds
         );
-        if self.left_out > 0 {
-            println!("{} links were left out: there are more pages than --pages takes on.", self.left_out);
+        if let Some(elsewhere) = elsewhere.in_words() {
+            println!("Not followed, addresses: {elsewhere}.");
+        }
+        if *truncated > 0 {
+            println!("{truncated} pages are longer than --max-bytes; links behind that are not known.");
+        }
+        if *unlisted > 0 {
+            println!("{unlisted} links were left out: their pages have too many, or they are too long.");
         }
         if !self.ended.is_whole {
+            let cut_off = self.ended.cut_off;
             println!(
-                "Incomplete: {} pages wait, {} of them were being fetched. The same command goes on from here.",
-                self.count("waiting"),
-                self.ended.cut_off
+                "Incomplete: {waiting} pages wait, {cut_off} of them were being fetched. The same command goes on from here."
             );
         }
     }

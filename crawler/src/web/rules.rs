@@ -157,7 +157,7 @@ impl Asking {
             if is_robots {
                 self.rules = Some(Rules::unknown(why)); // each page will say so
             } else {
-                visitor.note(format!("{url}, a list of pages, cannot be had: {why}"));
+                visitor.note(format!("{url}, a list of pages, cannot be had, or not all of it: {why}"));
             }
         }
     }
@@ -176,8 +176,7 @@ impl Asking {
             Answer::Nowhere(_) | Answer::Elsewhere(_) => Robots::all(),
             Answer::Later(why, _) => return Err(why),
         };
-        let lists = robots.sitemaps().iter().filter(|list| visitor.scope.admits(list).is_ok());
-        lists.take(MOST_LISTS).for_each(|list| self.ask(list.clone()));
+        robots.sitemaps().iter().for_each(|list| self.ask_for_list(visitor, list.clone()));
         self.rules = Some(Rules { robots, unknown: None });
         Ok(())
     }
@@ -194,12 +193,20 @@ impl Asking {
         let list = sitemap::parse(&sitemap::unpacked(&body, visitor.fetcher.most_bytes()), sitemap::MOST);
         self.pages.extend(list.pages.iter().filter_map(|page| visitor.job(page, 0)));
         list.indexes.into_iter().for_each(|list| self.ask_for_list(visitor, list));
-        Ok(())
+        match list.left_out {
+            0 => Ok(()),
+            count => Err(format!("{count} of its addresses are too many or too long")),
+        }
     }
 
     fn ask_for_list(&mut self, visitor: &Visitor, list: Url) {
-        if visitor.scope.admits(&list).is_ok() && self.seen.len() < MOST_MOVES + MOST_LISTS {
+        if visitor.scope.admits(&list).is_err() || self.seen.contains(&list) {
+            return;
+        }
+        if self.seen.len() < MOST_MOVES + MOST_LISTS {
             self.ask(list);
+        } else {
+            visitor.note(format!("{list}, a list of pages, was left out: the site has too many"));
         }
     }
 

@@ -17,7 +17,6 @@ use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition, TableError,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,7 +40,13 @@ pub struct Record {
     /// The pages that it links to, in its order, also those that are not crawled.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub links: Vec<String>,
-    /// Why it could not be fetched.
+    /// Links that were too many, or too long, to be kept.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub left_out: usize,
+    /// It is longer than what was read.
+    #[serde(skip_serializing_if = "is_no", default)]
+    pub is_truncated: bool,
+    /// Why it could not be fetched, or why nobody goes where it leads.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
     /// The page that this one says is the real one.
@@ -71,6 +76,8 @@ impl Record {
             depth,
             status: None,
             links: Vec::new(),
+            left_out: 0,
+            is_truncated: false,
             why: None,
             copy_of: None,
         }
@@ -180,36 +187,21 @@ impl State {
         }
         Ok(())
     }
-
-    /// How many pages there are of each kind.
-    ///
-    /// # Errors
-    /// If the file is damaged.
-    pub fn counts(&self) -> anyhow::Result<BTreeMap<&'static str, usize>> {
-        let mut counts = BTreeMap::new();
-        self.each(|_, record| {
-            *counts.entry(record.progress.name()).or_default() += 1;
-            Ok(())
-        })?;
-        Ok(counts)
-    }
-}
-
-impl Progress {
-    /// In a report.
-    pub fn name(self) -> &'static str {
-        match self {
-            Progress::Waiting => "waiting",
-            Progress::Fetched => "fetched",
-            Progress::Failed => "failed",
-            Progress::Refused => "refused",
-        }
-    }
 }
 
 /// The page of a record that waits.
 pub fn job(url: &str, site: &str, record: &Record) -> Job {
     Job { url: Arc::from(url), site: Arc::from(site), depth: record.depth, attempts: 0, kind: Kind::Page }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_no(value: &bool) -> bool {
+    !*value
 }
 
 fn bytes(record: &Record) -> Vec<u8> {

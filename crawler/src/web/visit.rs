@@ -6,7 +6,7 @@ use super::links::{Links, links};
 use super::rules::{Forbidden, Rules};
 use super::save;
 use super::state::{Progress, Record};
-use super::urls::{Scope, host_key, normalise};
+use super::urls::{Refused, Scope, host_key, normalise};
 use anyhow::Context;
 use executor::{CancelToken, Cancelled};
 use std::collections::HashMap;
@@ -107,6 +107,7 @@ impl Visitor {
         };
         record.progress = Progress::Fetched;
         record.status = Some(fetched.status);
+        record.is_truncated = fetched.is_truncated;
         let found = self.read(job, &url, &fetched, &mut record);
         Ok(match self.save(&url, &fetched, &record) {
             Ok(()) => Visit::Over(Box::new(record), found),
@@ -129,7 +130,7 @@ impl Visitor {
     }
 
     /// Keeps a sentence for the report.
-    pub(super) fn note(&self, sentence: String) {
+    pub fn note(&self, sentence: String) {
         let mut notes = lock(&self.notes);
         if notes.len() < MOST_NOTES {
             notes.push(sentence);
@@ -151,8 +152,9 @@ impl Visitor {
         if let Some(location) = &fetched.location {
             let location = normalise(location);
             record.links = vec![location.to_string()];
-            if let Err(refused) = self.scope.admits(&location) {
-                record.why = Some(format!("it leads to {location}: {refused}"));
+            match self.scope.admits(&location) {
+                Ok(()) | Err(Refused::Host) => (), // other hosts are not broken
+                Err(refused) => record.why = Some(format!("it leads where the crawl does not go: {refused}")),
             }
             return self.job(&location, job.depth).into_iter().collect(); // the same page at another address
         }
@@ -162,11 +164,12 @@ impl Visitor {
             return Vec::new();
         }
         // A page that asks for it has no links here.
-        let Links { mut links, canonical, .. } =
+        let Links { mut links, canonical, left_out, .. } =
             links(&fetched.body, fetched.content_type.as_deref(), url, MOST_LINKS);
         if fetched.is_nofollow {
             links.clear();
         }
+        record.left_out = if fetched.is_nofollow { 0 } else { left_out };
         record.links = links.iter().map(Url::to_string).collect();
         let canonical =
             canonical.filter(|canonical| canonical != url && self.scope.admits(canonical).is_ok());

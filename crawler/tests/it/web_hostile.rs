@@ -335,7 +335,7 @@ fn addresses_of_a_megabyte_lead_nowhere_and_cost_nothing_else() {
     let (status, report) = site.crawl(&["--retries", "0"]);
     assert_eq!(status, Some(3), "{report}");
     let broken = broken(&report);
-    assert_eq!(broken.keys().collect::<Vec<_>>(), ["/longer-to"]);
+    assert_eq!(broken.keys().collect::<Vec<_>>(), ["/long-to", "/longer-to"]);
     assert!(broken["/longer-to"].contains("head is larger"), "{broken:?}");
     let records = site.records();
     let paths: Vec<_> = records.keys().map(String::as_str).collect();
@@ -405,7 +405,8 @@ fn a_public_site_leads_to_no_private_address_and_to_no_file() {
     }
     let (status, report) = report(&ended(command.spawn().unwrap()));
     let pages = 1 + private.len() + others.len();
-    assert_eq!((status, &report["fetched"]), (Some(0), &pages.into()), "{report}");
+    assert_eq!((status, &report["fetched"]), (Some(3), &pages.into()), "{report}");
+    assert_eq!(broken(&report).len(), private.len() + others.len(), "{report}");
     let asked = asked.lock().unwrap();
     assert!(asked.iter().all(|line| line == "CONNECT site.example:80 HTTP/1.1"), "{asked:?}");
     let mut refused = BTreeMap::<String, usize>::new();
@@ -585,4 +586,66 @@ fn a_pause_of_a_year_is_five_minutes() {
             "{value}: {visit:?}"
         );
     }
+}
+
+/// Where a redirect leads is where its page is: a page that is nowhere is broken, and one on another host is not.
+#[test]
+fn a_redirect_to_where_no_page_is_is_broken() {
+    let site = Site::of(|&Asked { path, .. }| match path {
+        "/" => html(links(["/file", "/elsewhere"])),
+        "/file" => answer("302 Found", "Location: file:///etc/passwd\r\n", ""),
+        "/elsewhere" => answer("302 Found", "Location: http://elsewhere.example/\r\n", ""),
+        _ => not_found(),
+    });
+    let (status, report) = site.crawl(&[]);
+    let broken = broken(&report);
+    assert_eq!((status, broken.len()), (Some(3), 1), "{report}");
+    assert!(broken.iter().all(|(url, why)| url.ends_with("/file") && why.contains("the scheme is file")));
+}
+
+/// Each address that a page links to is a page of the crawl, or it is counted.
+#[test]
+fn no_link_is_left_out_without_a_word() {
+    let long = format!("/{}", "x".repeat(LONGEST));
+    let site = Site::of(move |&Asked { path, .. }| match path {
+        "/" => html(links([
+            "/a",
+            "/b",
+            "/c",
+            "/c",
+            "http://elsewhere.example/",
+            "http://elsewhere.example/#there",
+            "file:///etc/passwd",
+            &long,
+        ])),
+        "/a" => html(format!("{}<a href=/lost>", " ".repeat(200_000))),
+        "/robots.txt" => not_found(),
+        _ => html(""),
+    });
+    let (status, report) = site.crawl(&["--pages", "3", "--max-bytes", "100000"]);
+    assert_eq!(
+        (status, &report["fetched"], &report["truncated"]),
+        (Some(0), &3.into(), &1.into()),
+        "{report}"
+    );
+    let elsewhere = serde_json::json!({ "other_hosts": 1, "private": 0, "no_page": 1, "beyond_limits": 1 });
+    assert_eq!((&report["elsewhere"], &report["unlisted"]), (&elsewhere, &1.into()), "{report}");
+}
+
+/// Two lists have more pages than the crawl takes on, and there are more lists than a site may have.
+#[test]
+fn no_list_is_left_out_without_a_word() {
+    let site = Site::of(|&Asked { path, start, .. }| match path {
+        "/robots.txt" => answer(
+            "200 OK",
+            "",
+            (0..40).map(|list| format!("Sitemap: {start}list/{list}\n")).collect::<Vec<_>>().concat(),
+        ),
+        _ if path.starts_with("/list/") => answer("200 OK", "", format!("{start}a\n{start}b\n{start}c\n")),
+        _ => html(""),
+    });
+    let (_, report) = site.crawl(&["--pages", "2"]);
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("pages more than --pages takes on"), "{report}");
+    assert!(notes.contains("a list of pages, was left out: the site has too many"), "{report}");
 }

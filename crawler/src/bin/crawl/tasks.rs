@@ -35,6 +35,13 @@ impl Crawl {
                 Step::Known(site, rules, listed) => {
                     let stripes = crawl.run.visitor.heed(&site.site, rules);
                     let listed = crawl.run.frontier.add(listed);
+                    if listed.left_out > 0 {
+                        let (site, count) = (&site.site, listed.left_out);
+                        crawl
+                            .run
+                            .visitor
+                            .note(format!("{site} lists {count} pages more than --pages takes on"));
+                    }
                     // Before any page of the site, so that no page is done whose site's list could be lost.
                     if crawl.send(None, listed.new, None) {
                         let ready = crawl.run.frontier.open_site(&site.site, stripes);
