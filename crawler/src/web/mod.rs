@@ -15,7 +15,7 @@
 //! | [`fetch`] | bytes from an address |
 //! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
 //! | [`rules`], with [`robots`] and [`sitemap`] | what a site asks for, and what it lists |
-//! | [`keeper`], [`state`] | what became of pages, made durable in groups |
+//! | [`keeper`], [`state`], [`save`] | what became of pages, made durable in groups, and the pages as files |
 //! | [`graph`], [`report`] | what has been found, for others |
 //! | [`args`], [`run`] | the command line, and where a run begins |
 //! | [`progress`] | lines on a terminal |
@@ -38,7 +38,7 @@ pub mod report;
 pub mod robots;
 pub mod rules;
 pub mod run;
-mod save;
+pub mod save;
 pub mod sitemap;
 pub mod state;
 pub mod stops;

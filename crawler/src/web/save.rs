@@ -1,8 +1,8 @@
 //! Pages as files: where each goes.
 
 use super::urls::{Octet, octets};
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -12,26 +12,23 @@ const LONGEST_NAME: usize = 200;
 /// Bytes that the names of a page may have together. Systems allow 4096, of which the directory has a part.
 const LONGEST_PATH: usize = 2000;
 
-/// Writes a page beside its file, and then puts it in the file's place: the file is whole or not there.
+/// Writes a page into its file, before the state says that the page was fetched. So the file of a page that was fetched is whole, and one
+/// that a crash has cut off is written again.
 pub(super) fn write(directory: &Path, url: &Url, body: &[u8]) -> io::Result<()> {
     let path = path(directory, url);
-    let mut beside = path.clone().into_os_string();
-    beside.push("%new");
-    let mut file = match (File::create(&beside), path.parent()) {
+    match (fs::write(&path, body), path.parent()) {
         (Err(error), Some(above)) if error.kind() == ErrorKind::NotFound => {
             fs::create_dir_all(above)?; // most pages have company, so this comes second
-            File::create(&beside)?
+            fs::write(&path, body)
         }
-        (file, _) => file?,
-    };
-    file.write_all(body)?;
-    fs::rename(beside, path)
+        (written, _) => written,
+    }
 }
 
 /// Scheme, host and port, and then the path, with the query in the last name. Whatever a site calls its pages, no two have the same file, no
 /// file is where another page needs a directory, and none is outside of `directory`. (Two that differ in case only are one on a
 /// file system that does not tell them apart.)
-fn path(directory: &Path, url: &Url) -> PathBuf {
+pub fn path(directory: &Path, url: &Url) -> PathBuf {
     let port = url.port().map(|port| format!("+{port}")).unwrap_or_default();
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).replace(':', "+");
     let site = directory.join(format!("{}+{host}{port}", url.scheme()));

@@ -186,7 +186,7 @@ impl Visitor {
         Some(Job { url: Arc::from(url.as_str()), site, depth, attempts: 0, kind: Kind::Page })
     }
 
-    /// Before the state says that the page was fetched: a file that is there twice is better than one that is missing.
+    /// Before the state says that the page was fetched: a file that is written twice is better than one that is missing.
     fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> anyhow::Result<()> {
         match &self.save {
             Some(directory) if fetched.status == 200 && record.copy_of.is_none() => {

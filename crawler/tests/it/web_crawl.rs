@@ -2,15 +2,19 @@
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
+use crawler::web::fetch::{Fetcher, Options};
+use crawler::web::save::path;
 use crawler::web::state::{Progress, Record, State};
+use executor::CancelToken;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 use std::path::PathBuf;
 use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 use tempfile::TempDir;
+use url::Url;
 
 /// A site, and a folder with the state of its crawl.
 struct Crawl {
@@ -59,6 +63,17 @@ impl Crawl {
         self.records().into_iter().filter_map(kept).collect()
     }
 
+    /// The file of each page has what the site says. This asks the site for each page once more.
+    fn assert_that_files_are_whole(&self) {
+        let fetcher = Fetcher::new(Options { allow_private: true, ..Options::default() }).unwrap();
+        for page in self.kept() {
+            let url = Url::parse(&page).unwrap();
+            let file = path(&self.path("pages"), &url);
+            let body = fetcher.fetch(&url, &CancelToken::new()).unwrap().body;
+            assert!(fs::read(&file).is_ok_and(|file| file == body), "{}", file.display());
+        }
+    }
+
     /// How often each address was asked for.
     fn asked(&self) -> BTreeMap<String, usize> {
         let mut asked = BTreeMap::new();
@@ -88,7 +103,7 @@ fn every_page_of_a_site_is_fetched_once() {
     let mut asked = crawl.asked();
     assert_eq!(asked.remove(crawl.site.url("/robots.txt").as_str()), Some(1));
     assert!(asked.values().all(|times| *times == 1), "{asked:?}");
-    let graph = std::fs::read_to_string(crawl.path("graph")).unwrap();
+    let graph = fs::read_to_string(crawl.path("graph")).unwrap();
     let lines: Vec<Value> = graph.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
         lines.iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(),
@@ -138,7 +153,7 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
     let mut in_flight = BTreeSet::new();
     while killed < kills() || ended_by_itself == 0 {
         let before = crawl.site.requests().len();
-        let mut child = crawl.start(&[]);
+        let mut child = crawl.start(&["--save", "pages"]);
         // From the first request on; if all was done when the one before was killed, there is none.
         while crawl.site.requests().len() == before && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
@@ -165,6 +180,7 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
             let twice: Vec<_> =
                 crawl.asked().into_iter().filter(|(url, times)| *times > 1 && *url != robots).collect();
             assert!(twice.iter().all(|(url, _)| in_flight.contains(url)), "{twice:?}");
+            crawl.assert_that_files_are_whole();
             crawl = Crawl::of(options.clone());
             in_flight.clear();
         } else {
