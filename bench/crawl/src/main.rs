@@ -166,7 +166,7 @@ fn files(folder: &Path) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Pages of about one and a half kilobytes, each with links to those below it, to the one above, and to some across.
+/// Pages of about a kilobyte, each with links to those below it, to the one above, and to some across.
 fn write_site(site: &Path, pages: usize) -> anyhow::Result<()> {
     fs::create_dir(site)?;
     let words = "A page that says little, and says it again. ".repeat(20);

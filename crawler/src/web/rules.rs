@@ -28,6 +28,9 @@ const MOST_LISTS: usize = 20;
 /// How often a site may say that its rules are elsewhere (RFC 9309, section 2.3.1.2).
 const MOST_MOVES: usize = 5;
 
+/// Why there is no answer, if there was a panic.
+const PANICKED: &str = "reading it panicked, which is a bug of this program";
+
 /// What a site asks of the crawler.
 #[derive(Debug)]
 pub struct Rules {
@@ -124,9 +127,10 @@ impl Asking {
     /// If `token` was cancelled.
     pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
         let Some(url) = self.next.front().filter(|_| visitor.heeds_robots) else { return Ok(self.known()) };
-        let answer = match visitor.fetcher.fetch(url, token) {
-            Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
-            answer => Answer::of(answer),
+        let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch(url, token))) {
+            Ok(Err(FetchError::Cancelled(cancelled))) => return Err(cancelled),
+            Ok(answer) => Answer::of(answer),
+            Err(_) => Answer::Later(PANICKED.to_owned(), None),
         };
         match answer {
             Answer::Later(_, asked) if self.attempts < visitor.retries => {
@@ -151,8 +155,7 @@ impl Asking {
         let read = catch_unwind(AssertUnwindSafe(|| {
             if is_robots { self.robots(visitor, answer) } else { self.list(visitor, answer) }
         }));
-        let trouble =
-            read.unwrap_or_else(|_| Err("reading it panicked, which is a bug of this program".to_owned()));
+        let trouble = read.unwrap_or_else(|_| Err(PANICKED.to_owned()));
         if let Err(why) = trouble {
             if is_robots {
                 self.rules = Some(Rules::unknown(why)); // each page will say so

@@ -4,6 +4,7 @@ use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, gzip, request};
 use crawler::web::fetch::{Fetcher, Options};
 use crawler::web::frontier::{Job, Kind};
+use crawler::web::rules::{Asking, Forbidden, Step};
 use crawler::web::state::{Progress, Record, State};
 use crawler::web::urls::{LONGEST, Scope};
 use crawler::web::visit::{Visit, Visitor};
@@ -558,6 +559,46 @@ fn pauses_that_make_no_sense_are_none() {
     );
 }
 
+fn visitor(url: &Url, fetcher: Fetcher) -> Visitor {
+    Visitor {
+        fetcher,
+        scope: Scope::new(std::slice::from_ref(url), &[""; 0], true).unwrap(),
+        name: "crawl".to_owned(),
+        retries: 1,
+        depth: 1,
+        delay: Duration::ZERO,
+        per_site: 1,
+        heeds_robots: true,
+        save: None,
+        sites: Mutex::default(),
+        notes: Mutex::default(),
+    }
+}
+
+fn job(url: &Url, kind: Kind) -> Job {
+    Job { url: url.as_str().into(), site: "".into(), depth: 0, attempts: 0, kind }
+}
+
+/// A panic must neither end the crawl nor leave it waiting for an answer, and where nobody knows the rules nothing is fetched.
+#[test]
+fn a_panic_is_as_if_there_had_been_no_answer() {
+    let url = Url::parse("http://site.example/").unwrap();
+    let panics = Fetcher::with_parts(Options::default(), |_| false, |_, _| panic!("looking up a name"));
+    let (visitor, token) = (visitor(&url, panics.unwrap()), CancelToken::new());
+    let asking = Asking::begin(job(&url, Kind::Robots));
+    let Step::Next(asking, pause) = asking.step(&visitor, &token).unwrap() else {
+        panic!("it is tried again")
+    };
+    assert_eq!(pause, Duration::from_secs(1));
+    let Step::Known(_, rules, pages) = asking.step(&visitor, &token).unwrap() else {
+        panic!("it is given up")
+    };
+    assert!(matches!(rules.forbid(&url), Some(Forbidden::Unknown(why)) if why.contains("panicked")));
+    assert_eq!(pages, []);
+    let visit = visitor.visit(&job(&url, Kind::Page), &token).unwrap();
+    assert!(matches!(&visit, Visit::Over(record, _) if record.progress == Progress::Failed), "{visit:?}");
+}
+
 /// No test waits for it, so this one asks the visitor how long it would be.
 #[test]
 fn a_pause_of_a_year_is_five_minutes() {
@@ -566,21 +607,8 @@ fn a_pause_of_a_year_is_five_minutes() {
         let sent = answer("503 Later", &format!("Retry-After: {value}\r\n"), "");
         let server = Raw::saying(sent.once);
         let url = Url::parse(&format!("http://{}/", server.address())).unwrap();
-        let visitor = Visitor {
-            fetcher: Fetcher::new(Options { allow_private: true, ..Options::default() }).unwrap(),
-            scope: Scope::new(std::slice::from_ref(&url), &[""; 0], true).unwrap(),
-            name: "crawl".to_owned(),
-            retries: 1,
-            depth: 1,
-            delay: Duration::ZERO,
-            per_site: 1,
-            heeds_robots: false,
-            save: None,
-            sites: Mutex::default(),
-            notes: Mutex::default(),
-        };
-        let job = Job { url: url.as_str().into(), site: "".into(), depth: 0, attempts: 0, kind: Kind::Page };
-        let visit = visitor.visit(&job, &CancelToken::new()).unwrap();
+        let fetcher = Fetcher::new(Options { allow_private: true, ..Options::default() }).unwrap();
+        let visit = visitor(&url, fetcher).visit(&job(&url, Kind::Page), &CancelToken::new()).unwrap();
         assert!(
             matches!(visit, Visit::Again { pause, .. } if pause == Duration::from_mins(5)),
             "{value}: {visit:?}"

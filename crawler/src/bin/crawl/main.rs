@@ -1,8 +1,8 @@
 //! A crawler of web sites, on a tracking executor: what was not done when it was stopped is done by the next run.
 //!
-//! Each page is a task: `tasks.rs` has what it does. When a task ends, its outcome goes to one thread that makes outcomes durable, in groups; the links that are new
-//! go to the frontier, which says what may be fetched next. A site is left alone for a while after each page: the next task of its stripe
-//! is *scheduled*, and no thread sleeps for politeness.
+//! Each page is a task: `tasks.rs` has what it does. When a task ends, its outcome goes to one thread that makes outcomes durable, in
+//! groups; the links that are new go to the frontier, which says what may be fetched next. A site is left alone for a while after each
+//! page: the next task of its stripe is *scheduled*, and no thread sleeps for politeness.
 //!
 //! ```sh
 //! cargo run -p crawler --bin crawl -- --demo --state demo.crawl

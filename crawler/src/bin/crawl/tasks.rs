@@ -4,6 +4,7 @@ use super::Crawl;
 use crawler::web::frontier::{Job, Kind};
 use crawler::web::keeper::Outcome;
 use crawler::web::rules::{Asking, Step};
+use crawler::web::run::Run;
 use crawler::web::state::Record;
 use crawler::web::visit::Visit;
 use executor::{CancelReason, CancelToken, Cancelled, ExecutorExt, OwnedPermit, masked};
@@ -30,21 +31,19 @@ impl Crawl {
     /// Asks a site for its rules and its lists, one thing at a time. Then its pages may start.
     fn ask(self: &Arc<Self>, asking: Asking) {
         self.submit(asking.site.clone(), move |crawl, token| {
-            match asking.step(&crawl.run.visitor, token)? {
+            let Run { frontier, visitor, .. } = &*crawl.run;
+            match asking.step(visitor, token)? {
                 Step::Next(asking, pause) => crawl.later(pause, move |crawl| crawl.ask(asking)),
                 Step::Known(site, rules, listed) => {
-                    let stripes = crawl.run.visitor.heed(&site.site, rules);
-                    let listed = crawl.run.frontier.add(listed);
+                    let stripes = visitor.heed(&site.site, rules);
+                    let listed = frontier.add(listed);
                     if listed.left_out > 0 {
                         let (site, count) = (&site.site, listed.left_out);
-                        crawl
-                            .run
-                            .visitor
-                            .note(format!("{site} lists {count} pages more than --pages takes on"));
+                        visitor.note(format!("{site} lists {count} pages more than --pages takes on"));
                     }
                     // Before any page of the site, so that no page is done whose site's list could be lost.
                     if crawl.send(None, listed.new, None) {
-                        let ready = crawl.run.frontier.open_site(&site.site, stripes);
+                        let ready = frontier.open_site(&site.site, stripes);
                         ready.into_iter().chain(listed.ready).for_each(|page| crawl.start(page));
                     }
                 }
