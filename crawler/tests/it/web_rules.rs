@@ -270,13 +270,14 @@ fn a_site_that_asks_for_pauses_has_them() {
 fn a_server_that_is_busy_is_left_alone() {
     let site = Site::new(|path, times| {
         Some(match path {
-            "/" => html(&links(&["/busy", "/next"])),
+            "/" => html(&links(&["/busy", "/next", "/many"])),
             "/busy" if times == 0 => busy(1),
+            "/many" if times == 0 => answer(429, "Retry-After: 0\r\n", ""),
             _ => html(""),
         })
     });
     let (status, report) = crawl(&folder(), &fast(&site));
-    assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{report}");
+    assert_eq!((status, &report["fetched"]), (Some(0), &4.into()), "{report}");
     let requests = site.requests();
     let at = requests.iter().position(|request| request.path == "/busy").unwrap();
     let alone = requests[at + 1].came.saturating_duration_since(requests[at].answered.unwrap());
@@ -294,6 +295,37 @@ fn a_head_can_forbid_to_follow_links() {
         });
         assert_eq!(crawl(&folder(), &fast(&site)).1["fetched"], fetched, "{field}");
     }
+}
+
+/// The original is fetched although no link leads to it, and the copy is no file.
+#[test]
+fn a_copy_leads_to_its_original() {
+    let site = Site::of(&[
+        ("/", &links(&["/copy"])),
+        ("/copy", "<link rel=canonical href=/original>"),
+        ("/original", ""),
+    ]);
+    let folder = folder();
+    let (status, report) = crawl(&folder, &[&fast(&site)[..], &["--save", "pages"]].concat());
+    assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{report}");
+    let host = std::fs::read_dir(folder.path().join("pages")).unwrap().next().unwrap().unwrap().path();
+    let mut files: Vec<_> = std::fs::read_dir(host)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["%index", "original"]);
+}
+
+/// Addresses may have what ends a string of the language.
+#[test]
+fn the_graph_is_one_of_graphviz() {
+    let site = Site::of(&[("/", "<a href='/a?b=%22c'>it</a><a href='/d%5Ce'>it</a>"), ("/a?b=%22c", "")]);
+    let folder = folder();
+    crawl(&folder, &[&fast(&site)[..], &["--dot", "graph.dot"]].concat());
+    let graph = std::fs::read_to_string(folder.path().join("graph.dot")).unwrap();
+    let lines: Vec<_> = graph.lines().map(|line| line.replace(&site.origin, "")).collect();
+    assert_eq!(lines, ["digraph site {", r#"  "/" -> "/a?b=%22c";"#, r#"  "/" -> "/d%5Ce";"#, "}"]);
 }
 
 /// The first run does all but a page that only a list has. It is stopped there.
@@ -350,21 +382,22 @@ fn higher_limits_go_further() {
 fn what_failed_is_tried_again_if_that_is_asked_for() {
     let site = Site::new(|path, times| {
         Some(match path {
-            "/" => html(&links(&["/a", "/b"])),
+            "/" => html(&links(&["/a", "/b", "/c"])),
             "/a" if times == 0 => status(500),
+            "/c" if times == 0 => status(429),
             "/b" if times == 0 => answer(200, "Content-Encoding: br\r\n", "what nobody asked for"),
-            "/a" | "/b" => html(""),
+            "/a" | "/b" | "/c" => html(""),
             _ => status(404),
         })
     });
     let folder = folder();
     let flags = [&fast(&site)[..], &["--retries", "0"]].concat();
     let (status, first) = crawl(&folder, &flags);
-    assert_eq!((status, first["broken"].as_array().unwrap().len()), (Some(3), 2), "{first}");
+    assert_eq!((status, first["broken"].as_array().unwrap().len()), (Some(3), 3), "{first}");
     let (status, second) = crawl(&folder, &flags);
-    assert_eq!((status, second["broken"].as_array().unwrap().len()), (Some(3), 2), "{second}");
+    assert_eq!((status, second["broken"].as_array().unwrap().len()), (Some(3), 3), "{second}");
     let (status, third) = crawl(&folder, &[&flags[..], &["--retry-failed"]].concat());
-    assert_eq!((status, &third["fetched"]), (Some(0), &3.into()), "{third}");
+    assert_eq!((status, &third["fetched"]), (Some(0), &4.into()), "{third}");
 }
 
 #[test]
