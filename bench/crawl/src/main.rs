@@ -16,7 +16,7 @@ use kit::nginx;
 use kit::processor_time::of_children;
 use kit::programs::{Workspace, binary_with};
 
-/// How much faster ours is to be.
+/// The crawler has to fetch so many times the pages per second of `wget`.
 const GOAL: f64 = 1.5;
 
 /// Pages that a page links to: those below it.

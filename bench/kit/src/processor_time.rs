@@ -29,7 +29,7 @@ pub fn of_children() -> anyhow::Result<f64> {
     Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
-/// Nobody has written it for this system: it is no number.
+/// Not implemented for this system: NaN.
 ///
 /// # Errors
 /// None.

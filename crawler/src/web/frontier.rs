@@ -19,7 +19,7 @@
 //! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is over. So when the last
 //!    one is over, nothing can come any more.
 //! 3. A site has at most as many pages under way as it has stripes; a stripe that rests has none.
-//! 4. While a site is closed it has no stripes, and nobody but one task asks it for anything: for its rules.
+//! 4. A site that is closed has no stripes: one task asks it for its rules and its lists, and none of its pages is fetched.
 
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::cmp::Reverse;
@@ -54,7 +54,7 @@ pub enum Kind {
 pub struct Added {
     /// Those that nobody had seen before.
     pub new: Vec<Job>,
-    /// Those that have a stripe, and are to be fetched now. Some may have waited since before.
+    /// Pages that have a stripe and are to be fetched now. Some of them may have been added earlier.
     pub ready: Vec<Job>,
     /// How many were too many.
     pub left_out: usize,

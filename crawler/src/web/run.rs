@@ -141,11 +141,12 @@ fn left(
         }
         Ok(())
     })?;
-    let known: HashSet<_> = left.iter().map(|job| Arc::clone(&job.url)).collect();
+    // Many pages may link to what was beyond the limits: once is enough.
+    let mut known: HashSet<Arc<str>> = left.iter().map(|job| Arc::clone(&job.url)).collect();
     state.each(|_, record| {
         for link in record.links.iter().filter(|_| record.depth < visitor.depth) {
             if !frontier.has_seen(link)
-                && !known.contains(&**link)
+                && known.insert(Arc::from(link.as_str()))
                 && let Ok(url) = Url::parse(link)
             {
                 left.extend(visitor.job(&url, record.depth + 1));

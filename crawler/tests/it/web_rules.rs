@@ -3,6 +3,8 @@
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::state::State;
+#[cfg(target_os = "linux")]
+use executor::Latch;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -425,24 +427,34 @@ fn a_demonstration_goes_on_with_the_same_site() {
     assert!(other.status.code() == Some(1) && said.contains("60 pages"), "{said}");
 }
 
-/// On a terminal there are lines that say how far it is, and they go away.
+/// On a terminal there are lines that say how far it is. The last page comes when they have been seen.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_sees_how_far_it_is() {
-    let site = Site::new(|path, _| {
+    let is_seen = Arc::new(Latch::new(1));
+    let waits = Arc::clone(&is_seen);
+    let site = Site::new(move |path, _| {
         if path == "/b" {
-            thread::sleep(Duration::from_millis(1500)); // longer than a moment without lines
+            let _ = waits.wait_timeout(WATCHDOG);
         }
         Some(if path == "/" { html(&links(&["/a", "/b"])) } else { html("") })
     });
     let folder = folder();
     let crawl = env!("CARGO_BIN_EXE_crawl");
-    let line = format!("{crawl} {} --state state --allow-private --delay 0", site.origin);
-    let script =
-        Command::new("script").args(["-qec", &line, "typescript"]).current_dir(folder.path()).output();
-    let Ok(output) = script else { return eprintln!("there is no program script: nothing was tested") };
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("1 being fetched") && said.contains(&format!("{}: ", site.origin)), "{said}");
+    let line = format!("{crawl} {} --state state --allow-private --delay 0 --timeout 5m", site.origin);
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "typescript"]).current_dir(folder.path()).stdin(Stdio::null());
+    let Ok(mut script) = script.stdout(Stdio::piped()).spawn() else {
+        return eprintln!("there is no program script: nothing was tested");
+    };
+    let (mut said, mut piece, mut output) = (String::new(), [0; 4096], script.stdout.take().unwrap());
+    while let Ok(count @ 1..) = output.read(&mut piece) {
+        said.push_str(&String::from_utf8_lossy(&piece[..count]));
+        if said.contains("1 being fetched") && said.contains(&format!("{}: ", site.origin)) {
+            is_seen.count_down();
+        }
+    }
+    assert!(script.wait().unwrap().success(), "{said}");
+    assert_eq!(is_seen.count(), 0, "{said}");
     assert!(said.contains("3 pages fetched, 0 failed"), "{said}");
 }

@@ -71,7 +71,7 @@ fn crawl(run: &Arc<Run>, stop: &CancelToken) -> anyhow::Result<Ended> {
     }
     drop(progress);
     let ended = crawl.end();
-    drop(crawl); // nobody sends outcomes any more
+    drop(crawl); // the keeper ends when its last sender is dropped
     keeper.end()?;
     ended
 }
