@@ -9,11 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
+use exercises_harness::model::SCHEDULES;
 use exercises_harness::{Worker, isolate};
 use exercises_protocol::{Exercise, Failure, Mode, Model, ROUND, SOON, Verdict, Wrong};
 
 mod complete;
 mod job;
+pub mod ledger;
 mod through_cargo;
 
 pub use complete::{exercises, pristine, table, write_table};
@@ -22,6 +24,14 @@ pub use through_cargo::through_cargo;
 
 /// So many schedules a right answer that is not the solution is run on in each round after the first.
 const AGAIN: usize = 250;
+
+/// So many of the schedules have to be enough to catch a wrong answer: half of what a learner's test tries. How near it has come to
+/// passing says more than that other schedules catch it, too. If one is caught later, its property has to lead to the mistake
+/// sooner, by fewer threads or steps.
+const IN_TIME: usize = SCHEDULES / 2;
+
+/// So many rounds an exercise is proven for before it lands: see [`ledger`].
+pub const ROUNDS: u64 = 20;
 
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
@@ -60,9 +70,10 @@ enum Of<'a> {
 impl Proof {
     /// Runs `rounds` rounds. In each, the right answers keep every property (the solution on all schedules, the others after
     /// the first round on the first ones), each wrong answer is rejected by the property that is to catch it, and what a learner would be shown
-    /// first says what it should. In the first round the stub says what is to do; and if it is the only one, every property
-    /// of every answer is run, for the table. `exe` is the program whose `--run` runs one.
-    pub fn of(exercise: &Exercise, exe: &Path, rounds: u64) -> anyhow::Result<Self> {
+    /// first says what it should. In the first round the stub says what is to do, and each wrong answer is caught on one of the
+    /// first [`IN_TIME`] schedules. `None` is the first round with every property of every answer, for the table. `exe` is
+    /// the program whose `--run` runs one.
+    pub fn of(exercise: &Exercise, exe: &Path, rounds: Option<u64>) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         let trials = Mutex::new(plan(exercise, rounds).into_iter());
         let done = Mutex::new(&mut proof);
@@ -106,10 +117,11 @@ impl Proof {
     }
 }
 
-fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
+fn plan(exercise: &Exercise, rounds: Option<u64>) -> Vec<Trial<'_>> {
     let mut plan = Vec::new();
+    let for_the_table = rounds.is_none();
     let rounds = match exercise.model {
-        Model::Threads => rounds,
+        Model::Threads => rounds.unwrap_or(1),
         Model::Single | Model::Memory => 1, // each has all schedules
     };
     for round in 0..rounds {
@@ -123,7 +135,7 @@ fn plan(exercise: &Exercise, rounds: u64) -> Vec<Trial<'_>> {
                 }
             }
             let made_for_none = exercise.wrong.iter().all(|wrong| wrong.property != name);
-            if round == 0 && (rounds == 1 || made_for_none) {
+            if round == 0 && (for_the_table || made_for_none) {
                 let others = exercise.wrong.iter().filter(|wrong| wrong.property != name);
                 let of = |wrong| Trial { round, answer: wrong, of: Of::Property(Mode::Model, name) };
                 plan.extend(others.map(|wrong| of(wrong.file.as_str())));
@@ -197,11 +209,14 @@ impl Bench<'_> {
     fn try_shown(&mut self, trial: &Trial<'_>, wrong: &Wrong) -> anyhow::Result<String> {
         let (property, shown) = self.shown(trial).context("passes")?;
         expect_words(&shown, &wrong.message).with_context(|| format!("{property} is shown first"))?;
+        let mut caught = shown;
         if property != wrong.property {
             let failure = self.run(trial, Mode::Model, &[&wrong.property], None).err();
-            let failure = failure.with_context(|| format!("is not caught by {}", wrong.property))?;
-            ensure!(!failure.aside, "{} fails aside: {}", wrong.property, whole(&failure));
+            caught = *failure.with_context(|| format!("is not caught by {}", wrong.property))?;
+            ensure!(!caught.aside, "{} fails aside: {}", wrong.property, whole(&caught));
         }
+        let in_time = self.exercise.model != Model::Threads || caught.found <= IN_TIME;
+        ensure!(trial.round > 0 || in_time, "is caught late, on schedule {}: see IN_TIME", caught.found);
         Ok(wrong.property.clone())
     }
 

@@ -187,6 +187,12 @@ impl Exercise {
         self.folder.join("wrong").join(format!("{}.rs", wrong.file))
     }
 
+    /// Whether answers use the library: the package then has it compiled for the model, too.
+    pub fn uses_the_library(&self) -> bool {
+        fs::read_to_string(self.folder.join("Cargo.toml"))
+            .is_ok_and(|package| package.contains("executor-model"))
+    }
+
     /// Whether somebody has written something.
     pub fn is_begun(&self) -> bool {
         match (fs::read(self.answer()), fs::read(self.stub())) {

@@ -1,0 +1,129 @@
+//! `proven.toml`: which exercises have been proven for [`ROUNDS`] rounds, and in which state.
+//!
+//! A round decides by its number alone which schedules it tries. So as long as nothing that decides a verdict changes, a
+//! second run of the same rounds computes what is known. The gate runs the first round of every exercise always, and for
+//! the others it looks here. The ledger leaves out repeats only: a line that somebody has forged costs no more than that, and
+//! the gate runs all rounds of two exercises in turn.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use exercises_protocol::Exercise;
+use sha2::{Digest, Sha256};
+
+use crate::{ROUNDS, folder};
+
+/// What every verdict depends on, below the exercises' folder.
+const OF_ALL: [&str; 4] =
+    ["harness/src", "protocol/src", "sync/src", "../executor/model/primitives/locks.rs"];
+/// What those to an exercise depend on, too, whose answers use the library.
+const OF_THE_LIBRARY: [&str; 2] = ["../executor/src", "../executor/model/primitives"];
+/// What the verdicts on an exercise depend on, in its own folder. The learner's file is not among them.
+const OF_ITS_OWN: [&str; 6] = ["exercise.toml", "tests", "stub", "solution/exercise.rs", "right", "wrong"];
+
+const HEAD: &str = "\
+# Each exercise that has been proven for twenty rounds, and a hash of all that the verdicts depend on.
+# `cargo run -p exercises-proof -- ex01 --rounds 20` runs them and writes the line.
+";
+
+type Lines = BTreeMap<String, String>;
+
+/// Notes that an exercise is proven as it is now.
+///
+/// # Errors
+/// If the ledger, or what the verdicts depend on, cannot be read or written.
+pub fn write(exercise: &Exercise) -> anyhow::Result<()> {
+    let mut lines = lines()?;
+    lines.insert(exercise.name.clone(), hash(exercise)?);
+    let mut text = HEAD.to_owned();
+    for (name, hash) in lines {
+        let _ = writeln!(text, "{name} = \"{hash}\"");
+    }
+    fs::write(path(), text).with_context(|| format!("cannot write {}", path().display()))
+}
+
+/// What is not as the ledger says, with the command that proves it.
+///
+/// # Errors
+/// If the ledger, or what the verdicts depend on, cannot be read.
+pub fn mistakes(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
+    let lines = lines()?;
+    let mut mistakes = Vec::new();
+    for exercise in exercises {
+        let problem = match lines.get(&exercise.name) {
+            None => "has no line in proven.toml",
+            Some(line) if *line != hash(exercise)? => "is not what it was when it was proven",
+            Some(_) => continue,
+        };
+        mistakes.push(format!(
+            "{} {problem}: EXERCISE_ONLY={short} cargo run -p exercises-proof -- {short} --rounds {ROUNDS}",
+            exercise.name,
+            short = exercise.short()
+        ));
+    }
+    let is_there = |name: &String| exercises.iter().any(|exercise| exercise.name == *name);
+    for name in lines.keys().filter(|name| !is_there(name)) {
+        mistakes.push(format!("proven.toml has a line for {name}, which is no exercise"));
+    }
+    Ok(mistakes)
+}
+
+/// Of all that decides the verdicts on an exercise, each with its name.
+fn hash(exercise: &Exercise) -> anyhow::Result<String> {
+    let mut sum = Sha256::new();
+    sum.update(env!("COMPILER"));
+    sum.update(model_checkers()?);
+    for part in OF_ALL {
+        add(&mut sum, &folder(), Path::new(part))?;
+    }
+    if exercise.uses_the_library() {
+        for part in OF_THE_LIBRARY {
+            add(&mut sum, &folder(), Path::new(part))?;
+        }
+    }
+    for part in OF_ITS_OWN {
+        add(&mut sum, exercise.folder(), Path::new(part))?;
+    }
+    Ok(sum.finalize().iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
+}
+
+/// What Cargo.lock says of the model checkers: their versions, and hashes of their sources.
+fn model_checkers() -> anyhow::Result<String> {
+    let path = folder().join("../Cargo.lock");
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let is_one =
+        |package: &&str| ["name = \"shuttle", "name = \"loom\""].iter().any(|name| package.starts_with(name));
+    let found: Vec<&str> = text.split("[[package]]\n").filter(is_one).collect();
+    anyhow::ensure!(found.len() > 1, "{} names no model checkers", path.display());
+    Ok(found.concat())
+}
+
+/// Adds a file, or all files in a folder and below it. What is not there adds nothing.
+fn add(sum: &mut Sha256, folder: &Path, name: &Path) -> anyhow::Result<()> {
+    let path = folder.join(name);
+    let cannot_read = || format!("cannot read {}", path.display());
+    if path.is_dir() {
+        let entries = fs::read_dir(&path).with_context(cannot_read)?;
+        let mut names = entries.map(|entry| Ok(entry?.file_name())).collect::<anyhow::Result<Vec<_>>>()?;
+        names.sort();
+        return names.iter().try_for_each(|below| add(sum, folder, &name.join(below)));
+    }
+    if path.exists() {
+        let text = fs::read(&path).with_context(cannot_read)?;
+        sum.update(format!("\n{}\n{}\n", name.display(), text.len()));
+        sum.update(text);
+    }
+    Ok(())
+}
+
+fn lines() -> anyhow::Result<Lines> {
+    let text = fs::read_to_string(path()).with_context(|| format!("cannot read {}", path().display()))?;
+    toml::from_str(&text).with_context(|| format!("{} is not as it should be", path().display()))
+}
+
+fn path() -> PathBuf {
+    folder().join("proof/proven.toml")
+}
