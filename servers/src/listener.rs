@@ -2,8 +2,11 @@ use crate::connection::Connection;
 use crate::diagnostics::report;
 use crate::leaving::{Leaving, is_ready_within};
 use executor::{CancelToken, Registration};
+#[cfg(target_os = "linux")]
+use socket2::SockRef;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Write};
+use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 #[cfg(target_os = "linux")]
 use std::os::fd::AsFd;
@@ -59,39 +62,35 @@ impl Listener {
     /// # Panics
     ///
     /// If `count` is zero.
+    // ANCHOR: several
     pub fn bind_each(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
         assert!(count > 0, "somebody has to listen");
-        if count == 1 { Ok(vec![Listener::bind(addr)?]) } else { Listener::several(addr, count) }
+        let first = Listener::bind(addr)?;
+        let others = (1..count).map(|_| first.another()).collect::<io::Result<Vec<_>>>()?;
+        Ok(iter::once(first).chain(others).collect())
     }
 
+    /// Another listener at the address of this one.
     #[cfg(target_os = "linux")]
-    fn several(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
-        // ANCHOR: several
-        // Several sockets may have an address if all of them allow it. That would let in another server of the same user,
-        // too, so it is asked for by one that does not allow it first.
-        let alone = Listener::socket(addr)?;
-        alone.bind(&addr.into())?;
-        let addr = alone.local_addr()?.as_socket().unwrap_or(addr);
-        drop(alone);
-        let one_of_them = |_| {
-            let socket = Listener::socket(addr)?;
-            socket.set_reuse_port(true)?;
-            Listener::listen(socket, addr, BACKLOG)
-        };
-        (0..count).map(one_of_them).collect()
-        // ANCHOR_END: several
+    fn another(&self) -> io::Result<Listener> {
+        // Linux lets sockets of one user listen at the same address if all of them allow it. The first does not allow it
+        // before it listens. So its `listen` fails if anything else listens there, and from then on everything else is
+        // refused, also a server that starts in the same way.
+        //
+        // Two things remain. Another program that asks for this very port may listen before the first does: then this
+        // fails, and nothing is shared. And from now on a program of the same user that allows sharing, too, gets a share.
+        // To forbid it again once all listen does not help: Linux has noted for the port that it was allowed.
+        SockRef::from(&self.socket).set_reuse_port(true)?;
+        let socket = Listener::socket(self.local_addr)?;
+        socket.set_reuse_port(true)?;
+        Listener::listen(socket, self.local_addr, BACKLOG)
     }
+    // ANCHOR_END: several
 
     #[cfg(not(target_os = "linux"))]
-    fn several(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
-        let first = Listener::bind(addr)?;
-        let others: Vec<_> = (1..count)
-            .map(|_| {
-                let socket = first.socket.try_clone()?;
-                Ok(Listener { socket, local_addr: first.local_addr, leaving: Leaving::default() })
-            })
-            .collect::<io::Result<_>>()?;
-        Ok(std::iter::once(first).chain(others).collect())
+    fn another(&self) -> io::Result<Listener> {
+        let socket = self.socket.try_clone()?;
+        Ok(Listener { socket, local_addr: self.local_addr, leaving: Leaving::default() })
     }
 
     fn socket(addr: SocketAddr) -> io::Result<Socket> {
@@ -255,7 +254,7 @@ pub(crate) fn is_the_clients(error: &io::Error) -> bool {
 /// Lets the system drop what would begin a new connection. Connections that have begun are completed.
 #[cfg(target_os = "linux")]
 pub(crate) fn stop_connecting(socket: &impl AsFd) {
-    use socket2::{SockFilter, SockRef};
+    use socket2::SockFilter;
     // A program for the system's packet filter: load the byte of TCP's flags; is SYN among them? Then drop the segment.
     const NO_SYN: [SockFilter; 4] = [
         SockFilter::new(0x30, 0, 0, 13),

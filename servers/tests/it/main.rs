@@ -23,6 +23,7 @@ mod library;
 mod lifecycle;
 #[cfg(unix)]
 mod log;
+mod listeners;
 mod policy;
 mod refusals;
 mod requests;

@@ -96,7 +96,9 @@ impl Stage {
 
     fn start_as_it_is(binary: &'static str, command: &mut Command) -> Stage {
         let (log, stderr) = std::io::pipe().unwrap();
-        Stage::start_logging_to(stderr, lines(log), binary, command)
+        let mut stage = Stage::start_logging_to(stderr, Some(&log), binary, command);
+        stage.log = lines(log);
+        stage
     }
 
     /// Starts a stage whose log nobody can read, so each line that it writes to it fails.
@@ -105,7 +107,7 @@ impl Stage {
         drop(log);
         let mut command = Command::new(binary);
         let command = command.args(USUAL).env("RUST_LOG", "executor=debug"); // what writes is not only the access log
-        Stage::start_logging_to(stderr, mpsc::channel().1, binary, command)
+        Stage::start_logging_to(stderr, None, binary, command)
     }
 
     /// Starts a stage whose log is read by the test, or not at all.
@@ -113,22 +115,30 @@ impl Stage {
         let (log, stderr) = std::io::pipe().unwrap();
         let mut command = Command::new(binary);
         let command = command.args(USUAL).args(flags).env_remove("RUST_LOG").env("RUST_BACKTRACE", "0");
-        (Stage::start_logging_to(stderr, mpsc::channel().1, binary, command), log)
+        (Stage::start_logging_to(stderr, Some(&log), binary, command), log)
     }
 
+    /// The log is read here if it has to tell why there is no address.
     fn start_logging_to(
         stderr: PipeWriter,
-        log: mpsc::Receiver<String>,
+        log: Option<&PipeReader>,
         binary: &'static str,
         command: &mut Command,
     ) -> Stage {
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         command.stderr(Stdio::null()); // our copy of the writing end, or the log would never end
         let output = lines(child.stdout.take().unwrap());
-        let first_line = output.recv_timeout(DEADLINE).expect("the address");
-        let addr = first_line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('/'));
-        let addr = addr.and_then(|addr| addr.parse().ok()).unwrap_or_else(|| panic!("{first_line}"));
-        Stage { binary, child, addr, output, log }
+        let first_line = output.recv_timeout(DEADLINE);
+        let Some(addr) = first_line
+            .iter()
+            .find_map(|line| line.strip_prefix("listening on http://")?.strip_suffix('/')?.parse().ok())
+        else {
+            let _ = child.kill(); // or its log might not end
+            let (status, mut said) = (child.wait().unwrap(), String::new());
+            let _ = log.map(|mut log| log.read_to_string(&mut said));
+            panic!("no address of {binary} but {first_line:?}, {status}, and on standard error: {said}");
+        };
+        Stage { binary, child, addr, output, log: mpsc::channel().1 }
     }
 
     pub(crate) fn connect(&self) -> Client {
