@@ -53,14 +53,23 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines above the unit tests, which may use everything.
+/// The lines outside the items that only tests have: those may use everything. Such an item goes on to the first line that
+/// ends one and is not indented.
 fn without_tests(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().take_while(|line| !line.starts_with("#[cfg(test)]") && !line.starts_with("#[cfg(all(test"))
+    let mut in_tests = false;
+    text.lines().filter(move |line| {
+        in_tests |= line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test");
+        let kept = !in_tests;
+        in_tests &= line.starts_with([' ', '#']) || !line.ends_with(['}', ';']);
+        kept
+    })
 }
 
 /// What the compiler sees of a file. Links in comments may point anywhere.
 fn code(text: &str) -> String {
-    without_tests(text).map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect()
+    without_tests(text)
+        .map(|line| line.split("//").next().unwrap_or_default().trim_end().to_owned() + "\n")
+        .collect()
 }
 
 /// The identifier at the beginning of a text.
@@ -71,6 +80,7 @@ fn identifier(text: &str) -> &str {
 /// The identifiers with which the items of `{A, B as C}` or `A` begin.
 fn listed(text: &str) -> impl Iterator<Item = &str> {
     let list = text.strip_prefix('{').and_then(|list| list.split('}').next());
+    assert!(list.is_none_or(|list| !list.contains('{')), "a list inside a list is not read: {list:?}");
     list.unwrap_or_else(|| identifier(text)).split(',').map(|item| identifier(item.trim()))
 }
 
@@ -135,28 +145,51 @@ fn a_module_refers_only_to_modules_above_it() {
     }
 }
 
+/// The names in a folder, without `.rs`, and sorted.
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = entries.map(|name| name.trim_end_matches(".rs").to_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// A module that the reader of a list did not see would be in no order.
+#[test]
+fn the_list_of_a_folder_has_each_file_in_it() {
+    for name in IN_ORDER {
+        let list = src(name);
+        let (list, folder) = (code(&read(&list)), list.parent().unwrap());
+        let mut modules = modules(&list);
+        modules.push(identifier(name.rsplit('/').next().unwrap()));
+        modules.sort_unstable();
+        assert_eq!(modules, names_in(folder), "{name}");
+    }
+}
+
 #[test]
 fn the_order_is_kept_in_every_folder() {
-    let entries =
-        fs::read_dir(src("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    for list in entries.map(|name| format!("{name}/mod.rs")).filter(|list| src(list).exists()) {
+    let names = names_in(&src("")).into_iter();
+    for list in names.map(|name| format!("{name}/mod.rs")).filter(|list| src(list).exists()) {
         assert!(IN_ORDER.contains(&&*list), "{list} is missing from IN_ORDER");
     }
 }
 
-/// The test above can fail.
+/// The order is checked, whatever stands beside a declaration.
 #[test]
 fn a_reference_to_a_module_below_is_found() {
-    let list = "mod a;\n\npub mod b;\npub use b::{\n    B, C,\n};\n\nmod d;\n";
+    let list = "mod a; // first\n\npub mod b;\npub use b::{\n    B, C,\n};\n\n#[cfg(test)]\nmod t;\nmod d;  // last\n";
     let wrong = upward(list, "crate::", |module| {
         let text = match module {
             "a" => "//! [`B`](crate::B)\nuse crate::{E, d::F};\nfn f() -> crate::C {} // as crate::b\n",
-            "b" => "use crate::a::A;\nuse crate::B;\n#[cfg(test)]\nmod tests {\n    use crate::d;\n}\n",
+            "b" => {
+                "use crate::a::A;\n#[cfg(test)]\nmod tests {\n    use crate::d::T;\n}\nuse crate::{B, d::D};\n"
+            }
             _ => "use crate::b::B;\n",
         };
         vec![text.to_owned()]
     });
-    assert_eq!(wrong, ["a names crate::d", "a names crate::C"]);
+    assert_eq!(wrong, ["a names crate::d", "a names crate::C", "b names crate::d"]);
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! wrong.
 
 use std::env;
-use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -25,9 +24,10 @@ impl Java {
     /// Starts a peer. `source` is a path below the folder of the comparisons.
     ///
     /// # Errors
-    /// If there is no JDK: a Java without a compiler runs no source file.
+    /// If there is no JDK, or no such file, or it does not compile, or the peer is not ready for this mode.
     pub fn start(source: &str, mode: &str) -> anyhow::Result<Java> {
-        let mut command = command(source);
+        is_there()?;
+        let mut command = command(source)?;
         command.arg(mode).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot run `java`")?;
         let input = child.stdin.take();
@@ -36,7 +36,10 @@ impl Java {
         output.read_line(&mut line)?;
         let mut java = Java { child, input, output };
         if line.trim_end() != "ready" {
-            bail!("`java` says: {}", java.first_complaint());
+            let said = java.complaints();
+            let what =
+                if said.contains("error: compilation failed") { "does not compile" } else { "is not ready" };
+            bail!("{source} {what}: {}", first_line(&said));
         }
         Ok(java)
     }
@@ -55,21 +58,25 @@ impl Java {
         let cpu = before
             .zip(processor_time::of(self.child.id()))
             .map(|(before, after)| after.saturating_sub(before));
-        ensure!(!line.is_empty(), "Java is gone: {}", self.first_complaint());
+        ensure!(!line.is_empty(), "Java is gone: {}", first_line(&self.complaints()));
         let numbers = line.strip_prefix("ok ").with_context(|| format!("Java says: {}", line.trim_end()))?;
         let numbers: Result<Vec<_>, _> = numbers.split_whitespace().map(str::parse).collect();
         Ok((numbers.context("Java answers numbers")?, cpu))
     }
 
-    /// The first line of what a process that has ended, or does not do what it should, said about it.
-    fn first_complaint(&mut self) -> String {
+    /// What a process that has ended, or does not do what it should, said about it.
+    fn complaints(&mut self) -> String {
         let _ = self.child.kill();
         let mut said = String::new();
         if let Some(mut stderr) = self.child.stderr.take() {
             let _ = stderr.read_to_string(&mut said);
         }
-        said.lines().next().unwrap_or("nothing").to_owned()
+        said
     }
+}
+
+fn first_line(said: &str) -> &str {
+    said.lines().next().unwrap_or("nothing was said")
 }
 
 impl Drop for Java {
@@ -80,23 +87,102 @@ impl Drop for Java {
 }
 
 /// Runs a source file, whose path is below the folder of the comparisons.
-pub fn command(source: &str) -> Command {
-    let mut command = Command::new(program("java"));
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(source));
-    command
+///
+/// # Errors
+/// If there is no such file.
+pub fn command(source: &str) -> anyhow::Result<Command> {
+    let file = comparisons().join(source);
+    ensure!(file.is_file(), "there is no Java source {}", file.display());
+    let mut command = Command::new(program(home(), "java"));
+    command.arg(file);
+    Ok(command)
 }
 
-/// Whether there is a JDK, and not only what runs compiled programs.
-pub fn has_compiler() -> bool {
-    let version =
-        Command::new(program("javac")).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    version.is_ok_and(|status| status.success())
+/// The folder of the comparisons, in which the one of this package is.
+fn comparisons() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is in the folder of the comparisons")
 }
 
-/// That of `JAVA_HOME`, or the one in the path.
-fn program(name: &str) -> OsString {
-    match env::var_os("JAVA_HOME") {
-        Some(home) => PathBuf::from(home).join("bin").join(name).into_os_string(),
-        None => name.into(),
+/// Whether there is a JDK, and not only what runs compiled programs: a Java without a compiler runs no source file.
+///
+/// # Errors
+/// If there is none.
+pub fn is_there() -> anyhow::Result<()> {
+    is_in(home())
+}
+
+fn is_in(home: Option<PathBuf>) -> anyhow::Result<()> {
+    let mut compiler = Command::new(program(home, "javac"));
+    let version = compiler.arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let works = version.is_ok_and(|status| status.success());
+    ensure!(works, "there is no JDK: it has to be installed, and in the path or in JAVA_HOME");
+    Ok(())
+}
+
+fn home() -> Option<PathBuf> {
+    env::var_os("JAVA_HOME").map(PathBuf::from)
+}
+
+/// That of a JDK's folder, or the one in the path.
+fn program(home: Option<PathBuf>, name: &str) -> PathBuf {
+    home.map_or_else(|| name.into(), |home| home.join("bin").join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::process;
+
+    use super::*;
+
+    fn is(path: &Path, kind: &str) -> bool {
+        path.extension().is_some_and(|extension| extension == kind)
+    }
+
+    /// The files of a kind below a folder.
+    fn files(folder: &Path, kind: &str) -> Vec<PathBuf> {
+        let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let found = paths.flat_map(|path| if path.is_dir() { files(&path, kind) } else { vec![path] });
+        found.filter(|path| is(path, kind)).collect()
+    }
+
+    /// What a peer is started by, as the comparisons write it.
+    fn named_in_the_comparisons() -> BTreeSet<String> {
+        let texts =
+            files(&comparisons().join("src"), "rs").into_iter().map(|path| fs::read_to_string(path).unwrap());
+        let quoted = texts.flat_map(|text| text.split('"').map(str::to_owned).collect::<Vec<_>>());
+        quoted.filter(|text| is(Path::new(text), "java")).collect()
+    }
+
+    #[test]
+    fn each_java_source_is_found_by_the_path_that_a_comparison_gives() {
+        let named = named_in_the_comparisons();
+        for source in &named {
+            command(source).unwrap();
+        }
+        let there = files(&comparisons().join("src"), "java");
+        let named: BTreeSet<_> = named.iter().map(|source| comparisons().join(source)).collect();
+        assert_eq!(named, there.into_iter().collect());
+        assert!(!named.is_empty());
+    }
+
+    /// Where there is no JDK, only the first message can be tried.
+    #[test]
+    fn a_message_tells_what_is_missing_and_a_peer_starts_if_nothing_is() {
+        let no_jdk = is_in(Some("/nowhere".into())).unwrap_err().to_string();
+        assert!(no_jdk.starts_with("there is no JDK"), "{no_jdk}");
+        if is_there().is_err() {
+            return eprintln!("there is no JDK: no peer is started");
+        }
+        let says = |source: &str| Java::start(source, "no such mode").err().unwrap().to_string();
+        let no_source = says("src/Nothing.java");
+        assert!(no_source.starts_with("there is no Java source "), "{no_source}");
+        let broken = env::temp_dir().join(format!("Broken{}.java", process::id()));
+        fs::write(&broken, "class Broken {").unwrap();
+        let does_not_compile = says(broken.to_str().unwrap());
+        fs::remove_file(&broken).unwrap();
+        assert!(does_not_compile.contains("does not compile: "), "{does_not_compile}");
+        Java::start("src/bin/timers/Timers.java", "stpe").unwrap();
     }
 }

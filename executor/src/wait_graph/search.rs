@@ -47,6 +47,16 @@ impl Waiting {
         let spares = |what| matches!(what, OnStarvation::Spare { .. });
         helps || closed.pools.iter().any(|(_, pool)| spares(pool.on_starvation()))
     }
+
+    /// Has those look again that can be told that they starve.
+    pub(super) fn wake_those_that_can_give_up(&self, closed: &Closed) {
+        closed
+            .threads
+            .iter()
+            .copied()
+            .filter(|&key| self.can_be_given_up(key))
+            .for_each(|key| self.wake(key));
+    }
 }
 
 /// Where the search goes. Each is visited once.

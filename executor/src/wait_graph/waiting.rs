@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::task::Wake;
 
-use super::search::Closed;
 use super::threads::Duties;
 use super::{Awaited, Used, lines};
 use crate::ids::{TaskId, ThreadKey, WatcherId};
@@ -92,16 +91,6 @@ impl Waiting {
 
     pub(super) fn can_be_given_up(&self, key: ThreadKey) -> bool {
         self.threads.get(&key).is_none_or(|wait| wait.what.can_be_given_up())
-    }
-
-    /// Has those look again that can be told that they starve.
-    pub(super) fn wake_those_that_can_give_up(&self, closed: &Closed) {
-        closed
-            .threads
-            .iter()
-            .copied()
-            .filter(|&key| self.can_be_given_up(key))
-            .for_each(|key| self.wake(key));
     }
 
     /// The thread that waits and has this task on its stack, or is in a hook before or after it.

@@ -93,7 +93,10 @@ fn pool_of(threads: usize) -> (Arc<ThreadPoolExecutor>, Arc<dyn Executor>) {
 }
 
 fn nothing_is_left(pool: &ThreadPoolExecutor) {
-    eventually("no task is left", || pool.stats().queued + pool.stats().active == 0);
+    eventually("no task is left", || {
+        let now = pool.stats(); // one look: between two, a task that runs may submit another and end
+        now.queued + now.active == 0
+    });
 }
 
 /// Each step of the way to a position is one that the puzzle allows. Returns how many there are.

@@ -57,7 +57,7 @@ impl Starter {
             Side::Java(mode) => match Java::start(SOURCE, mode) {
                 Ok(java) => Some(Contestant::Java(java)),
                 Err(error) => {
-                    eprintln!("no JDK: Java's rows are left out ({error:#})");
+                    eprintln!("Java's rows are left out: {error:#}");
                     self.no_java = true;
                     None
                 }

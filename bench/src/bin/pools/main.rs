@@ -200,15 +200,19 @@ fn memory(args: &Args) -> anyhow::Result<()> {
     let program = programs::binary(Workspace::Bench, "bench", "pool_memory")?;
     let status = Command::new(program).status().context("cannot run pool_memory")?;
     ensure!(status.success(), "pool_memory failed");
-    if args.wants("Java")
-        && let Ok(mut java) = Java::start(contest::SOURCE, "resident")
-    {
-        let Measured { wall: bytes, .. } =
-            Load { tasks: 200, submitters: 1, workers: 1 }.run_by(&mut java)?;
-        println!(
-            "  resident for each idle thread of Java's ThreadPoolExecutor: {:.1} KiB",
-            bytes.as_nanos() as f64 / 1024.0
-        );
+    if !args.wants("Java") {
+        return Ok(());
+    }
+    match Java::start(contest::SOURCE, "resident") {
+        Err(error) => eprintln!("Java's idle threads are left out: {error:#}"),
+        Ok(mut java) => {
+            let Measured { wall: bytes, .. } =
+                Load { tasks: 200, submitters: 1, workers: 1 }.run_by(&mut java)?;
+            println!(
+                "  resident for each idle thread of Java's ThreadPoolExecutor: {:.1} KiB",
+                bytes.as_nanos() as f64 / 1024.0
+            );
+        }
     }
     Ok(())
 }

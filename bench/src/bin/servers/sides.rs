@@ -117,8 +117,7 @@ impl Starter {
             return nginx::is_there();
         }
         if side == Side::Java {
-            ensure!(java::has_compiler(), "a JDK has to be installed, and in the path or in JAVA_HOME");
-            return Ok(());
+            return java::is_there();
         }
         self.program(side).map(drop)
     }
@@ -138,7 +137,7 @@ impl Starter {
             return nginx::start(self.site.folder(), workers, connections, wrapper);
         }
         if side == Side::Java {
-            let mut command = java::command("src/bin/servers/Overload.java");
+            let mut command = java::command("src/bin/servers/Overload.java")?;
             command.arg(workers.to_string()).args(more);
             return Server::start(command).context("java");
         }

@@ -174,18 +174,16 @@ impl Sources {
         };
         self.public_types.contains(by).then(|| format!("{by}::{name}"))
     }
-
-    pub(super) fn has(&self, public_name: &str) -> bool {
-        self.functions
-            .iter()
-            .any(|function| self.public_name(function).is_some_and(|name| name == public_name))
-    }
 }
 
 /// What the compiler sees, without attributes and unit tests.
 fn code(text: &str) -> String {
-    let above_tests = text.lines().take_while(|line| *line != "mod tests {");
-    let lines = above_tests.filter(|line| !line.trim_start().starts_with('#'));
+    let mut in_tests = false;
+    let outside_tests = text.lines().filter(|line| {
+        in_tests = *line == "mod tests {" || in_tests && *line != "}";
+        !in_tests
+    });
+    let lines = outside_tests.filter(|line| !line.trim_start().starts_with('#'));
     lines.map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect()
 }
 

@@ -91,16 +91,21 @@ fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
     within_deadline(|| {
         let pool = ScheduledThreadPoolExecutor::new(1);
         let (tell, told) = mpsc::channel();
-        let body = move || tell.send(CancelToken::current().sleep(AN_HOUR).is_err()).unwrap();
+        let body = move || {
+            tell.send("runs").unwrap();
+            tell.send(if CancelToken::current().sleep(AN_HOUR).is_err() { "stops" } else { "overslept" })
+                .unwrap();
+        };
+        let task_says = |what| assert_eq!(told.recv_timeout(LONG), Ok(what));
         let runs = pool.submit_with_timeout_or(AN_HOUR, body.clone(), || ()).unwrap();
-        eventually("it runs", || pool.stats().pool.active == 1);
+        task_says("runs");
         assert!(runs.cancel());
-        assert!(told.recv_timeout(LONG).unwrap());
+        task_says("stops");
         let stopped = pool.submit_with_timeout_or(AN_HOUR, body, || ()).unwrap();
-        eventually("it runs", || pool.stats().pool.active == 1 && pool.stats().pool.completed == 1);
+        task_says("runs");
         let waits = pool.submit_with_timeout(AN_HOUR, || 7).unwrap();
         let back = pool.shutdown_now();
-        assert!(told.recv_timeout(LONG).unwrap());
+        task_says("stops");
         stopped.join().unwrap();
         for task in back {
             drop(task.run());
