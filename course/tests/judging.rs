@@ -366,6 +366,9 @@ fn tests_of_the_learners_own_may_use_all_of_std_and_are_run_once() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}");
     assert_eq!(said.matches("a_test_of_my_own ... ok").count(), 1, "{said}");
+    let again = copy.cargo_test(exercise);
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert!(!said.contains("Compiling"), "nothing has changed: {said}");
 }
 
 #[test]

@@ -25,12 +25,11 @@ impl Fingerprints {
     /// # Errors
     /// If a file of the exercise cannot be read.
     pub(super) fn of(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<Self> {
-        const HARNESS: [&str; 8] = [
+        const HARNESS: [&str; 7] = [
             ".cargo",
             "Cargo.lock",
             "Cargo.toml",
             "executor",
-            "exercises/build.rs",
             "exercises/harness",
             "exercises/protocol",
             "exercises/sync",

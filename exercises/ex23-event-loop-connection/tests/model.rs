@@ -7,4 +7,4 @@ use exercises_harness::model::sync;
 mod suite;
 
 // The answer as `mod exercise`, and a test for each property in exercise.toml.
-include!(concat!(env!("OUT_DIR"), "/properties.rs"));
+exercises_macros::properties!();

@@ -23,7 +23,6 @@ pub mod schedule;
 mod shown;
 mod source;
 mod terminal;
-mod tests_of;
 
 pub use counted::counted;
 pub use exercise::{Exercise, Model, Property, Wrong, all};
@@ -33,7 +32,6 @@ pub use picture::svg;
 pub use shown::{Place, SOON};
 pub use source::{Refused, Source, WHY};
 pub use terminal::{Terminal, paragraph};
-pub use tests_of::write_tests;
 
 /// The property that a test program shall run in its own process.
 pub const PROPERTY: &str = "EXERCISE_PROPERTY";

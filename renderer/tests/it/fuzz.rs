@@ -1,4 +1,5 @@
-//! The corpus for fuzzing, and mutations of it, as a plain test. `fuzz/` has the target for those who have cargo-fuzz.
+//! The pages of the tests, and mutations of them, held to what has to be true of any bytes. `fuzz/` has the target for those
+//! who have cargo-fuzz.
 
 #[path = "../../fuzz/property.rs"]
 mod property;
@@ -9,21 +10,25 @@ use std::path::Path;
 const SEED: u64 = 0x5eed_0f7a_5c5e_ed22;
 const LONGEST: usize = 3_000;
 
-/// The pages of the tests are the seeds. What a fuzzer finds is put into `fuzz/corpus/pages`.
-fn corpus() -> Vec<Vec<u8>> {
-    let mut paths = Vec::new();
-    for directory in ["tests/pages", "fuzz/corpus/pages"] {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
-        paths.extend(fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()));
-    }
+/// What a fuzzer found.
+const FOUND: [&[u8]; 3] = [
+    b"<svg><svg/><title>x</svg><p hidden><li hidden>a<li>b",
+    b"<ol reversed><li value=9>a<ol reversed></ol></ol></ol><li>b",
+    b"<pre>\n<b>\n\n</b>\n</pre><b>\xc3\xa4<p>\xe2\x82</b>",
+];
+
+fn seeds() -> Vec<Vec<u8>> {
+    let pages = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages")).unwrap();
+    let mut paths: Vec<_> = pages.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "html"));
     paths.sort();
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+    let pages = paths.iter().map(|path| fs::read(path).unwrap());
+    pages.chain(FOUND.map(<[u8]>::to_vec)).collect()
 }
 
 #[test]
-fn every_page_of_the_corpus_is_well_formed() {
-    for bytes in corpus() {
+fn every_page_is_well_formed() {
+    for bytes in seeds() {
         for limits in property::all_limits() {
             property::check(&bytes, limits);
         }
@@ -31,17 +36,17 @@ fn every_page_of_the_corpus_is_well_formed() {
 }
 
 #[test]
-fn mutations_of_the_corpus_are_well_formed() {
-    let mut corpus = corpus();
-    assert!(corpus.len() > 40, "{}", corpus.len());
-    for bytes in &mut corpus {
+fn mutations_of_pages_are_well_formed() {
+    let mut seeds = seeds();
+    assert!(seeds.len() > 40, "{}", seeds.len());
+    for bytes in &mut seeds {
         bytes.truncate(LONGEST);
     }
     let mut random = Random(SEED);
     for _ in 0..400 {
-        let mut bytes = random.pick(&corpus).clone();
+        let mut bytes = random.pick(&seeds).clone();
         for _ in 0..=random.below(6) {
-            mutate(&mut bytes, &corpus, &mut random);
+            mutate(&mut bytes, &seeds, &mut random);
         }
         bytes.truncate(LONGEST);
         for limits in property::all_limits() {
@@ -78,7 +83,7 @@ const WORDS: [&[u8]; 24] = [
     b"<img src=\xc3\xa4 alt=\xe2\x82\xac>",
 ];
 
-fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
+fn mutate(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     let place = random.below(bytes.len() + 1);
     let end = place + random.below(bytes.len() - place + 1).min(40);
     match random.below(5) {
@@ -87,7 +92,7 @@ fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
         2 => drop(bytes.splice(place..place, bytes[place..end].to_vec())),
         3 if place < bytes.len() => bytes[place] ^= 1 << random.below(8),
         _ => {
-            let other = random.pick(corpus);
+            let other = random.pick(seeds);
             bytes.truncate(place);
             bytes.extend_from_slice(&other[random.below(other.len())..]);
         }

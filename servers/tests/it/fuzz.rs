@@ -1,64 +1,54 @@
-//! The corpus for fuzzing, and mutations of it, as a plain test. `fuzz/` has the target for those who have cargo-fuzz.
+//! The acceptance suite's cases, and mutations of them, held to what has to be true of any bytes. `fuzz/` has the target for
+//! those who have cargo-fuzz. What it finds becomes a case.
 
 #[path = "../../fuzz/property.rs"]
 mod property;
 
 use crate::acceptance::cases;
-use crate::support::recording;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 const SEED: u64 = 0x5eed_0f7a_5c5e_ed00;
 
-fn corpus() -> BTreeMap<String, Vec<u8>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/requests");
-    let files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
-    files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
+/// Longer cases are cut at a few places only, and not mutated.
+const LONG: usize = 1_000;
+
+fn seeds() -> Vec<Vec<u8>> {
+    cases::all().into_iter().map(|case| case.bytes).filter(|bytes| bytes.len() < LONG).collect()
 }
 
-/// The acceptance suite's cases, all but the overlong, are the seeds. What a fuzzer finds is put beside them.
 #[test]
-fn every_case_is_in_the_corpus() {
-    let corpus = corpus();
-    for case in cases::all().into_iter().filter(|case| case.bytes.len() < 1_000) {
-        if recording() {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/requests").join(&case.name);
-            fs::write(path, &case.bytes).unwrap();
-        } else {
-            assert_eq!(
-                corpus.get(&case.name),
-                Some(&case.bytes),
-                "{}: run the tests once with RECORD=1",
-                case.name
-            );
-        }
+#[ignore = "writes files for cargo-fuzz to begin with"]
+fn write_the_seeds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/requests");
+    fs::create_dir_all(&folder).unwrap();
+    for (number, bytes) in seeds().iter().enumerate() {
+        fs::write(folder.join(format!("seed-{number}")), bytes).unwrap();
     }
 }
 
 #[test]
-fn the_corpus_is_understood_wherever_it_is_split() {
-    let overlong = cases::all().into_iter().filter(|case| case.bytes.len() >= 1_000);
+fn cases_are_understood_wherever_they_are_split() {
+    let long = cases::all().into_iter().map(|case| case.bytes).filter(|bytes| bytes.len() >= LONG);
     for limits in property::all_limits() {
-        for bytes in corpus().values() {
-            property::check(bytes, &limits);
-            property::check_cuts(bytes, 0..=bytes.len(), &limits);
+        for bytes in seeds() {
+            property::check(&bytes, &limits);
+            property::check_cuts(&bytes, 0..=bytes.len(), &limits);
         }
     }
-    for case in overlong {
-        property::check_cuts(&case.bytes, (0..case.bytes.len()).step_by(997), &property::all_limits()[0]);
+    for bytes in long {
+        property::check_cuts(&bytes, (0..bytes.len()).step_by(997), &property::all_limits()[0]);
     }
 }
 
 #[test]
-fn mutations_of_the_corpus_are_understood_wherever_they_are_split() {
-    let corpus: Vec<_> = corpus().into_values().collect();
-    assert!(corpus.len() > 200, "{}", corpus.len());
+fn mutations_of_cases_are_understood_wherever_they_are_split() {
+    let seeds = seeds();
     let mut random = Random(SEED);
     for _ in 0..4_000 {
-        let mut bytes = random.pick(&corpus).clone();
+        let mut bytes = random.pick(&seeds).clone();
         for _ in 0..=random.below(4) {
-            mutate(&mut bytes, &corpus, &mut random);
+            mutate(&mut bytes, &seeds, &mut random);
         }
         bytes.truncate(600);
         for limits in property::all_limits() {
@@ -91,7 +81,7 @@ const WORDS: [&[u8]; 20] = [
     b"HTTP/1.1",
 ];
 
-fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
+fn mutate(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     let place = random.below(bytes.len() + 1);
     let end = place + random.below(bytes.len() - place + 1).min(8);
     match random.below(5) {
@@ -100,7 +90,7 @@ fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
         2 => drop(bytes.splice(place..place, bytes[place..end].to_vec())),
         3 if place < bytes.len() => bytes[place] ^= 1 << random.below(8),
         _ => {
-            let other = random.pick(corpus);
+            let other = random.pick(seeds);
             bytes.truncate(place);
             bytes.extend_from_slice(&other[random.below(other.len())..]);
         }

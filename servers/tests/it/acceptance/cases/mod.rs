@@ -11,7 +11,6 @@ use valid::{VALID, VALID_CHUNKS, VALID_FIELDS};
 
 /// One thing to send on a connection of its own.
 pub(crate) struct Case {
-    /// Also the name of a file in the corpus for fuzzing, so it is made of letters, digits and hyphens.
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
     /// The statuses of the answers, in order.
