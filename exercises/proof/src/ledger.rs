@@ -50,7 +50,10 @@ pub fn write(exercise: &Exercise) -> anyhow::Result<()> {
 /// # Errors
 /// If the ledger, or what the verdicts depend on, cannot be read.
 pub fn mistakes(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
-    let lines = lines()?;
+    compare(exercises, &lines()?)
+}
+
+fn compare(exercises: &[Exercise], lines: &Lines) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     for exercise in exercises {
         let problem = match lines.get(&exercise.name) {
@@ -126,4 +129,33 @@ fn lines() -> anyhow::Result<Lines> {
 
 fn path() -> PathBuf {
     folder().join("proof/proven.toml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_missing_or_stale_or_of_no_exercise_is_named() {
+        let exercises = crate::exercises(Some("ex0")).unwrap();
+        let mut lines: Lines =
+            exercises.iter().map(|exercise| (exercise.name.clone(), hash(exercise).unwrap())).collect();
+        assert_eq!(compare(&exercises, &lines).unwrap(), Vec::<String>::new());
+        let different: std::collections::BTreeSet<_> = lines.values().collect();
+        assert_eq!(different.len(), exercises.len());
+
+        lines.remove(&exercises[0].name);
+        lines.insert(exercises[2].name.clone(), "0".repeat(32));
+        lines.insert("ex00-gone".to_owned(), "0".repeat(32));
+        let mistakes = compare(&exercises, &lines).unwrap();
+        let begins = [
+            "ex01-worker-pool has no line in proven.toml: EXERCISE_ONLY=ex01 cargo run",
+            "ex03-bounded-executor is not what it was when it was proven: EXERCISE_ONLY=ex03 cargo run",
+            "proven.toml has a line for ex00-gone, which is no exercise",
+        ];
+        assert_eq!(mistakes.len(), begins.len(), "{mistakes:?}");
+        for (mistake, begin) in mistakes.iter().zip(begins) {
+            assert!(mistake.starts_with(begin), "{mistake}");
+        }
+    }
 }

@@ -67,7 +67,7 @@ fn main() -> anyhow::Result<ExitCode> {
             match args.rounds {
                 None => println!("{}", matrix(exercise, &proof)),
                 Some(rounds) if proof.mistakes.is_empty() => {
-                    println!("{}: as it should be for {}", exercise.name, counted(rounds as usize, "round"));
+                    println!("{}: as it should be, rounds 0 to {}", exercise.name, rounds - 1);
                     if rounds >= ROUNDS {
                         ledger::write(exercise)?;
                     }
