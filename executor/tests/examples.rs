@@ -17,11 +17,16 @@ fn example(name: &str) -> PathBuf {
     target.join("examples").join(format!("{name}{EXE_SUFFIX}"))
 }
 
-/// Runs an example and ends it if it hangs.
+/// Runs an example, in a folder where it may leave a picture, and ends it if it hangs.
 fn run(name: &str, argument: &str) -> Output {
     let mut command = Command::new(example(name));
     // Without backtraces the output fits into a pipe, so it need not be read before the end.
-    command.arg(argument).env("RUST_BACKTRACE", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(argument.split_whitespace())
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
+        .env("RUST_BACKTRACE", "0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| {
         panic!("cannot run the example {name}: {error}; `cargo test -p executor` builds it")
     });
@@ -73,8 +78,14 @@ fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
         let output = run(name, argument);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(*status), "{argument}: {errors}");
-        is_in_the_book(&output, &format!("{name}_{argument}"));
+        is_in_the_book(&output, &transcript(name, argument));
     }
+}
+
+/// It is called for the example and for the first word of what follows.
+fn transcript(name: &str, argument: &str) -> String {
+    let words = [name].into_iter().chain(argument.split_whitespace().next());
+    words.collect::<Vec<_>>().join("_")
 }
 
 macro_rules! examples {
@@ -266,8 +277,28 @@ fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
 /// A simulation has no clock but its own.
 #[test]
 fn steal_simulation_has_the_speed_ups_that_the_book_shows() {
-    each_ends_with("steal_simulation", &[("scale", 0)]);
+    each_ends_with("steal_simulation", &[("scale", 0), ("lanes 2", 0)]);
     assert!(!run("steal_simulation", "such a command").status.success());
+}
+
+#[test]
+fn pictures_are_those_of_the_book() {
+    let figures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/figures");
+    for (name, argument) in [
+        ("puzzle", "picture klotski.svg"),
+        ("steal_simulation", "picture 3 deques.svg"),
+        ("steal_simulation", "curve simulated-curve.svg"),
+    ] {
+        let output = run(name, argument);
+        assert!(output.status.success(), "{argument}: {}", String::from_utf8_lossy(&output.stderr));
+        if argument.starts_with("curve") {
+            is_in_the_book(&output, "steal_simulation_curve");
+        }
+        let file = argument.rsplit(' ').next().unwrap();
+        let picture = |folder: &Path| fs::read_to_string(folder.join(file)).unwrap().replace("\r\n", "\n");
+        let drawn = picture(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        assert!(drawn == picture(&figures), "{argument} draws another one than the book has");
+    }
 }
 
 #[test]
@@ -514,4 +545,30 @@ fn every_example_is_run_here() {
         let is_run = [format!("{name},"), format!("(\"{name}\"")].iter().any(|it| this_file.contains(it));
         assert!(is_run || name == NOT_RUN, "{name} is not in the list above");
     }
+}
+
+/// `cargo course book record` has written the transcripts, and only these tests compare them again. A test runs a command if it
+/// has the name of the example and the first word of what follows.
+#[test]
+fn every_transcript_of_an_example_is_compared_here() {
+    let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/record.toml");
+    let recipes = fs::read_to_string(recipes).unwrap().replace("\r\n", "\n");
+    let mut seen = 0;
+    for recipe in recipes.split("[[").filter(|recipe| !recipe.contains("\nmeasured = true")) {
+        let value = |key: &str| recipe.lines().find_map(|line| line.strip_prefix(key)?.strip_suffix('"'));
+        let (Some(command), Some(file)) = (value("command = \""), value("file = \"")) else { continue };
+        let Some((_, run)) = command.split_once(" -p executor ") else { continue };
+        let (options, argument) = run.split_once(" -- ").unwrap_or((run, ""));
+        let name = options.rsplit(' ').next().unwrap();
+        assert_eq!(file, transcript(name, argument) + ".txt", "{command}");
+        let way = argument.split(' ').next().unwrap();
+        let is_run = |test: &str| {
+            let has = |word: &str| ['"', ' '].iter().any(|end| test.contains(&format!("\"{word}{end}")));
+            has(name) && (way.is_empty() || has(way))
+                || way.is_empty() && test.contains(&format!("    {name},\n"))
+        };
+        assert!(include_str!("examples.rs").split("#[test]").any(is_run), "no test compares {file}");
+        seen += 1;
+    }
+    assert!(seen > 100, "{seen}");
 }

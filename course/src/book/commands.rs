@@ -1,5 +1,5 @@
 //! Proves that every `cargo …` command on the pages could be typed: the package, program, example or test that it names
-//! exists, and `cargo course` has the commands and options that it is given.
+//! exists and is built with the features that it names, and `cargo course` has the commands and options that it is given.
 //!
 //! Commands are lines of code blocks that begin with `$ cargo`, and code in the prose that begins with `cargo`.
 
@@ -11,6 +11,7 @@ use anyhow::{Context, ensure};
 use clap::CommandFactory;
 use regex::Regex;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 /// Cargo's own commands that name no package, and those that pages tell readers to install.
@@ -39,12 +40,21 @@ struct Package {
     /// The program that runs if none is named.
     default_run: Option<String>,
     targets: Vec<Target>,
+    features: BTreeMap<String, Vec<String>>,
+}
+
+impl Package {
+    fn has_by_default(&self, feature: &String) -> bool {
+        self.features.get("default").is_some_and(|features| features.contains(feature))
+    }
 }
 
 #[derive(Deserialize)]
 struct Target {
     name: String,
     kind: Vec<String>,
+    #[serde(default, rename = "required-features")]
+    required_features: Vec<String>,
 }
 
 impl Commands {
@@ -170,14 +180,13 @@ impl Commands {
                 self.packages.iter().filter(|package| self.default_members.contains(&package.id)).collect()
             }
         };
+        let features =
+            if words.contains(&"--all-features") { None } else { Some(value(["-F", "--features"])) };
         let mut named = false;
         for kind in ["bin", "example", "test", "bench"] {
             if let Some(name) = value([&format!("--{kind}"), ""]) {
                 named = true;
-                let is_it = |target: &Target| target.name == name && target.kind.iter().any(|of| of == kind);
-                if !packages.iter().any(|package| package.targets.iter().any(is_it)) {
-                    return Err(format!("there is no {kind} `{name}` in the packages it is looked for"));
-                }
+                judge_target(&packages, kind, name, features.map(Option::unwrap_or_default))?;
             }
         }
         if command == "run" && !named {
@@ -189,6 +198,22 @@ impl Commands {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether one of the packages has it, and it is built with these features, separated by commas; `None` are all.
+fn judge_target(packages: &[&Package], kind: &str, name: &str, features: Option<&str>) -> Result<(), String> {
+    let is_it = |target: &&Target| target.name == name && target.kind.iter().any(|of| of == kind);
+    let found = packages.iter().find_map(|package| Some((package, package.targets.iter().find(is_it)?)));
+    let (package, target) =
+        found.ok_or_else(|| format!("there is no {kind} `{name}` in the packages it is looked for"))?;
+    let Some(features) = features else { return Ok(()) };
+    let is_off = |feature: &&String| {
+        !features.split(',').any(|asked| asked == *feature) && !package.has_by_default(feature)
+    };
+    match target.required_features.iter().find(is_off) {
+        Some(feature) => Err(format!("{kind} `{name}` needs `--features {feature}`")),
+        None => Ok(()),
     }
 }
 
@@ -248,6 +273,7 @@ mod tests {
             "cargo test -p exNN-name",
             "cargo run --bin pooled -- --threads 2",
             "cargo run -p executor --example pool_of_two",
+            "cargo run -p executor --features signals --example last_words",
             "cargo run -p crawler -- pills single", // the package says which of its programs that is
             "cargo run -p exercises-proof # the table",
             "cargo --version",
@@ -268,6 +294,7 @@ mod tests {
             ("cargo run --bin pooledd", "no bin `pooledd`"),
             ("cargo run -p servers --example pool_of_two", "no example `pool_of_two`"),
             ("cargo run -p servers", "which of"),
+            ("cargo run -p executor --example last_words", "needs `--features signals`"),
             ("cargo test -p executer", "no package `executer`"),
             ("cargo test -p ex01-worker-pool --test modell", "no test `modell`"),
             ("cargo bild", "cargo has no command `bild`"),
