@@ -99,36 +99,43 @@ mod terminal {
     };
     use std::io::stdin;
     use std::process;
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
     /// What a shell says of a program that Ctrl-C has ended.
     const INTERRUPTED: i32 = 130;
 
     /// The terminal hands over each key, until this is dropped.
     pub(super) struct Changed {
-        before: Termios,
+        /// How it was. Held while the terminal is changed, and by a signal's handler from when it has put the terminal back to
+        /// the end of the process: that takes a while, in which the terminal must not be changed again.
+        before: Arc<Mutex<Termios>>,
         changed: Termios,
     }
 
     impl Changed {
         pub(super) fn new() -> anyhow::Result<Self> {
             ensure!(in_foreground(), "in the background");
-            let before = tcgetattr(stdin())?;
-            let at_the_end = before.clone();
+            let mut changed = tcgetattr(stdin())?;
+            let before = Arc::new(Mutex::new(changed.clone()));
+            let held = lock(&before);
+            let at_the_end = Arc::clone(&before);
             ctrlc::set_handler(move || {
-                put_back(&at_the_end);
+                let before = lock(&at_the_end);
+                put_back(&before);
                 process::exit(INTERRUPTED);
             })
             .context("something else handles Ctrl-C")?;
-            let mut changed = before.clone();
             changed.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
             changed.special_codes[SpecialCodeIndex::VMIN] = 1;
             changed.special_codes[SpecialCodeIndex::VTIME] = 0;
             tcsetattr(stdin(), OptionalActions::Now, &changed)?;
+            drop(held);
             Ok(Self { before, changed })
         }
 
         /// After Ctrl-Z and `fg` the terminal is as the shell likes it.
         pub(super) fn change_again(&self) {
+            let _held = lock(&self.before);
             let is_changed =
                 tcgetattr(stdin()).is_ok_and(|now| !now.local_modes.contains(LocalModes::ICANON));
             if !is_changed && in_foreground() {
@@ -144,8 +151,12 @@ mod terminal {
 
     impl Drop for Changed {
         fn drop(&mut self) {
-            put_back(&self.before);
+            put_back(&lock(&self.before));
         }
+    }
+
+    fn lock(before: &Mutex<Termios>) -> MutexGuard<'_, Termios> {
+        before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn put_back(before: &Termios) {

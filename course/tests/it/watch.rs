@@ -22,11 +22,16 @@ struct Terminal {
 impl Terminal {
     /// Begins to watch, and waits for the first verdict. (There is nothing to build in such a project, so it is quick.)
     fn watch(project: &Project) -> Self {
+        Self::watch_under(project, "")
+    }
+
+    /// The same by another program, which is told to run this one.
+    fn watch_under(project: &Project, other: &str) -> Self {
         let root = project.path("");
         let course = env!("CARGO_BIN_EXE_course");
         // The shell survives Ctrl-C, which goes to all programs in the foreground of a terminal.
         let command = format!(
-            "trap : INT; echo before $(stty -g); sh -c 'echo pid $$; exec {course} watch ex01 --workspace {}'; \
+            "trap : INT; echo before $(stty -g); sh -c 'echo pid $$; exec {other} {course} watch ex01 --workspace {}'; \
              echo code $?; echo after $(stty -g)",
             root.display()
         );
@@ -70,7 +75,9 @@ impl Terminal {
             }
             let left = until.saturating_duration_since(Instant::now());
             let piece = self.screen.recv_timeout(left);
-            let piece = piece.unwrap_or_else(|_| panic!("no `{words}` in {}", &self.seen[self.read..]));
+            let piece = piece.unwrap_or_else(|error| {
+                panic!("no `{words}` behind byte {}, {error}: {}", self.read, self.seen)
+            });
             self.seen.push_str(&piece);
         }
     }
@@ -156,5 +163,20 @@ fn the_terminal_is_as_it_was_after_ctrl_c_and_after_a_signal() {
     let mut terminal = Terminal::watch(&project);
     let kill = Command::new("kill").args(["-TERM", terminal.word_after("pid")]).status().unwrap();
     assert!(kill.success());
+    terminal.is_left_with("130");
+}
+
+/// Between the moment in which a signal's handler puts the terminal back and the end of the process, `watch` may look at it.
+#[test]
+fn the_terminal_is_as_it_was_when_the_end_takes_long() {
+    let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
+    if !traced.is_ok_and(|status| status.success()) {
+        return eprintln!("not tried: there is no strace here, or it may not trace");
+    }
+    let project = Project::with_exercises();
+    // The end waits for more than twice as long as `watch` does before it looks.
+    let slowly = "strace -f -qq -o /dev/null -e trace=exit_group -e inject=exit_group:delay_enter=500000";
+    let mut terminal = Terminal::watch_under(&project, slowly);
+    terminal.press("\x03");
     terminal.is_left_with("130");
 }
