@@ -390,13 +390,4 @@ nor can these go on before:
         let waits = WaitsFor::OneOf { tasks: 3, pools };
         assert_eq!(waits.to_string(), "the first of 3 tasks, queued in a and b, where no thread is free");
     }
-
-    #[cfg(feature = "serde")]
-    #[test]
-    fn a_wait_can_be_serialised() {
-        let task = TaskRef::new(TaskId::from_number(9), Some("header"));
-        let waits = wait(8, "page", "p-thread-1", WaitsFor::Queued { task, pool: "p".to_owned() });
-        let json = r#"{"task":{"id":8,"name":"page"},"thread":"p-thread-1","pool":"p","waits_for":{"queued":{"task":{"id":9,"name":"header"},"pool":"p"}}}"#;
-        assert_eq!(serde_json::to_string(&waits).unwrap(), json);
-    }
 }

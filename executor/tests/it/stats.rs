@@ -250,23 +250,3 @@ fn a_snapshot_names_what_runs_and_what_waits() {
         assert!(pool.snapshot().running.is_empty() && pool.snapshot().queued.is_empty());
     });
 }
-
-#[cfg(feature = "serde")]
-#[test]
-fn a_snapshot_can_be_serialised() {
-    within_deadline(|| {
-        let pool = ThreadPoolExecutor::fixed(2);
-        let busy = occupy(&pool);
-        let mut snapshot = serde_json::to_value(pool.snapshot()).unwrap();
-        let running = snapshot["running"][0].take();
-        assert!(running.as_str().unwrap().starts_with('#'));
-        let stats = serde_json::json!({
-            "state": "running", "core_threads": 2, "maximum_threads": 2, "threads": 1,
-            "peak_threads": 1, "active": 1, "queued": 0, "completed": 0, "panicked": 0,
-        });
-        assert_eq!(snapshot, serde_json::json!({ "stats": stats, "running": [null], "queued": [] }));
-        assert_eq!(serde_json::to_value(pool.stats()).unwrap(), stats);
-        drop(busy);
-        assert_eq!(serde_json::to_value(PoolState::ShuttingDown).unwrap(), "shutting_down");
-    });
-}
