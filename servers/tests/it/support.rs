@@ -37,11 +37,6 @@ pub(crate) const STOPPING_STAGES: [&str; 4] = [LIFECYCLE, BOUNDED, REACTOR, MULT
 /// Added to each command. The tests call the server by many names; those of `hosts.rs` start one that minds.
 const USUAL: [&str; 4] = ["--addr", "127.0.0.1:0", "--host", "*"];
 
-/// Whether to write the files that tests compare with, in place of comparing.
-pub(crate) fn recording() -> bool {
-    std::env::var_os("RECORD").is_some()
-}
-
 /// Flags with which a stage refuses no client for want of room, however large the crowd is that a test sends.
 pub(crate) fn room(binary: &str) -> &'static [&'static str] {
     if binary == BOUNDED { &["--queue", "10000"] } else { &[] }
