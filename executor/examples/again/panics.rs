@@ -6,18 +6,16 @@ use executor::{AfterPanic, ScheduledThreadPoolExecutor};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-const PERIOD: Duration = Duration::from_millis(100);
-
 // ANCHOR: panics
-pub(crate) fn show() {
+pub(crate) fn show(period: Duration) {
     let handler =
         |report: &PanicReport<'_>| println!("          the panic handler is told: {}", report.message);
     let pool = ScheduledThreadPoolExecutor::builder().panic_handler(handler).build().unwrap();
-    let back_off = AfterPanic::BackOff { first: PERIOD.mul_f64(1.5), most: PERIOD * 60 };
+    let back_off = AfterPanic::BackOff { first: period.mul_f64(1.5), most: period * 60 };
     for after_panic in [AfterPanic::Stop, AfterPanic::Continue, back_off] {
         println!("{after_panic:?}");
         let (begins, begun) = channel();
-        let first = Instant::now() + PERIOD;
+        let first = Instant::now() + period;
         let series = pool.series(move |series| {
             let _ = begins.send(Instant::now());
             match series.runs() {
@@ -26,9 +24,9 @@ pub(crate) fn show() {
                 _ => (),
             }
         });
-        let series = series.first_at(first).after_panic(after_panic).at_fixed_rate(PERIOD).unwrap();
+        let series = series.first_at(first).after_panic(after_panic).at_fixed_rate(period).unwrap();
         let end = series.join().unwrap();
-        let begins: Vec<_> = begun.iter().map(|begin| periods(first, PERIOD, begin)).collect();
+        let begins: Vec<_> = begun.iter().map(|begin| periods(first, period, begin)).collect();
         println!("          runs began at {}; {end}", begins.join(", "));
     }
 }
