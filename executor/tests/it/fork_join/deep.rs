@@ -9,7 +9,7 @@ use executor::fork_join::{ForkJoinPool, InvokeError, blocking, fork, join};
 use executor::{CancelToken, TaskHandle, masked, prelude::*};
 
 use super::{fibonacci, pool};
-use crate::support::{LONG, Signal, eventually, within_deadline};
+use crate::support::{LONG, Signal, Spot, eventually, within_deadline};
 
 /// Runs something when it is dropped.
 struct OnDrop<F: FnMut()>(F);
@@ -317,6 +317,8 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
         let (own, its) = (Arc::clone(&pool), Arc::clone(&slot));
         let (begun, go) = (Signal::new(), Signal::new());
         let (there, until) = (begun.clone(), go.clone());
+        let spot = Spot::default();
+        let scope_ends = spot.clone();
         let scoped = pool.submit(move || {
             own.scope(|scope| {
                 scope
@@ -327,6 +329,7 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
                     })
                     .unwrap();
                 there.wait();
+                scope_ends.arrive();
             })
             .unwrap();
         });
@@ -334,6 +337,7 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
         // Comes before the inner task in the queue, and waits for the scope.
         let waits = pool.submit(move || its.lock().unwrap().take().unwrap().join());
         *slot.lock().unwrap() = Some(scoped.unwrap());
+        spot.wait_until_blocked(); // the scope has to be told
         go.set();
         waits.unwrap().join().unwrap().unwrap();
     });

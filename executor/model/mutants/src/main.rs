@@ -1,0 +1,162 @@
+//! Breaks the library and the programs in each of the ways in the folders `model/mutants`, and requires the test that the
+//! patch names to fail. All mutants that change only bodies of functions are in one build for each model checker, and the
+//! environment variable `MUTANT` says which of them a process is. `bash .ci/mutants NAME` builds a patched tree instead: it does
+//! so for the others, and is what the verdicts of the one build are compared with.
+//!
+//! Without arguments all are tried, and a tenth of them apart, too. With `--changed TURN` those are tried whose sources have
+//! changed since they were caught last (see [`ledger`]), and the tenth whose turn it is.
+
+mod ledger;
+mod merge;
+mod patch;
+mod source;
+mod together;
+mod tool;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use ledger::Ledger;
+use patch::Patch;
+use together::{put_together, try_together};
+
+/// A patch, and where its mutant is.
+struct Mutant {
+    patch: Patch,
+    number: u32,
+    place: Place,
+}
+
+enum Place {
+    /// In the one build.
+    Together,
+    /// In a tree of its own.
+    Apart,
+    /// In no build, for this reason.
+    Nowhere(String),
+}
+
+/// By their names, the mutants that were tried: if one is not caught, why. And whether the unbroken library passes.
+type Verdicts = BTreeMap<String, Result<(), String>>;
+
+fn main() -> ExitCode {
+    match run(&env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("FAIL    {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<bool> {
+    let begin = Instant::now();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize()?;
+    let (changed_only, turn) = match arguments {
+        [] => (false, env::var("TURN").ok()),
+        [option, turn] if option == "--changed" => (true, Some(turn.clone())),
+        _ => bail!("the arguments are NAME…, or --changed TURN, or none"),
+    };
+    let turn = match turn {
+        Some(turn) => turn,
+        None => tree::lines_of(Command::new("git").current_dir(&root).args(["rev-list", "--count", "HEAD"]))?
+            .concat(),
+    };
+    let turn: usize = turn.parse().context("TURN is to be a number")?;
+
+    let patches = patch::all(&root)?;
+    let ledger = Ledger::new(&root, &patches)?;
+    let (mut mutants, texts) = put_together(&root, patches)?;
+    let in_turn = tenth(&mutants, turn);
+    let is_due =
+        |mutant: &Mutant| !ledger.has_proven(&mutant.patch) || matches!(mutant.place, Place::Nowhere(_));
+    let due = mutants.iter().filter(|mutant| is_due(mutant)).count();
+    let count = mutants.len();
+    let together = mutants.iter().filter(|mutant| matches!(mutant.place, Place::Together)).count();
+    println!(
+        "{count} mutants: {together} in one build. {due} have changed; the turn of {} has come.",
+        in_turn.len()
+    );
+    if changed_only {
+        mutants.retain(|mutant| is_due(mutant) || in_turn.contains(&mutant.number));
+    }
+
+    let target =
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target));
+    let mut verdicts = Verdicts::new();
+    for mutant in &mutants {
+        if let Place::Nowhere(reason) = &mutant.place {
+            conclude("", &mutant.patch.name, begin, Err(reason.clone()), &mut verdicts);
+        }
+    }
+    try_together(&root, &target, &mutants, texts, &mut verdicts)?;
+    let is_tried_apart = |mutant: &&Mutant| match mutant.place {
+        Place::Together => !changed_only && in_turn.contains(&mutant.number),
+        Place::Apart => true,
+        Place::Nowhere(_) => false,
+    };
+    try_apart(&root, &mutants.iter().filter(is_tried_apart).collect::<Vec<_>>(), &mut verdicts)?;
+
+    let caught =
+        mutants.iter().filter(|mutant| verdicts.get(&mutant.patch.name).is_some_and(Result::is_ok)).count();
+    let all_is_well = caught == mutants.len() && verdicts.values().all(Result::is_ok);
+    if all_is_well {
+        ledger.write(&root)?;
+    }
+    println!("{caught} mutants caught, {} not, in {} s", mutants.len() - caught, begin.elapsed().as_secs());
+    Ok(all_is_well)
+}
+
+/// Prints one verdict and keeps it. `good` is the word for a good one.
+fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, verdicts: &mut Verdicts) {
+    let seconds = begin.elapsed().as_secs();
+    match &result {
+        Ok(()) => println!("{good}  {name:<50} {seconds:>4} s"),
+        Err(reason) => println!("FAIL    {name:<50} {seconds:>4} s  {reason}"),
+    }
+    verdicts.insert(name.to_owned(), result);
+}
+
+/// The tenth whose turn it is. Those of a tool and of a module stand together, so that it takes few builds.
+fn tenth(mutants: &[Mutant], turn: usize) -> BTreeSet<u32> {
+    let mut order: Vec<&Mutant> = mutants.iter().collect();
+    order.sort_by_key(|mutant| {
+        (tool::build_of(&mutant.patch.tool), &mutant.patch.tool, mutant.patch.module())
+    });
+    let (turn, count) = (turn % 10, order.len());
+    order[turn * count / 10..(turn + 1) * count / 10].iter().map(|mutant| mutant.number).collect()
+}
+
+/// Has a tree of its own built for each. What they have in common with those that are together has to come out the same.
+fn try_apart(root: &Path, mutants: &[&Mutant], verdicts: &mut Verdicts) -> Result<()> {
+    if mutants.is_empty() {
+        return Ok(());
+    }
+    let begin = Instant::now();
+    let names = mutants.iter().map(|mutant| &mutant.patch.name);
+    let output = Command::new("bash").current_dir(root).arg(".ci/mutants").args(names).output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    for mutant in mutants {
+        let line = |word: &str| {
+            said.lines().any(|line| line.split_whitespace().take(2).eq([word, &mutant.patch.name]))
+        };
+        ensure!(line("caught") || line("FAIL"), "no word of {} apart", mutant.patch.name);
+        let apart = if line("caught") { Ok(()) } else { Err("it is not caught".to_owned()) };
+        let together = verdicts.insert(mutant.patch.name.clone(), apart.clone());
+        if let Some(together) = together
+            && together.is_ok() != apart.is_ok()
+        {
+            let reason = format!("the verdicts differ: together {together:?}, apart {apart:?}");
+            conclude("", &mutant.patch.name, begin, Err(reason), verdicts);
+        }
+    }
+    Ok(())
+}

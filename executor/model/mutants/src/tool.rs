@@ -1,0 +1,230 @@
+//! The tools that catch mutants: which test program each stands for, how it is built and what its answer means.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+/// What is built by one call of Cargo, since it has the same features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Build {
+    Shuttle,
+    Loom,
+    /// The library itself, on real threads. With all features, so that it is built once.
+    Threads,
+}
+
+/// Seconds for the run of one test. All take a few.
+const DEADLINE: &str = "300";
+
+pub(crate) fn build_of(tool: &str) -> Build {
+    match tool {
+        "loom" | "reservations" => Build::Loom,
+        "shuttle" | "program" | "road" | "logqueue" | "pills" | "frontier" => Build::Shuttle,
+        _ => Build::Threads,
+    }
+}
+
+/// The main file of the tool's test program.
+pub(crate) fn main_file(root: &Path, tool: &str) -> String {
+    match tool {
+        "shuttle" => "executor/model/tests/pools/main.rs".to_owned(),
+        "loom" => "executor/model/tests/cores/main.rs".to_owned(),
+        "program" => "executor/model/tests/program/main.rs".to_owned(),
+        "road" | "reservations" => format!("logservice/model/tests/{tool}/main.rs"),
+        "logqueue" => "logservice/model/tests/queue/main.rs".to_owned(),
+        "pills" | "frontier" => format!("crawler/model/tests/{tool}.rs"),
+        "unit" => "executor/src/lib.rs".to_owned(),
+        _ => {
+            let file = format!("executor/tests/{tool}/main.rs");
+            if root.join(&file).exists() { file } else { format!("executor/tests/{tool}.rs") }
+        }
+    }
+}
+
+/// The folder of the package, and the main file in it.
+fn package(main_file: &str) -> (&str, &str) {
+    let at = main_file.find("/tests/").or_else(|| main_file.find("/src/")).unwrap_or_default();
+    (&main_file[..at], &main_file[at + 1..])
+}
+
+/// Whether the modules of a program are subjects of their own, of which most are left out: they are most of what it takes
+/// to build it.
+pub(crate) fn has_modules(tool: &str) -> bool {
+    matches!(tool, "shuttle" | "loom" | "it")
+}
+
+/// The main file of a large test program without the modules that are not wanted. What they share stays.
+pub(crate) fn with_modules(text: &str, wanted: &BTreeSet<&str>) -> String {
+    let is_left_out = |line: &&str| {
+        let module = line.strip_prefix("mod ").and_then(|rest| rest.split_once(';'));
+        module.is_some_and(|(name, _)| {
+            !["support", "seq_cst", "dice"].contains(&name) && !wanted.contains(name)
+        })
+    };
+    text.split_inclusive('\n').filter(|line| !is_left_out(line)).collect()
+}
+
+/// Builds the test programs of these tools in `tree`, and gives each one's path.
+pub(crate) fn build(
+    tree: &Path,
+    target: &Path,
+    build: Build,
+    tools: &BTreeSet<&str>,
+) -> Result<Vec<PathBuf>> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(tree).env("CARGO_TARGET_DIR", target);
+    cargo.env("EXECUTOR_TESTS_IMPATIENT", "1"); // a mutant that hangs is caught by a test's deadline
+    // Not optimised, as it is for the exercises, and without line tables: what counts is how soon it is built.
+    cargo.args(["test", "--no-run", "--config", "profile.dev.package.executor-model.opt-level=0"]);
+    cargo.args(["--config", "profile.dev.debug=false"]);
+    match build {
+        Build::Shuttle => {}
+        Build::Loom => _ = cargo.args(["--no-default-features", "--features", "loom"]),
+        Build::Threads => _ = cargo.arg("--all-features"),
+    }
+    let mains: Vec<String> = tools.iter().map(|tool| main_file(tree, tool)).collect();
+    for folder in mains.iter().map(|main| package(main).0).collect::<BTreeSet<_>>() {
+        cargo.args(["-p", &folder.replace('/', "-")]);
+    }
+    for main in &mains {
+        let (_, file) = package(main);
+        match file.strip_prefix("tests/") {
+            Some(test) => cargo.args(["--test", test.trim_end_matches("/main.rs").trim_end_matches(".rs")]),
+            None => cargo.arg("--lib"),
+        };
+    }
+    let output = cargo.output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{build:?}: the mutants do not build:\n{said}");
+    let program = |main: &String| {
+        let begin = format!("{} (", package(main).1);
+        let line = said.lines().find(|line| line.contains("Executable") && line.contains(&begin));
+        let path = line.and_then(|line| line.split_once(&begin)?.1.strip_suffix(')'));
+        Ok(tree.join(path.with_context(|| format!("Cargo names no program of {main}:\n{said}"))?))
+    };
+    mains.iter().map(program).collect()
+}
+
+/// Tests that are to be run.
+pub(crate) struct Trial<'a> {
+    /// That of the mutant, or the tool's, for the unbroken library.
+    pub name: String,
+    /// 0 is the unbroken library.
+    pub mutant: u32,
+    pub tests: Vec<&'a str>,
+    /// Of which package, and of which program.
+    pub main_file: String,
+    pub program: PathBuf,
+}
+
+impl Trial<'_> {
+    /// Succeeds if the test notices the mutant; or if the unbroken library passes, since tests that it fails would catch anything.
+    pub(crate) fn run(&self, tree: &Path) -> Result<(), String> {
+        let mut command = Command::new("timeout");
+        command.arg(DEADLINE).arg(&self.program).arg("--exact").args(&self.tests).stdin(Stdio::null());
+        command.env("MUTANT", self.mutant.to_string()).env("RUST_BACKTRACE", "0");
+        command.current_dir(tree.join(package(&self.main_file).0));
+        if self.mutant == 0 {
+            // What this can find is a test that fails in this build whatever it tests. The model checks try all schedules.
+            command.env("MODEL_SCHEDULES", "50").env("LOOM_MAX_PREEMPTIONS", "2");
+        }
+        let output = command.output().map_err(|error| error.to_string())?;
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let verdict = match (self.mutant, output.status.code()) {
+            (0, Some(0)) => Ok(()),
+            (0, _) => Err("the unbroken library fails"),
+            (_, status) => verdict(status, &said),
+        };
+        let lines: Vec<&str> = said.lines().collect();
+        verdict.map_err(|reason| {
+            format!("{reason}\n    | {}", lines[lines.len().saturating_sub(20)..].join("\n    | "))
+        })
+    }
+}
+
+/// What the end of a test says of a mutant. It is caught by a check that says what it expected, and by nothing else.
+fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
+    match status {
+        _ if said.lines().any(|line| line.starts_with("running 0 tests")) => Err("there is no such test"),
+        Some(0) => Err("it survived"),
+        Some(124) => Err("no verdict within the deadline"),
+        _ if !said.contains("panicked at") => Err("the test program ended without a failed check"),
+        _ => Ok(()),
+    }
+}
+
+/// What decides about the verdicts of a tool, or of a module of it: files and their texts.
+pub(crate) fn sources(root: &Path, tool: &str, module: &str) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    let main = main_file(root, tool);
+    let (folder, file) = package(&main);
+    let mut files = Vec::new();
+    if has_modules(tool) {
+        let wanted = [module].into();
+        files.push((root.join(&main), with_modules(&fs::read_to_string(root.join(&main))?, &wanted).into()));
+        let beside = root.join(&main).with_file_name("");
+        for shared in ["support", "seq_cst", "dice", module] {
+            add_files(&beside.join(format!("{shared}.rs")), &mut files)?;
+            add_files(&beside.join(shared), &mut files)?;
+        }
+    } else if file.ends_with("/main.rs") {
+        add_files(&root.join(&main).with_file_name(""), &mut files)?;
+    } else if tool != "unit" {
+        add_files(&root.join(&main), &mut files)?; // those of `unit` are in the patched files
+    }
+    for of_a_model in ["Cargo.toml", "primitives", "src"] {
+        for model in [folder, "executor/model"] {
+            if build_of(tool) != Build::Threads {
+                add_files(&root.join(model).join(of_a_model), &mut files)?;
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Adds a file, or all of a folder, in the order of their names; nothing if it does not exist.
+pub(crate) fn add_files(path: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) -> Result<()> {
+    if path.is_file() {
+        files.push((path.to_owned(), fs::read(path)?));
+    } else if path.is_dir() {
+        let mut entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+        entries.sort();
+        entries.iter().try_for_each(|entry| add_files(entry, files))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mutant_is_caught_by_a_failed_check_and_by_nothing_else() {
+        let failed = "running 1 test\nthread panicked at x.rs:1:1:\n";
+        assert_eq!(verdict(Some(101), failed), Ok(()));
+        for (status, said, reason) in [
+            (Some(0), "running 1 test\n", "it survived"),
+            (Some(0), "running 0 tests\n", "there is no such test"),
+            (Some(124), failed, "no verdict within the deadline"),
+            (Some(101), "running 1 test\n", "the test program ended without a failed check"),
+            (None, "running 1 test\n", "the test program ended without a failed check"),
+        ] {
+            assert_eq!(verdict(status, said), Err(reason));
+        }
+    }
+
+    #[test]
+    fn the_wanted_modules_stay_with_what_they_share() {
+        let text = "mod support; // shared\nmod a;\nmod b;\nmod inner {\n}\n";
+        assert_eq!(with_modules(text, &["b"].into()), "mod support; // shared\nmod b;\nmod inner {\n}\n");
+    }
+
+    #[test]
+    fn a_program_has_a_package_and_a_file() {
+        assert_eq!(package("executor/model/tests/pools/main.rs"), ("executor/model", "tests/pools/main.rs"));
+        assert_eq!(package("executor/src/lib.rs"), ("executor", "src/lib.rs"));
+    }
+}
