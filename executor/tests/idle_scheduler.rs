@@ -18,9 +18,9 @@ fn a_scheduler_wakes_up_for_what_is_due_and_for_nothing_else() {
     let far = pool.schedule(AN_HOUR, || ()).unwrap();
     let called_off: Vec<_> = (0..200).map(|_| pool.schedule(WINDOW / 3, || ()).unwrap()).collect();
     for handle in called_off {
-        assert!(handle.cancel());
+        handle.cancel(); // on a busy machine the first may have run: then it is over, too
     }
-    thread::sleep(WINDOW / 2); // the sleeper may look once for what was called off
+    thread::sleep(WINDOW / 2); // all are due by then; the sleeper may look once for what was called off
     eventually_all_sleep();
     let (before, ticks) = (threads(), processor_ticks());
     thread::sleep(WINDOW); // waits for nothing: it is the time in which nothing is to happen
