@@ -317,8 +317,8 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
         let (own, its) = (Arc::clone(&pool), Arc::clone(&slot));
         let (begun, go) = (Signal::new(), Signal::new());
         let (there, until) = (begun.clone(), go.clone());
-        let spot = Spot::default();
-        let scope_ends = spot.clone();
+        let at_its_end = Spot::default();
+        let scope_ends = at_its_end.clone();
         let scoped = pool.submit(move || {
             own.scope(|scope| {
                 scope
@@ -337,7 +337,7 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
         // Comes before the inner task in the queue, and waits for the scope.
         let waits = pool.submit(move || its.lock().unwrap().take().unwrap().join());
         *slot.lock().unwrap() = Some(scoped.unwrap());
-        spot.wait_until_blocked(); // the scope has to be told
+        at_its_end.wait_until_blocked(); // the scope has to be told
         go.set();
         waits.unwrap().join().unwrap().unwrap();
     });
