@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use executor::fork_join::{ForkJoinPool, InvokeError, blocking, fork, in_pool, join, worker_index};
 use executor::{CancelToken, JoinError, ThreadPoolExecutor, prelude::*};
