@@ -127,7 +127,8 @@ pub enum Command {
     /// Show which property catches which typical mistake, once you have solved the exercise
     ///
     /// With the name of a mistake: how it differs from the solution, line by line. With --runs, at any time: runs that
-    /// wrong answer so often on real threads and under the model, and counts how often each property catches it.
+    /// wrong answer so often on real threads and under the model, and counts how often each property catches it. With --put,
+    /// at any time: it takes the place of your answer, which is kept beside it.
     Wrong {
         exercise: String,
         /// The name of a wrong answer, such as `m01_if_for_while`, or its beginning, `m01`
@@ -139,6 +140,9 @@ pub enum Command {
         #[arg(long, value_name = "COUNT", requires = "mistake")]
         #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
         runs: Option<u32>,
+        /// Write the wrong answer into src/exercise.rs
+        #[arg(long, requires = "mistake", conflicts_with = "runs")]
+        put: bool,
     },
     /// Show the schedule on which an answer failed, and write it as a picture (SVG)
     Explain {

@@ -78,10 +78,13 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
         Command::Reset { exercise } => learner()?.reset(&exercise),
         Command::Solution { exercise } => learner()?.solution(&exercise),
         Command::Wrong { exercise, mistake: None, .. } => learner()?.wrong(&exercise),
+        Command::Wrong { exercise, mistake: Some(mistake), put: true, .. } => {
+            learner()?.put_mistake(&exercise, &mistake)
+        }
         Command::Wrong { exercise, mistake: Some(mistake), runs: None, .. } => {
             learner()?.show_mistake(&exercise, &mistake)
         }
-        Command::Wrong { exercise, mistake: Some(mistake), property, runs: Some(runs) } => {
+        Command::Wrong { exercise, mistake: Some(mistake), property, runs: Some(runs), .. } => {
             learner()?.try_mistake(&exercise, &mistake, property.as_deref(), runs)
         }
         Command::Explain { exercise, property } => learner()?.explain(&exercise, property.as_deref()),

@@ -100,6 +100,11 @@ fn answer(exercise: &Exercise, path: &str) {
     fs::copy(exercise.folder().join(path), exercise.answer()).unwrap();
 }
 
+/// The same with a typical wrong answer.
+fn mistake(exercise: &Exercise, name: &str) {
+    fs::write(exercise.answer(), exercise.wrong_answer(exercise.wrong(name).unwrap()).unwrap()).unwrap();
+}
+
 fn property<'a>(report: &'a Value, name: &str) -> &'a Value {
     report["properties"].as_array().unwrap().iter().find(|property| property["name"] == name).unwrap()
 }
@@ -147,12 +152,12 @@ fn answers_get_the_right_verdict() {
             assert!(message(&property["model"]).contains("still to do"), "{property}");
         }
 
-        for mistake in tried(&exercise.wrong) {
-            answer(exercise, &format!("wrong/{}.rs", mistake.file));
+        for wrong in tried(&exercise.wrong) {
+            mistake(exercise, &wrong.name);
             let (code, report) = copy.check(exercise);
-            let state = &property(&report, &mistake.property)["model"];
-            assert_eq!((code, &state["verdict"]), (1, &"failed".into()), "{}: {report:#}", mistake.file);
-            assert!(message(state).contains(&mistake.message), "{}: {}", mistake.file, message(state));
+            let state = &property(&report, &wrong.property)["model"];
+            assert_eq!((code, &state["verdict"]), (1, &"failed".into()), "{}: {report:#}", wrong.name);
+            assert!(message(state).contains(&wrong.message), "{}: {}", wrong.name, message(state));
         }
         assert!(!copy.is_solved(exercise));
 
@@ -174,7 +179,7 @@ fn the_first_failure_is_shown_in_full_and_drawn() {
     let exercise = &copy.exercises()[0];
     let text = String::from_utf8(copy.course(&["check", "ex01"]).stdout).unwrap();
     assert!(text.contains("Nothing is written yet") && !text.contains("explain"), "{text}");
-    answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
+    mistake(exercise, "m03_notify_one_at_shutdown");
     let output = copy.course(&["check"]); // no name: the one that was edited
     assert!(
         !String::from_utf8_lossy(&output.stderr).contains("nothing is built yet"),
@@ -189,12 +194,12 @@ fn the_first_failure_is_shown_in_full_and_drawn() {
     }
     let hint = String::from_utf8(copy.course(&["hint", "ex01"]).stdout).unwrap();
     assert!(hint.starts_with("shutdown_wakes_every_sleeping_worker\nhint  "), "{hint}");
-    answer(exercise, "wrong/m10_thread_per_job.rs");
+    mistake(exercise, "m10_thread_per_job");
     let text = String::from_utf8(copy.course(&["check", "ex01"]).stdout).unwrap();
     let cause = text.find("cause     ").map(|n| &text[n..]).unwrap_or_default();
     assert!(text.contains("FAILS  one_worker_runs_the_jobs_in_their_order"), "{text}");
     assert!(cause.starts_with("cause     a thread for each job is no pool"), "{text}");
-    answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
+    mistake(exercise, "m03_notify_one_at_shutdown");
     let output = copy.course(&["explain", "ex01", "shutdown_wakes_every_sleeping_worker"]);
     let text = String::from_utf8_lossy(&output.stdout);
     let path = text.lines().find(|line| line.contains(".svg")).unwrap_or_else(|| panic!("{text}"));
@@ -287,7 +292,7 @@ fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
     ] {
         assert!(said.contains(&format!("write instead: {instead}")), "{instead}: {said}");
     }
-    answer(exercise, "wrong/m27_a_channel_and_no_catch.rs");
+    mistake(exercise, "m27_a_channel_and_no_catch");
     let (_, report) = copy.check(exercise);
     let properties = report["properties"].as_array().unwrap();
     let failed = properties.iter().find(|p| p["name"] == "a_panicking_job_costs_no_worker").unwrap();
@@ -376,8 +381,9 @@ fn an_answer_that_names_an_ordering_is_told_that_nothing_checks_it() {
     let copy = Copy::new();
     let exercise = &copy.exercises()[1];
     let count = "fn count(n: &crate::sync::atomic::AtomicUsize) { n.fetch_add(1, crate::sync::atomic::Ordering::Relaxed); }";
-    for (path, verdict) in [("solution/exercise.rs", "solved"), ("wrong/m04_no_drop.rs", "failed")] {
-        let text = fs::read_to_string(exercise.folder().join(path)).unwrap();
+    let solution = fs::read_to_string(exercise.solution()).unwrap();
+    let wrong = exercise.wrong_answer(exercise.wrong("m04_no_drop").unwrap()).unwrap();
+    for (text, verdict) in [(solution, "solved"), (wrong, "failed")] {
         fs::write(exercise.answer(), format!("{text}\n{count}\n")).unwrap();
         let note = "the model runs every atomic as `SeqCst`. Your file names `Relaxed` (line ";
         let (_, report) = copy.check(exercise);
@@ -454,7 +460,7 @@ fn a_report_cannot_be_printed() {
 fn a_report_for_machines_says_what_was_checked_and_can_be_short() {
     let copy = Copy::new();
     let exercise = &copy.exercises()[0];
-    answer(exercise, "wrong/m03_notify_one_at_shutdown.rs");
+    mistake(exercise, "m03_notify_one_at_shutdown");
     let (_, whole) = copy.check_with(exercise, &["--all-messages"]);
     let (_, first) = copy.check(exercise);
     let (code, short) = copy.check_with(exercise, &["--summary"]);
@@ -512,7 +518,7 @@ fn watch_checks_again_whenever_the_file_is_saved() {
         panic!("no line with `{words}`");
     };
     wait_for("Watching");
-    answer(exercise, "wrong/m04_no_drop.rs");
+    mistake(exercise, "m04_no_drop");
     wait_for("FAILS");
     wait_for("Watching");
     answer(exercise, "solution/exercise.rs");

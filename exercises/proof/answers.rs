@@ -1,6 +1,6 @@
 //! Build script of `model`, `solutions`, `memory` and `real`: a module for every answer of every exercise, with the
-//! exercise's suite beside it. The list is `exercise.toml` and the folder `right`, and the text that is compiled is the file
-//! itself. `model` has each stub and wrong answer, `solutions` each right one, `memory` all of the exercises with that model;
+//! exercise's suite beside it. The list is `wrong.diff` and the folder `right`. The text that is compiled is the file itself, and
+//! for a wrong answer one that is written here. `model` has each stub and wrong answer, `solutions` each right one, `memory` all of the exercises with that model;
 //! `real` has no wrong ones: on real threads a wrong answer may pass by luck, so the proof asks nothing of it there. It has them
 //! if only one exercise is built (`EXERCISE_ONLY=ex01`), for `cargo course wrong`, which counts how often they pass.
 
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, iter};
 
-use exercises_protocol::{Model, ONLY, Property};
+use exercises_protocol::{Exercise, Model, ONLY, Property, Wrong};
 
 fn main() {
     let exercises = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").canonicalize().unwrap();
@@ -21,13 +21,15 @@ fn main() {
     exercises.retain(|exercise| only.as_ref().is_none_or(|only| exercise.name.starts_with(only)));
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
-        for list in ["exercise.toml", "right"] {
+        for list in ["exercise.toml", "right", "wrong.diff", "wrong", "solution"] {
             println!("cargo::rerun-if-changed={}", exercise.folder().join(list).display());
         }
         let stub = || ("stub".to_owned(), exercise.stub());
         let solution = || ("solution".to_owned(), exercise.solution());
         let right = || exercise.right.iter().map(|name| (name.clone(), exercise.right_answer(name)));
-        let wrong = || exercise.wrong.iter().map(|wrong| (wrong.file.clone(), exercise.wrong_answer(wrong)));
+        let wrong = || {
+            exercise.wrong.iter().filter_map(|wrong| Some((wrong.name.clone(), write_out(&exercise, wrong)?)))
+        };
         let package = env::var("CARGO_PKG_NAME").unwrap();
         let answers: Vec<_> = match (package.as_str(), exercise.model) {
             ("exercises-proof-model", Model::Threads | Model::Single) => {
@@ -68,5 +70,26 @@ fn main() {
     let table = format!(
         "use exercises_harness::Answer;\n/// The answers.\npub const ANSWERS: &[Answer] = &[\n{table}];\n"
     );
-    fs::write(PathBuf::from(env::var("OUT_DIR").unwrap()).join("answers.rs"), modules + &table).unwrap();
+    fs::write(out_dir().join("answers.rs"), modules + &table).unwrap();
+}
+
+/// Writes a wrong answer as a file. One whose edit does not apply is left out and named, and the proof says so again: the program
+/// with which a maintainer mends it has to be built.
+fn write_out(exercise: &Exercise, wrong: &Wrong) -> Option<PathBuf> {
+    let path = out_dir().join(&exercise.name).join(format!("{}.rs", wrong.name));
+    match exercise.wrong_answer(wrong) {
+        Ok(text) => {
+            fs::create_dir_all(path.with_file_name("")).unwrap();
+            fs::write(&path, text).unwrap();
+            Some(path)
+        }
+        Err(error) => {
+            format!("{error:#}").lines().for_each(|line| println!("cargo::warning={line}"));
+            None
+        }
+    }
+}
+
+fn out_dir() -> PathBuf {
+    PathBuf::from(env::var("OUT_DIR").unwrap())
 }

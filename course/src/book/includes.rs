@@ -58,8 +58,9 @@ pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyh
             }
         }
     }
-    let holds_code =
-        |path: &Path| path.extension().is_some_and(|end| ["rs", "toml", "sh"].iter().any(|e| end == *e));
+    let holds_code = |path: &Path| {
+        path.extension().is_some_and(|end| ["rs", "toml", "sh", "diff"].iter().any(|e| end == *e))
+    };
     let awaited = awaited.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut unneeded: BTreeSet<&str> = awaited.clone().collect();
     let awaited: BTreeSet<&str> = awaited.collect();

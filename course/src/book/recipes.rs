@@ -41,7 +41,7 @@ pub(super) struct Run {
     pub(super) command: String,
     /// The transcript; none if only the picture is wanted.
     pub(super) file: Option<String>,
-    /// An answer to an exercise that the command is to find in place of the learner's: `exNN-name/wrong/m01_x.rs`.
+    /// A wrong answer to an exercise that the command is to find in place of the learner's: `exNN m01_x`.
     pub(super) answer: Option<String>,
     /// A picture that the command writes below the target directory, and the figure of the book that it becomes. If
     /// there is a transcript, too, the picture is replaced when that is.

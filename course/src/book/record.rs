@@ -8,6 +8,7 @@
 
 use crate::book::recipes::{Equal, Picture, Recipes, Run, Server, Step};
 use crate::copy::Copy;
+use crate::exercises::catalogue;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use regex::Regex;
@@ -312,13 +313,14 @@ fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
     iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
 }
 
-/// A copy of the project in which an exercise has this answer, `exNN-name/wrong/m01_x.rs`, in place of the learner's.
+/// A copy of the project in which an exercise has this wrong answer, `exNN m01_x`, in place of the learner's.
 fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Copy> {
     let copy = Copy::of(workspace, "record")?;
-    let exercise = answer.split('/').next().unwrap_or_default();
-    let exercises = copy.workspace().exercises();
-    let text = fs::read(exercises.join(answer)).with_context(|| format!("there is no answer {answer}"))?;
-    fs::write(exercises.join(exercise).join("src/exercise.rs"), text)?;
+    let (exercise, wrong) =
+        answer.split_once(' ').with_context(|| format!("{answer:?} is no `exNN m01_x`"))?;
+    let exercises = catalogue::all(copy.workspace())?;
+    let exercise = catalogue::named(&exercises, exercise)?;
+    fs::write(exercise.answer(), exercise.wrong_answer(exercise.wrong(wrong)?)?)?;
     Ok(copy)
 }
 

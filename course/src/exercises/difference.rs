@@ -1,60 +1,93 @@
-//! `wrong exNN MISTAKE`: what a wrong answer does differently from the solution.
+//! `wrong exNN MISTAKE`: what a wrong answer does differently from a right one; and `--put`, to try it oneself.
 
+use crate::exercises::show::back_up;
 use crate::exercises::{Learner, Style, catalogue, say};
 use anyhow::Context;
-use exercises_protocol::paragraph;
-use similar::{ChangeTag, TextDiff};
+use exercises_protocol::wrong::{Code, Hunk, Line};
+use exercises_protocol::{Exercise, Wrong, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
+/// So many lines around what differs are shown with it.
+const AROUND: usize = 3;
+
 impl Learner {
-    /// Shows a wrong answer as its difference from the solution. That gives the solution away, so only after solving.
+    /// Shows a wrong answer as an edit of a right one. That gives the solution away, so only after solving.
     ///
     /// # Errors
     /// If there is no such exercise or mistake, or its files cannot be read.
     pub fn show_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let wrong = exercise.wrong(mistake)?;
-        let path = exercise.wrong_answer(wrong);
-        let mut text = format!("{}\n", self.style.strong(&wrong.file));
-        text.push_str(&paragraph("", &exercise.what_is_wrong(wrong)?));
+        let mut text = format!("{}\n", self.style.strong(&wrong.name));
+        text.push_str(&paragraph("", &wrong.what_is_wrong()));
+        text.push_str(&paragraph("", &format!("What you would see: {}", wrong.what_is_seen())));
         let _ = writeln!(text, "\nCaught by {}, which says \"{}\".", wrong.property, wrong.message);
         let solved = self.progress.is_solved(exercise);
         if solved {
-            let read =
-                |path| fs::read_to_string(path).with_context(|| format!("cannot read {}", exercise.name));
-            text.push_str("\nThe solution (-), and what this one has instead (+):\n\n");
-            text.push_str(&difference(&read(exercise.solution())?, &read(path.clone())?, self.style));
+            text.push_str(&edit_of(exercise, wrong, self.style)?);
         } else {
             text.push_str("\nHow it differs from the solution is shown once you have solved the exercise.\n");
         }
-        let short = exercise.short();
+        let (short, name) = (exercise.short(), &wrong.name);
         let _ = writeln!(
             text,
-            "\nThe file: {}\nHow often it is caught: cargo course wrong {short} {} --runs 20",
-            self.workspace.relative(&path),
-            wrong.file
+            "\nHow often it is caught: cargo course wrong {short} {name} --runs 20\n\
+             To try it yourself:     cargo course wrong {short} {name} --put"
         );
         say(&text);
         Ok(solved)
     }
+
+    /// Writes a wrong answer into the learner's file, after what was there has been put aside.
+    ///
+    /// # Errors
+    /// If there is no such exercise or mistake, or a file cannot be written; then nothing is lost.
+    pub fn put_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
+        let exercise = catalogue::named(&self.exercises, name)?;
+        let wrong = exercise.wrong(mistake)?;
+        let (text, answer) = (exercise.wrong_answer(wrong)?, exercise.answer());
+        let is_there = fs::read(&answer).is_ok_and(|before| before == text.as_bytes());
+        if exercise.is_begun() && !is_there {
+            let backup = back_up(exercise)?;
+            say(&format!("Your answer is kept in {}\n", self.workspace.relative(&backup)));
+        }
+        fs::write(&answer, text).with_context(|| format!("cannot write {}", answer.display()))?;
+        let short = exercise.short();
+        say(&format!(
+            "{} is {} now. What it fails: cargo course check {short}. The stub again: cargo course reset {short}\n",
+            self.workspace.relative(&answer),
+            wrong.name
+        ));
+        Ok(true)
+    }
 }
 
-/// The lines that differ, with some of those around them.
-fn difference(solution: &str, wrong: &str, style: Style) -> String {
-    let (solution, wrong) = (code(solution), code(wrong));
-    let diff = TextDiff::from_lines(&solution, &wrong);
+/// What the wrong answer changes, or where it is if it is a design of its own.
+fn edit_of(exercise: &Exercise, wrong: &Wrong, style: Style) -> anyhow::Result<String> {
+    let Some(hunks) = exercise.edit(wrong, AROUND)? else {
+        return Ok("\nIt is a design of its own, and not a change of the solution.\n".into());
+    };
+    let base = match &wrong.code {
+        Code::Edit { base: Some(right), .. } => format!("Another right answer, {right}"),
+        _ => "The solution".into(),
+    };
+    Ok(format!("\n{base} (-), and what this one has instead (+):\n\n{}", difference(&hunks, style)))
+}
+
+/// The lines of an edit, in colours.
+fn difference(hunks: &[Hunk], style: Style) -> String {
     let mut text = String::new();
-    for (n, group) in diff.grouped_ops(3).iter().enumerate() {
+    for (n, hunk) in hunks.iter().enumerate() {
         if n > 0 {
             text.push_str("  …\n");
         }
-        for change in group.iter().flat_map(|operation| diff.iter_changes(operation)) {
-            let line = change.value().trim_end();
-            let line = match change.tag() {
-                ChangeTag::Equal => format!("  {line}"),
-                ChangeTag::Delete => style.good(&format!("- {line}")),
-                ChangeTag::Insert => style.bad(&format!("+ {line}")),
+        let is_empty = |line: &&Line| matches!(line, Line::Stays(line) if line.is_empty());
+        for line in hunk.lines.iter().skip_while(is_empty) {
+            let line = match line {
+                Line::Stays(line) => format!("  {line}"),
+                Line::Goes(line) => style.good(&format!("- {line}")),
+                Line::Comes(line) => style.bad(&format!("+ {line}")),
             };
             let _ = writeln!(text, "{}", line.trim_end());
         }
@@ -62,25 +95,16 @@ fn difference(solution: &str, wrong: &str, style: Style) -> String {
     text
 }
 
-/// An answer without the page at its top and the book's marks.
-fn code(answer: &str) -> String {
-    let of_the_code = |line: &&str| !line.starts_with("//!") && !line.trim_start().starts_with("// ANCHOR");
-    answer.lines().filter(of_the_code).fold(String::new(), |text, line| text + line + "\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_shown_with_what_is_around_it() {
-        let solution = "//! A pool.\nuse a;\n\nfn f() {\n    while empty() {\n        wait();\n    }\n}\n";
-        let wrong = "//! Wrong: an if.\nuse a;\n\nfn f() {\n    // ANCHOR: a\n    if empty() {\n        wait();\n    }\n}\n";
-        let shown = difference(solution, wrong, Style::plain());
-        assert_eq!(
-            shown,
-            "  use a;\n\n  fn f() {\n-     while empty() {\n+     if empty() {\n          wait();\n      }\n  }\n"
-        );
-        assert_eq!(difference(solution, solution, Style::plain()), "");
+    fn what_differs_is_shown_with_what_is_around_it() {
+        let [stays, goes, comes] =
+            [Line::Stays, Line::Goes, Line::Comes].map(|kind| move |text: &str| kind(text.into()));
+        let one = Hunk { lines: vec![stays(""), stays("a"), stays(""), goes("    b"), comes("    c")] };
+        let other = Hunk { lines: vec![goes("d")] };
+        assert_eq!(difference(&[one, other], Style::plain()), "  a\n\n-     b\n+     c\n  …\n- d\n");
     }
 }

@@ -158,17 +158,18 @@ impl Learner {
             }
             let _ = writeln!(text, "{}\n  {}", self.style.strong(&property.name), property.promise);
             for wrong in caught {
-                let _ = writeln!(text, "    {}", self.style.bad(&wrong.file));
-                text.push_str(&paragraph("     ", &exercise.what_is_wrong(wrong)?));
+                let _ = writeln!(text, "    {}", self.style.bad(&wrong.name));
+                text.push_str(&paragraph("     ", &wrong.what_is_wrong()));
+                text.push_str(&paragraph("     ", &format!("What you would see: {}", wrong.what_is_seen())));
             }
             text.push('\n');
         }
-        let first = exercise.wrong.first().map_or("", |wrong| &wrong.file);
+        let first = exercise.wrong.first().map_or("", |wrong| &wrong.name);
         let _ = writeln!(
             text,
             "One of them, line by line beside the solution: cargo course wrong {short} {first}\n\
-             The files are in {}.",
-            self.workspace.relative(&exercise.folder().join("wrong"))
+             All of them so: {}",
+            self.workspace.relative(&exercise.folder().join("wrong.diff"))
         );
         say(&text);
         Ok(true)
@@ -203,7 +204,7 @@ impl Learner {
 }
 
 /// Copies the answer to a new file beside it, and returns its path. Cargo does not look at it.
-fn back_up(exercise: &Exercise) -> anyhow::Result<PathBuf> {
+pub(super) fn back_up(exercise: &Exercise) -> anyhow::Result<PathBuf> {
     let answer = exercise.answer();
     let text = fs::read(&answer).with_context(|| format!("cannot read {}", answer.display()))?;
     let mut number = 1;
@@ -219,7 +220,7 @@ fn back_up(exercise: &Exercise) -> anyhow::Result<PathBuf> {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
             Err(error) => {
                 return Err(error).with_context(|| {
-                    format!("cannot keep your answer in {}, so nothing was reset", backup.display())
+                    format!("cannot keep your answer in {}, so nothing was changed", backup.display())
                 });
             }
         }

@@ -32,8 +32,8 @@ impl Learner {
         };
         eprintln!("building the wrong answers with their tests (the first time takes a minute or two)");
         let program = build(&self.workspace, exercise)?;
-        say(&format!("{}\n", self.style.strong(&mistake.file)));
-        say(&paragraph("", &exercise.what_is_wrong(mistake)?));
+        say(&format!("{}\n", self.style.strong(&mistake.name)));
+        say(&paragraph("", &mistake.what_is_wrong()));
         let schedules = match exercise.model {
             Model::Threads => "thousands of schedules",
             Model::Single => "the one schedule that there is",
@@ -93,7 +93,7 @@ fn catches(
     round: u32,
 ) -> anyhow::Result<bool> {
     let status = Command::new(program)
-        .args(["--run", mode.program(), &exercise.name, &mistake.file, property])
+        .args(["--run", mode.program(), &exercise.name, &mistake.name, property])
         .env(ROUND, round.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -102,7 +102,7 @@ fn catches(
         .with_context(|| format!("cannot start {}", program.display()))?;
     match status.code() {
         Some(0) => Ok(false),
-        Some(2) => bail!("{} cannot run {} of {}", program.display(), mistake.file, exercise.name),
+        Some(2) => bail!("{} cannot run {} of {}", program.display(), mistake.name, exercise.name),
         _ => Ok(true), // it says so, or it was ended
     }
 }

@@ -23,8 +23,8 @@ impl Project {
         project
     }
 
-    /// The same with a copy of this project's exercises. Of all but ex01 it lacks the wrong and the other right answers: most of
-    /// their files, and no test looks at them.
+    /// The same with a copy of this project's exercises. Of all but ex01 it lacks the wrong and the other right answers: most
+    /// of their lines, and no test looks at them.
     pub(crate) fn with_exercises() -> Self {
         let project = Self::new();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
@@ -32,8 +32,11 @@ impl Project {
             let folder = entry.unwrap().path();
             if folder.join("exercise.toml").is_file() {
                 let name = folder.file_name().unwrap();
-                let left_out: &[&str] =
-                    if folder.ends_with("ex01-worker-pool") { &[] } else { &["wrong", "right"] };
+                let left_out: &[&str] = if folder.ends_with("ex01-worker-pool") {
+                    &[]
+                } else {
+                    &["wrong", "wrong.diff", "right"]
+                };
                 copy(&folder, &project.path("exercises").join(name), left_out);
                 // Whatever somebody has written there, here it is the stub.
                 let copied = project.path("exercises").join(name);

@@ -169,8 +169,33 @@ fn a_mistake_is_shown_as_its_difference_from_the_solution_after_solving() {
         let text = said(&project, &["wrong", "ex01", name]);
         let changed: Vec<&str> = text.lines().filter(|line| line.starts_with(['+', '-'])).collect();
         assert_eq!(changed, ["-         self.shared.changed.notify_one(); // one job, one worker"], "{text}");
+        assert!(text.lines().filter(|line| line.starts_with("  ")).count() > 4, "what is around it: {text}");
         assert!(text.contains("Caught by a_worker_without_a_job_sleeps_until_there_is_one"), "{text}");
     }
+}
+
+#[test]
+fn a_mistake_can_be_put_in_the_place_of_ones_answer_which_is_kept() {
+    let project = Project::with_exercises();
+    let [answer, backup] =
+        ["exercise.rs", "exercise.1.bak"].map(|file| format!("exercises/ex01-worker-pool/src/{file}"));
+    let read = |path: &str| fs::read_to_string(project.path(path)).unwrap();
+    let stub = read(&answer);
+    let text = said(&project, &["wrong", "ex01", "m12", "--put"]);
+    assert!(
+        text.contains("is m12_no_notify now") && !text.contains("kept"),
+        "a stub need not be kept: {text}"
+    );
+    let wrong = read(&answer);
+    assert!(wrong.starts_with("//! Wrong: ") && wrong.contains("pub struct WorkerPool"), "{wrong}");
+    assert!(!said(&project, &["wrong", "ex01", "m12", "--put"]).contains("kept"), "it is there already");
+    project.write(&answer, "mine");
+    assert!(said(&project, &["wrong", "ex01", "m10", "--put"]).contains("exercise.1.bak"));
+    assert_eq!(read(&backup), "mine");
+    assert!(read(&answer).contains("//! Wrong: "), "a design of its own has its texts, too");
+    said(&project, &["reset", "ex01"]);
+    assert_eq!(read(&answer), stub);
+    assert!(refused(&project, &["wrong", "ex01", "m99", "--put"]).contains("m01_if_for_while"));
 }
 
 #[test]

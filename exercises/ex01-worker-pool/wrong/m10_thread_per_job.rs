@@ -1,5 +1,3 @@
-//! Wrong: each job gets a thread of its own. Everything works, until there are ten thousand jobs.
-//! The learner sees: more threads ran jobs than the pool is meant to have.
 
 #![allow(unused)]
 

@@ -1,5 +1,3 @@
-//! Wrong: execute() runs the job itself. No thread is started, and a good many tests of thread pools would not notice.
-//! The learner sees: a job ran on the thread that called execute().
 
 #![allow(unused)]
 

@@ -1,6 +1,3 @@
-//! Wrong: shutdown() waits until a count of workers is zero, which each lowers in its last lines, and joins none. After that a
-//! thread has still some way to go to its end: its stack is cleaned up, and its thread-locals.
-//! The learner sees: shutdown() has returned, and threads of the pool are still alive.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,6 +1,3 @@
-//! Wrong: execute() is to return at once, so it takes the lock with try_lock and drops the job if another thread has the
-//! lock. It would have to wait for a few instructions only.
-//! The learner sees: a job never runs, and nobody has notified the worker that waits for it.
 #![allow(unused)]
 
 use std::collections::VecDeque;

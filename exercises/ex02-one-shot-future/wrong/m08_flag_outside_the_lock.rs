@@ -1,6 +1,3 @@
-//! Wrong: that the value is there is an atomic, set without the lock under which get() waits. Between get()'s look and its
-//! wait there is room for both the flag and the notification.
-//! The learner sees: get() sleeps for ever; the notification came before it was waiting.
 
 #![allow(unused)]
 

@@ -1,5 +1,3 @@
-//! Wrong: complete() first announces that it is done and then puts the value in. For a moment get() finds done and no value.
-//! The learner sees: is_done() was true, and get() panics where it takes the value.
 
 #![allow(unused)]
 

@@ -1,6 +1,3 @@
-//! Wrong: get() looks for a value, lets go of the lock, and then looks whether the promise is gone. Between the two looks the
-//! value can come and the promise can go.
-//! The learner sees: Err(Abandoned), though the promise was kept.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex};

@@ -1,6 +1,3 @@
-//! Wrong: get() knows by the number of references that the promise is gone. But the fields of the promise are dropped after its
-//! `drop` has returned, so when that notifies there are still two.
-//! The learner sees: get() wakes up, counts two, and sleeps for ever.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex};

@@ -1,6 +1,3 @@
-//! Wrong: the drop of the promise takes no lock, so as not to panic during a panic. It sets an atomic and notifies, and both can
-//! happen between the look of get() and its wait.
-//! The learner sees: get() sleeps for ever; the notification came before it was waiting.
 #![allow(unused)]
 
 use crate::sync::atomic::{AtomicBool, Ordering};

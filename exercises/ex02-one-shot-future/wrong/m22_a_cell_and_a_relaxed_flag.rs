@@ -1,6 +1,3 @@
-//! Wrong: the value lies in an UnsafeCell, and a Relaxed flag says that it is there. Whoever sees the flag may not see the value
-//! yet: Relaxed orders nothing but the flag itself. That would take Release and Acquire, and no test on this machine may show it.
-//! The learner sees: the answer is not run, since it is not safe Rust.
 #![allow(unused)]
 
 use std::cell::UnsafeCell;

@@ -1,6 +1,3 @@
-//! Wrong: is_done() is never to wait, so it takes the lock with try_lock and says "not done" if another thread has it.
-//! Who has the lock says nothing about the value.
-//! The learner sees: is_done() was true, and later false.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex};

@@ -1,5 +1,3 @@
-//! Wrong: the semaphore is there, and nobody asks it.
-//! The learner sees: two jobs in the inner executor, with a bound of 1.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -1,6 +1,3 @@
-//! Wrong: the permit is taken by the job when it runs. So it bounds how many run and not how many are queued, and the
-//! threads of the pool sit there waiting.
-//! The learner sees: two jobs queued in the inner executor, with a bound of 1.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -1,5 +1,3 @@
-//! Wrong: the job gives the permit back, panic or not, but a job that the inner executor refuses is never run.
-//! The learner sees: after a refusal nobody is let in any more.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -1,6 +1,3 @@
-//! Wrong: completion, panic and refusal are seen to, each by hand. But a pool that is shut down at once drops jobs that it
-//! had accepted.
-//! The learner sees: after that, nobody is let in any more.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -1,5 +1,3 @@
-//! Wrong: the permit is a local variable of execute(), and comes back when execute() returns, with the job still queued.
-//! The learner sees: two jobs queued in the inner executor, with a bound of 1.
 #![allow(unused)]
 
 use executor::prelude::*;

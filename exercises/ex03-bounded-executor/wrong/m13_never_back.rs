@@ -1,5 +1,3 @@
-//! Wrong: a permit is taken for each job and none comes back.
-//! The learner sees: as many jobs as the bound says are let in, and then nobody any more.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -1,6 +1,3 @@
-//! Wrong: it keeps the handles of the last jobs, as many as the bound says, and waits for the oldest of them. That others are done
-//! meanwhile is no room.
-//! The learner sees: execute() waits though a job is done, since another one came before it.
 #![allow(unused)]
 
 use std::collections::VecDeque;

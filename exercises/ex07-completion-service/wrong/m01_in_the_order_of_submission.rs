@@ -1,5 +1,3 @@
-//! Wrong: take() joins the handles one after the other, as they were submitted.
-//! The learner sees: a task has ended, and take() waits for another one.
 #![allow(unused)]
 
 use std::collections::VecDeque;

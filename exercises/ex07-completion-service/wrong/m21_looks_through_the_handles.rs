@@ -1,6 +1,3 @@
-//! Wrong: take() looks through the handles, in the order of submission, for one that has ended; if none has, it joins the
-//! first.
-//! The learner sees: 3 has ended before 1, and 1 comes out.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,5 +1,3 @@
-//! Wrong: the number of outstanding results is an atomic, and is lowered when the lock is free again.
-//! The learner sees: a take() that is about to sleep misses the notification.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,5 +1,3 @@
-//! Wrong: each job is submitted, and waited for, before the next one.
-//! The learner sees: three jobs of 10 ms take 30.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -1,5 +1,3 @@
-//! Wrong: eight jobs are submitted, and waited for, before the next eight.
-//! The learner sees: twenty jobs of 10 ms take 30.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -1,5 +1,3 @@
-//! Wrong: the wait has a time-out of its own, in real milliseconds, and nobody sets the alarm.
-//! The learner sees: no alarm is set.
 #![allow(unused)]
 
 use std::time::Duration;

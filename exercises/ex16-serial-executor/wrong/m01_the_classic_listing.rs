@@ -1,5 +1,3 @@
-//! Wrong: the listing from the textbooks: each job, when it ends, gives the next one to the executor below, and nobody looks at the answer.
-//! The learner sees: a job is refused, and execute() says Ok.
 #![allow(unused)]
 
 use std::collections::VecDeque;

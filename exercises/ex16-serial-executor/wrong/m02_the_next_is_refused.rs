@@ -1,5 +1,3 @@
-//! Wrong: as the textbooks' listing, and the submitter hears of a refusal. But the jobs in the middle are given to the executor below by the job before, and that one drops what is refused.
-//! The learner sees: the executor below refuses in the middle, and a job that was taken long ago never runs.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,5 +1,3 @@
-//! Wrong: each job is given to the executor below, and takes a lock while it runs.
-//! The learner sees: the order is what the lock makes of it.
 #![allow(unused)]
 
 use std::collections::VecDeque;

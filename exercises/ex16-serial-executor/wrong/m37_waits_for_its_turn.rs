@@ -1,5 +1,3 @@
-//! Wrong: each entry waits on a Condvar until the number of its job is up.
-//! The learner sees: a job that executes another, on an executor that calls at once, stands still.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,5 +1,3 @@
-//! Wrong: each key has a lock, which is held while a job of it runs.
-//! The learner sees: a thread of the executor waits for the job of another thread.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};

@@ -1,5 +1,3 @@
-//! Wrong: the writer counts under a lock of its own.
-//! The learner sees: one of two changes is lost.
 #![allow(unused)]
 
 use crate::sync::atomic::{AtomicUsize, Ordering};

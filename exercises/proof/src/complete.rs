@@ -1,12 +1,13 @@
 //! Whether everything that belongs to an exercise is there, and says the same everywhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use exercises_protocol::Exercise;
+use exercises_protocol::wrong::{Code, without_head};
+use exercises_protocol::{Exercise, Wrong};
 
 use crate::folder;
 
@@ -179,33 +180,39 @@ fn failing(row: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Every wrong answer is listed, exists, says what is wrong, and has a message of some length.
+/// Every edit applies, no two make the same, every file is an entry's, and what catches an answer is a property and words.
 fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
-    let listed: BTreeSet<&str> = exercise.wrong.iter().map(|wrong| wrong.file.as_str()).collect();
-    let files: Vec<String> = fs::read_dir(exercise.folder().join("wrong"))
-        .context("no folder wrong/")?
-        .map(|entry| Ok(entry?.file_name().to_string_lossy().trim_end_matches(".rs").to_owned()))
-        .collect::<anyhow::Result<_>>()?;
-    let files: BTreeSet<&str> = files.iter().map(String::as_str).collect();
     let mut mistakes = Vec::new();
-    for file in files.difference(&listed) {
-        mistakes.push(format!("exercise.toml does not say what catches wrong/{file}.rs"));
+    let mut known = BTreeMap::new();
+    known.insert(exercise.base(None)?, "solution");
+    for right in &exercise.right {
+        known.insert(exercise.base(Some(right))?, right);
     }
-    for file in listed.difference(&files) {
-        mistakes.push(format!("there is no wrong/{file}.rs"));
-    }
-    for wrong in exercise.wrong.iter().filter(|wrong| files.contains(wrong.file.as_str())) {
-        let text = read(&exercise.wrong_answer(wrong))?;
-        let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
-        let says = |words: &str| head.iter().any(|line| line.contains(words));
-        if !(says("//! Wrong: ") && says("The learner sees: ")) {
-            mistakes
-                .push(format!("wrong/{}.rs does not begin with what is wrong and what is seen", wrong.file));
+    for wrong in &exercise.wrong {
+        let name = &wrong.name;
+        match exercise.wrong_answer(wrong) {
+            Ok(text) => {
+                if let Some(same) = known.insert(without_head(&text).to_owned(), name) {
+                    mistakes.push(format!("{name} is the same as {same}"));
+                }
+            }
+            Err(error) => mistakes.push(format!("{error:#}")),
         }
         if wrong.message.len() < 10 {
-            mistakes.push(format!("the message expected for {} says nothing", wrong.file));
+            mistakes.push(format!("the message expected for {name} says nothing"));
         }
         exercise.property(&wrong.property)?;
+    }
+    for entry in fs::read_dir(exercise.folder().join("wrong")).into_iter().flatten() {
+        let file = entry?.file_name().to_string_lossy().into_owned();
+        let is_one =
+            |wrong: &Wrong| wrong.code == Code::Whole && file.strip_suffix(".rs") == Some(&wrong.name);
+        if !exercise.wrong.iter().any(is_one) {
+            let name = file.trim_end_matches(".rs");
+            mistakes.push(format!(
+                "wrong.diff has nothing of wrong/{file}; `--keep {name}` makes an entry of it"
+            ));
+        }
     }
     Ok(mistakes)
 }

@@ -22,7 +22,8 @@ const OF_ALL: [&str; 4] =
 /// What those to an exercise depend on, too, whose answers use the library.
 const OF_THE_LIBRARY: [&str; 2] = ["../executor/src", "../executor/model/primitives"];
 /// What the verdicts on an exercise depend on, in its own folder. The learner's file is not among them.
-const OF_ITS_OWN: [&str; 6] = ["exercise.toml", "tests", "stub", "solution/exercise.rs", "right", "wrong"];
+const OF_ITS_OWN: [&str; 7] =
+    ["exercise.toml", "tests", "stub", "solution/exercise.rs", "right", "wrong.diff", "wrong"];
 
 const HEAD: &str = "\
 # Each exercise that has been proven for twenty rounds, and a hash of all that the verdicts depend on.

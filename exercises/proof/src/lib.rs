@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +14,7 @@ use exercises_harness::{Worker, isolate};
 use exercises_protocol::{Exercise, Failure, Mode, Model, ROUND, SOON, Verdict, Wrong};
 
 mod complete;
+pub mod edits;
 mod job;
 pub mod ledger;
 mod through_cargo;
@@ -47,6 +48,8 @@ pub const WORK: &str = "--work";
 pub struct Proof {
     /// Answer and property, for each that was seen to be rejected in the first round.
     pub caught: BTreeSet<(String, String)>,
+    /// By its name, what a learner with a wrong answer is shown first, in the first round: the property, and what it says.
+    pub shown: BTreeMap<String, String>,
     /// What is not as it should be.
     pub mistakes: Vec<String>,
 }
@@ -84,8 +87,10 @@ impl Proof {
                 let outcome = bench.try_out(&trial);
                 let mut proof = done.lock().expect("nobody panics with it");
                 match outcome {
-                    Ok(caught) if trial.round == 0 => {
-                        proof.caught.extend(caught.map(|property| (trial.answer.to_owned(), property)));
+                    Ok(seen) if trial.round == 0 => {
+                        let answer = || trial.answer.to_owned();
+                        proof.caught.extend(seen.caught_by.map(|property| (answer(), property)));
+                        proof.shown.extend(seen.shown.map(|text| (answer(), text)));
                     }
                     Ok(_) => {}
                     Err(mistake) => proof.mistakes.push(format!(
@@ -138,7 +143,7 @@ fn plan(exercise: &Exercise, rounds: Option<u64>) -> Vec<Trial<'_>> {
             if round == 0 && (for_the_table || made_for_none) {
                 let others = exercise.wrong.iter().filter(|wrong| wrong.property != name);
                 let of = |wrong| Trial { round, answer: wrong, of: Of::Property(Mode::Model, name) };
-                plan.extend(others.map(|wrong| of(wrong.file.as_str())));
+                plan.extend(others.map(|wrong| of(wrong.name.as_str())));
             }
         }
         if round > 0 {
@@ -148,11 +153,20 @@ fn plan(exercise: &Exercise, rounds: Option<u64>) -> Vec<Trial<'_>> {
         }
         plan.extend(exercise.wrong.iter().map(|wrong| Trial {
             round,
-            answer: &wrong.file,
+            answer: &wrong.name,
             of: Of::Shown(wrong),
         }));
     }
     plan
+}
+
+/// What was seen of an answer that is as it should be.
+#[derive(Default)]
+struct Seen {
+    /// The property that has caught it.
+    caught_by: Option<String>,
+    /// What a learner is shown first.
+    shown: Option<String>,
 }
 
 /// Where answers are tried.
@@ -177,12 +191,12 @@ impl Bench<'_> {
         }
     }
 
-    /// Tries something. An error is what is not as it should be; otherwise, the property that has caught the answer.
-    fn try_out(&mut self, trial: &Trial<'_>) -> anyhow::Result<Option<String>> {
+    /// Tries something. An error is what is not as it should be.
+    fn try_out(&mut self, trial: &Trial<'_>) -> anyhow::Result<Seen> {
         let (mode, property) = match trial.of {
             Of::Property(mode, property) => (mode, property),
-            Of::Right(mode) => return self.try_right(trial, mode).map(|()| None),
-            Of::Shown(wrong) => return self.try_shown(trial, wrong).map(Some),
+            Of::Right(mode) => return self.try_right(trial, mode).map(|()| Seen::default()),
+            Of::Shown(wrong) => return self.try_shown(trial, wrong),
         };
         let failure = self.run(trial, mode, &[property], None).err();
         let is_right =
@@ -193,7 +207,8 @@ impl Bench<'_> {
             (answer, Some(failure)) if is_right(answer) => bail!("is rejected: {}", whole(failure)),
             _ => {}
         }
-        Ok(failure.filter(|failure| !failure.aside).map(|_| property.to_owned()))
+        let caught_by = failure.filter(|failure| !failure.aside).map(|_| property.to_owned());
+        Ok(Seen { caught_by, shown: None })
     }
 
     fn try_right(&mut self, trial: &Trial<'_>, mode: Mode) -> anyhow::Result<()> {
@@ -206,8 +221,9 @@ impl Bench<'_> {
         }
     }
 
-    fn try_shown(&mut self, trial: &Trial<'_>, wrong: &Wrong) -> anyhow::Result<String> {
+    fn try_shown(&mut self, trial: &Trial<'_>, wrong: &Wrong) -> anyhow::Result<Seen> {
         let (property, shown) = self.shown(trial).context("passes")?;
+        let text = format!("{property}: {}", whole(&shown));
         expect_words(&shown, &wrong.message).with_context(|| format!("{property} is shown first"))?;
         let mut caught = shown;
         if property != wrong.property {
@@ -217,7 +233,7 @@ impl Bench<'_> {
         }
         let in_time = self.exercise.model != Model::Threads || caught.found <= IN_TIME;
         ensure!(trial.round > 0 || in_time, "is caught late, on schedule {}: see IN_TIME", caught.found);
-        Ok(wrong.property.clone())
+        Ok(Seen { caught_by: Some(wrong.property.clone()), shown: Some(text) })
     }
 
     /// The failure that a learner is shown first, and its property: the one whose [`Place`](exercises_protocol::Place) is
@@ -259,7 +275,7 @@ fn whole(failure: &Failure) -> String {
     format!("{} – {}", failure.seen, failure.cause)
 }
 
-/// Which property catches which mistake, as a table.
+/// Which property catches which mistake, as a table, and what a learner with this mistake is shown first.
 pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
     let mut text = format!("{}\n", exercise.name);
     for (n, property) in exercise.properties.iter().enumerate() {
@@ -271,7 +287,7 @@ pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
     }
     text.push('\n');
     let answers =
-        ["solution", "stub"].into_iter().chain(exercise.wrong.iter().map(|wrong| wrong.file.as_str()));
+        ["solution", "stub"].into_iter().chain(exercise.wrong.iter().map(|wrong| wrong.name.as_str()));
     for answer in answers {
         let _ = write!(text, "  {answer:40}");
         for property in &exercise.properties {
@@ -286,7 +302,10 @@ pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
         }
         text.push('\n');
     }
-    text.push_str("\n  X caught by the property that is to catch it, x also caught, ! not caught\n");
+    text.push_str("\n  X caught by the property that is to catch it, x also caught, ! not caught\n\n");
+    for (answer, shown) in &proof.shown {
+        let _ = writeln!(text, "  {answer}: {}", shown.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
     text
 }
 

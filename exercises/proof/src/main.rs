@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Parser;
 use exercises_proof::{
-    Job, NO_VERDICT, Proof, ROUNDS, ledger, matrix, pristine, through_cargo, work, write_table,
+    Job, NO_VERDICT, Proof, ROUNDS, edits, ledger, matrix, pristine, through_cargo, work, write_table,
 };
-use exercises_protocol::{Mode, counted};
+use exercises_protocol::{Exercise, Mode, counted};
 
 /// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
 /// which mistake.
@@ -25,6 +25,15 @@ struct Args {
     /// Write the table of properties into each README, from exercise.toml
     #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
     tables: bool,
+    /// Write this wrong answer as a whole file, `wrong/NAME.rs`; a new one is the solution, with the texts that it needs
+    #[arg(long, value_name = "NAME", requires = "exercise", conflicts_with_all = ["rounds", "pristine", "tables"])]
+    edit: Option<String>,
+    /// Make entries of `wrong.diff` from such files, which are removed
+    #[arg(long, value_name = "NAME", num_args = 1.., requires = "exercise", conflicts_with_all = ["rounds", "pristine", "tables", "edit"])]
+    keep: Vec<String>,
+    /// The right answer that the entry edits: `r03`, or `solution` [default: that from which least differs]
+    #[arg(long, value_name = "NAME", requires = "keep")]
+    beside: Option<String>,
     /// Have `cargo test` judge each answer, as it would a learner's: slow
     #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
     through_cargo: bool,
@@ -51,6 +60,18 @@ fn main() -> anyhow::Result<ExitCode> {
         return work().map(|()| ExitCode::SUCCESS);
     }
     let exercises = exercises_proof::exercises(args.exercise.as_deref())?;
+    if let Some(name) = &args.edit {
+        println!("{}", edits::edit(&exercises[0], name)?.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    for name in &args.keep {
+        // Read again, since each entry moves those behind it.
+        let exercise = Exercise::read(exercises[0].folder())?;
+        println!("{}", edits::keep(&exercise, name, args.beside.as_deref())?);
+    }
+    if !args.keep.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.tables {
         exercises.iter().try_for_each(write_table)?;
         return Ok(ExitCode::SUCCESS);

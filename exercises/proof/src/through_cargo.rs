@@ -22,13 +22,14 @@ pub fn through_cargo(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
     copy_sources(&root, &copy, &scratch)?;
     let mut mistakes = Vec::new();
     for exercise in exercises {
-        let wrong = exercise.wrong.iter().map(|wrong| wrong.file.as_str());
-        for answer in ["solution", "stub"].into_iter().chain(wrong) {
+        let read = |path| fs::read_to_string(path).with_context(|| format!("cannot read {}", exercise.name));
+        let mut answers = vec![("solution", read(exercise.solution())?), ("stub", read(exercise.stub())?)];
+        for wrong in &exercise.wrong {
+            answers.push((&wrong.name, exercise.wrong_answer(wrong)?));
+        }
+        for (answer, text) in answers {
             println!("{} {answer}", exercise.name);
-            let package = copy.join("exercises").join(&exercise.name);
-            let source = package.join(if answer.starts_with('m') { "wrong" } else { answer });
-            let file = if answer.starts_with('m') { format!("{answer}.rs") } else { "exercise.rs".into() };
-            fs::copy(source.join(file), package.join("src/exercise.rs"))?;
+            fs::write(copy.join("exercises").join(&exercise.name).join("src/exercise.rs"), text)?;
             let output = Command::new(env!("CARGO"))
                 .args(["test", "--offline", "--color=never", "-p", &exercise.name])
                 .env("CARGO_TARGET_DIR", scratch.join("target"))

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::Deserialize;
 
+use crate::wrong::{Wrong, wrong_answers};
+
 /// An exercise: what is asked, and where its files are.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,8 +38,8 @@ pub struct Exercise {
     /// What a right answer promises, from simple to hard.
     #[serde(rename = "property")]
     pub properties: Vec<Property>,
-    /// The typical wrong answers. None while an exercise is in the making; the proof asks for six.
-    #[serde(default)]
+    /// The typical wrong answers, which `wrong.diff` has. None while an exercise is in the making; the proof asks for six.
+    #[serde(skip)]
     pub wrong: Vec<Wrong>,
     /// Right answers that are built in another way than the solution: the files under `right/`, without `.rs`.
     #[serde(skip)]
@@ -72,18 +74,6 @@ pub struct Property {
     /// Where to look when just this one fails, without the design.
     #[serde(default)]
     pub hint: String,
-}
-
-/// A typical wrong answer, and what has to catch it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Wrong {
-    /// Under `wrong/`, without `.rs`.
-    pub file: String,
-    /// The property that has to catch it.
-    pub property: String,
-    /// What the message has to say, in these words.
-    pub message: String,
 }
 
 /// All exercises in a folder, in the order of the course.
@@ -138,8 +128,8 @@ impl Exercise {
             format!("{} is not as it should be; `git checkout` brings it back", path.display())
         })?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let right = right_answers(&folder)?;
-        Ok(Self { name, folder, right, ..exercise })
+        let (right, wrong) = (right_answers(&folder)?, wrong_answers(&folder)?);
+        Ok(Self { name, folder, wrong, right, ..exercise })
     }
 
     /// The beginning of the name, which is enough to ask for it: `ex01`.
@@ -182,11 +172,6 @@ impl Exercise {
         self.folder.join("tests/suite/mod.rs")
     }
 
-    /// A typical wrong answer.
-    pub fn wrong_answer(&self, wrong: &Wrong) -> PathBuf {
-        self.folder.join("wrong").join(format!("{}.rs", wrong.file))
-    }
-
     /// Whether answers use the library: the package then has it compiled for the model, too.
     pub fn uses_the_library(&self) -> bool {
         fs::read_to_string(self.folder.join("Cargo.toml"))
@@ -218,24 +203,10 @@ impl Exercise {
     /// If there is no such wrong answer. The message names those that there are.
     pub fn wrong(&self, name: &str) -> anyhow::Result<&Wrong> {
         let name = name.trim_end_matches(".rs");
-        let is_meant = |wrong: &&Wrong| wrong.file == name || wrong.file.split('_').next() == Some(name);
+        let is_meant = |wrong: &&Wrong| wrong.name == name || wrong.name.split('_').next() == Some(name);
         self.wrong.iter().find(is_meant).with_context(|| {
-            let names: Vec<&str> = self.wrong.iter().map(|wrong| wrong.file.as_str()).collect();
+            let names: Vec<&str> = self.wrong.iter().map(|wrong| wrong.name.as_str()).collect();
             format!("{} has no wrong answer `{name}`. It has:\n  {}", self.name, names.join("\n  "))
         })
-    }
-
-    /// What a typical wrong answer does wrong, in the words at the top of its file.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub fn what_is_wrong(&self, wrong: &Wrong) -> anyhow::Result<String> {
-        let path = self.wrong_answer(wrong);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let head: Vec<&str> =
-            text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
-        let head = head.join(" ");
-        let (wrong, _) = head.split_once("The learner sees:").unwrap_or((&head, ""));
-        Ok(wrong.trim().trim_start_matches("Wrong: ").to_owned())
     }
 }

@@ -4,7 +4,7 @@
 //! `exercises-proof` checks the tests; `cargo course` starts the tests and shows what they found. Each fact that two of
 //! them need is here, and only here:
 //!
-//! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties and wrong answers.
+//! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties. Its [wrong answers](wrong) are `wrong.diff`.
 //! * [`Mode`] is where a property is checked: under the model, or on real threads.
 //! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads on a
 //!   [`Terminal`]. A [`schedule`] is what led to it, and [`svg`] its picture. [`Place`] decides which of an answer's failures
@@ -23,15 +23,17 @@ pub mod schedule;
 mod shown;
 mod source;
 mod terminal;
+pub mod wrong;
 
 pub use counted::counted;
-pub use exercise::{Exercise, Model, Property, Wrong, all};
+pub use exercise::{Exercise, Model, Property, all};
 pub use failure::{Failure, State, Verdict};
 pub use mode::Mode;
 pub use picture::svg;
 pub use shown::{Place, SOON};
 pub use source::{Refused, Source, WHY};
 pub use terminal::{Terminal, paragraph};
+pub use wrong::Wrong;
 
 /// The property that a test program shall run in its own process.
 pub const PROPERTY: &str = "EXERCISE_PROPERTY";
