@@ -3,8 +3,11 @@
 //! It is part of the library because `book check` compares the commands that the pages name with it.
 
 use crate::load::LoadArgs;
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use servers::HostArgs;
+use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -18,7 +21,6 @@ use std::path::PathBuf;
     name = "course",
     bin_name = "cargo course",
     version,
-    args_conflicts_with_subcommands = true,
     after_help = EXAMPLES
 )]
 pub struct Course {
@@ -31,6 +33,51 @@ pub struct Course {
     #[command(subcommand)]
     pub command: Option<Command>,
 }
+
+impl Course {
+    /// The command line of this process. If it is not as it should be, the process ends with what is wrong.
+    pub fn of_this_process() -> Self {
+        let mut command = Self::command();
+        let matches = command.get_matches_mut();
+        let read = Self::is_in_order(&mut command, &matches).and_then(|()| Self::from_arg_matches(&matches));
+        read.unwrap_or_else(|error| error.exit())
+    }
+
+    /// What says where the project is may stand before a command. What is for the server belongs to `serve`, and would do nothing
+    /// for another one.
+    fn is_in_order(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
+        let is_given = |arg: &&clap::Arg| {
+            !arg.is_global_set()
+                && matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+        };
+        let Some(given) = command.get_arguments().find(is_given).map(ToString::to_string) else {
+            return Ok(());
+        };
+        let said = format!("the argument '{given}' cannot be used before '{subcommand}'");
+        Err(command.error(ErrorKind::ArgumentConflict, said))
+    }
+}
+
+/// A command line that names something that does not exist: an exercise, a property, a mistake, a hint.
+#[derive(Debug)]
+pub struct WrongUsage(String);
+
+impl WrongUsage {
+    /// Takes over what an error says.
+    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+    pub fn of(error: anyhow::Error) -> Self {
+        Self(format!("{error:#}"))
+    }
+}
+
+impl fmt::Display for WrongUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUsage {}
 
 const EXAMPLES: &str = "Examples:
   cargo course                          read the book
@@ -109,7 +156,8 @@ pub enum Command {
     },
     /// Show a hint: for the property that failed; then a question, a pointer, and nearly the answer
     Hint {
-        exercise: String,
+        /// Which exercise [default: as for `check`]
+        exercise: Option<String>,
         /// Which one: 1 to 3, or a property [default: the next that you have not seen]
         #[arg(value_name = "HINT")]
         which: Option<String>,
@@ -121,7 +169,10 @@ pub enum Command {
         json: bool,
     },
     /// Begin an exercise again; what you wrote is kept beside it
-    Reset { exercise: String },
+    Reset {
+        /// Which exercise [default: as for `check`]
+        exercise: Option<String>,
+    },
     /// Show a solution and why it is right, once you have solved the exercise, or when asked twice
     Solution { exercise: String },
     /// Show which property catches which typical mistake, once you have solved the exercise
@@ -146,7 +197,8 @@ pub enum Command {
     },
     /// Show the schedule on which an answer failed, and write it as a picture (SVG)
     Explain {
-        exercise: String,
+        /// Which exercise [default: as for `check`]
+        exercise: Option<String>,
         /// The property to explain [default: the first that fails]
         property: Option<String>,
     },

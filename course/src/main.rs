@@ -1,9 +1,8 @@
 //! `cargo course`: reads the command line and has the library do it.
 
-use clap::Parser;
 #[cfg(feature = "book")]
 use course::cli::{BookCommand, Serve};
-use course::cli::{Command, Course};
+use course::cli::{Command, Course, WrongUsage};
 #[cfg(feature = "book")]
 use course::exercises::{Json, Learner, doctor, only_ascii};
 use course::load;
@@ -15,16 +14,20 @@ use std::process::ExitCode;
 /// The exit code of a check that came to no verdict, so that a grader does not take it for a wrong answer.
 const COULD_NOT_CHECK: u8 = 3;
 
+/// The exit code of a command line that names what does not exist, as for a flag that does not.
+const WRONG_USAGE: u8 = 2;
+
 fn main() -> ExitCode {
     servers::diagnostics::tell_of_panics();
-    let course = Course::parse();
+    let course = Course::of_this_process();
     let is_check = matches!(course.command, Some(Command::Check { .. }));
     match run(course) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::from(if is_check { COULD_NOT_CHECK } else { 1 })
+            let ordinary = if is_check { COULD_NOT_CHECK } else { 1 };
+            ExitCode::from(if error.is::<WrongUsage>() { WRONG_USAGE } else { ordinary })
         }
     }
 }
@@ -73,9 +76,9 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
             learner()?.check(&exercises, all, all_messages, json)
         }
         Command::Watch { exercise } => learner()?.watch(exercise.as_deref()),
-        Command::Hint { exercise, which } => learner()?.hint(&exercise, which.as_deref()),
+        Command::Hint { exercise, which } => learner()?.hint(exercise.as_deref(), which.as_deref()),
         Command::List { json } => learner()?.list(json),
-        Command::Reset { exercise } => learner()?.reset(&exercise),
+        Command::Reset { exercise } => learner()?.reset(exercise.as_deref()),
         Command::Solution { exercise } => learner()?.solution(&exercise),
         Command::Wrong { exercise, mistake: None, .. } => learner()?.wrong(&exercise),
         Command::Wrong { exercise, mistake: Some(mistake), put: true, .. } => {
@@ -87,7 +90,9 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
         Command::Wrong { exercise, mistake: Some(mistake), property, runs: Some(runs), .. } => {
             learner()?.try_mistake(&exercise, &mistake, property.as_deref(), runs)
         }
-        Command::Explain { exercise, property } => learner()?.explain(&exercise, property.as_deref()),
+        Command::Explain { exercise, property } => {
+            learner()?.explain(exercise.as_deref(), property.as_deref())
+        }
         Command::Doctor => Ok(doctor(workspace)),
         Command::Book(BookCommand::Build) => {
             println!("{}", book::build(workspace)?.join("index.html").display());

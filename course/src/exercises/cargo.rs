@@ -90,7 +90,7 @@ pub(super) fn build(
         eprint!("{diagnostics}");
     }
     if output.status.success() {
-        let _ = note_built(workspace); // or the next check says again that it takes a while
+        let _ = note_built(workspace, exercise); // or the next check says again that it takes a while
         let program = said.into_iter().find_map(Said::test_program);
         return Ok(Built::Test(program.context("cargo does not say where it put the test program")?));
     }
@@ -102,20 +102,22 @@ pub(super) fn build(
     bail!("cargo cannot build the tests of {}\n{cause}", exercise.name);
 }
 
-/// Whether the tests of an exercise were built before in this target directory. What takes long is common to all.
-pub(super) fn has_built(workspace: &Workspace) -> bool {
-    built_note(workspace).exists()
+/// Whether the tests of an exercise like this one were built before in this target directory. What takes long is common to all,
+/// and the library under the model to all that use it.
+pub(super) fn has_built(workspace: &Workspace, exercise: &Exercise) -> bool {
+    built_note(workspace, exercise).exists()
 }
 
-fn note_built(workspace: &Workspace) -> io::Result<()> {
-    let note = built_note(workspace);
+fn note_built(workspace: &Workspace, exercise: &Exercise) -> io::Result<()> {
+    let note = built_note(workspace, exercise);
     fs::create_dir_all(note.parent().unwrap_or(&note))?;
     fs::write(note, "The tests of an exercise have been built here.\n")
 }
 
 /// `cargo clean` removes it with what was built.
-fn built_note(workspace: &Workspace) -> PathBuf {
-    workspace.target().join("exercises/built.txt")
+fn built_note(workspace: &Workspace, exercise: &Exercise) -> PathBuf {
+    let name = if exercise.uses_the_library() { "built-with-the-library.txt" } else { "built.txt" };
+    workspace.target().join("exercises").join(name)
 }
 
 /// A line of Cargo's JSON.

@@ -1,8 +1,9 @@
 //! The exercises of this project, and how somebody asks for one of them.
 
+use crate::cli::WrongUsage;
 use crate::workspace::Workspace;
 use anyhow::Context;
-use exercises_protocol::Exercise;
+use exercises_protocol::{Exercise, Property, Wrong};
 
 /// All exercises, in the order of the course.
 ///
@@ -24,11 +25,28 @@ pub fn named<'a>(exercises: &'a [Exercise], wanted: &str) -> anyhow::Result<&'a 
             number.is_some() && number == short.strip_prefix("ex").and_then(|n| n.parse::<u32>().ok());
         same_number || exercise.name == wanted || rest == wanted
     };
-    exercises.iter().find(is_meant).with_context(|| {
+    let found = exercises.iter().find(is_meant).with_context(|| {
         let names: Vec<String> =
             exercises.iter().map(|exercise| format!("  {}  ({})", exercise.short(), exercise.name)).collect();
         format!("there is no exercise called `{wanted}`. There are:\n{}", names.join("\n"))
-    })
+    });
+    found.map_err(|error| WrongUsage::of(error).into())
+}
+
+/// The property that somebody means.
+///
+/// # Errors
+/// If there is no such property.
+pub fn property<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a Property> {
+    exercise.property(wanted).map_err(|error| WrongUsage::of(error).into())
+}
+
+/// The typical mistake that somebody means by `m03`, or by all of its name.
+///
+/// # Errors
+/// If there is no such mistake.
+pub fn mistake<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a Wrong> {
+    exercise.wrong(wanted).map_err(|error| WrongUsage::of(error).into())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ impl Learner {
     /// If there is no such exercise or mistake, or its files cannot be read.
     pub fn show_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
-        let wrong = exercise.wrong(mistake)?;
+        let wrong = catalogue::mistake(exercise, mistake)?;
         let mut text = format!("{}\n", self.style.strong(&wrong.name));
         text.push_str(&paragraph("", &wrong.what_is_wrong()));
         text.push_str(&paragraph("", &format!("What you would see: {}", wrong.what_is_seen())));
@@ -45,7 +45,7 @@ impl Learner {
     /// If there is no such exercise or mistake, or a file cannot be written; then nothing is lost.
     pub fn put_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
-        let wrong = exercise.wrong(mistake)?;
+        let wrong = catalogue::mistake(exercise, mistake)?;
         let (text, answer) = (exercise.wrong_answer(wrong)?, exercise.answer());
         let is_there = fs::read(&answer).is_ok_and(|before| before == text.as_bytes());
         if exercise.is_begun() && !is_there {

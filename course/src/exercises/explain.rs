@@ -13,9 +13,9 @@ impl Learner {
     ///
     /// # Errors
     /// If there is no such exercise or property, or the picture cannot be written.
-    pub fn explain(&mut self, name: &str, property: Option<&str>) -> anyhow::Result<bool> {
-        let exercise = catalogue::named(&self.exercises, name)?.clone();
-        property.map(|property| exercise.property(property)).transpose()?;
+    pub fn explain(&mut self, name: Option<&str>, property: Option<&str>) -> anyhow::Result<bool> {
+        let exercise = self.chosen(name)?.clone();
+        property.map(|property| catalogue::property(&exercise, property)).transpose()?;
         eprintln!("checking {}", exercise.name);
         let found = super::check::check(&self.workspace, &exercise, Messages::Shown);
         if matches!(found.verdict, Verdict::DoesNotCompile | Verdict::CouldNotCheck) {

@@ -3,8 +3,9 @@
 //! After a check that failed comes the hint of the property whose failure was shown. Then come the three of the exercise:
 //! a question, a pointer, nearly the answer.
 
+use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
-use anyhow::bail;
+use anyhow::anyhow;
 use exercises_protocol::{Exercise, Property, paragraph};
 
 impl Learner {
@@ -12,12 +13,15 @@ impl Learner {
     ///
     /// # Errors
     /// If there is no such exercise or no such hint.
-    pub fn hint(&mut self, name: &str, which: Option<&str>) -> anyhow::Result<bool> {
-        let exercise = catalogue::named(&self.exercises, name)?.clone();
+    pub fn hint(&mut self, name: Option<&str>, which: Option<&str>) -> anyhow::Result<bool> {
+        let exercise = self.chosen(name)?.clone();
+        if name.is_none() {
+            say(&format!("{}\n", exercise.name));
+        }
         if let Some(which) = which {
             match which.parse() {
                 Ok(number) => self.hint_of_exercise(&exercise, number)?,
-                Err(_) => self.hint_of_property(&exercise, exercise.property(which)?),
+                Err(_) => self.hint_of_property(&exercise, catalogue::property(&exercise, which)?),
             }
         } else if let Some(property) = self.failed_without_hint(&exercise) {
             self.hint_of_property(&exercise, property);
@@ -48,7 +52,8 @@ impl Learner {
     fn hint_of_exercise(&mut self, exercise: &Exercise, number: usize) -> anyhow::Result<()> {
         let all = exercise.hints.len();
         let Some(hint) = number.checked_sub(1).and_then(|n| exercise.hints.get(n)) else {
-            bail!("{} has hints 1 to {all}, and one for each property", exercise.name);
+            let error = anyhow!("{} has hints 1 to {all}, and one for each property", exercise.name);
+            return Err(WrongUsage::of(error).into());
         };
         say(&paragraph(&format!("hint {number} of {all}"), hint));
         let short = exercise.short();

@@ -71,7 +71,7 @@ impl Learner {
         let chosen: Vec<Exercise> = if every {
             self.exercises.clone()
         } else if names.is_empty() {
-            vec![self.current().clone()]
+            vec![self.chosen(None)?.clone()]
         } else {
             let find = |name: &String| catalogue::named(&self.exercises, name).cloned();
             names.iter().map(find).collect::<anyhow::Result<_>>()?
@@ -99,9 +99,11 @@ impl Learner {
     fn check_one(&mut self, exercise: &Exercise, quietly: bool) -> Report {
         let messages = if quietly { cargo::Messages::Kept } else { cargo::Messages::Shown };
         if !quietly {
-            let first = !cargo::has_built(&self.workspace);
-            let patience =
-                if first { " (nothing is built yet: the first time takes up to a minute)" } else { "" };
+            let patience = if cargo::has_built(&self.workspace, exercise) {
+                ""
+            } else {
+                " (the first check of its kind compiles what the tests stand on: a minute or two)"
+            };
             eprintln!("checking {}{patience}", exercise.name);
         }
         let report = check::check(&self.workspace, exercise, messages);
@@ -119,6 +121,11 @@ impl Learner {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The exercise of this name, or the one that is being worked on.
+    fn chosen(&self, name: Option<&str>) -> anyhow::Result<&Exercise> {
+        name.map_or_else(|| Ok(self.current()), |name| catalogue::named(&self.exercises, name))
     }
 
     /// What `check` means when nobody says which: what was edited last among the unsolved, or else the next one.

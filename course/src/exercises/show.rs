@@ -179,8 +179,8 @@ impl Learner {
     ///
     /// # Errors
     /// If there is no such exercise, or a file cannot be written; then nothing is lost.
-    pub fn reset(&mut self, name: &str) -> anyhow::Result<bool> {
-        let exercise = catalogue::named(&self.exercises, name)?;
+    pub fn reset(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
+        let exercise = self.chosen(name)?.clone();
         let stub = fs::read(exercise.stub()).with_context(|| {
             format!("cannot read {}; `git checkout` brings it back", exercise.stub().display())
         })?;
@@ -193,12 +193,12 @@ impl Learner {
             return Ok(true);
         }
         if answer.exists() {
-            let backup = back_up(exercise)?;
+            let backup = back_up(&exercise)?;
             say(&format!("Your answer is kept in {}\n", self.workspace.relative(&backup)));
         }
         fs::write(&answer, stub).with_context(|| format!("cannot write {}", answer.display()))?;
         say(&format!("{} is as it was in the beginning.\n", self.workspace.relative(&answer)));
-        self.progress.reset(exercise)?;
+        self.progress.reset(&exercise)?;
         Ok(true)
     }
 }

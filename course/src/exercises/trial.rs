@@ -25,9 +25,9 @@ impl Learner {
         runs: u32,
     ) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
-        let mistake = exercise.wrong(mistake)?;
+        let mistake = catalogue::mistake(exercise, mistake)?;
         let properties: Vec<&Property> = match property {
-            Some(name) => vec![exercise.property(name)?],
+            Some(name) => vec![catalogue::property(exercise, name)?],
             None => exercise.properties.iter().collect(),
         };
         eprintln!("building the wrong answers with their tests (the first time takes a minute or two)");

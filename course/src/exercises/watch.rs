@@ -56,7 +56,7 @@ impl Learner {
                 Some(Key::Quit) => return Ok(true),
                 Some(Key::Again) => self.check_and_show(&current, keys.is_some()),
                 Some(Key::Hint) => {
-                    self.hint(&current.name, None)?;
+                    self.hint(Some(&current.name), None)?;
                     self.say_how_to_go_on(&current, keys.is_some());
                 }
                 Some(Key::List) => {

@@ -71,7 +71,10 @@ struct Interrupt {
 pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let plan = args.plan()?;
     let target = args.url.as_deref().map(|url| Target::parse(url, args.allow_remote)).transpose()?;
-    optimised::take_over(workspace)?;
+    if optimised::is_needed() {
+        target.as_ref().map(Target::look).transpose()?; // before a minute of compiling
+        optimised::take_over(workspace)?;
+    }
     let svg = args.svg.as_ref().map(|path| File::create(path).with_context(|| path.display().to_string()));
     let svg = svg.transpose()?; // now, not after a minute of measuring
     let interrupt = Interrupt::on_signal()?;

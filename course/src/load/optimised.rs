@@ -12,14 +12,16 @@ use std::process::{Command, Stdio};
 /// Set for the optimised program, and for tests, which have servers to themselves that need no fast client.
 pub const AS_BUILT: &str = "COURSE_LOAD_AS_BUILT";
 
-/// Returns only if this program is the one that sends the load.
+/// Whether another program has to send the load, since this one is slow.
+pub(super) fn is_needed() -> bool {
+    cfg!(debug_assertions) && env::var_os(AS_BUILT).is_none()
+}
+
+/// Builds that program and becomes it, so this returns only if something fails.
 ///
 /// # Errors
 /// If the optimised program cannot be built or started.
 pub(super) fn take_over(workspace: &Workspace) -> anyhow::Result<()> {
-    if !cfg!(debug_assertions) || env::var_os(AS_BUILT).is_some() {
-        return Ok(());
-    }
     let program = workspace.target().join("release").join(format!("course{}", env::consts::EXE_SUFFIX));
     if !program.is_file() {
         eprintln!("Compiling an optimised client for the load: a minute or so, once.");

@@ -1,10 +1,14 @@
 //! Whom the load is for: an address, and the request that is sent there.
 
 use anyhow::{Context, bail, ensure};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
 
 /// A longer request would fill the socket's buffers when many are sent ahead, and no server takes it anyway.
 const LONGEST: usize = 2_000;
+
+/// How long a server may take to accept one connection before any load is sent.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// A server, and what it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +61,14 @@ impl Target {
             "--path is what comes after the host, such as /hello; it begins with a slash"
         );
         Target::parse(&format!("http://{addr}{path}"), false)
+    }
+
+    /// Whether anything listens there.
+    pub(crate) fn look(&self) -> anyhow::Result<()> {
+        let connected = TcpStream::connect_timeout(&self.addr, LOOK);
+        connected
+            .map(drop)
+            .with_context(|| format!("nothing answers at {}; is the server running?", self.url()))
     }
 
     pub(crate) fn url(&self) -> String {

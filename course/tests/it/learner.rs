@@ -3,7 +3,7 @@
 
 use crate::fixture::{Project, stderr, stdout};
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output};
 
 fn run(project: &Project, arguments: &[&str]) -> Output {
     project.course(arguments).output().unwrap()
@@ -21,6 +21,13 @@ fn refused(project: &Project, arguments: &[&str]) -> String {
     let output = run(project, arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stdout(&output));
     stdout(&output) + &stderr(&output)
+}
+
+/// The same for a command line that names what does not exist.
+fn misused(project: &Project, arguments: &[&str]) -> String {
+    let output = run(project, arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stdout(&output));
+    stderr(&output)
 }
 
 const ANSWER: &str = "exercises/ex01-worker-pool/src/exercise.rs";
@@ -79,8 +86,8 @@ fn hints_come_one_at_a_time_and_any_can_be_asked_for() {
         assert!(said(&project, &["hint", "ex01"]).starts_with(&format!("hint {number} of 3  ")));
     }
     assert!(said(&project, &["hint", "2", "1"]).starts_with("hint 1 of 3"));
-    assert!(refused(&project, &["hint", "ex01", "4"]).contains("hints 1 to 3"));
-    assert!(refused(&project, &["hint", "ex01", "0"]).contains("hints 1 to 3"));
+    assert!(misused(&project, &["hint", "ex01", "4"]).contains("hints 1 to 3"));
+    assert!(misused(&project, &["hint", "ex01", "0"]).contains("hints 1 to 3"));
 }
 
 #[test]
@@ -105,7 +112,7 @@ fn after_a_failure_the_hint_of_its_property_comes_first() {
         let text = hint();
         assert!(text.starts_with(hinted), "{failed}: {text}");
     }
-    let text = refused(&project, &["hint", "ex01", "flies"]);
+    let text = misused(&project, &["hint", "ex01", "flies"]);
     assert!(text.contains("`flies`") && text.contains("every_job_runs_once"), "{text}");
 }
 
@@ -195,13 +202,13 @@ fn a_mistake_can_be_put_in_the_place_of_ones_answer_which_is_kept() {
     assert!(read(&answer).contains("//! Wrong: "), "a design of its own has its texts, too");
     said(&project, &["reset", "ex01"]);
     assert_eq!(read(&answer), stub);
-    assert!(refused(&project, &["wrong", "ex01", "m99", "--put"]).contains("m01_if_for_while"));
+    assert!(misused(&project, &["wrong", "ex01", "m99", "--put"]).contains("m01_if_for_while"));
 }
 
 #[test]
 fn that_the_first_build_takes_long_is_said_once() {
     let project = Project::with_exercises();
-    let told = || stderr(&run(&project, &["check", "ex01"])).contains("nothing is built yet");
+    let told = || stderr(&run(&project, &["check", "ex01"])).contains("a minute or two");
     assert!(told(), "before the first build");
     assert!(told(), "it has failed: there is nothing to build in this project");
     project.write("target/exercises/built.txt", "");
@@ -211,19 +218,48 @@ fn that_the_first_build_takes_long_is_said_once() {
 #[test]
 fn what_does_not_exist_is_named_with_what_does() {
     let project = Project::with_exercises();
-    let output = run(&project, &["check", "ex99"]);
-    assert_eq!(output.status.code(), Some(3), "not a verdict on an answer");
-    assert!(stderr(&output).contains("ex03-bounded-executor"), "{}", stderr(&output));
-    for arguments in [["hint", "ex99"], ["reset", "ex99"], ["explain", "ex99"], ["watch", "ex99"]] {
-        let text = refused(&project, &arguments);
+    for command in ["check", "hint", "reset", "explain", "watch", "solution", "wrong"] {
+        let text = misused(&project, &[command, "ex99"]);
         assert!(text.contains("`ex99`") && text.contains("ex03-bounded-executor"), "{text}");
     }
-    let text = refused(&project, &["explain", "ex01", "flies"]);
+    let text = misused(&project, &["explain", "ex01", "flies"]);
     assert!(text.contains("`flies`") && text.contains("every_job_runs_once"), "{text}");
-    let text = refused(&project, &["wrong", "ex01", "m99"]);
-    assert!(text.contains("`m99`") && text.contains("m01_if_for_while"), "{text}");
-    let usage = run(&project, &["check", "--all", "ex01"]);
-    assert_eq!(usage.status.code(), Some(2));
+    for more in [[].as_slice(), &["--put"], &["--runs", "1"]] {
+        let text = misused(&project, &[&["wrong", "ex01", "m99"], more].concat());
+        assert!(text.contains("`m99`") && text.contains("m01_if_for_while"), "{text}");
+    }
+    misused(&project, &["check", "--all", "ex01"]);
+}
+
+#[test]
+fn without_a_name_the_exercise_is_meant_that_was_edited_last() {
+    let project = Project::with_exercises();
+    let second = "exercises/ex02-one-shot-future/src/exercise.rs";
+    project.write(second, "mine");
+    assert!(said(&project, &["hint"]).starts_with("ex02-one-shot-future\nhint 1 of 3"));
+    assert!(said(&project, &["reset"]).contains("ex02-one-shot-future/src/exercise.1.bak"));
+    assert!(said(&project, &["hint"]).starts_with("ex01-worker-pool\n"), "none is begun: the next one");
+    assert!(stderr(&run(&project, &["explain"])).contains("checking ex01-worker-pool"));
+}
+
+#[test]
+fn the_workspace_may_be_named_before_a_command_and_what_the_server_needs_may_not() {
+    let project = Project::with_exercises();
+    let root = project.path("").display().to_string();
+    let run =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_course")).args(arguments).output().unwrap();
+    let output = run(&["--workspace", &root, "--ascii", "next"]);
+    assert!(stdout(&output).contains("ex01-worker-pool"), "{}", stderr(&output));
+    for option in [["--threads", "2"], ["--addr", "127.0.0.1:0"]] {
+        let output = run(&[&option, ["--workspace", &root].as_slice(), &["next"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+        let said = format!("the argument '{}", option[0]);
+        assert!(
+            stderr(&output).contains(&said) && stderr(&output).contains("before 'next'"),
+            "{}",
+            stderr(&output)
+        );
+    }
 }
 
 #[test]

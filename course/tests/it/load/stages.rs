@@ -179,29 +179,34 @@ mod handing_over {
 
     #[test]
     fn the_optimised_program_takes_over_with_arguments_process_and_exit_status() {
-        let stages = Stages::new(DONE);
+        let (serving, stages) = (Serving::start(), Stages::new(DONE));
+        let url = format!("http://{}/", serving.addr);
         stages.script("target/release/course", "echo $$ $COURSE_LOAD_AS_BUILT \"$@\"; exit 7");
-        let load = stages.start_as_typed(&["http://127.0.0.1:1/", "--svg", "some picture"]);
+        let load = stages.start_as_typed(&[&url, "--svg", "some picture"]);
         let process = load.id();
         let output = finished(load);
         assert_eq!(output.status.code(), Some(7));
         let said = stdout(&output);
-        assert!(
-            said.starts_with(&format!("{process} 1 load http://127.0.0.1:1/ --svg some picture ")),
-            "{said}"
-        );
+        assert!(said.starts_with(&format!("{process} 1 load {url} --svg some picture ")), "{said}");
         assert!(stages.read("asked").starts_with("build --release --package course --no-default-features"));
         assert!(!stderr(&output).contains("Compiling an optimised client"), "it was there");
     }
 
     #[test]
-    fn what_cannot_be_built_is_told_and_what_is_typed_wrong_is_told_first() {
+    fn what_cannot_be_built_is_told_and_what_needs_no_client_is_told_first() {
         let stages = Stages::new("exit 1");
-        let output = finished(stages.start_as_typed(&["ftp://127.0.0.1/"]));
-        assert_eq!(output.status.code(), Some(1));
-        assert!(!stages.project.path("asked").exists(), "it was compiled for");
+        for (url, said) in [
+            ("ftp://127.0.0.1/", "only http://"),
+            ("http://127.0.0.1:1/", "nothing answers at http://127.0.0.1:1/"),
+        ] {
+            let output = finished(stages.start_as_typed(&[url]));
+            assert_eq!(output.status.code(), Some(1));
+            assert!(stderr(&output).contains(said), "{}", stderr(&output));
+            assert!(!stages.project.path("asked").exists(), "it was compiled for");
+        }
 
-        let output = finished(stages.start_as_typed(&["http://127.0.0.1:1/"]));
+        let serving = Serving::start();
+        let output = finished(stages.start_as_typed(&[&format!("http://{}/", serving.addr)]));
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1));
         assert!(
