@@ -196,7 +196,7 @@ fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String
                     mistakes.push(format!("{name} is the same as {same}"));
                 }
             }
-            Err(error) => mistakes.push(format!("{error:#}")),
+            Err(error) => mistakes.push(format!("{name}: {}", error.root_cause())),
         }
         if wrong.message.len() < 10 {
             mistakes.push(format!("the message expected for {name} says nothing"));
