@@ -6,7 +6,7 @@
 //! exercise, and with `JUDGING=all` every mistake, too:
 //!
 //! ```sh
-//! cargo test -p course --features end-to-end --test judging
+//! cargo test --features course/end-to-end --test judging
 //! ```
 
 use course::exercises::catalogue;

@@ -1,7 +1,7 @@
 //! A handle is a `std::future::Future`: asynchronous code awaits what a pool of threads computes.
 //!
 //! ```sh
-//! cargo run -p executor --example await_a_handle
+//! cargo run --example await_a_handle
 //! ```
 //!
 //! The book's chapter: The handle.

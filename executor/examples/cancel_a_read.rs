@@ -1,7 +1,7 @@
 //! A thread that is blocked in a read from a socket comes back when its task is cancelled.
 //!
 //! ```sh
-//! cargo run -p executor --example cancel_a_read
+//! cargo run --example cancel_a_read
 //! ```
 //!
 //! The book's chapter: Time limits.

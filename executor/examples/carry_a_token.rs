@@ -1,7 +1,7 @@
 //! A thread of one's own has no token unless it is given one.
 //!
 //! ```sh
-//! cargo run -p executor --example carry_a_token
+//! cargo run --example carry_a_token
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

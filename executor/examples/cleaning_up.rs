@@ -1,7 +1,7 @@
 //! A task that gives back what it has borrowed: a cancelled task, too?
 //!
 //! ```sh
-//! cargo run -p executor --features crossbeam-channel --example cleaning_up
+//! cargo run --example cleaning_up
 //! ```
 //!
 //! The book's chapter: Cancellation policies.

@@ -1,7 +1,7 @@
 //! Four images of a page, of which the first takes longest: drawn in the order of the page, and as they come.
 //!
 //! ```sh
-//! cargo run -p executor --example completion_order
+//! cargo run --example completion_order
 //! ```
 //!
 //! The book's chapter: Results as they come.

@@ -3,7 +3,7 @@
 //! when the queue is full: a surprise for those who expected ten.
 //!
 //! ```sh
-//! cargo run -p executor --example core_zero
+//! cargo run --example core_zero
 //! ```
 //!
 //! The book's chapter: Threads and queue.

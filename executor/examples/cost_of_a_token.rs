@@ -1,7 +1,7 @@
 //! What tokens cost on this machine. Takes a second or two; run it optimised, on a machine that is otherwise quiet.
 //!
 //! ```sh
-//! cargo run --release -p executor --example cost_of_a_token
+//! cargo run --release --example cost_of_a_token
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

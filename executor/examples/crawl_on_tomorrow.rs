@@ -1,7 +1,7 @@
 //! A crawler that is stopped in the middle of its work and goes on the next day.
 //!
 //! ```sh
-//! cargo run -p executor --example crawl_on_tomorrow
+//! cargo run --example crawl_on_tomorrow
 //! ```
 //!
 //! The book's chapter: What was running.

@@ -2,7 +2,7 @@
 //! ordered by priority it is the most important.
 //!
 //! ```sh
-//! cargo run -p executor --example discard_oldest
+//! cargo run --example discard_oldest
 //! ```
 //!
 //! The book's chapter: When there is no room.

@@ -2,7 +2,7 @@
 //! all, somebody has asked for it, or two values own each other.
 //!
 //! ```sh
-//! cargo run -p executor --example drop_is_no_finaliser
+//! cargo run --example drop_is_no_finaliser
 //! ```
 //!
 //! The book's chapter: How a process ends.

@@ -1,7 +1,7 @@
 //! Of its own deadline and those of the tokens above, a token has the earliest.
 //!
 //! ```sh
-//! cargo run -p executor --example earlier_deadline
+//! cargo run --example earlier_deadline
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

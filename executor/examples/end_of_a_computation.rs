@@ -1,7 +1,7 @@
 //! A computation that would take hours is cancelled, or its process ends.
 //!
 //! ```sh
-//! cargo run -p executor --example end_of_a_computation -- cancel
+//! cargo run --example end_of_a_computation -- cancel
 //! ```
 //! The other argument: `main_returns`. The book's chapter: Divide and conquer.
 

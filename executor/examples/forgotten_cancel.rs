@@ -1,7 +1,7 @@
 //! A time limit without a cancel: the waiter goes, the work stays.
 //!
 //! ```sh
-//! cargo run -p executor --example forgotten_cancel
+//! cargo run --example forgotten_cancel
 //! ```
 //!
 //! The book's chapter: Time limits.

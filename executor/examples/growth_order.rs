@@ -1,7 +1,7 @@
 //! Core, queue, maximum, saturation: in which order a pool finds room for a task, and that its threads go again.
 //!
 //! ```sh
-//! cargo run -p executor --example growth_order
+//! cargo run --example growth_order
 //! ```
 //!
 //! The book's chapter: Threads and queue.

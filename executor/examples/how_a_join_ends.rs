@@ -1,7 +1,7 @@
 //! Five ways in which waiting for a task can end, told apart by a `match`.
 //!
 //! ```sh
-//! cargo run -p executor --example how_a_join_ends
+//! cargo run --example how_a_join_ends
 //! ```
 //!
 //! The book's chapter: The handle.

@@ -1,7 +1,7 @@
 //! How many threads it takes for chains of tasks, each of which waits for the next.
 //!
 //! ```sh
-//! cargo run -p executor --example how_big_a_pool
+//! cargo run --example how_big_a_pool
 //! ```
 //!
 //! The book's chapter: Tasks that wait for tasks.

@@ -2,8 +2,8 @@
 //! measurement under overload misleads it. Takes some twenty seconds; run it on a machine that is otherwise quiet.
 //!
 //! ```sh
-//! cargo run --release -p executor --example how_many_threads
-//! cargo run --release -p executor --example how_many_threads -- 32   # only the advice, measured with 32 threads
+//! cargo run --release --example how_many_threads
+//! cargo run --release --example how_many_threads -- 32   # only the advice, measured with 32 threads
 //! ```
 //!
 //! The book's chapter: How many threads?

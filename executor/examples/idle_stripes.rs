@@ -1,7 +1,7 @@
 //! A million stripes, one after the other: how many there are at a time, and how many are left.
 //!
 //! ```sh
-//! cargo run --release -p executor --example idle_stripes
+//! cargo run --release --example idle_stripes
 //! ```
 //!
 //! The book's chapter: Order without a lock.

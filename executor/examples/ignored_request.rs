@@ -1,8 +1,8 @@
 //! A loop that throws the request to stop away, together with the error that brings it; and one that does not.
 //!
 //! ```sh
-//! cargo run -p executor --example ignored_request -- ignore
-//! cargo run -p executor --example ignored_request -- pass_on
+//! cargo run --example ignored_request -- ignore
+//! cargo run --example ignored_request -- pass_on
 //! ```
 //!
 //! The book's chapter: Cancellation policies.

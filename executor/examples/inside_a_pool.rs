@@ -1,7 +1,7 @@
 //! Names, hooks, timing, a panic handler, and a look inside while it runs.
 //!
 //! ```sh
-//! cargo run -p executor --example inside_a_pool
+//! cargo run --example inside_a_pool
 //! ```
 //!
 //! The book's chapter: Threads, factories and hooks.

@@ -1,7 +1,7 @@
 //! A result that no task computes: it is promised, and whoever comes to know it keeps the promise.
 //!
 //! ```sh
-//! cargo run -p executor --example keep_a_promise
+//! cargo run --example keep_a_promise
 //! ```
 //!
 //! The book's chapter: Results by hand, and for many.

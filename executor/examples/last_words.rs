@@ -1,7 +1,7 @@
 //! A process is asked to end by a signal, in the middle of its work. Its hooks end the pool and then the log.
 //!
 //! ```sh
-//! cargo run -p executor --features signals --example last_words; echo "status $?"
+//! cargo run --example last_words; echo "status $?"
 //! ```
 //!
 //! The book's chapter: How a process ends.

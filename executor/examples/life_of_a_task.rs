@@ -1,7 +1,7 @@
 //! The states of four tasks on one thread, one line for each thing that happens to one of them.
 //!
 //! ```sh
-//! cargo run -p executor --example life_of_a_task
+//! cargo run --example life_of_a_task
 //! ```
 //!
 //! The book's chapter: The life of a task.

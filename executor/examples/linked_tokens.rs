@@ -1,8 +1,8 @@
 //! Work for a request, on the thread of a pool: it has to hear of both.
 //!
 //! ```sh
-//! cargo run -p executor --example linked_tokens -- request
-//! cargo run -p executor --example linked_tokens -- both
+//! cargo run --example linked_tokens -- request
+//! cargo run --example linked_tokens -- both
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

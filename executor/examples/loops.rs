@@ -1,7 +1,7 @@
 //! Loops whose iterations become tasks: one that may, and one that may not.
 //!
 //! ```sh
-//! cargo run -p executor --example loops
+//! cargo run --example loops
 //! ```
 //!
 //! The book's chapter: Loops and recursion.

@@ -2,7 +2,7 @@
 //! behind them; only a thread that was joined has finished.
 //!
 //! ```sh
-//! cargo run -p executor --example main_returns
+//! cargo run --example main_returns
 //! ```
 //!
 //! The book's chapter: How a process ends.

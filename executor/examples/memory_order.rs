@@ -3,7 +3,7 @@
 //! No schedule of the four steps allows it. A processor does, unless the program asks it not to.
 //!
 //! ```sh
-//! cargo run --release -p executor --example memory_order
+//! cargo run --release --example memory_order
 //! ```
 //!
 //! The book's chapter: How the exercises work.

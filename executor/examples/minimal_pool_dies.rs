@@ -1,7 +1,7 @@
 //! What panicking tasks do to the pool that everybody writes first, and to one that was written for them.
 //!
 //! ```sh
-//! cargo run -p executor --example minimal_pool_dies
+//! cargo run --example minimal_pool_dies
 //! ```
 //!
 //! The book's chapter: A first pool.

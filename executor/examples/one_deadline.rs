@@ -1,8 +1,8 @@
 //! A limit at each call, and one limit for all of them.
 //!
 //! ```sh
-//! cargo run -p executor --example one_deadline -- each
-//! cargo run -p executor --example one_deadline -- all
+//! cargo run --example one_deadline -- each
+//! cargo run --example one_deadline -- all
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

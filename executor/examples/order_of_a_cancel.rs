@@ -1,7 +1,7 @@
 //! The whole tree is marked, and those who wait are let go, before the first callback runs.
 //!
 //! ```sh
-//! cargo run -p executor --example order_of_a_cancel
+//! cargo run --example order_of_a_cancel
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

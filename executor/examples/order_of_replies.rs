@@ -1,7 +1,7 @@
 //! A page asks for the price twice. The replies may come in either order, and a test decides in which.
 //!
 //! ```sh
-//! cargo run -p executor --example order_of_replies
+//! cargo run --example order_of_replies
 //! ```
 //!
 //! The book's chapter: Bounding a pool.

@@ -1,7 +1,7 @@
 //! A thread that waits for a lock cannot be reached. What can be done is to go on without it.
 //!
 //! ```sh
-//! cargo run -p executor --example out_of_reach
+//! cargo run --example out_of_reach
 //! ```
 //!
 //! The book's chapter: Blocking that nobody can interrupt.

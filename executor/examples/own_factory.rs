@@ -2,7 +2,7 @@
 //! with those it has; one that gets none says so to its submitter.
 //!
 //! ```sh
-//! cargo run -p executor --example own_factory
+//! cargo run --example own_factory
 //! ```
 //!
 //! The book's chapter: Threads, factories and hooks.

@@ -1,7 +1,7 @@
 //! A saturation policy of one's own: drops what there is no room for, as `Discard` does, but keeps count of it.
 //!
 //! ```sh
-//! cargo run -p executor --example own_policy
+//! cargo run --example own_policy
 //! ```
 //!
 //! The book's chapter: When there is no room.

@@ -1,7 +1,7 @@
 //! A pool of two threads from its first task to its end.
 //!
 //! ```sh
-//! cargo run -p executor --example pool_of_two
+//! cargo run --example pool_of_two
 //! ```
 //!
 //! The book's chapter: The pooled server.

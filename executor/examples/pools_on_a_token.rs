@@ -1,7 +1,7 @@
 //! Two pools that hang on one token end with it.
 //!
 //! ```sh
-//! cargo run -p executor --example pools_on_a_token
+//! cargo run --example pools_on_a_token
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

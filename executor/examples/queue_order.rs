@@ -1,7 +1,7 @@
 //! One worker, four tasks that wait for it, and the order in which each kind of queue gives them to it.
 //!
 //! ```sh
-//! cargo run -p executor --example queue_order
+//! cargo run --example queue_order
 //! ```
 //!
 //! The book's chapter: Threads and queue.

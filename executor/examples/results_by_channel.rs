@@ -1,7 +1,7 @@
 //! A completion service of one's own, made of a channel, and the task that it never hears of.
 //!
 //! ```sh
-//! cargo run -p executor --example results_by_channel
+//! cargo run --example results_by_channel
 //! ```
 //!
 //! The book's chapter: Results as they come.

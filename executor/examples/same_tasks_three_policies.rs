@@ -1,7 +1,7 @@
 //! The same tasks under three execution policies: only the executor that is passed in changes.
 //!
 //! ```sh
-//! cargo run -p executor --example same_tasks_three_policies
+//! cargo run --example same_tasks_three_policies
 //! ```
 //!
 //! The book's chapter: Tasks and executors.

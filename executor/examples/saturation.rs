@@ -1,7 +1,7 @@
 //! One thread, room for one task, and five tasks at once: what each saturation policy makes of them.
 //!
 //! ```sh
-//! cargo run -p executor --example saturation
+//! cargo run --example saturation
 //! ```
 //!
 //! The book's chapter: When there is no room.

@@ -1,7 +1,7 @@
 //! A `select!` that waits for numbers, for the end of its patience, and for the cancel of its task.
 //!
 //! ```sh
-//! cargo run -p executor --features crossbeam-channel --example select_with_a_token
+//! cargo run --example select_with_a_token
 //! ```
 //!
 //! The book's chapter: A flag is not enough.

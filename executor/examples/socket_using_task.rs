@@ -1,8 +1,8 @@
 //! A task that uses a socket, first as a closure and then as one that knows how to be got out of a read.
 //!
 //! ```sh
-//! cargo run -p executor --example socket_using_task -- closure
-//! cargo run -p executor --example socket_using_task -- task
+//! cargo run --example socket_using_task -- closure
+//! cargo run --example socket_using_task -- task
 //! ```
 //!
 //! The book's chapter: Blocking that nobody can interrupt.

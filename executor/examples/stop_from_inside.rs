@@ -1,7 +1,7 @@
 //! A hook that stops its own pool: as an owner, which keeps the pool alive, and with a `Stopper`, which does not.
 //!
 //! ```sh
-//! cargo run -p executor --example stop_from_inside
+//! cargo run --example stop_from_inside
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

@@ -2,7 +2,7 @@
 //! life every task must have been run once, or dropped once, and all counts must agree.
 //!
 //! ```sh
-//! cargo run --release -p executor --example stress -- 60 # seconds
+//! cargo run --release --example stress -- 60 # seconds
 //! ```
 
 use executor::prelude::*;

@@ -1,7 +1,7 @@
 //! A long line and a short one on one thread: in whose favour a turn is short.
 //!
 //! ```sh
-//! cargo run -p executor --example taking_turns
+//! cargo run --example taking_turns
 //! ```
 //!
 //! The book's chapter: Order without a lock.

@@ -2,7 +2,7 @@
 //! could not happen; with a pool it is a leak, of memory at best and of one user's data to another at worst.
 //!
 //! ```sh
-//! cargo run -p executor --example thread_local_leak
+//! cargo run --example thread_local_leak
 //! ```
 //!
 //! The book's chapter: Threads, factories and hooks.

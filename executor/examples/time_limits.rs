@@ -1,7 +1,7 @@
 //! Three ways to get what there is in time: one task, all of many, the first of many.
 //!
 //! ```sh
-//! cargo run -p executor --example time_limits
+//! cargo run --example time_limits
 //! ```
 //!
 //! The book's chapter: Time limits.

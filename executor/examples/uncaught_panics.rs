@@ -2,7 +2,7 @@
 //! the thread of `main`.
 //!
 //! ```sh
-//! cargo run -p executor --example uncaught_panics; echo "status $?"
+//! cargo run --example uncaught_panics; echo "status $?"
 //! ```
 //!
 //! The book's chapter: How a process ends.

@@ -1,7 +1,7 @@
 //! How much faster two tasks at once are than one after the other, if they are of unequal length.
 //!
 //! ```sh
-//! cargo run -p executor --example unequal_tasks
+//! cargo run --example unequal_tasks
 //! ```
 //!
 //! The book's chapter: Tasks of different kinds.

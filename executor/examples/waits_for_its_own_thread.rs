@@ -1,7 +1,7 @@
 //! A task that waits for another task of the same pool, which has only one thread, is told that it never will.
 //!
 //! ```sh
-//! cargo run -p executor --example waits_for_its_own_thread
+//! cargo run --example waits_for_its_own_thread
 //! ```
 //!
 //! The book's chapter: The handle.

@@ -1,8 +1,8 @@
 //! The same work ends in two ways: `main` returns, or it calls `std::process::exit`, which runs no destructor.
 //!
 //! ```sh
-//! cargo run -p executor --example what_exit_skips -- return
-//! cargo run -p executor --example what_exit_skips -- exit
+//! cargo run --example what_exit_skips -- return
+//! cargo run --example what_exit_skips -- exit
 //! ```
 //!
 //! The book's chapter: How a process ends.

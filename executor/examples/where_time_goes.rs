@@ -3,7 +3,7 @@
 //! machine that is otherwise quiet.
 //!
 //! ```sh
-//! cargo run --release -p executor --example where_time_goes
+//! cargo run --release --example where_time_goes
 //! ```
 //!
 //! The book's chapter: Where the time goes in a thread pool.

@@ -1,7 +1,7 @@
 //! Three parties ask the same kind of work to stop, and the work can tell who.
 //!
 //! ```sh
-//! cargo run -p executor --example who_asked
+//! cargo run --example who_asked
 //! ```
 //!
 //! The book's chapter: Deadlines, reasons, links.

@@ -1,7 +1,7 @@
 //! Four tasks panic. Whoever joined one of them knows; of the others the pool's panic handler hears.
 //!
 //! ```sh
-//! cargo run -p executor --example who_hears_of_a_panic
+//! cargo run --example who_hears_of_a_panic
 //! ```
 //!
 //! The book's chapter: Threads, factories and hooks.

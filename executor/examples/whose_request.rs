@@ -1,7 +1,7 @@
 //! One thread, three tasks: whoever cancels chooses a task or the pool, and never a thread.
 //!
 //! ```sh
-//! cargo run -p executor --example whose_request
+//! cargo run --example whose_request
 //! ```
 //!
 //! The book's chapter: Cancellation policies.

@@ -1,7 +1,7 @@
 //! What a line costs the thread that logs, and what it costs to be off.
 //!
 //! ```sh
-//! cargo run --release -p logservice --example call_cost
+//! cargo run --release --example call_cost
 //! ```
 
 use std::error::Error;

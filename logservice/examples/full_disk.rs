@@ -1,7 +1,7 @@
 //! A disk is full for a while. What becomes of lines of each level, and what does the log say afterwards?
 //!
 //! ```sh
-//! cargo run -p logservice --example full_disk
+//! cargo run --example full_disk
 //! ```
 //!
 //! The book's chapter: What *accepted* promises.

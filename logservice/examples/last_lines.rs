@@ -2,7 +2,7 @@
 //! accepted, how many are in the file?
 //!
 //! ```sh
-//! cargo run -p logservice --example last_lines
+//! cargo run --example last_lines
 //! ```
 //!
 //! The book's chapter: What *accepted* promises.

@@ -2,8 +2,8 @@
 //! lock waits for itself; the service does not.
 //!
 //! ```sh
-//! cargo run -p logservice --example logs_from_everywhere -- naive
-//! cargo run -p logservice --example logs_from_everywhere -- ours
+//! cargo run --example logs_from_everywhere -- naive
+//! cargo run --example logs_from_everywhere -- ours
 //! ```
 //!
 //! The book's chapter: A logger to keep.

@@ -2,7 +2,7 @@
 //! something is promised to a customer.
 //!
 //! ```sh
-//! cargo run -p logservice --example shop
+//! cargo run --example shop
 //! ```
 //!
 //! The book's chapter: A logger to keep.

@@ -1,7 +1,7 @@
 //! What a line costs if its caller goes on at once, waits until the system has it, or until it is on the disk.
 //!
 //! ```sh
-//! cargo run --release -p logservice --example what_sure_costs
+//! cargo run --release --example what_sure_costs
 //! ```
 //!
 //! The file is made in the folder `target`: a temporary folder may be in memory, where there is no disk to wait for. The book's

@@ -1,7 +1,7 @@
 //! One client, four requests in a row, an event loop that hands them over: to a pool as it is, and to stripes of that pool.
 //!
 //! ```sh
-//! cargo run -p servers --example answers_out_of_order
+//! cargo run --example answers_out_of_order
 //! ```
 //!
 //! The book's chapter: The event loop.

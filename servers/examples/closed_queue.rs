@@ -1,7 +1,7 @@
 //! Two listeners at one address, each with a queue of its own. What becomes of the clients in a queue whose listener is closed?
 //!
 //! ```sh
-//! cargo run -p servers --example closed_queue
+//! cargo run --example closed_queue
 //! ```
 //!
 //! The book's chapter: One loop for each processor.

@@ -1,7 +1,7 @@
 //! What a client sees of a full backlog. A listening socket has room for a few connections, and no thread accepts any.
 //!
 //! ```sh
-//! cargo run -p servers --example full_backlog
+//! cargo run --example full_backlog
 //! ```
 //!
 //! The book's chapter: When there is no room.

@@ -1,7 +1,7 @@
 //! Clients that send requests and do not read the answers: how many requests they get rid of, and what they cost.
 //!
 //! ```sh
-//! cargo run --release -p servers --example never_reads
+//! cargo run --release --example never_reads
 //! ```
 //!
 //! The book's chapter: The event loop.

@@ -1,7 +1,7 @@
 //! What the system tells of a connection that can be read: as long as it can be, or once, when it comes to be so.
 //!
 //! ```sh
-//! cargo run -p servers --example readiness
+//! cargo run --example readiness
 //! ```
 //!
 //! The book's chapter: The event loop.

@@ -1,7 +1,7 @@
 //! A page that cannot wait for its header, on a pool of one thread, and does without. Only the log tells why.
 //!
 //! ```sh
-//! RUST_LOG=executor=warn cargo run -p servers --example starvation_in_the_log
+//! RUST_LOG=executor=warn cargo run --example starvation_in_the_log
 //! ```
 //!
 //! The book's chapter: Tasks that wait for tasks.

@@ -41,11 +41,24 @@ struct Package {
     default_run: Option<String>,
     targets: Vec<Target>,
     features: BTreeMap<String, Vec<String>>,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    features: Vec<String>,
 }
 
 impl Package {
-    fn has_by_default(&self, feature: &String) -> bool {
-        self.features.get("default").is_some_and(|features| features.contains(feature))
+    fn has_by_default(&self, feature: &str) -> bool {
+        self.features.get("default").is_some_and(|features| features.iter().any(|has| has == feature))
+    }
+
+    /// Whether the other package has the feature where this one is built, too.
+    fn asks_for(&self, other: &Package, feature: &str) -> bool {
+        let is_it = |dependency: &&Dependency| dependency.name == other.name;
+        self.dependencies.iter().filter(is_it).any(|it| it.features.iter().any(|asked| asked == feature))
     }
 }
 
@@ -180,14 +193,31 @@ impl Commands {
                 self.packages.iter().filter(|package| self.default_members.contains(&package.id)).collect()
             }
         };
-        let features =
-            if words.contains(&"--all-features") { None } else { Some(value(["-F", "--features"])) };
+        let all_features = words.contains(&"--all-features");
+        let features = value(["-F", "--features"]).unwrap_or_default();
+        let is_on = |package: &Package, feature: &str| {
+            let named = format!("{}/{feature}", package.name);
+            all_features
+                || features.split(',').any(|asked| asked == feature || asked == named)
+                || package.has_by_default(feature)
+                || packages.len() > 1 && packages.iter().any(|other| other.asks_for(package, feature))
+        };
         let mut named = false;
         for kind in ["bin", "example", "test", "bench"] {
             if let Some(name) = value([&format!("--{kind}"), ""]) {
                 named = true;
-                judge_target(&packages, kind, name, features.map(Option::unwrap_or_default))?;
+                judge_target(&packages, kind, name, is_on)?;
             }
+        }
+        if let [package] = packages[..]
+            && named
+            && !all_features
+            && self.default_members.contains(&package.id)
+        {
+            return Err(format!(
+                "without `-p {}` it is built as `cargo test` builds it, and not again",
+                package.name
+            ));
         }
         if command == "run" && !named {
             let is_program = |target: &&Target| target.kind.iter().any(|kind| kind == "bin");
@@ -201,18 +231,19 @@ impl Commands {
     }
 }
 
-/// Whether one of the packages has it, and it is built with these features, separated by commas; `None` are all.
-fn judge_target(packages: &[&Package], kind: &str, name: &str, features: Option<&str>) -> Result<(), String> {
+/// Whether one of the packages has it, and the features that it needs are on.
+fn judge_target(
+    packages: &[&Package],
+    kind: &str,
+    name: &str,
+    is_on: impl Fn(&Package, &str) -> bool,
+) -> Result<(), String> {
     let is_it = |target: &&Target| target.name == name && target.kind.iter().any(|of| of == kind);
     let found = packages.iter().find_map(|package| Some((package, package.targets.iter().find(is_it)?)));
     let (package, target) =
         found.ok_or_else(|| format!("there is no {kind} `{name}` in the packages it is looked for"))?;
-    let Some(features) = features else { return Ok(()) };
-    let is_off = |feature: &&String| {
-        !features.split(',').any(|asked| asked == *feature) && !package.has_by_default(feature)
-    };
-    match target.required_features.iter().find(is_off) {
-        Some(feature) => Err(format!("{kind} `{name}` needs `--features {feature}`")),
+    match target.required_features.iter().find(|feature| !is_on(package, feature)) {
+        Some(feature) => Err(format!("{kind} `{name}` needs `--features {}/{feature}`", package.name)),
         None => Ok(()),
     }
 }
@@ -272,9 +303,11 @@ mod tests {
             "cargo test -p ex01-worker-pool --test model shutdown",
             "cargo test -p exNN-name",
             "cargo run --bin pooled -- --threads 2",
-            "cargo run -p executor --example pool_of_two",
-            "cargo run -p executor --features signals --example last_words",
+            "cargo run --example pool_of_two",
+            "cargo run --example last_words", // the programs ask for the feature
+            "cargo run --features executor/rustix --example stop_a_server",
             "cargo run -p crawler -- pills single", // the package says which of its programs that is
+            "cargo test -p executor --all-features --test uninterruptible",
             "cargo run -p exercises-proof # the table",
             "cargo --version",
         ] {
@@ -294,7 +327,9 @@ mod tests {
             ("cargo run --bin pooledd", "no bin `pooledd`"),
             ("cargo run -p servers --example pool_of_two", "no example `pool_of_two`"),
             ("cargo run -p servers", "which of"),
-            ("cargo run -p executor --example last_words", "needs `--features signals`"),
+            ("cargo run --example stop_a_server", "needs `--features executor/rustix`"),
+            ("cargo run -p executor --example last_words", "needs `--features executor/signals`"),
+            ("cargo run -p executor --example pool_of_two", "without `-p executor` it is built as"),
             ("cargo test -p executer", "no package `executer`"),
             ("cargo test -p ex01-worker-pool --test modell", "no test `modell`"),
             ("cargo bild", "cargo has no command `bild`"),

@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [[run]]
-//! command = "cargo run -p executor --example pool_of_two"
+//! command = "cargo run --example pool_of_two"
 //! file = "pool_of_two.txt"
 //!
 //! [[server]]

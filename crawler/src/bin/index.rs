@@ -5,9 +5,9 @@
 //! each of those threads goes into the queue. What is in front of the pills is still indexed.
 //!
 //! ```sh
-//! cargo run -p crawler --bin index -- --demo demo-files --into demo-index
-//! cargo run -p crawler --bin search -- demo-index poison pill
-//! cargo run --release -p crawler --bin index -- ~/documents --into ~/documents.index
+//! cargo run --bin index -- --demo demo-files --into demo-index
+//! cargo run --bin search -- demo-index poison pill
+//! cargo run --release --bin index -- ~/documents --into ~/documents.index
 //! ```
 //!
 //! The book's chapter: Poison pills.

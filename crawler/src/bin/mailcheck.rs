@@ -6,10 +6,10 @@
 //! for "no new mail", and its threads outlive the call.
 //!
 //! ```sh
-//! cargo run -p crawler --bin mailcheck -- --demo             # eight servers of its own, some of them bad
-//! cargo run -p crawler --bin mailcheck -- --demo --within 4s # one of them only needs more time
-//! cargo run -p crawler --bin mailcheck -- --demo --listing
-//! cargo run -p crawler --features tls --bin mailcheck -- --hosts hosts.toml --within 5s
+//! cargo run --bin mailcheck -- --demo             # eight servers of its own, some of them bad
+//! cargo run --bin mailcheck -- --demo --within 4s # one of them only needs more time
+//! cargo run --bin mailcheck -- --demo --listing
+//! cargo run --features crawler/tls --bin mailcheck -- --hosts hosts.toml --within 5s
 //! ```
 //!
 //! The book's chapter: An executor for one call.

@@ -1,8 +1,8 @@
 //! Desktop search, the half that finds: files that have some words, the most fitting ones first, each with a line that shows why.
 //!
 //! ```sh
-//! cargo run -p crawler --bin search -- demo-index poison pill
-//! cargo run -p crawler --bin search -- demo-index "poison pill" -- -queue
+//! cargo run --bin search -- demo-index poison pill
+//! cargo run --bin search -- demo-index "poison pill" -- -queue
 //! ```
 //!
 //! As with `grep`, the exit status is 0 if something was found, 1 if not, and 2 if the search failed.

@@ -1,7 +1,7 @@
 //! What becomes of the times of a series: as they add up, as runs are late, as runs panic, as they are changed, at the end.
 //!
 //! ```sh
-//! cargo run -p executor --example again -- drift|late|panics|changes|ends
+//! cargo run --example again -- drift|late|panics|changes|ends
 //! ```
 //!
 //! For a busy machine, a longer period than 100 ms can follow `late`, `panics` or `changes`: `-- late 1000`.

@@ -1,8 +1,8 @@
 //! A bound around an executor that refuses, discards and is shut down.
 //!
 //! ```sh
-//! cargo run -p executor --example bounding_a_pool -- classic   # loses its permits
-//! cargo run -p executor --example bounding_a_pool -- ours
+//! cargo run --example bounding_a_pool -- classic   # loses its permits
+//! cargo run --example bounding_a_pool -- ours
 //! ```
 //!
 //! Other arguments: `waiting`, `ends`.

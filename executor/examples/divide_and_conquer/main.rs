@@ -1,7 +1,7 @@
 //! Five problems that are divided, conquered and put together, each compared with what one thread makes of it.
 //!
 //! ```sh
-//! cargo run -p executor --example divide_and_conquer
+//! cargo run --example divide_and_conquer
 //! ```
 //!
 //! The book's chapter: Divide and conquer.

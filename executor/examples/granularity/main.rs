@@ -1,8 +1,8 @@
 //! How small should the pieces be? A sum with every threshold, by `join`, by `fork`, and by a pool that does not steal.
 //!
 //! ```sh
-//! cargo run -p executor --example granularity -- counts
-//! cargo run --release -p executor --example granularity -- sweep target/granularity.svg
+//! cargo run --example granularity -- counts
+//! cargo run --release --example granularity -- sweep target/granularity.svg
 //! ```
 //!
 //! The book's chapter: Granularity.

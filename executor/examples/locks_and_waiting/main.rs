@@ -1,8 +1,8 @@
 //! Waiting for another thread. Each trial forces the schedule that decides between a right and a wrong way to wait.
 //!
 //! ```sh
-//! cargo run -p executor --example locks_and_waiting           # all trials
-//! cargo run -p executor --example locks_and_waiting -- lost   # one of them: lost, thief or gates
+//! cargo run --example locks_and_waiting           # all trials
+//! cargo run --example locks_and_waiting -- lost   # one of them: lost, thief or gates
 //! ```
 //!
 //! The book's chapter: Locks and waiting.

@@ -1,7 +1,7 @@
 //! Merge sort with tasks, in six ways: three that go wrong, and three that do not.
 //!
 //! ```sh
-//! cargo run -p executor --example merge_sort -- plain
+//! cargo run --example merge_sort -- plain
 //! ```
 //!
 //! Other arguments: `swallow`, `spin`, `help`, `fork_join`, `library`.

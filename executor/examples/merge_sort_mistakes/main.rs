@@ -1,7 +1,7 @@
 //! Mistakes that merge sorts in print are known for, each run on purpose.
 //!
 //! ```sh
-//! cargo run -p executor --example merge_sort_mistakes -- right_bound
+//! cargo run --example merge_sort_mistakes -- right_bound
 //! ```
 //!
 //! Other arguments: `whole_array`, `lost`, `missing_brace`.

@@ -2,7 +2,7 @@
 //! of two workers, under a watchdog.
 //!
 //! ```sh
-//! cargo run -p executor --example no_free_thief
+//! cargo run --example no_free_thief
 //! ```
 //!
 //! The book's chapter: Work stealing.

@@ -1,10 +1,10 @@
 //! Steps that must not be cut off half-way: two that go wrong, and two that do not.
 //!
 //! ```sh
-//! cargo run -p executor --features crossbeam-channel --example non_cancelable_task -- retries
-//! cargo run -p executor --features crossbeam-channel --example non_cancelable_task -- half_way
-//! cargo run -p executor --features crossbeam-channel --example non_cancelable_task -- masked
-//! cargo run -p executor --features crossbeam-channel --example non_cancelable_task -- limit
+//! cargo run --example non_cancelable_task -- retries
+//! cargo run --example non_cancelable_task -- half_way
+//! cargo run --example non_cancelable_task -- masked
+//! cargo run --example non_cancelable_task -- limit
 //! ```
 //!
 //! The book's chapter: Cancellation policies.

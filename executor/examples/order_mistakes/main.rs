@@ -1,7 +1,7 @@
 //! Ways to keep an order that go wrong, each beside the library's.
 //!
 //! ```sh
-//! cargo run -p executor --example order_mistakes -- flag
+//! cargo run --example order_mistakes -- flag
 //! ```
 //!
 //! Other arguments: `lanes`, `queue`, `locked_wait`, `wrappers`.

@@ -1,7 +1,7 @@
 //! A service to which one request means a pause, and another one the end.
 //!
 //! ```sh
-//! cargo run -p executor --features crossbeam-channel --example pausing_service
+//! cargo run --example pausing_service
 //! ```
 //!
 //! The book's chapter: Cancellation policies.

@@ -1,8 +1,8 @@
 //! A thread pool in five steps. Each trial shows what goes wrong without a step, and that the step mends it.
 //!
 //! ```sh
-//! cargo run -p executor --example pool_steps            # all trials
-//! cargo run -p executor --example pool_steps -- panic   # one of them: panic, end, bound or order
+//! cargo run --example pool_steps            # all trials
+//! cargo run --example pool_steps -- panic   # one of them: panic, end, bound or order
 //! ```
 //!
 //! The book's chapter: A pool in five steps.

@@ -1,9 +1,9 @@
 //! Three ways to make primes until somebody has enough of them, and how each is stopped.
 //!
 //! ```sh
-//! cargo run -p executor --features crossbeam-channel --example primes -- generator
-//! cargo run -p executor --features crossbeam-channel --example primes -- broken
-//! cargo run -p executor --features crossbeam-channel --example primes -- producer
+//! cargo run --example primes -- generator
+//! cargo run --example primes -- broken
+//! cargo run --example primes -- producer
 //! ```
 //!
 //! The book's chapter: A flag is not enough.

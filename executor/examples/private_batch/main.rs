@@ -2,7 +2,7 @@
 //! two. A watchdog ends what does not end by itself, and says what it saw.
 //!
 //! ```sh
-//! cargo run -p executor --example private_batch
+//! cargo run --example private_batch
 //! ```
 //!
 //! The book's chapter: Where the time goes in a thread pool.

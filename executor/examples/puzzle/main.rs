@@ -1,11 +1,11 @@
 //! Sliding-block puzzles, searched by one thread and by many tasks.
 //!
 //! ```sh
-//! cargo run -p executor --example puzzle -- moves              # the solution of Klotski
-//! cargo run -p executor --example puzzle -- ways               # how long it is by each way to search
-//! cargo run -p executor --example puzzle -- none               # a puzzle without solution
-//! cargo run --release -p executor --example puzzle -- stop     # a time limit, a bound on memory
-//! cargo run --release -p executor --example puzzle -- measure  # takes minutes
+//! cargo run --example puzzle -- moves              # the solution of Klotski
+//! cargo run --example puzzle -- ways               # how long it is by each way to search
+//! cargo run --example puzzle -- none               # a puzzle without solution
+//! cargo run --release --example puzzle -- stop     # a time limit, a bound on memory
+//! cargo run --release --example puzzle -- measure  # takes minutes
 //! ```
 //!
 //! The book's chapter: Searching.

@@ -1,9 +1,9 @@
 //! A thread that reads from a connection, and three ways to have it stop while the peer says nothing.
 //!
 //! ```sh
-//! cargo run -p executor --example reader_thread -- deaf
-//! cargo run -p executor --example reader_thread -- polling
-//! cargo run -p executor --example reader_thread -- guarded
+//! cargo run --example reader_thread -- deaf
+//! cargo run --example reader_thread -- polling
+//! cargo run --example reader_thread -- guarded
 //! ```
 //!
 //! The book's chapter: Blocking that nobody can interrupt.

@@ -1,8 +1,8 @@
 //! A service that begins again when a request says so, and ends with any other.
 //!
 //! ```sh
-//! cargo run -p executor --example restarting_service -- restart
-//! cargo run -p executor --example restarting_service -- one_token
+//! cargo run --example restarting_service -- restart
+//! cargo run --example restarting_service -- one_token
 //! ```
 //!
 //! The book's chapter: Cancellation policies.

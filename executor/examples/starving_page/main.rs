@@ -1,8 +1,8 @@
 //! A page waits for its header and its footer, which are tasks of the pool whose only thread draws the page.
 //!
 //! ```sh
-//! cargo run -p executor --example starving_page                # what the library says of it
-//! cargo run -p executor --example starving_page -- other_pool  # the cure
+//! cargo run --example starving_page                # what the library says of it
+//! cargo run --example starving_page -- other_pool  # the cure
 //! ```
 //!
 //! Other arguments: `before`, `own_thread`, `unread`, `circle`, `help`, `spare`, `hand_off`.

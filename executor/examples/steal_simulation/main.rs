@@ -1,8 +1,8 @@
 //! A simulation of the pool that steals: what more workers than this machine has would do, and a picture of the queues.
 //!
 //! ```sh
-//! cargo run --release -p executor --example steal_simulation -- check
-//! cargo run -p executor --example steal_simulation -- scale
+//! cargo run --release --example steal_simulation -- check
+//! cargo run --example steal_simulation -- scale
 //! ```
 //!
 //! The book's chapters: Work stealing, Granularity.

@@ -1,7 +1,7 @@
 //! The same tasks on the same pool: as it likes, in one line, and in a line for each name.
 //!
 //! ```sh
-//! cargo run -p executor --example three_orders
+//! cargo run --example three_orders
 //! ```
 //!
 //! The book's chapter: Order without a lock.

@@ -1,9 +1,9 @@
 //! Three ways to give a task a time limit, what goes wrong with each, and the cure.
 //!
 //! ```sh
-//! cargo run -p executor --example timed_run -- caller     # on the caller's own thread
-//! cargo run -p executor --example timed_run -- thread     # on a thread of its own, with a timed join
-//! cargo run -p executor --example timed_run -- executor   # on an executor
+//! cargo run --example timed_run -- caller     # on the caller's own thread
+//! cargo run --example timed_run -- thread     # on a thread of its own, with a timed join
+//! cargo run --example timed_run -- executor   # on an executor
 //! ```
 //!
 //! The book's chapter: Timed run.

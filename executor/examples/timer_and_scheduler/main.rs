@@ -1,7 +1,7 @@
 //! The same program on a timer with one thread and on a scheduled pool: a long task, and one that panics.
 //!
 //! ```sh
-//! cargo run -p executor --example timer_and_scheduler
+//! cargo run --example timer_and_scheduler
 //! ```
 //!
 //! The timer is in `timer.rs`.

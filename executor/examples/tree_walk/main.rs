@@ -1,7 +1,7 @@
 //! A tree that is walked in parallel: results as they come, and a latch that opens when all are there.
 //!
 //! ```sh
-//! cargo run -p executor --example tree_walk
+//! cargo run --example tree_walk
 //! ```
 //!
 //! The book's chapter: Loops and recursion.

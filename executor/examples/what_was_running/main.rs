@@ -1,8 +1,8 @@
 //! Which tasks ran when a pool was shut down abruptly: the classic listing, and the library's.
 //!
 //! ```sh
-//! cargo run -p executor --example what_was_running -- classic   # says that a task was cut off which was done
-//! cargo run -p executor --example what_was_running -- ours
+//! cargo run --example what_was_running -- classic   # says that a task was cut off which was done
+//! cargo run --example what_was_running -- ours
 //! ```
 //!
 //! The book's chapter: What was running.

@@ -4,8 +4,8 @@
 //! The completion service gives them out in the order in which they come, so none waits for another to be painted.
 //!
 //! ```sh
-//! cargo run -p renderer --bin completion_service
-//! cargo run -p renderer --bin completion_service -- --threads 2
+//! cargo run --bin completion_service
+//! cargo run --bin completion_service -- --threads 2
 //! ```
 //!
 //! The book's chapter: Each image when it comes.

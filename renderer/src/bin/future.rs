@@ -4,7 +4,7 @@
 //! what can be gained, and the first image is seen when the last one is there.
 //!
 //! ```sh
-//! cargo run -p renderer --bin future
+//! cargo run --bin future
 //! ```
 //!
 //! The book's chapter: All images in one task.

@@ -4,8 +4,8 @@
 //! one is not asked for. With `--in-order` it is worse, since text that stands below an image waits for it, too.
 //!
 //! ```sh
-//! cargo run -p renderer --bin sequential                # draws page.png, with the built-in server's page
-//! cargo run -p renderer --bin sequential -- --in-order
+//! cargo run --bin sequential                # draws page.png, with the built-in server's page
+//! cargo run --bin sequential -- --in-order
 //! ```
 //!
 //! The book's chapter: One thing after the other.

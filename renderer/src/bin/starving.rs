@@ -5,7 +5,7 @@
 //! tasks of a pool of their own.
 //!
 //! ```sh
-//! cargo run -p renderer --bin starving
+//! cargo run --bin starving
 //! ```
 //!
 //! The book's chapter: A page that starves.

@@ -5,9 +5,9 @@
 //! and its connection closed.
 //!
 //! ```sh
-//! cargo run -p renderer --bin time_budget
-//! cargo run -p renderer --bin time_budget -- --demo-advertisement 3s   # too late
-//! cargo run -p renderer --bin time_budget -- --budget 1ms              # spent before anybody waits
+//! cargo run --bin time_budget
+//! cargo run --bin time_budget -- --demo-advertisement 3s   # too late
+//! cargo run --bin time_budget -- --budget 1ms              # spent before anybody waits
 //! ```
 //!
 //! The book's chapter: The time budget.

@@ -5,8 +5,8 @@
 //! well-known mistake has it: count them.
 //!
 //! ```sh
-//! cargo run -p renderer --bin travel_portal
-//! cargo run -p renderer --bin travel_portal -- --deadline 200ms
+//! cargo run --bin travel_portal
+//! cargo run --bin travel_portal -- --deadline 200ms
 //! ```
 //!
 //! The book's chapter: The travel portal.

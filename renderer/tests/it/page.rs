@@ -1,6 +1,6 @@
 //! What is taken out of a document: the pages in `tests/pages`, each with its dump beside it, and what needs no page of its own.
 //!
-//! `RECORD=1 cargo test -p renderer --test it pages` writes the dumps; without it the test compares.
+//! `RECORD=1 cargo test --test it pages` writes the dumps; without it the test compares.
 
 use renderer::page::{NoPage, PageLimits, Source, TextKind};
 use renderer::{Element, Page};

@@ -1,6 +1,6 @@
 //! How pages are drawn: those of `tests/pages`, each with its picture beside it.
 //!
-//! `RECORD=1 cargo test -p renderer --test it pictures` draws the pictures anew, to be looked at before they are committed.
+//! `RECORD=1 cargo test --test it pictures` draws the pictures anew, to be looked at before they are committed.
 
 use crate::distance::distance;
 use image::RgbaImage;

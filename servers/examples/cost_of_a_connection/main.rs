@@ -2,9 +2,9 @@
 //!
 //! ```sh
 //! cargo build --release -p servers
-//! cargo run --release -p servers --example cost_of_a_connection -- idle
-//! cargo run --release -p servers --example cost_of_a_connection -- idle 10000 reactor multi_reactor
-//! cargo run --release -p servers --example cost_of_a_connection -- calls
+//! cargo run --release --example cost_of_a_connection -- idle
+//! cargo run --release --example cost_of_a_connection -- idle 10000 reactor multi_reactor
+//! cargo run --release --example cost_of_a_connection -- calls
 //! ```
 //!
 //! `calls` needs `strace`. Both look into `/proc`, so they run on Linux.

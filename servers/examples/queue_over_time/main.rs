@@ -2,8 +2,8 @@
 //! And Little's law, counted: the clients in the server are those that come in a second, times the seconds each of them stays.
 //!
 //! ```sh
-//! cargo run --release -p servers --example queue_over_time
-//! cargo run --release -p servers --example queue_over_time -- picture.svg
+//! cargo run --release --example queue_over_time
+//! cargo run --release --example queue_over_time -- picture.svg
 //! ```
 //!
 //! The book's chapter: Overload, and who notices it.

@@ -12,7 +12,7 @@
 //!
 //! ```sh
 //! # A thousand connections, and how many threads? (`ls /proc/$(pgrep -x reactor)/task | wc -l`)
-//! cargo run -p course --bin cargo-course -- course load --connections 1000 http://127.0.0.1:8080/hello
+//! cargo run --bin cargo-course -- course load --connections 1000 http://127.0.0.1:8080/hello
 //! # Slow handlers hold up a thread of the pool each, and nobody else. (Start the server with `-- --threads 2`.)
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```

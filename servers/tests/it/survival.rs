@@ -1,6 +1,6 @@
 //! What the stages differ in, found out by trying, as a table for the book.
 //!
-//! `RECORD=1 cargo test -p servers --test it survival` writes the table; without it the test compares.
+//! `RECORD=1 cargo test --test it survival` writes the table; without it the test compares.
 
 use crate::acceptance::cases::{self, Kind};
 use crate::bounds::{pipeline_endlessly, read_slowly};
@@ -292,7 +292,7 @@ fn asked_to_stop(binary: &'static str) -> String {
 
 fn table() -> String {
     let mut table = String::from(
-        "<!-- Written by `RECORD=1 cargo test -p servers --test it survival`, from what the stages did. -->\n\n|  |",
+        "<!-- Written by `RECORD=1 cargo test --test it survival`, from what the stages did. -->\n\n|  |",
     );
     for binary in STAGES {
         let name = Path::new(binary).file_stem().unwrap().to_string_lossy();

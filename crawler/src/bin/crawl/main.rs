@@ -5,8 +5,8 @@
 //! page: the next task of its stripe is *scheduled*, and no thread sleeps for politeness.
 //!
 //! ```sh
-//! cargo run -p crawler --bin crawl -- --demo --state demo.crawl
-//! cargo run --release -p crawler --bin crawl -- https://example.org/ --state example.crawl --graph pages.jsonl
+//! cargo run --bin crawl -- --demo --state demo.crawl
+//! cargo run --release --bin crawl -- https://example.org/ --state example.crawl --graph pages.jsonl
 //! ```
 
 use clap::Parser;

@@ -1,10 +1,10 @@
 //! Ways to end a queue, to stop a crawl, to write down what it has done, and to leave a site alone: those that fail, and those that work.
 //!
 //! ```text
-//! cargo run -p crawler -- pills single
-//! cargo run -p crawler -- stops links-lost
-//! cargo run -p crawler -- orders
-//! cargo run -p crawler -- politeness sleeping
+//! cargo run --bin crawler -- pills single
+//! cargo run --bin crawler -- stops links-lost
+//! cargo run --bin crawler -- orders
+//! cargo run --bin crawler -- politeness sleeping
 //! ```
 
 use clap::{Parser, Subcommand, ValueEnum};

@@ -1,7 +1,7 @@
 //! The log service on the command line: put it under load, follow a file that it writes, walk the road that led to it.
 //!
 //! ```text
-//! cargo run --release -p logservice -- load --threads 4 --messages 250000
+//! cargo run --release --bin logservice -- load --threads 4 --messages 250000
 //! ```
 
 mod follow;
