@@ -245,6 +245,20 @@ mod tests {
     }
 
     #[test]
+    fn a_mistake_that_is_another_one_is_named_and_so_is_a_file_without_an_entry() {
+        let mut exercise = exercises(Some("ex01")).unwrap().remove(0);
+        assert_eq!(wrong_answers_not_described(&exercise).unwrap(), Vec::<String>::new());
+        let twin = Wrong { name: "m99_twin".to_owned(), ..exercise.wrong[0].clone() };
+        let alone = exercise.wrong.iter().position(|wrong| wrong.code == Code::Whole).unwrap();
+        let name = exercise.wrong.remove(alone).name;
+        exercise.wrong.push(twin);
+        let without_entry =
+            format!("wrong.diff has nothing of wrong/{name}.rs; `--keep {name}` makes an entry of it");
+        let mistakes = ["m99_twin is the same as m01_if_for_while".to_owned(), without_entry];
+        assert_eq!(wrong_answers_not_described(&exercise).unwrap(), mistakes);
+    }
+
+    #[test]
     fn the_properties_in_a_row_of_a_table_are_found() {
         let row = "| `Drop` for `Guest` | `nobody_is_forgotten`, `all_are_told` |";
         assert_eq!(failing(row).collect::<Vec<_>>(), ["nobody_is_forgotten", "all_are_told"]);
