@@ -11,21 +11,21 @@ use std::cell::{Cell, RefCell};
 use std::mem;
 
 /// How far into a document a `<meta>` may name its encoding.
-pub(crate) const PRESCAN: usize = 1024;
+pub const PRESCAN: usize = 1024;
 
 /// Bytes that the tokenizer gets at once.
 const PIECE: usize = 1 << 10;
 
 /// Bytes that one tag may have until it is [`shortened`]. The tokenizer compares each attribute of a tag with all that came before,
 /// so a tag with a million of them would keep it busy for hours.
-pub(crate) const LONGEST_TAG: usize = 16 << 10;
+pub const LONGEST_TAG: usize = 16 << 10;
 
 /// Stands in a tag for what is left out of it when it is [`shortened`], so that a value that was cut can be told. It is no character,
 /// and no URL has it.
-pub(crate) const CUT: char = '\u{fdd0}';
+pub const CUT: char = '\u{fdd0}';
 
 /// What is made of a document.
-pub(crate) trait Reader {
+pub trait Reader {
     /// Characters between tags, also those of scripts and styles. [`CUT`] is none of them.
     fn characters(&mut self, _text: &str) {}
 
@@ -37,7 +37,7 @@ pub(crate) trait Reader {
 }
 
 /// The encoding that the first `<meta>` names which names one.
-pub(crate) fn encoding(document: &[u8]) -> Option<&'static Encoding> {
+pub fn encoding(document: &[u8]) -> Option<&'static Encoding> {
     let begin = document[..document.len().min(PRESCAN)].to_ascii_lowercase();
     let named = memmem::find_iter(&begin, b"<meta").find_map(|at| {
         let tag = &begin[at..];
@@ -48,7 +48,7 @@ pub(crate) fn encoding(document: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// The encoding whose label stands behind `charset=`.
-pub(crate) fn label(text: &[u8]) -> Option<&'static Encoding> {
+pub fn label(text: &[u8]) -> Option<&'static Encoding> {
     let text = text.to_ascii_lowercase();
     let after = &text[memmem::find(&text, b"charset")? + b"charset".len()..];
     let value = after.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
@@ -58,7 +58,7 @@ pub(crate) fn label(text: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// Shows all of a document to a reader. Each token comes while its line is being read.
-pub(crate) fn read<R: Reader>(document: &str, reader: R) -> R {
+pub fn read<R: Reader>(document: &str, reader: R) -> R {
     let sink = Sink { reader: RefCell::new(reader), tokens: Cell::new(0) };
     let (input, tokenizer) = (BufferQueue::default(), Tokenizer::new(sink, TokenizerOpts::default()));
     let (mut rest, mut tokens, mut bytes, mut is_cut) = (document, 0, 0, false);

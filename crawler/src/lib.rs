@@ -12,14 +12,11 @@ pub mod pills;
 
 mod connect;
 
-mod html;
+pub mod html;
 
 #[cfg(feature = "tls")]
 mod trust;
 
 pub mod stage;
-
-#[cfg(feature = "desktop")]
-pub mod desktop;
 
 pub mod web;

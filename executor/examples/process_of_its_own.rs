@@ -1,7 +1,7 @@
 //! Work that looks at nothing, in a process of its own that is killed when nobody wants it any more.
 //!
 //! ```sh
-//! cargo run --features executor/rustix --example process_of_its_own
+//! cargo run --features task-execution/processes --example process_of_its_own
 //! ```
 //!
 //! The book's chapter: Blocking that nobody can interrupt.

@@ -41,7 +41,7 @@
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`], [`OwnedPermit`] | Locks and waiting | bounding how much of something is in use |
-//! | `channel` | `channel::bounded` (feature `crossbeam-channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
+//! | `channel` | `channel::bounded` (feature `channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` ★ | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | Tasks and executors | three policies on a page |
@@ -120,10 +120,11 @@
 //!
 //! None of them is on unless it is asked for.
 //!
-//! * `crossbeam-channel`: the module `channel`, with channels whose blocking calls can be cancelled, and
+//! * `channel`: the module of that name, with channels whose blocking calls can be cancelled, and
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
-//! * `rustix`: `CancellableListener` and `CancellableChild`, on Unix.
+//! * `processes`: `CancellableChild`, on Unix.
+//! * `sockets`: `CancellableListener`, on Unix.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends, by itself or by a signal.
 //! * `timer-slack`: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] is woken within a microsecond or two
 //!   instead of some fifty, on Linux.
@@ -187,7 +188,7 @@ pub use latch::Latch;
 mod semaphore;
 pub use semaphore::{OwnedPermit, Permit, Semaphore};
 
-#[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
+#[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub mod channel;
 
 mod handle;
@@ -251,10 +252,12 @@ pub use cancellable_task::{CancellableTask, CancellingExecutor};
 // Sockets and processes block in the system, past any model.
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 mod uninterruptible;
+#[cfg(all(unix, feature = "processes"))]
+pub use uninterruptible::CancellableChild;
+#[cfg(all(unix, feature = "sockets"))]
+pub use uninterruptible::CancellableListener;
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 pub use uninterruptible::CancellableStream;
-#[cfg(all(unix, feature = "rustix"))]
-pub use uninterruptible::{CancellableChild, CancellableListener};
 
 mod timing;
 pub use timing::Timing;

@@ -61,7 +61,7 @@ mod primitives {
     }
 
     /// Channels. What blocks here blocks until one of up to three things has happened.
-    #[cfg(feature = "crossbeam-channel")]
+    #[cfg(feature = "channel")]
     pub(crate) mod channel {
         use std::convert::Infallible;
 
@@ -158,7 +158,7 @@ mod primitives;
 #[path = "../model/primitives/program.rs"]
 pub mod program;
 
-#[cfg(any(feature = "crossbeam-channel", feature = "loom", feature = "shuttle"))]
+#[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub(crate) use primitives::channel;
 
 /// `lazy_static!` makes a value of the process when it is first asked for; under a model, one for each execution.

@@ -1,7 +1,7 @@
 //! Channels on real threads, over crossbeam-channel. What a cancel may meet is in `executor/model/tests/pools/channel.rs`.
 
 // Of what the tests have in common, these need a part.
-#[path = "it/support.rs"]
+#[path = "executor/support.rs"]
 #[expect(dead_code, unused_imports, unused_macros, reason = "the other tests use it")]
 mod support;
 

@@ -93,9 +93,9 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What a file is called as a module of `it`: `invoke_any::cut_short`, say.
+/// What a file is called as a module of the test program `executor`: `invoke_any::cut_short`, say.
 fn module(file: &Path) -> String {
-    let file = file.strip_prefix("it").unwrap_or(file).with_extension("");
+    let file = file.strip_prefix("executor").unwrap_or(file).with_extension("");
     let file = if file.ends_with("mod") { file.parent().unwrap() } else { &file };
     file.iter().map(|part| part.to_str().unwrap()).collect::<Vec<_>>().join("::")
 }

@@ -9,8 +9,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// `cargo test -p executor` builds the examples before it runs this. With `--test examples` Cargo builds none of them, and what
-/// is compared is what was built last: run `cargo build -p executor --examples` before that.
+/// `cargo test -p task-execution` builds the examples before it runs this. With `--test examples` Cargo builds none of them, and what
+/// is compared is what was built last: run `cargo build -p task-execution --examples` before that.
 fn example(name: &str) -> PathBuf {
     let test = env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps");
@@ -28,7 +28,7 @@ fn run(name: &str, arguments: &str) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| {
-        panic!("cannot run the example {name}: {error}; `cargo test -p executor` builds it")
+        panic!("cannot run the example {name}: {error}; `cargo test -p task-execution` builds it")
     });
     let deadline = Instant::now() + Duration::from_mins(1);
     while child.try_wait().unwrap().is_none() {
@@ -444,9 +444,9 @@ fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
     assert!(!run("socket_using_task", "such a way").status.success());
 }
 
-/// The examples that are built only with this feature.
-#[cfg(all(unix, feature = "rustix"))]
-mod with_rustix {
+/// The examples that are built only with these features.
+#[cfg(all(unix, feature = "processes", feature = "sockets"))]
+mod blocked_in_the_system {
     use super::prints_what_the_book_says;
 
     examples! {
@@ -465,7 +465,7 @@ fn last_words_ends_in_order_with_the_signals_status() {
 }
 
 /// The examples that are built only with this feature.
-#[cfg(feature = "crossbeam-channel")]
+#[cfg(feature = "channel")]
 mod with_channels {
     use super::{each_ends_with, prints_what_the_book_says};
 

@@ -1,5 +1,5 @@
 //! Threads that are blocked in the system, in `accept` and in waiting for a child process, come back when a token is
-//! cancelled. Streams need no feature; their tests are in `it`.
+//! cancelled. Streams need no feature; their tests are in `executor`.
 #![cfg(unix)]
 
 use std::io::{self, Read, Write};

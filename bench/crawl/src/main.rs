@@ -14,7 +14,7 @@ use clap::Parser;
 use kit::figures::{Spread, median_ratio, spread};
 use kit::nginx;
 use kit::processor_time::of_children;
-use kit::programs::{Workspace, binary_with};
+use kit::programs::{Workspace, binary};
 
 /// The crawler has to fetch so many times the pages per second of `wget`.
 const GOAL: f64 = 1.5;
@@ -61,7 +61,7 @@ fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     nginx::is_there()?;
     ensure!(is_there("wget"), "wget has to be installed");
-    let ours = binary_with(Workspace::Course, "crawler", "crawl", &["--no-default-features"])?;
+    let ours = binary(Workspace::Course, "crawler", "crawl")?;
     let folder = tempfile::Builder::new().prefix("bench-crawl-").tempdir()?;
     let pages = usize::try_from(args.pages)?;
     let site = folder.path().join("site");

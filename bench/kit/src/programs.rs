@@ -20,19 +20,6 @@ pub enum Workspace {
 /// # Errors
 /// If Cargo cannot be run or does not build it. Cargo has said why.
 pub fn binary(workspace: Workspace, package: &str, name: &str) -> anyhow::Result<PathBuf> {
-    binary_with(workspace, package, name, &[])
-}
-
-/// The same with more arguments for Cargo.
-///
-/// # Errors
-/// As [`binary`].
-pub fn binary_with(
-    workspace: Workspace,
-    package: &str,
-    name: &str,
-    arguments: &[&str],
-) -> anyhow::Result<PathBuf> {
     // The program that asks is target/<profile>/<itself>.
     let me = env::current_exe().context("cannot find myself")?;
     let target = me.parent().and_then(|profile| profile.parent()).context("I am in no target directory")?;
@@ -44,7 +31,7 @@ pub fn binary_with(
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["build", "--release", "--package", package, "--bin", name, "--manifest-path"]);
-    command.arg(root.join("Cargo.toml")).arg("--target-dir").arg(target).args(arguments);
+    command.arg(root.join("Cargo.toml")).arg("--target-dir").arg(target);
     // Code that is compiled in small pieces is slower; and this would hit ours alone, since the peers are no part of a workspace.
     command.env("CARGO_INCREMENTAL", "0");
     let status = command.stdout(Stdio::null()).status();

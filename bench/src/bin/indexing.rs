@@ -57,7 +57,7 @@ fn main() -> anyhow::Result<()> {
     if let Some(into) = args.peer {
         return directly(&dir, &into);
     }
-    let ours = binary(Workspace::Course, "crawler", "index")?;
+    let ours = binary(Workspace::Course, "desktop-search", "index")?;
     let me = env::current_exe()?;
     let scratch = tempfile::tempdir()?;
     let into = scratch.path().join("index");

@@ -305,9 +305,9 @@ mod tests {
             "cargo run --bin pooled -- --threads 2",
             "cargo run --example pool_of_two",
             "cargo run --example last_words", // the programs ask for the feature
-            "cargo run --features executor/rustix --example stop_a_server",
+            "cargo run --features task-execution/sockets --example stop_a_server",
             "cargo run -p crawler -- pills single", // the package says which of its programs that is
-            "cargo test -p executor --all-features --test uninterruptible",
+            "cargo test -p task-execution --all-features --test uninterruptible",
             "cargo run -p exercises-proof # the table",
             "cargo --version",
         ] {
@@ -327,9 +327,12 @@ mod tests {
             ("cargo run --bin pooledd", "no bin `pooledd`"),
             ("cargo run -p servers --example pool_of_two", "no example `pool_of_two`"),
             ("cargo run -p servers", "which of"),
-            ("cargo run --example stop_a_server", "needs `--features executor/rustix`"),
-            ("cargo run -p executor --example last_words", "needs `--features executor/signals`"),
-            ("cargo run -p executor --example pool_of_two", "without `-p executor` it is built as"),
+            ("cargo run --example stop_a_server", "needs `--features task-execution/sockets`"),
+            ("cargo run -p task-execution --example last_words", "needs `--features task-execution/signals`"),
+            (
+                "cargo run -p task-execution --example pool_of_two",
+                "without `-p task-execution` it is built as",
+            ),
             ("cargo test -p executer", "no package `executer`"),
             ("cargo test -p ex01-worker-pool --test modell", "no test `modell`"),
             ("cargo bild", "cargo has no command `bild`"),

@@ -5,6 +5,7 @@
 //! [`build`] fails on every complaint, [`check`] looks at the rest, and [`record`] runs the commands whose output the
 //! book shows.
 
+mod built;
 mod check;
 mod commands;
 mod complaints;
@@ -19,13 +20,14 @@ mod transcripts;
 pub use check::check;
 pub use record::record;
 
+use self::built::Note;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use mdbook_driver::MDBook;
 use std::fs;
 use std::path::PathBuf;
 
-/// Builds the book into `book` under the target directory, and returns that directory.
+/// Builds the book into `book` under the target directory, unless that is there already, and returns the directory.
 ///
 /// # Errors
 /// If there is no book, if it includes code that does not exist, if the target directory cannot be
@@ -37,11 +39,16 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         "there is no book in {}: its book.toml is missing. `git checkout -- book` brings it back.",
         source.display()
     );
+    let destination = workspace.target().join("book");
+    // If something cannot be read, what follows says so.
+    let note = Note::of(&source, &destination).ok();
+    if note.as_ref().is_some_and(Note::is_as_noted) && destination.join("index.html").is_file() {
+        return Ok(destination);
+    }
     let mut book = MDBook::load(&source)
         .with_context(|| format!("mdBook cannot read the book in {}", source.display()))?;
     includes::check(&book.source_dir())?;
 
-    let destination = workspace.target().join("book");
     let cannot_write = || {
         format!(
             "cannot write the book to {}. Make room for it there, or set CARGO_TARGET_DIR to a directory \
@@ -49,6 +56,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
             destination.display()
         )
     };
+    note.iter().for_each(Note::remove);
     fs::create_dir_all(&destination).with_context(cannot_write)?;
     book.config.build.build_dir.clone_from(&destination);
     let (built, complaints) = complaints::during(|| book.build());
@@ -56,5 +64,6 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     if !complaints.is_empty() {
         bail!("mdBook built the book, but complains:\n  {}", complaints.join("\n  "));
     }
+    note.iter().for_each(Note::write);
     Ok(destination)
 }

@@ -26,18 +26,18 @@
 //! | | Linux | macOS, BSD | Windows |
 //! |---|---|---|---|
 //! | stream | a blocked `read` or `write` returns at once | the same | a `read` that is blocked already stays so until the peer sends something or `set_read_timeout` ends it; later ones return at once |
-//! | listener | with the feature `rustix` | the same | not there: `accept` cannot be woken by what the standard library has |
-//! | child | with the feature `rustix` | the same | not there: a process cannot be waited for and killed through one `Child` |
+//! | listener | with the feature `sockets` | the same | not there: `accept` cannot be woken by what the standard library has |
+//! | child | with the feature `processes` | the same | not there: a process cannot be waited for and killed through one `Child` |
 
 mod stream;
 pub use stream::CancellableStream;
 
-#[cfg(all(unix, feature = "rustix"))]
+#[cfg(all(unix, feature = "sockets"))]
 mod listener;
-#[cfg(all(unix, feature = "rustix"))]
+#[cfg(all(unix, feature = "sockets"))]
 pub use listener::CancellableListener;
 
-#[cfg(all(unix, feature = "rustix"))]
+#[cfg(all(unix, feature = "processes"))]
 mod child;
-#[cfg(all(unix, feature = "rustix"))]
+#[cfg(all(unix, feature = "processes"))]
 pub use child::CancellableChild;

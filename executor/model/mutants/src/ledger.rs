@@ -110,7 +110,7 @@ mod tests {
             );
             Patch::read(tool, &text).unwrap()
         };
-        let patches = [patch("it", "executor/src/x.rs"), patch("loom", "executor/src/y.rs")];
+        let patches = [patch("executor", "executor/src/x.rs"), patch("loom", "executor/src/y.rs")];
         let proven = |patches: &[Patch; 2]| {
             let ledger = Ledger::new(&root, patches).unwrap();
             [ledger.has_proven(&patches[0]), ledger.has_proven(&patches[1])]
@@ -118,13 +118,13 @@ mod tests {
         let files = [
             "executor/src/x.rs",
             "executor/src/y.rs",
-            "executor/tests/it/m.rs",
-            "executor/tests/it/other.rs",
+            "executor/tests/executor/m.rs",
+            "executor/tests/executor/other.rs",
         ];
         for file in files {
             write(file, "a\n");
         }
-        write("executor/tests/it/main.rs", "mod m;\n");
+        write("executor/tests/executor/main.rs", "mod m;\n");
         write("executor/model/tests/cores/main.rs", "mod m;\n");
         write("Cargo.lock", "[[package]]\nname = \"loom\"\nversion = \"1\"\n");
         write("executor/model/mutants/src/main.rs", "fn main() {}\n");
@@ -133,10 +133,10 @@ mod tests {
         assert_eq!(proven(&patches), [true, true]);
 
         for (file, text, still) in [
-            ("executor/tests/it/other.rs", "changed", [true, true]),
-            ("executor/tests/it/main.rs", "mod m;\nmod other;\n", [true, true]),
+            ("executor/tests/executor/other.rs", "changed", [true, true]),
+            ("executor/tests/executor/main.rs", "mod m;\nmod other;\n", [true, true]),
             ("executor/src/x.rs", "a\nchanged\n", [false, true]),
-            ("executor/tests/it/m.rs", "changed", [false, true]),
+            ("executor/tests/executor/m.rs", "changed", [false, true]),
             ("executor/model/primitives/loom.rs", "changed", [true, false]),
             ("Cargo.lock", "[[package]]\nname = \"loom\"\nversion = \"2\"\n", [false, false]),
             ("executor/model/mutants/src/main.rs", "changed", [false, false]),

@@ -130,12 +130,12 @@ impl Change {
 mod tests {
     use super::*;
 
-    const PATCH: &str = "# breaks: b is c\n# caught by: it module::test\n--- a/x.rs\n+++ b/x.rs\n@@ -2,2 +2,2 @@ fn\n a\n-b\n+c\n";
+    const PATCH: &str = "# breaks: b is c\n# caught by: executor module::test\n--- a/x.rs\n+++ b/x.rs\n@@ -2,2 +2,2 @@ fn\n a\n-b\n+c\n";
 
     #[test]
     fn a_patch_says_who_catches_it_and_is_applied_where_its_lines_have_moved_to() {
         let patch = Patch::read("name", PATCH).unwrap();
-        assert_eq!((&*patch.tool, &*patch.test, patch.module()), ("it", "module::test", "module"));
+        assert_eq!((&*patch.tool, &*patch.test, patch.module()), ("executor", "module::test", "module"));
         assert_eq!(patch.files[0].path, "x.rs");
         assert_eq!(patch.files[0].apply("1\n2\n3\na\nb\nend\n").unwrap(), "1\n2\n3\na\nc\nend\n");
         assert_eq!(

@@ -53,7 +53,7 @@ fn package(main_file: &str) -> (&str, &str) {
 /// Whether the modules of a program are subjects of their own, of which most are left out: they are most of what it takes
 /// to build it.
 pub(crate) fn has_modules(tool: &str) -> bool {
-    matches!(tool, "shuttle" | "loom" | "it")
+    matches!(tool, "shuttle" | "loom" | "executor")
 }
 
 /// The main file of a large test program without the modules that are not wanted. What they share stays.
@@ -87,7 +87,7 @@ pub(crate) fn build(
     }
     let mains: Vec<String> = tools.iter().map(|tool| main_file(tree, tool)).collect();
     for folder in mains.iter().map(|main| package(main).0).collect::<BTreeSet<_>>() {
-        cargo.args(["-p", &folder.replace('/', "-")]);
+        cargo.args(["-p", if folder == "executor" { "task-execution" } else { &folder.replace('/', "-") }]);
     }
     for main in &mains {
         let (_, file) = package(main);

@@ -1,0 +1,53 @@
+//! Whether the book that was built last is the one that would be built now. Then nobody has to wait for it.
+
+use super::includes::includes;
+use super::pages::{Page, files_below};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// What a book was made of, and where that is noted.
+pub(super) struct Note {
+    file: PathBuf,
+    made_of: String,
+}
+
+impl Note {
+    /// Looks what the book below `source` would be made of: its files, those that its pages include, and the program that
+    /// builds it. A file counts as the same if its size and time are.
+    ///
+    /// # Errors
+    /// If the book cannot be read.
+    pub(super) fn of(source: &Path, built: &Path) -> anyhow::Result<Self> {
+        let mut files = files_below(source, &|_| true)?;
+        for page in Page::all(source)? {
+            let folder = page.path.parent().unwrap_or(source);
+            files.extend(includes(&page.text).map(|include| folder.join(include.file)));
+        }
+        files.extend(std::env::current_exe());
+        files.sort();
+        files.dedup();
+        let mut made_of = String::new();
+        for file in &files {
+            let known = fs::metadata(file)?;
+            let time = known.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+            writeln!(made_of, "{} {} {time}", file.display(), known.len())?;
+        }
+        Ok(Self { file: built.with_extension("made-of"), made_of })
+    }
+
+    pub(super) fn is_as_noted(&self) -> bool {
+        fs::read_to_string(&self.file).is_ok_and(|noted| noted == self.made_of)
+    }
+
+    /// To be called before the book is changed: from here on it is none until [`write`](Self::write).
+    pub(super) fn remove(&self) {
+        let _ = fs::remove_file(&self.file);
+    }
+
+    /// Without the note, the book is built again the next time.
+    pub(super) fn write(&self) {
+        let _ = fs::write(&self.file, &self.made_of);
+    }
+}

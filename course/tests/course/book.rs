@@ -1,0 +1,116 @@
+//! `cargo course book build`.
+
+use crate::fixture::{Project, course, stderr, stdout};
+use std::fs;
+use std::path::Path;
+
+/// Runs `book build` on a project that something is wrong with, and returns what it says about it.
+fn complaint(project: &Project) -> String {
+    let output = project.course(&["book", "build"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+    stderr(&output)
+}
+
+#[test]
+fn the_book_of_this_project_builds_without_a_complaint() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let output = course(target.path(), &["book", "build"], root).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let front_page = target.path().join("book/index.html");
+    assert_eq!(stdout(&output).trim_end(), front_page.display().to_string());
+    assert!(fs::read_to_string(front_page).unwrap().contains("Before you start"));
+}
+
+#[test]
+fn a_listing_is_taken_from_the_code() {
+    let project = Project::new();
+    let output = project.course(&["book", "build"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = fs::read_to_string(project.path("target/book/second.html")).unwrap();
+    assert!(page.contains("fn main() {}"), "{page}");
+    assert!(!page.contains("ANCHOR"), "{page}");
+}
+
+/// A start takes no longer than it must. What has changed is seen, also in a file that a page includes.
+#[test]
+fn a_book_is_built_again_only_when_something_has_changed() {
+    let project = Project::new();
+    let page = project.path("target/book/second.html");
+    let build = || assert!(project.course(&["book", "build"]).output().unwrap().status.success());
+    build();
+    fs::remove_file(&page).unwrap();
+    build();
+    assert!(!page.exists(), "nothing has changed, and it was built again");
+    project.write("code.rs", "// ANCHOR: main\nfn main() { other() }\n// ANCHOR_END: main\n");
+    build();
+    assert!(fs::read_to_string(&page).unwrap().contains("other"));
+    fs::remove_file(&page).unwrap();
+    let index = fs::read_to_string(project.path("book/src/index.md")).unwrap();
+    project.write("book/src/index.md", &format!("{index}\nMore.\n"));
+    build();
+    assert!(page.exists());
+}
+
+#[test]
+fn a_missing_anchor_fails_the_build_and_leaves_the_last_book_alone() {
+    let project = Project::new();
+    assert!(project.course(&["book", "build"]).output().unwrap().status.success());
+    project.write("code.rs", "fn main() {}\n");
+    let complaint = complaint(&project);
+    assert!(complaint.contains("second.md:4: ../../code.rs: anchor `main` does not exist"), "{complaint}");
+    assert!(project.path("target/book/second.html").is_file());
+}
+
+#[test]
+fn whatever_mdbook_only_warns_of_fails_the_build() {
+    let project = Project::new();
+    project.write("book/src/second.md", "# Second\n\n<div>\n\nnever closed\n");
+    let complaint = complaint(&project);
+    assert!(complaint.contains("mdBook built the book, but complains"), "{complaint}");
+    assert!(complaint.contains("<div>"), "{complaint}");
+}
+
+#[test]
+fn a_page_that_nobody_wrote_is_named() {
+    let project = Project::new();
+    project.write("book/src/SUMMARY.md", "[First](index.md)\n[Third](third.md)\n");
+    let complaint = complaint(&project);
+    assert!(complaint.contains("third.md"), "{complaint}");
+    assert!(!project.path("book/src/third.md").exists());
+}
+
+#[test]
+fn a_project_without_a_book_says_so() {
+    let project = Project::new();
+    fs::remove_dir_all(project.path("book")).unwrap();
+    let complaint = complaint(&project);
+    assert!(complaint.contains("there is no book in"), "{complaint}");
+    assert!(complaint.contains("git checkout -- book"), "{complaint}");
+}
+
+#[test]
+fn a_target_directory_that_cannot_be_written_says_what_to_do() {
+    let project = Project::new();
+    // A file where the directory should be: permission bits would not stop root.
+    project.write("target", "");
+    let complaint = complaint(&project);
+    assert!(complaint.contains("cannot write the book to"), "{complaint}");
+    assert!(complaint.contains("CARGO_TARGET_DIR"), "{complaint}");
+}
+
+#[test]
+fn a_directory_that_is_not_the_project_is_refused() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let output = course(elsewhere.path(), &["book", "build"], elsewhere.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("is not the project's root"), "{}", stderr(&output));
+}
+
+#[test]
+fn wrong_usage_is_told_apart_by_its_exit_code() {
+    let output = Project::new().course(&["boook"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("boook"), "{}", stderr(&output));
+}

@@ -1,0 +1,94 @@
+//! The command lines of `index` and `search`.
+
+use crate::Rules;
+use crawler::stage;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The flags of `index`.
+#[derive(clap::Parser, Debug)]
+#[command(
+    name = "index",
+    version,
+    about = "Puts the words of files into an index on disk, so that `search` finds them"
+)]
+pub struct IndexArgs {
+    /// Directories, or single files
+    #[arg(required_unless_present = "demo")]
+    pub directories: Vec<PathBuf>,
+
+    /// Where the index is, or is to be: a new or empty directory
+    #[arg(long, value_name = "INDEX")]
+    pub into: PathBuf,
+
+    /// Threads that read files [default: as many as there are processors]
+    #[arg(long, value_name = "COUNT", value_parser = stage::threads)]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Bytes that a file may have; larger ones are skipped
+    #[arg(long, value_name = "BYTES", default_value = "10485760", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub max_bytes: u64,
+
+    /// What is indexed in this time is lost if the process is killed, and indexed again by the next run
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = servers::limits::duration)]
+    pub commit_every: Duration,
+
+    /// Which files are looked at.
+    #[command(flatten)]
+    pub rules: Rules,
+
+    /// Print the report as JSON
+    #[arg(long, help_heading = "What happened")]
+    pub json: bool,
+
+    /// Name each file that is put into the index, and each commit
+    #[arg(long, short, help_heading = "What happened")]
+    pub verbose: bool,
+
+    /// Write files to try it with into this directory, if it is new or empty, and index them
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "directories", help_heading = "Demonstration")]
+    pub demo: Option<PathBuf>,
+
+    /// How many files those are
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value = "2000",
+        requires = "demo",
+        help_heading = "Demonstration"
+    )]
+    pub demo_files: usize,
+}
+
+impl IndexArgs {
+    /// How many threads read files.
+    pub fn readers(&self) -> usize {
+        let of_machine = || std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
+        self.threads.map_or_else(of_machine, NonZeroUsize::get)
+    }
+}
+
+/// The flags of `search`.
+#[derive(clap::Parser, Debug)]
+#[command(
+    name = "search",
+    version,
+    about = "Finds files that have some words, in an index that `index` has made"
+)]
+pub struct SearchArgs {
+    /// The index
+    pub index: PathBuf,
+
+    /// Words that a file has to have. A phrase ("thread pool") has to be there as it is; after --, -word must not be there
+    #[arg(required = true)]
+    pub words: Vec<String>,
+
+    /// How many files are shown
+    #[arg(long, value_name = "COUNT", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub limit: u32,
+
+    /// Print the files as JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,120 @@
+//! Desktop search, the half that reads: the words of files go into an index on disk.
+//!
+//! One thread walks through directories and puts files that have changed into a queue with a bound. Several threads take files out,
+//! read them, and put their words into the index. When the walk ends, by itself or because it is told to, a poison pill for
+//! each of those threads goes into the queue. What is in front of the pills is still indexed.
+//!
+//! ```sh
+//! cargo run -p desktop-search --bin index -- --demo demo-files --into demo-index
+//! cargo run -p desktop-search --bin search -- demo-index poison pill
+//! cargo run --release -p desktop-search --bin index -- ~/documents --into ~/documents.index
+//! ```
+//!
+//! The book's chapter: Poison pills.
+
+use anyhow::{anyhow, bail};
+use clap::Parser;
+use crawler::pills::{self, Consumer, Producer};
+use crawler::stage;
+use desktop_search::{Content, Crawl, File, IndexArgs, Indexing, read_guarded};
+use executor::{CancelToken, ExecutorExt, JoinTimeoutError, TaskHandle, ThreadPoolExecutor};
+use std::io::ErrorKind;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Files that may wait to be read.
+const QUEUE: usize = 1000;
+
+/// How often the thread that waits for the others looks at the clock.
+const TICK: Duration = Duration::from_millis(100);
+
+fn main() -> ExitCode {
+    let args = IndexArgs::parse();
+    stage::run("index", 1, "stopping; files that wait in the queue are still indexed", |stop| {
+        let indexing = Arc::new(Indexing::prepare(&args)?);
+        let ended = index(&indexing, stop);
+        indexing.finish(ended, stop)
+    })
+}
+
+// ANCHOR: index
+/// Indexes everything below the directories of the command line, or until `stop` is cancelled. Whether nothing is missing.
+pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Result<bool> {
+    let crawl = indexing.crawl()?;
+    let readers = indexing.readers;
+    let (producer, consumers) = pills::queue(QUEUE, readers);
+    // They wait for each other, so each has a thread of its own.
+    let pool = ThreadPoolExecutor::builder().threads(1 + readers).name("index").build()?;
+    let stop = stop.clone();
+    let crawler = pool.submit(move || stop.attach(|| put_files(crawl, producer)))?;
+    let mut indexers = Vec::new();
+    for consumer in consumers {
+        let indexing = Arc::clone(indexing);
+        indexers.push(pool.submit(move || index_files(consumer, &indexing))?);
+    }
+
+    let mut failed = None;
+    let mut last_commit = Instant::now();
+    for indexer in indexers {
+        failed = failed.or(wait_for(indexer, indexing, &mut last_commit).err());
+    }
+    let (crawl, is_whole) = crawler.join().map_err(|_| anyhow!("the thread that walks has panicked"))??;
+    match failed {
+        // What has ended the threads is said by the commit, if it fails, too.
+        Some(error) => indexing.commit(false).and(Err(error)),
+        None => indexing.commit_rest(&crawl, is_whole).map(|()| is_whole),
+    }
+}
+// ANCHOR_END: index
+
+// ANCHOR: put_files
+/// The one thread that walks. Whether it came to the end.
+fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Crawl, bool)> {
+    let stop = CancelToken::current();
+    while let Some(file) = crawl.next().transpose()? {
+        // The walk ends here if it is told to, also while it waits for room; or if nobody is left who would read the file.
+        if stop.is_cancelled() || producer.put(file).is_err() {
+            return Ok((crawl, false));
+        }
+    }
+    let is_whole = !stop.is_cancelled();
+    Ok((crawl, is_whole))
+} // the producer ends, and leaves the pills
+// ANCHOR_END: put_files
+
+// ANCHOR: index_files
+/// One of the threads that read.
+fn index_files(mut files: Consumer<File>, indexing: &Indexing) -> anyhow::Result<()> {
+    let mut batch = indexing.batch();
+    while let Some(file) = files.take()? {
+        match read_guarded(&file.path, indexing.max_bytes) {
+            Ok(Content::Text(text, stamp)) => indexing.put(file, text, stamp, &mut batch)?,
+            Ok(Content::Skipped(why)) => indexing.skip(&file, why),
+            Err(error) if error.kind() == ErrorKind::NotFound => indexing.gone(&file),
+            Err(error) => indexing.tally.unreadable(Some(&file.path), &error),
+        }
+    }
+    batch.send()
+}
+// ANCHOR_END: index_files
+
+/// Waits for a thread. Meanwhile it shows how far the others are, and commits when it is time.
+fn wait_for(
+    mut thread: TaskHandle<anyhow::Result<()>>,
+    indexing: &Indexing,
+    last_commit: &mut Instant,
+) -> anyhow::Result<()> {
+    loop {
+        match thread.join_timeout(TICK) {
+            Ok(ended) => return ended,
+            Err(JoinTimeoutError::TimedOut(again)) => thread = again,
+            Err(_) => bail!("a thread that indexes has panicked"),
+        }
+        indexing.progress.show(&indexing.tally);
+        if last_commit.elapsed() >= indexing.commit_every {
+            indexing.commit(false)?;
+            *last_commit = Instant::now();
+        }
+    }
+}

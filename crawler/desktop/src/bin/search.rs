@@ -1,0 +1,122 @@
+//! Desktop search, the half that finds: files that have some words, the most fitting ones first, each with a line that shows why.
+//!
+//! ```sh
+//! cargo run -p desktop-search --bin search -- demo-index poison pill
+//! cargo run -p desktop-search --bin search -- demo-index "poison pill" -- -queue
+//! ```
+//!
+//! As with `grep`, the exit status is 0 if something was found, 1 if not, and 2 if the search failed.
+
+use anyhow::anyhow;
+use clap::Parser;
+use crawler::stage;
+use desktop_search::{Hit, Hits, Now, Query, SearchArgs, Store, printable, search};
+use serde_json::json;
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Bytes of a file that is looked into for a line; `index` takes no larger ones.
+const LARGEST: u64 = 1 << 30;
+
+fn main() -> ExitCode {
+    let args = SearchArgs::parse();
+    find(&args).unwrap_or_else(|error| {
+        eprintln!("search: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+fn find(args: &SearchArgs) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    let query = Query::parse(&args.words).map_err(|why| anyhow!(why))?;
+    let (hits, is_complete) =
+        stage::guarded("the index is damaged: remove its directory and index again", || {
+            let store = Store::open(&args.index)?;
+            let hits = search(&store, &query, args.limit as usize, LARGEST)?;
+            Ok((hits, store.is_complete()?))
+        })?;
+    let written = if args.json {
+        writeln!(io::stdout(), "{}", report(&hits, is_complete, begun))
+    } else {
+        write(&hits)
+    };
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
+        _ => (), // whoever has closed the pipe has seen enough
+    }
+    if !is_complete {
+        eprintln!("search: the index is incomplete, there may be more; `index` goes on with it");
+    }
+    Ok(ExitCode::from(u8::from(hits.count == 0)))
+}
+
+fn write(hits: &Hits) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let is_coloured = out.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let here = env::current_dir().unwrap_or_default();
+    for hit in &hits.best {
+        let path = printable(&near(&hit.path, &here).to_string_lossy());
+        match &hit.place {
+            Some(place) => write!(out, "{path}:{}: {}", place.line, marked(hit, is_coloured))?,
+            None => write!(out, "{path}")?,
+        }
+        writeln!(
+            out,
+            "{}",
+            match hit.now {
+                Now::Same => "",
+                Now::Changed => "  (changed since it was indexed)",
+                Now::Unreadable => "  (cannot be read any more)",
+            }
+        )?;
+    }
+    match hits.count - hits.best.len() {
+        0 if hits.count == 0 => writeln!(out, "nothing found"),
+        0 => Ok(()),
+        more => writeln!(out, "and {more} more: --limit {} shows all", hits.count),
+    }
+}
+
+/// The line of a hit, with what was found in bold.
+fn marked(hit: &Hit, is_coloured: bool) -> String {
+    let Some(place) = &hit.place else { return String::new() };
+    let (mut line, mut at) = (String::new(), 0);
+    for found in place.found.iter().filter(|_| is_coloured) {
+        line.push_str(&place.text[at..found.start]);
+        line.extend(["\x1b[1m", &place.text[found.clone()], "\x1b[0m"]);
+        at = found.end;
+    }
+    line + &place.text[at..]
+}
+
+/// A path as one would type it here.
+fn near<'p>(path: &'p Path, here: &PathBuf) -> &'p Path {
+    path.strip_prefix(here).unwrap_or(path)
+}
+
+fn report(hits: &Hits, is_complete: bool, begun: Instant) -> serde_json::Value {
+    let files = hits.best.iter().map(|hit| {
+        let place = hit.place.as_ref();
+        json!({
+            "path": hit.path.to_string_lossy(),
+            "score": hit.score,
+            "line": place.map(|place| place.line),
+            "text": place.map(|place| &place.text),
+            "found": place.map(|place| place.found.iter().map(|range| [range.start, range.end]).collect::<Vec<_>>()),
+            "now": match hit.now {
+                Now::Same => "same",
+                Now::Changed => "changed",
+                Now::Unreadable => "unreadable",
+            },
+        })
+    });
+    json!({
+        "count": hits.count,
+        "files": files.collect::<Vec<_>>(),
+        "complete": is_complete,
+        "milliseconds": begun.elapsed().as_secs_f64() * 1e3,
+    })
+}

@@ -1,0 +1,258 @@
+//! A file to text: what kind of file it is, in which encoding, and whether it stayed the same while it was read.
+
+use crate::html;
+use chardetng::EncodingDetector;
+use encoding_rs::Encoding;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Bytes at the beginning of a file that are looked at to tell whether it is text.
+const LOOK: u64 = 8 << 10;
+
+/// How often a file is read that changes meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// A file that was changed so shortly before it was read may change again without its time showing it: file systems keep
+/// times in steps of up to two seconds.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// What tells a version of a file from the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// When it was changed, in nanoseconds since 1970. `i64::MIN` if that does not say enough: the file is read again next time.
+    pub modified: i64,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// What is in a file.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Text, as of the version that the stamp tells.
+    Text(String, Stamp),
+    /// Nothing that could be searched.
+    Skipped(Skipped),
+}
+
+/// Why a file is not indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skipped {
+    /// It is no text.
+    Binary,
+    /// It is larger than the limit.
+    Huge,
+    /// It is a pipe, a socket or a device.
+    Special,
+}
+
+impl Stamp {
+    /// What the file system says of a file.
+    pub fn of(metadata: &Metadata) -> Stamp {
+        let modified = metadata.modified().ok().and_then(nanoseconds);
+        Stamp { modified: modified.unwrap_or(i64::MIN), size: metadata.len() }
+    }
+
+    fn unsettled(self) -> Stamp {
+        Stamp { modified: i64::MIN, ..self }
+    }
+
+    /// Without its time, if that is too new to be told from a later one.
+    fn settled_at(self, now: SystemTime) -> Stamp {
+        let last = nanoseconds(now - SETTLED).unwrap_or(i64::MIN);
+        if self.modified < last { self } else { self.unsettled() }
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> Option<i64> {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).ok(),
+        Err(before) => i64::try_from(before.duration().as_nanos()).ok().map(|nanoseconds| -nanoseconds),
+    }
+}
+
+/// Reads a file of at most `limit` bytes.
+///
+/// A file that changes while it is read is read again, and after some attempts taken as it is; its stamp then says that it has to be
+/// read again next time. Blocks for as long as the file system takes; never for a pipe's other end.
+///
+/// # Errors
+/// If it cannot be opened or read, with the system's reason.
+pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
+    read_while(path, limit, || ())
+}
+
+/// With something that happens between reading a file and looking whether it has changed.
+fn read_while(path: &Path, limit: u64, mut meanwhile: impl FnMut()) -> io::Result<Content> {
+    let now = SystemTime::now();
+    let mut file = open(path)?;
+    let mut stamp = match stamp_of(&file, limit)? {
+        Ok(stamp) => stamp,
+        Err(skipped) => return Ok(Content::Skipped(skipped)),
+    };
+    for attempt in 1.. {
+        let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0) + 1);
+        (&file).take(LOOK).read_to_end(&mut bytes)?;
+        if !is_text(&bytes) {
+            return Ok(Content::Skipped(Skipped::Binary));
+        }
+        (&file).take((limit + 1).saturating_sub(LOOK)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit {
+            return Ok(Content::Skipped(Skipped::Huge));
+        }
+        meanwhile();
+        let after = Stamp::of(&file.metadata()?);
+        if after == stamp || attempt == ATTEMPTS {
+            let stamp = if after == stamp { stamp.settled_at(now) } else { stamp.unsettled() };
+            return Ok(Content::Text(text(bytes, path), stamp));
+        }
+        (file, stamp) = (open(path)?, after);
+    }
+    unreachable!("the last attempt returns")
+}
+
+fn stamp_of(file: &File, limit: u64) -> io::Result<Result<Stamp, Skipped>> {
+    let metadata = file.metadata()?;
+    Ok(match metadata.len() {
+        _ if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        _ if !metadata.is_file() => Err(Skipped::Special),
+        size if size > limit => Err(Skipped::Huge),
+        _ => Ok(Stamp::of(&metadata)),
+    })
+}
+
+/// Opens a file. What was a file when its directory was read may be a pipe by now, and opening one waits for its other end.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// Text has no zeros, unless a byte order mark says that its characters have two bytes.
+fn is_text(begin: &[u8]) -> bool {
+    Encoding::for_bom(begin).is_some() || !begin.contains(&0)
+}
+
+/// The text of a file.
+fn text(bytes: Vec<u8>, path: &Path) -> String {
+    let is_html = path.extension().is_some_and(|extension| {
+        ["html", "htm", "xhtml"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    });
+    let declared = if is_html { crawler::html::encoding(&bytes) } else { None };
+    let text = match (Encoding::for_bom(&bytes), declared) {
+        (Some((encoding, length)), _) => {
+            encoding.decode_without_bom_handling(&bytes[length..]).0.into_owned()
+        }
+        (None, Some(encoding)) => encoding.decode_without_bom_handling(&bytes).0.into_owned(),
+        (None, None) => String::from_utf8(bytes).unwrap_or_else(|error| guessed(error.as_bytes())),
+    };
+    if is_html { html::text(&text) } else { text }
+}
+
+/// Text in an encoding that nobody has named.
+fn guessed(bytes: &[u8]) -> String {
+    let mut detector = EncodingDetector::new();
+    detector.feed(bytes, true);
+    let encoding = detector.guess(None, false);
+    encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use tempfile::TempDir;
+
+    /// A file that has settled.
+    fn file(name: &str, bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        age(&path, 1);
+        (folder, path)
+    }
+
+    fn age(path: &Path, seconds: u64) {
+        let file = File::options().append(true).open(path).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+    }
+
+    fn text_of(content: Content) -> (String, Stamp) {
+        match content {
+            Content::Text(text, stamp) => (text, stamp),
+            Content::Skipped(why) => panic!("{why:?}"),
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_as_of_one_version() {
+        let (_folder, path) = file("a.txt", b"first");
+        let (text, stamp) = text_of(read(&path, 100).unwrap());
+        assert_eq!((text.as_str(), stamp), ("first", Stamp { modified: 1_000_000_000, size: 5 }));
+    }
+
+    #[test]
+    fn a_file_that_changes_meanwhile_is_read_again() {
+        let (_folder, path) = file("a.txt", b"first");
+        let mut changes = 0;
+        let content = read_while(&path, 100, || {
+            changes += 1;
+            if changes == 1 {
+                fs::write(&path, "second version").unwrap();
+                age(&path, 2);
+            }
+        });
+        let (text, stamp) = text_of(content.unwrap());
+        assert_eq!((text.as_str(), stamp), ("second version", Stamp { modified: 2_000_000_000, size: 14 }));
+    }
+
+    #[test]
+    fn a_file_that_does_not_stop_to_change_is_to_be_read_next_time() {
+        let (_folder, path) = file("a.txt", b"x");
+        let mut changes = 1;
+        let content = read_while(&path, 100, || {
+            changes += 1;
+            fs::write(&path, "x".repeat(changes)).unwrap();
+            age(&path, changes as u64);
+        });
+        let (text, stamp) = text_of(content.unwrap());
+        assert_eq!((text.as_str(), stamp.modified, changes), ("xxx", i64::MIN, 4));
+    }
+
+    #[test]
+    fn a_file_that_shrinks_or_goes_is_no_trouble() {
+        let (_folder, path) = file("a.txt", b"a long text");
+        let mut first = true;
+        let content = read_while(&path, 100, || {
+            if std::mem::take(&mut first) {
+                fs::write(&path, "a").unwrap();
+                age(&path, 3);
+            }
+        });
+        assert_eq!(text_of(content.unwrap()).0, "a");
+        let gone = read_while(&path, 100, || {
+            age(&path, 4);
+            let _ = fs::remove_file(&path);
+        });
+        assert_eq!(gone.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_is_no_text_or_too_much_is_skipped() {
+        let (folder, path) = file("a.txt", b"12345");
+        assert_eq!(text_of(read(&path, 5).unwrap()).0, "12345");
+        assert_eq!(read(&path, 4).unwrap(), Content::Skipped(Skipped::Huge));
+        let (_binary, binary) = file("b.txt", b"text\0");
+        assert_eq!(read(&binary, 100).unwrap(), Content::Skipped(Skipped::Binary));
+        let (_empty, empty) = file("c.txt", b"");
+        assert_eq!(text_of(read(&empty, 100).unwrap()).0, "");
+        assert_eq!(read(folder.path(), 100).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+}

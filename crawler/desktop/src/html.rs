@@ -1,0 +1,113 @@
+//! HTML to text whose lines are those of the document, so that what is found has the line that an editor shows.
+
+use crawler::html::{Reader, read};
+use html5ever::tokenizer::{Tag, TagKind};
+use std::iter;
+
+/// Elements whose tags do not part words: in `<b>W</b>ord` there is one.
+const INLINE: [&str; 22] = [
+    "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "ins", "mark", "q", "s",
+    "small", "span", "strong", "sub", "sup", "u", "wbr",
+];
+
+/// What a reader of the page sees, in the lines of the document: without tags, comments, scripts and styles.
+pub(super) fn text(document: &str) -> String {
+    let written = String::with_capacity(document.len() / 2);
+    read(document, Text { written, lines: 1, line: 1, left_out: None }).written
+}
+
+/// The text as far as it is written.
+struct Text {
+    written: String,
+    /// Lines that it has.
+    lines: usize,
+    /// The line of the document that is being read.
+    line: usize,
+    /// The element that is being left out: a script or a style.
+    left_out: Option<String>,
+}
+
+impl Reader for Text {
+    fn characters(&mut self, characters: &str) {
+        if self.left_out.is_some() {
+            return;
+        }
+        self.written.extend(iter::repeat_n('\n', self.line - self.lines));
+        self.lines = self.line;
+        // Breaks come with the next line. What is written as `&#10;` is none in the document.
+        self.written.extend(characters.chars().map(|c| if c == '\n' { ' ' } else { c }));
+    }
+
+    fn tag(&mut self, tag: &Tag) {
+        let (name, is_start) = (&*tag.name, tag.kind == TagKind::StartTag);
+        match &self.left_out {
+            Some(left_out) if !is_start && left_out == name => self.left_out = None,
+            None if is_start && matches!(name, "script" | "style") => self.left_out = Some(name.to_owned()),
+            _ => (),
+        }
+        if !INLINE.contains(&name) {
+            self.written.push(' ');
+        }
+    }
+
+    fn line_ended(&mut self) {
+        self.line += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    /// The words of each line.
+    fn lines(document: &str) -> Vec<Vec<String>> {
+        text(document).split('\n').map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+    }
+
+    #[test]
+    fn a_word_is_in_the_line_in_which_the_document_has_it() {
+        let document = "<!doctype html>\n<title>One\nTwo</title><style>\nx{}\n</style>\r\n<p\nclass=a>Three<!-- a\nb -->four\n\n\n\
+                        &lt;five&#10;six<script>\nvar hidden;\n</script>\n<b>se</b>ven <li>eight<li>nine\n";
+        let found = lines(document);
+        for (number, line) in document.split('\n').enumerate() {
+            for word in found.get(number).into_iter().flatten() {
+                let visible = word.trim_start_matches('<').chars().take(2).collect::<String>();
+                assert!(line.contains(&visible), "{word:?} is not in line {number}: {line:?}");
+            }
+        }
+        let words: Vec<_> = found.concat();
+        assert_eq!(words, ["One", "Two", "Three", "four", "<five", "six", "seven", "eight", "nine"]);
+    }
+
+    #[test]
+    fn an_element_without_an_end_is_no_trouble() {
+        assert_eq!(lines("a<script>\nb\nc"), [vec!["a"]]);
+        assert_eq!(lines("a</script>b<p"), [vec!["a", "b"]]);
+    }
+
+    #[test]
+    fn a_tag_with_a_million_attributes_is_read_in_time() {
+        let attributes: String =
+            (0..1_000_000).flat_map(|n| [" a".to_owned(), n.to_string(), "=\n".to_owned()]).collect();
+        let begin = Instant::now();
+        let found = lines(&format!("before<p{attributes}>after"));
+        assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());
+        assert_eq!(
+            (found.len(), &found[0], &found[1_000_000]),
+            (1_000_001, &vec!["before".to_owned()], &vec!["after".to_owned()])
+        );
+    }
+
+    #[test]
+    fn a_long_comment_and_long_text_are_kept_in_their_lines() {
+        let found =
+            lines(&format!("a<!--{}-->b {}\nc", "x> - x ->\n".repeat(20_000), "word ".repeat(50_000)));
+        assert_eq!(found.len(), 20_002);
+        assert_eq!(
+            (found[0][0].as_str(), found[20_000][0].as_str(), found[20_000].len()),
+            ("a", "b", 50_001)
+        );
+        assert_eq!(found[20_001], ["c"]);
+    }
+}

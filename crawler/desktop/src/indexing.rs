@@ -1,0 +1,196 @@
+//! A run of `index`: what its threads share, and what it says at its end.
+
+use crate::content::{Content, Skipped, Stamp, read};
+use crate::progress::Progress;
+use crate::{Batch, Crawl, File, IndexArgs, Rules, Store, Tally, Writer, roots, tree};
+use anyhow::{Context, anyhow};
+use crawler::stage::INTERRUPTED;
+use executor::CancelToken;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// Threads of the library that turn text into parts of the index. It allows eight.
+const MOST_WRITERS: usize = 8;
+
+/// The exit status of a run that saw everything, but could not read some of it.
+const GAPS: u8 = 3;
+
+/// What the threads of a run share.
+pub struct Indexing {
+    /// Threads that read files.
+    pub readers: usize,
+    /// Bytes that a file may have.
+    pub max_bytes: u64,
+    /// How often what has been indexed is made durable.
+    pub commit_every: Duration,
+    /// What has become of the files.
+    pub tally: Arc<Tally>,
+    /// Shows it meanwhile.
+    pub progress: Progress,
+    roots: Vec<PathBuf>,
+    rules: Rules,
+    store: Store,
+    writer: Writer,
+    was_complete: bool,
+    is_verbose: bool,
+    is_json: bool,
+    begun: Instant,
+}
+
+impl Indexing {
+    /// Opens the index of a command line, and finds its directories.
+    ///
+    /// # Errors
+    /// If a directory is not there, the index is damaged, from a later version or in use by another process, or cannot be written.
+    pub fn prepare(args: &IndexArgs) -> anyhow::Result<Indexing> {
+        let demo = args.demo.as_ref();
+        if let Some(directory) = demo {
+            write_demo(directory, args.demo_files)?;
+        }
+        let named = demo.map_or(args.directories.as_slice(), std::slice::from_ref);
+        let roots = roots(named).map_err(|(path, error)| anyhow!("{}: {error}", path.display()))?;
+        let store = Store::open_or_create(&args.into)?;
+        store.verify()?;
+        let readers = args.readers();
+        let writer = Writer::new(&store, readers.min(MOST_WRITERS))?;
+        let known = store.files()?;
+        Ok(Indexing {
+            readers,
+            max_bytes: args.max_bytes,
+            commit_every: args.commit_every,
+            tally: Arc::default(),
+            progress: Progress::new(known, !args.json && !args.verbose),
+            roots,
+            rules: args.rules.clone(),
+            was_complete: store.is_complete()?,
+            store,
+            writer,
+            is_verbose: args.verbose,
+            is_json: args.json,
+            begun: Instant::now(),
+        })
+    }
+
+    /// The walk below all directories.
+    ///
+    /// # Errors
+    /// If the index is damaged.
+    pub fn crawl(&self) -> anyhow::Result<Crawl> {
+        Crawl::new(self.roots.clone(), &self.rules, &self.store, &self.tally)
+    }
+
+    /// For one thread that puts files into the index.
+    pub fn batch(&self) -> Batch<'_> {
+        self.writer.batch()
+    }
+
+    /// Puts a version of a file into the index by way of a thread's batch.
+    ///
+    /// # Errors
+    /// If the index cannot be written.
+    pub fn put(&self, file: File, text: String, stamp: Stamp, batch: &mut Batch<'_>) -> anyhow::Result<()> {
+        let (bytes, named) = (text.len() as u64, self.is_verbose.then(|| file.path.clone()));
+        batch.put(file, text, stamp)?;
+        self.tally.count(|tally| &tally.indexed);
+        self.tally.bytes.fetch_add(bytes, Relaxed);
+        if let Some(path) = named {
+            eprintln!("indexed {}", crate::printable(&path.to_string_lossy()));
+        }
+        Ok(())
+    }
+
+    /// Leaves a file out.
+    pub fn skip(&self, file: &File, why: Skipped) {
+        self.writer.remove(file);
+        self.tally.skipped(why);
+    }
+
+    /// A file was there when its directory was read, and is no longer.
+    pub fn gone(&self, file: &File) {
+        if self.writer.remove(file) {
+            self.tally.count(|tally| &tally.removed);
+        }
+    }
+
+    /// Makes what was put so far durable.
+    ///
+    /// # Errors
+    /// If the index cannot be written: it is what the last commit left.
+    pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
+        self.writer.commit(is_complete)?;
+        if self.is_verbose {
+            eprintln!("committed {}", self.tally.indexed.load(Relaxed));
+        }
+        Ok(())
+    }
+
+    /// The last commit. After a walk that came to its end, it also removes the files that are no longer there.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn commit_rest(&self, crawl: &Crawl, is_whole: bool) -> anyhow::Result<()> {
+        if is_whole {
+            crawl.remove_unseen(&self.writer)?;
+        }
+        if is_whole == self.was_complete && !self.writer.has_changed() {
+            return Ok(()); // nothing to write
+        }
+        self.commit(is_whole)
+    }
+
+    /// Says what came of it, also by the exit status.
+    ///
+    /// # Errors
+    /// What ended the run, if it failed.
+    pub fn finish(
+        self: Arc<Self>,
+        ended: anyhow::Result<bool>,
+        stop: &CancelToken,
+    ) -> anyhow::Result<ExitCode> {
+        self.progress.finish();
+        let is_whole = ended?;
+        let run = Arc::into_inner(self).context("a thread of the run has not ended")?;
+        if is_whole && !stop.is_cancelled() {
+            run.writer.close()?;
+        }
+        let seconds = run.begun.elapsed().as_secs_f64();
+        if run.is_json {
+            let mut report = run.tally.json();
+            report["complete"] = is_whole.into();
+            report["seconds"] = seconds.into();
+            println!("{report}");
+        } else {
+            println!("{} in {seconds:.1} s", run.tally);
+            if !is_whole {
+                println!("Incomplete: it was told to stop. The same command goes on from here.");
+            }
+        }
+        Ok(match (is_whole, run.tally.gaps()) {
+            (false, _) => ExitCode::from(INTERRUPTED),
+            (true, 0) => ExitCode::SUCCESS,
+            (true, _) => ExitCode::from(GAPS),
+        })
+    }
+}
+
+/// [`read`], for files that a library panics at: each is one file that could not be read, and no more.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Content> {
+    catch_unwind(AssertUnwindSafe(|| read(path, limit)))
+        .unwrap_or_else(|_| Err(io::Error::other("reading it panicked, which is a bug of this program")))
+}
+
+/// Unless they are there.
+fn write_demo(directory: &Path, files: usize) -> anyhow::Result<()> {
+    match tree::write(directory, files, 1) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && tree::is_one(directory) => Ok(()),
+        written => written.with_context(|| format!("cannot write files into {}", directory.display())),
+    }
+}

@@ -1,0 +1,88 @@
+//! Words to files, the most fitting ones first.
+
+use crate::content::{Content, Stamp, read};
+use crate::place::Place;
+use crate::query::Query;
+use crate::store::{self, MODIFIED, SIZE, Store};
+use anyhow::Context;
+use std::fs;
+use std::path::PathBuf;
+use tantivy::collector::{Count, TopDocs};
+use tantivy::schema::Value;
+use tantivy::{DocAddress, Searcher, TantivyDocument};
+
+/// A file that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Its real name.
+    pub path: PathBuf,
+    /// How well it fits; only to be compared with others of the same search.
+    pub score: f32,
+    /// A line that shows why. None if only its name fits, or if it cannot be read any more.
+    pub place: Option<Place>,
+    /// What has become of the file since it was indexed.
+    pub now: Now,
+}
+
+/// What has become of a file since it was indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Now {
+    /// As it was.
+    Same,
+    /// Changed: the words may no longer be there.
+    Changed,
+    /// It cannot be read, or is not there any more.
+    Unreadable,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hits {
+    /// How many files there are in all.
+    pub count: usize,
+    /// The most fitting ones.
+    pub best: Vec<Hit>,
+}
+
+/// Searches. At most `limit` files are given out, the most fitting one first; of these, a line is read that shows why, if the file has
+/// at most `largest` bytes.
+///
+/// # Errors
+/// If the index is damaged.
+pub fn search(store: &Store, query: &Query, limit: usize, largest: u64) -> anyhow::Result<Hits> {
+    let searcher = store.searcher()?;
+    let wanted = query.for_index(store.fields);
+    let best = TopDocs::with_limit(limit.max(1)).order_by_score();
+    let (count, found) = searcher.search(&wanted, &(Count, best)).map_err(|error| store.explained(error))?;
+    let hits = found.into_iter().take(limit).map(|(score, address)| {
+        let (path, stamp) = document(&searcher, store, address)?;
+        let (place, now) = look(&path, stamp, query, largest);
+        Ok(Hit { path, score, place, now })
+    });
+    Ok(Hits { count, best: hits.collect::<anyhow::Result<_>>()? })
+}
+
+/// The file of a document, and the version of it that was indexed.
+fn document(searcher: &Searcher, store: &Store, address: DocAddress) -> anyhow::Result<(PathBuf, Stamp)> {
+    let document: TantivyDocument = searcher.doc(address).map_err(|error| store.explained(error))?;
+    let path = document.get_first(store.fields.path).and_then(|path| path.as_str());
+    let path = store::path_of(path.context("a document of the index has no path")?);
+    let columns = searcher.segment_reader(address.segment_ord).fast_fields();
+    let modified = columns.i64(MODIFIED)?.first(address.doc_id).unwrap_or(i64::MIN);
+    let size = columns.u64(SIZE)?.first(address.doc_id).unwrap_or(0);
+    Ok((path, Stamp { modified, size }))
+}
+
+fn look(path: &PathBuf, indexed: Stamp, query: &Query, largest: u64) -> (Option<Place>, Now) {
+    let Ok(metadata) = fs::metadata(path) else { return (None, Now::Unreadable) };
+    let now = match Stamp::of(&metadata) {
+        stamp if stamp == indexed => Now::Same,
+        stamp if indexed.modified == i64::MIN && stamp.size == indexed.size => Now::Same,
+        _ => Now::Changed,
+    };
+    match read(path, largest) {
+        Ok(Content::Text(text, _)) => (Place::find(&text, query), now),
+        Ok(Content::Skipped(_)) => (None, now),
+        Err(_) => (None, Now::Unreadable),
+    }
+}

@@ -1,0 +1,260 @@
+//! The index on disk: what it keeps of each file, and who may open it.
+//!
+//! `tantivy` keeps it. Of each file there is a document with its path, the version that was indexed, and the words of its name and its text. The
+//! text itself is not kept: a search reads the file again to show a line of it.
+//!
+//! ```text
+//!   new ── first commit ──▶ incomplete ◀── each commit of a run that is not at its end ──┐
+//!                             │                                                          │
+//!                             └── last commit of a run that saw everything ──▶ complete ─┘
+//! ```
+//!
+//! A commit replaces `meta.json` by renaming, so a process that is killed leaves what the last commit had.
+
+use crate::words;
+use anyhow::{Context, anyhow, bail};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+#[cfg(unix)]
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io;
+#[cfg(unix)]
+use std::iter;
+use std::path::{Path, PathBuf};
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError};
+use tantivy::schema::{
+    FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::{Index, Searcher, TantivyError};
+
+/// What this version writes. An index with a higher number is refused.
+const FORMAT: u64 = 1;
+
+/// An index on disk.
+pub struct Store {
+    pub(super) index: Index,
+    pub(super) fields: Fields,
+    directory: PathBuf,
+}
+
+/// What there is of each file.
+#[derive(Clone, Copy)]
+pub(super) struct Fields {
+    /// [`key`] of the path: what a document is found and removed by.
+    pub(super) path: Field,
+    /// The words of the file's name.
+    pub(super) name: Field,
+    /// The words of its text.
+    pub(super) text: Field,
+    /// The version of it that was indexed: see [`Stamp`](crate::Stamp).
+    pub(super) modified: Field,
+    pub(super) size: Field,
+}
+
+pub(super) const MODIFIED: &str = "modified";
+pub(super) const SIZE: &str = "size";
+
+impl Fields {
+    fn schema() -> (Schema, Fields) {
+        let mut schema = Schema::builder();
+        let words = TextFieldIndexing::default()
+            .set_tokenizer(words::NAME)
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+        let words = TextOptions::default().set_indexing_options(words);
+        let fields = Fields {
+            path: schema.add_text_field("path", STRING | STORED),
+            name: schema.add_text_field("name", words.clone()),
+            text: schema.add_text_field("text", words),
+            modified: schema.add_i64_field(MODIFIED, FAST),
+            size: schema.add_u64_field(SIZE, FAST),
+        };
+        (schema.build(), fields)
+    }
+}
+
+impl Store {
+    /// Opens the index in a directory, or makes one if the directory is empty or not there.
+    ///
+    /// # Errors
+    /// If there is something else in the directory, the index is damaged or from a later version, or the system refuses.
+    pub fn open_or_create(directory: &Path) -> anyhow::Result<Store> {
+        let name = directory.display();
+        fs::create_dir_all(directory).with_context(|| format!("cannot make the directory {name}"))?;
+        if !directory.join("meta.json").exists() {
+            // Files with names that begin with a dot are locks of the library, which it makes before anything else.
+            let is_foreign =
+                fs::read_dir(directory).with_context(|| format!("cannot read {name}"))?.any(|entry| {
+                    entry.is_ok_and(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+                });
+            if is_foreign {
+                bail!("{name} is not empty and not an index: name a new or empty directory");
+            }
+            let (schema, _) = Fields::schema();
+            match Index::create_in_dir(directory, schema) {
+                Ok(_) | Err(TantivyError::IndexAlreadyExists) => (), // another process was as fast
+                Err(error) => return Err(explained(error, directory)),
+            }
+        }
+        Store::open(directory)
+    }
+
+    /// Opens an index that is there.
+    ///
+    /// # Errors
+    /// If there is none, it is damaged or from a later version, or the system refuses.
+    pub fn open(directory: &Path) -> anyhow::Result<Store> {
+        let name = directory.display();
+        if !directory.join("meta.json").exists() {
+            bail!("there is no index in {name}: `index DIRECTORY --into {name}` makes one");
+        }
+        let directory = fs::canonicalize(directory).with_context(|| format!("cannot open {name}"))?;
+        let index = Index::open_in_dir(&directory).map_err(|error| explained(error, &directory))?;
+        index.tokenizers().register(words::NAME, words::analyzer());
+        let store = Store { fields: Fields::schema().1, index, directory };
+        store.check()?;
+        Ok(store)
+    }
+
+    /// Where it is, by its real name.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether the last run saw everything that it was to index.
+    ///
+    /// # Errors
+    /// If the index is damaged.
+    pub fn is_complete(&self) -> anyhow::Result<bool> {
+        Ok(self.note()?["complete"] == true)
+    }
+
+    /// Compares all of it with its checksums. Whatever is damaged would go on to live in the next version of the index, with a checksum
+    /// that fits. Reads the whole index.
+    ///
+    /// # Errors
+    /// If something is damaged.
+    pub fn verify(&self) -> anyhow::Result<()> {
+        let damaged = self.index.validate_checksum().map_err(|error| self.explained(error))?;
+        let files: BTreeSet<_> = damaged.iter().map(|file| file.display().to_string()).collect();
+        match files.first() {
+            None => Ok(()),
+            Some(file) => Err(damage(&self.directory, &format_args!("{file} is not as it was written"))),
+        }
+    }
+
+    /// How many files it has.
+    ///
+    /// # Errors
+    /// If the index is damaged.
+    pub fn files(&self) -> anyhow::Result<u64> {
+        Ok(self.searcher()?.num_docs())
+    }
+
+    /// What the last commit had, and what every later commit leaves as it is.
+    pub(super) fn searcher(&self) -> anyhow::Result<Searcher> {
+        let reader = self.index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into();
+        Ok(reader.map_err(|error| self.explained(error))?.searcher())
+    }
+
+    pub(super) fn explained(&self, error: TantivyError) -> anyhow::Error {
+        explained(error, &self.directory)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        let name = self.directory.display();
+        let note = self.note()?;
+        match note["format"].as_u64() {
+            Some(FORMAT) => (),
+            Some(format) if format > FORMAT => {
+                bail!("{name} was made by a later version of this program (format {format})")
+            }
+            None if note.is_null() => (), // no commit yet
+            _ => bail!("{name} is an index of another program: name a new or empty directory"),
+        }
+        if self.index.schema() != Fields::schema().0 {
+            bail!("{name} is an index of another program: name a new or empty directory");
+        }
+        Ok(())
+    }
+
+    /// What the last commit wrote beside the documents; null before the first one.
+    fn note(&self) -> anyhow::Result<Value> {
+        let meta = self.index.load_metas().map_err(|error| self.explained(error))?;
+        Ok(meta.payload.map_or(Value::Null, |note| serde_json::from_str(&note).unwrap_or(Value::Bool(false))))
+    }
+}
+
+/// What a commit writes beside the documents.
+pub(super) fn note(is_complete: bool) -> String {
+    json!({ "format": FORMAT, "complete": is_complete }).to_string()
+}
+
+fn damage(directory: &Path, what: &dyn fmt::Display) -> anyhow::Error {
+    anyhow!("the index in {} is damaged ({what}): remove the directory and index again", directory.display())
+}
+
+/// A sentence for what went wrong with an index.
+fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
+    let name = directory.display();
+    let damaged = |what: &dyn fmt::Display| damage(directory, what);
+    match error {
+        TantivyError::LockFailure(LockError::LockBusy, _) => {
+            anyhow!(
+                "another process is at work on the index in {name}: wait for it, or name another directory"
+            )
+        }
+        TantivyError::IncompatibleIndex(_)
+        | TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(_)) => {
+            anyhow!(
+                "the index in {name} was made by another version of this program: remove the directory and index again"
+            )
+        }
+        TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(file)) => {
+            damaged(&format_args!("{} is missing", file.display()))
+        }
+        TantivyError::IoError(error)
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error: error, .. }) => match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
+                damaged(&"a file of it is not whole")
+            }
+            _ => anyhow!("the index in {name}: {error}"),
+        },
+        TantivyError::OpenDirectoryError(OpenDirectoryError::NotADirectory(_)) => {
+            anyhow!("{name} is no directory")
+        }
+        TantivyError::DataCorruption(corruption) => {
+            let what = format!("{corruption:?}"); // at length: with all that is in the file
+            damaged(&format_args!("{:.60}…", what.trim_start_matches("Data corruption ")))
+        }
+        TantivyError::DeserializeError(error) => damaged(&error),
+        other => anyhow!("the index in {name}: {other}"),
+    }
+}
+
+/// A path as the index keeps it: text that the path can be made of again, also if it is no Unicode. None if it cannot.
+pub(super) fn key(path: &Path) -> Option<String> {
+    #[cfg(unix)]
+    if path.to_str().is_none() {
+        use std::os::unix::ffi::OsStrExt;
+        let bytes = path.as_os_str().as_bytes().iter().map(|byte| char::from(*byte));
+        return Some(iter::once(ESCAPE).chain(bytes).collect());
+    }
+    path.to_str().map(str::to_owned)
+}
+
+/// The path of a [`key`].
+pub(super) fn path_of(key: &str) -> PathBuf {
+    #[cfg(unix)]
+    if let Some(escaped) = key.strip_prefix(ESCAPE) {
+        use std::os::unix::ffi::OsStringExt;
+        let bytes = escaped.chars().map(|c| u8::try_from(c).unwrap_or(b'?'));
+        return OsString::from_vec(bytes.collect()).into();
+    }
+    key.into()
+}
+
+/// Before a path that is no Unicode. No path begins with it.
+#[cfg(unix)]
+const ESCAPE: char = '\0';

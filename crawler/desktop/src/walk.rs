@@ -1,0 +1,118 @@
+//! Which files there are: directories read one after the other, on one thread.
+//!
+//! What people do not expect in a search is left out, by the rules that `ripgrep` has, too: hidden files, and what `.gitignore` and
+//! `.ignore` name. A directory is read piece by piece, so the memory that a walk takes grows with the depth of the tree and not with
+//! the number of its files.
+
+use crate::content::Stamp;
+use ignore::{DirEntry, Error, WalkBuilder};
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Which files are looked at.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
+pub struct Rules {
+    /// Also hidden files: those whose names begin with a dot
+    #[arg(long, help_heading = "Which files")]
+    pub hidden: bool,
+
+    /// Also what .gitignore and .ignore leave out
+    #[arg(long, help_heading = "Which files")]
+    pub no_ignore: bool,
+
+    /// Follow symbolic links
+    #[arg(long, help_heading = "Which files")]
+    pub follow: bool,
+
+    /// Stay in the file systems of the directories that are named
+    #[arg(long, help_heading = "Which files")]
+    pub one_file_system: bool,
+}
+
+/// Something on the way.
+#[derive(Debug)]
+pub enum Found {
+    /// A file, with what its directory says of it.
+    File(PathBuf, Stamp),
+    /// Neither a file nor a directory nor a link.
+    Special,
+    /// What could not be looked at, and why. Nothing is known of what is below it.
+    Unreadable(Option<PathBuf>, String),
+}
+
+/// Directories and files with their real names, each once.
+///
+/// # Errors
+/// The first one that is not there, with the system's reason.
+pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    let mut roots = Vec::new();
+    for path in named {
+        let root = fs::canonicalize(path).map_err(|error| (path.clone(), error))?;
+        if !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    Ok(roots)
+}
+
+/// Everything below `roots`, which have their real names, but not what is in `except`: the index itself.
+pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<Item = Found> + use<> {
+    let mut builder = WalkBuilder::empty();
+    for root in roots {
+        builder.add(root);
+    }
+    // A root within another one is walked by itself, whatever the rules say of it in the other one.
+    let own: HashSet<PathBuf> = roots.iter().cloned().collect();
+    let except = except.to_owned();
+    builder
+        .standard_filters(!rules.no_ignore)
+        .hidden(!rules.hidden)
+        .follow_links(rules.follow)
+        .same_file_system(rules.one_file_system)
+        .filter_entry(move |entry| {
+            entry.path() != except && (entry.depth() == 0 || !own.contains(entry.path()))
+        });
+    builder.build().filter_map(|entry| match entry {
+        Ok(entry) => found(entry),
+        Err(error) => Some(unreadable(&error)),
+    })
+}
+
+fn found(entry: DirEntry) -> Option<Found> {
+    let kind = entry.file_type()?;
+    if kind.is_dir() || kind.is_symlink() {
+        return None; // a link that is not followed
+    }
+    if !kind.is_file() {
+        return Some(Found::Special);
+    }
+    Some(match entry.metadata() {
+        Ok(metadata) => {
+            let stamp = Stamp::of(&metadata);
+            Found::File(entry.into_path(), stamp)
+        }
+        Err(error) => unreadable(&error),
+    })
+}
+
+fn unreadable(error: &Error) -> Found {
+    let (path, why) = reason(error);
+    Found::Unreadable(path.map(Path::to_owned), why)
+}
+
+/// Which path an error is about, and what is wrong with it.
+fn reason(error: &Error) -> (Option<&Path>, String) {
+    match error {
+        Error::WithPath { path, err } => {
+            let (inner, why) = reason(err);
+            (inner.or(Some(path)), why)
+        }
+        Error::WithDepth { err, .. } | Error::WithLineNumber { err, .. } => reason(err),
+        Error::Loop { ancestor, child } => (Some(child), format!("a link back to {}", ancestor.display())),
+        Error::Io(error) => (None, error.to_string()),
+        other => (None, other.to_string()),
+    }
+}

@@ -1,0 +1,331 @@
+//! The one who writes the index: documents in, commits out.
+//!
+//! The library has threads of its own that make documents into parts of the index. Before them is a queue of ten thousand elements, whatever
+//! their size: of large files that would be gigabytes. So documents bring a permit for their bytes along. They give the permit back
+//! when they are dropped, which is when the library has done with them.
+//!
+//! ```text
+//!   put ─▶ batch ─▶ waits for room ─▶ queue of the library ─▶ its threads ─▶ dropped: room again
+//!                                                               │
+//!   commit: waits for all that has been sent ◀──────────────────┘
+//! ```
+//!
+//! Documents are sent in batches. Sent one by one, each that is done would wake a thread that waits for room, on a processor that
+//! has better things to do: the whole run took a tenth longer.
+
+use crate::content::Stamp;
+use crate::store::{self, Fields, Store};
+use anyhow::{Context, anyhow};
+use executor::{OwnedPermit, Semaphore};
+use std::iter;
+use std::mem;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tantivy::directory::error::LockError;
+use tantivy::indexer::{IndexWriterOptions, UserOperation};
+use tantivy::schema::Field;
+use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
+use tantivy::{IndexWriter, TantivyError, Term};
+
+/// Bytes that each thread of the library collects before it writes a part of the index.
+const MEMORY: usize = 64 << 20;
+
+/// Bytes of text that may wait for those threads, in units of 1024.
+const ROOM: usize = 64 << 10;
+
+/// Bytes of text that are sent together.
+const BATCH: usize = 1 << 20;
+
+/// The process that has the index may be about to end: it was killed, and the system is not done with it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The only writer of an index, in all processes.
+pub struct Writer {
+    /// Under a lock, although the library lets threads share it. It numbers the operations of a call, and then puts those that
+    /// remove into a list. With two threads at it, the list gets out of order, and a document may be removed by what was to remove
+    /// the version before it.
+    inner: Mutex<IndexWriter<FileDocument>>,
+    room: Semaphore,
+    has_changed: AtomicBool,
+    fields: Fields,
+    directory: PathBuf,
+}
+
+/// A file that is to be indexed. Only a [`Crawl`](crate::Crawl) has some, so no file is there twice.
+#[derive(Debug)]
+pub struct File {
+    /// Its real name.
+    pub path: PathBuf,
+    pub(super) key: String,
+    /// The index has a version of it.
+    pub(super) is_known: bool,
+}
+
+impl Writer {
+    /// Takes hold of an index. `threads` of the library turn documents into parts of it.
+    ///
+    /// # Errors
+    /// If another process has it, or it cannot be written.
+    pub fn new(store: &Store, threads: usize) -> anyhow::Result<Writer> {
+        let options = || {
+            IndexWriterOptions::builder()
+                .num_worker_threads(threads)
+                .memory_budget_per_thread(MEMORY)
+                .num_merge_threads(1)
+                .build()
+        };
+        let begun = Instant::now();
+        let inner = loop {
+            match store.index.writer_with_options(options()) {
+                Err(TantivyError::LockFailure(LockError::LockBusy, _)) if begun.elapsed() < PATIENCE => {
+                    thread::sleep(PATIENCE / 20);
+                }
+                other => break other.map_err(|error| store.explained(error))?,
+            }
+        };
+        Ok(Writer {
+            inner: Mutex::new(inner),
+            room: Semaphore::new(ROOM),
+            has_changed: AtomicBool::new(false),
+            fields: store.fields,
+            directory: store.directory().to_owned(),
+        })
+    }
+
+    /// For one thread that puts files into the index.
+    pub fn batch(&self) -> Batch<'_> {
+        Batch { writer: self, files: Vec::new(), bytes: 0 }
+    }
+
+    /// Removes what the index has of a file. Whether it had something.
+    pub fn remove(&self, file: &File) -> bool {
+        if file.is_known {
+            self.remove_key(&file.key);
+        }
+        file.is_known
+    }
+
+    pub(super) fn remove_key(&self, key: &str) {
+        self.has_changed.store(true, Relaxed);
+        self.locked().delete_term(self.term(key));
+    }
+
+    /// Whether anything was put or removed since the last commit.
+    pub(super) fn has_changed(&self) -> bool {
+        self.has_changed.load(Relaxed)
+    }
+
+    /// Makes all that was put and removed durable at once: after a crash there is all of it or nothing. Waits until it is on the disk.
+    ///
+    /// # Errors
+    /// If it cannot be written. The index is what the last commit left.
+    pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
+        let mut writer = self.locked();
+        self.has_changed.store(false, Relaxed); // nobody puts anything meanwhile
+        let committed = writer.prepare_commit().and_then(|mut prepared| {
+            prepared.set_payload(&store::note(is_complete));
+            prepared.commit()
+        });
+        committed.map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// Waits for the library's threads that join small parts of the index to larger ones.
+    ///
+    /// # Errors
+    /// If one of them fails. What was committed stays.
+    pub fn close(self) -> anyhow::Result<()> {
+        let inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        inner.wait_merging_threads().context("the index could not be tidied up")
+    }
+
+    /// The version before goes, the new one comes.
+    fn operations(
+        &self,
+        (file, text, stamp): (File, String, Stamp),
+        room: &Arc<OwnedPermit>,
+    ) -> impl Iterator<Item = UserOperation<FileDocument>> + use<> {
+        let before = file.is_known.then(|| UserOperation::Delete(self.term(&file.key)));
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let document =
+            FileDocument { fields: self.fields, path: file.key, name, text, stamp, _room: Arc::clone(room) };
+        before.into_iter().chain([UserOperation::Add(document)])
+    }
+
+    fn failed(&self, error: TantivyError) -> anyhow::Error {
+        let why = match error {
+            TantivyError::IoError(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        anyhow!("the index in {} cannot be written: {why}", self.directory.display())
+    }
+
+    fn locked(&self) -> MutexGuard<'_, IndexWriter<FileDocument>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn term(&self, key: &str) -> Term {
+        Term::from_field_text(self.fields.path, key)
+    }
+}
+
+/// Files that one thread has read and not sent yet. What is not sent when it is dropped is not indexed.
+pub struct Batch<'w> {
+    writer: &'w Writer,
+    files: Vec<(File, String, Stamp)>,
+    bytes: usize,
+}
+
+impl Batch<'_> {
+    // ANCHOR: put
+    /// Puts a version of a file in the place of the one before. Now and then it sends what it has, and waits while too much text
+    /// waits for the library already.
+    ///
+    /// # Errors
+    /// If the library has given up, because the disk is full, say; or the calling task was cancelled.
+    pub fn put(&mut self, file: File, text: String, stamp: Stamp) -> anyhow::Result<()> {
+        self.bytes += text.len();
+        self.files.push((file, text, stamp));
+        if self.bytes < BATCH { Ok(()) } else { self.send() }
+    }
+
+    /// Sends what it has.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn send(&mut self) -> anyhow::Result<()> {
+        if self.files.is_empty() {
+            return Ok(());
+        }
+        let bytes = mem::take(&mut self.bytes);
+        let permits = (bytes / 1024 + 1).min(ROOM);
+        let room = Arc::new(self.writer.room.acquire_many(permits)?.into_owned());
+        let operations: Vec<_> =
+            self.files.drain(..).flat_map(|file| self.writer.operations(file, &room)).collect();
+        self.writer.has_changed.store(true, Relaxed);
+        self.writer.locked().run(operations)?;
+        Ok(())
+    }
+    // ANCHOR_END: put
+}
+
+/// A file as the library takes it.
+struct FileDocument {
+    fields: Fields,
+    path: String,
+    name: String,
+    text: String,
+    stamp: Stamp,
+    /// That of its batch.
+    _room: Arc<OwnedPermit>,
+}
+
+/// One of its values.
+#[derive(Clone, Copy, Debug)]
+enum FileValue<'a> {
+    Text(&'a str),
+    Modified(i64),
+    Size(u64),
+}
+
+impl<'a> Value<'a> for FileValue<'a> {
+    type ArrayIter = iter::Empty<Self>;
+    type ObjectIter = iter::Empty<(&'a str, Self)>;
+
+    fn as_value(&self) -> ReferenceValue<'a, Self> {
+        ReferenceValue::Leaf(match *self {
+            FileValue::Text(text) => ReferenceValueLeaf::Str(text),
+            FileValue::Modified(time) => ReferenceValueLeaf::I64(time),
+            FileValue::Size(bytes) => ReferenceValueLeaf::U64(bytes),
+        })
+    }
+}
+
+impl Document for FileDocument {
+    type Value<'a> = FileValue<'a>;
+    type FieldsValuesIter<'a> = std::array::IntoIter<(Field, FileValue<'a>), 5>;
+
+    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
+        let fields = self.fields;
+        [
+            (fields.path, FileValue::Text(&self.path)),
+            (fields.name, FileValue::Text(&self.name)),
+            (fields.text, FileValue::Text(&self.text)),
+            (fields.modified, FileValue::Modified(self.stamp.modified)),
+            (fields.size, FileValue::Size(self.stamp.size)),
+        ]
+        .into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use executor::CancelToken;
+
+    const STAMP: Stamp = Stamp { modified: 1, size: 1 };
+
+    fn file(number: usize) -> File {
+        File { path: format!("/{number}").into(), key: format!("/{number}"), is_known: false }
+    }
+
+    #[test]
+    fn room_comes_back_when_documents_have_been_indexed() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 2).unwrap();
+        let mut batch = writer.batch();
+        for number in 0..10 {
+            batch.put(file(number), "word ".repeat(100_000), STAMP).unwrap();
+        }
+        batch.send().unwrap();
+        writer.commit(true).unwrap();
+        assert_eq!(writer.room.available_permits(), ROOM);
+    }
+
+    /// Puts a text of so many bytes while somebody else has all room but `left`. Whether it waited until that was given back.
+    fn waits(bytes: usize, left: usize) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 1).unwrap();
+        let others = writer.room.acquire_many(ROOM - left).unwrap();
+        let waited = thread::scope(|scope| {
+            let sender = scope.spawn(|| {
+                let mut batch = writer.batch();
+                batch.put(file(1), " ".repeat(bytes), STAMP)?;
+                batch.send()
+            });
+            while writer.room.waiting() == 0 && !sender.is_finished() {
+                thread::yield_now();
+            }
+            let waited = !sender.is_finished();
+            drop(others);
+            sender.join().unwrap().unwrap();
+            waited
+        });
+        writer.commit(true).unwrap();
+        assert_eq!(writer.room.available_permits(), ROOM);
+        waited
+    }
+
+    #[test]
+    fn who_has_too_much_waits_for_room() {
+        assert!(waits(1, 0));
+        assert!(waits(1000 * 1024, 1000));
+        assert!(!waits(999 * 1024, 1000));
+        // Larger than all room that there is: it takes all of it then, and not more.
+        assert!(waits(ROOM * 1024 + 1, 1));
+    }
+
+    #[test]
+    fn who_waits_for_room_can_be_called_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 1).unwrap();
+        let others = writer.room.acquire_many(ROOM).unwrap();
+        let token = CancelToken::new();
+        token.cancel();
+        let mut batch = writer.batch();
+        token.attach(|| batch.put(file(1), "word".repeat(BATCH), STAMP)).unwrap_err();
+        drop(others);
+    }
+}

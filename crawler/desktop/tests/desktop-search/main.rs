@@ -1,0 +1,6 @@
+//! Desktop search as its users see it.
+
+mod folder; // a folder with files and an index
+mod search; // what is found, and what a second run does
+mod stops; // a run that is told to stop, or killed
+mod trouble; // what can be wrong with an index, a tree and a disk

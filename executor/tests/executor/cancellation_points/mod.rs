@@ -1,0 +1,338 @@
+//! Every blocking call of the library is a cancellation point: a task that is cancelled while it is blocked in one comes
+//! back.
+//!
+//! The list of these calls is checked against the sources. Whoever adds a public function that can come to one of the
+//! [`WAITS`] adds a line here.
+
+mod scan;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use executor::fork_join::{ForkJoinPool, InvokeError};
+use executor::{
+    Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
+    ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure, InvokeAnyFailure, JoinError,
+    JoinTimeoutError, Latch, RejectReason, ScheduledThreadPoolExecutor, Semaphore, Series, SharedJoinError,
+    StripedExecutor, Task, ThreadPoolBuilder, ThreadPoolExecutor, WaitError, prelude::*,
+};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
+use scan::Sources;
+
+/// Each call blocks for ever, or for longer than the test waits, unless it is cut short. True if it says that it was.
+const CALLS: &[(&str, Blocks)] = &[
+    ("CancelToken::sleep", || CancelToken::current().sleep(FOR_EVER).is_err()),
+    ("Latch::wait", || Latch::new(1).wait().is_err()),
+    ("Latch::wait_timeout", || Latch::new(1).wait_timeout(FOR_EVER) == Err(WaitError::Interrupted)),
+    ("Semaphore::acquire", || Semaphore::new(0).acquire().is_err()),
+    ("Semaphore::acquire_many", || Semaphore::new(1).acquire_many(2).is_err()),
+    ("Semaphore::acquire_timeout", || {
+        matches!(Semaphore::new(0).acquire_timeout(FOR_EVER), Err(WaitError::Interrupted))
+    }),
+    ("Semaphore::acquire_many_timeout", || {
+        matches!(Semaphore::new(1).acquire_many_timeout(2, FOR_EVER), Err(WaitError::Interrupted))
+    }),
+    ("TaskHandle::join", || {
+        let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
+        matches!(handle.join(), Err(JoinError::Interrupted(_)))
+    }),
+    ("TaskHandle::join_timeout", || {
+        let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
+        matches!(handle.join_timeout(FOR_EVER), Err(JoinTimeoutError::Interrupted(_)))
+    }),
+    ("TaskHandle::join_or_cancel", || {
+        let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
+        matches!(handle.join_or_cancel(FOR_EVER), Err(JoinTimeoutError::Interrupted(_)))
+    }),
+    ("SharedHandle::join", || {
+        let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
+        matches!(handle.shared().join(), Err(SharedJoinError::Interrupted))
+    }),
+    ("SharedHandle::join_timeout", || {
+        let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
+        matches!(handle.shared().join_timeout(FOR_EVER), Err(SharedJoinError::Interrupted))
+    }),
+    ("ExecutorCompletionService::take", || {
+        let (_busy, pool) = with_room();
+        let service = ExecutorCompletionService::new(pool);
+        let _ = service.submit(|| ()).unwrap();
+        service.take().is_err()
+    }),
+    ("ExecutorCompletionService::take_timeout", || {
+        let (_busy, pool) = with_room();
+        let service = ExecutorCompletionService::new(pool);
+        let _ = service.submit(|| ()).unwrap();
+        matches!(service.take_timeout(FOR_EVER), Err(WaitError::Interrupted))
+    }),
+    ("ExecutorCompletionService::submit", || {
+        let (_busy, pool) = full();
+        refused(&ExecutorCompletionService::new(pool).submit(|| ()).unwrap_err().reason)
+    }),
+    ("ExecutorCompletionService::submit_cancellable", || {
+        let (_busy, pool) = full();
+        refused(&ExecutorCompletionService::new(pool).submit_cancellable(|_| Ok(())).unwrap_err().reason)
+    }),
+    ("CancellingExecutor::submit_task", || {
+        let (_busy, pool) = full();
+        refused(&CancellingExecutor::new(pool).submit_task(Nothing).unwrap_err().reason)
+    }),
+    ("Executor::execute_task", || {
+        let (_busy, pool) = full();
+        refused(&executor::Executor::execute_task(&pool, Task::new(|| ())).unwrap_err().reason)
+    }),
+    ("ExecutorExt::execute", || {
+        let (_busy, pool) = full();
+        refused(&pool.execute(|| ()).unwrap_err().reason)
+    }),
+    ("ExecutorExt::submit", || {
+        let (_busy, pool) = full();
+        refused(&pool.submit(|| ()).unwrap_err().reason)
+    }),
+    ("ExecutorExt::submit_cancellable", || {
+        let (_busy, pool) = full();
+        refused(&pool.submit_cancellable(|_| Ok(())).unwrap_err().reason)
+    }),
+    ("ExecutorExt::invoke_all", || {
+        let (_busy, pool) = with_room();
+        matches!(pool.invoke_all([|| ()]).unwrap_err().reason, InvokeAllFailure::Interrupted)
+    }),
+    ("ExecutorExt::invoke_all_timeout", || {
+        let (_busy, pool) = with_room();
+        matches!(
+            pool.invoke_all_timeout([|| ()], FOR_EVER).unwrap_err().reason,
+            InvokeAllFailure::Interrupted
+        )
+    }),
+    ("ExecutorExt::invoke_any", || {
+        let (_busy, pool) = with_room();
+        matches!(pool.invoke_any([|| Ok::<_, ()>(())]).unwrap_err().reason, InvokeAnyFailure::Interrupted)
+    }),
+    ("ExecutorExt::invoke_any_timeout", || {
+        let (_busy, pool) = with_room();
+        let lost = pool.invoke_any_timeout([|| Ok::<_, ()>(())], FOR_EVER).unwrap_err();
+        matches!(lost.reason, InvokeAnyFailure::Interrupted)
+    }),
+    ("StripedExecutor::execute_in", || {
+        let (_busy, pool) = full();
+        let striped = StripedExecutor::over(Arc::new(pool));
+        refused(&striped.execute_in(0, || ()).unwrap_err().reason)
+    }),
+    ("StripedExecutor::submit_in", || {
+        let (_busy, pool) = full();
+        let striped = StripedExecutor::over(Arc::new(pool));
+        refused(&striped.submit_in(0, || ()).unwrap_err().reason)
+    }),
+    ("Series::join", || rests(&idle_scheduler()).join().is_err()),
+    ("Series::join_timeout", || {
+        rests(&idle_scheduler()).join_timeout(FOR_EVER) == Err(WaitError::Interrupted)
+    }),
+    ("ExecutorExt::scope", || {
+        let (pool, cut_short) = (ThreadPoolExecutor::fixed(1), AtomicBool::new(false));
+        let nap = || cut_short.store(CancelToken::current().sleep(FOR_EVER).is_err(), Ordering::SeqCst);
+        let ended = pool.scope(|scope| scope.spawn(nap).unwrap());
+        ended.is_err() || cut_short.load(Ordering::SeqCst)
+    }),
+    ("ForkJoinPool::invoke", || {
+        let pool = ForkJoinPool::new(1).unwrap();
+        let _busy = occupy(&pool);
+        matches!(pool.invoke(|| ()), Err(InvokeError::Cancelled))
+    }),
+    ("ForkJoinPool::await_quiescence", || {
+        let pool = ForkJoinPool::new(1).unwrap();
+        let _busy = occupy(&pool);
+        !pool.await_quiescence(FOR_EVER)
+    }),
+    ("ExecutorService::await_termination", || {
+        let (_busy, pool) = with_room();
+        !pool.await_termination(FOR_EVER)
+    }),
+    ("ExecutorService::close", || {
+        let pool = ThreadPoolExecutor::fixed(1);
+        let sleeps = pool.submit_cancellable(|token| token.sleep(FOR_EVER)).unwrap();
+        pool.close(); // it has become a `shutdown_now`
+        matches!(sleeps.join(), Err(JoinError::Cancelled)) && pool.is_terminated()
+    }),
+    ("Stopper::await_termination", || {
+        let (_busy, pool) = with_room();
+        !pool.stopper().await_termination(FOR_EVER)
+    }),
+    #[cfg(feature = "channel")]
+    ("Sender::put", || {
+        let (sender, _receiver) = executor::channel::bounded(0);
+        matches!(sender.put(()), Err(executor::channel::PutError::Interrupted(())))
+    }),
+    #[cfg(feature = "channel")]
+    ("Sender::put_timeout", || {
+        let (sender, _receiver) = executor::channel::bounded(0);
+        matches!(sender.put_timeout((), FOR_EVER), Err(executor::channel::PutTimeoutError::Interrupted(())))
+    }),
+    #[cfg(feature = "channel")]
+    ("Receiver::take", || {
+        let (_sender, receiver) = executor::channel::bounded::<()>(1);
+        receiver.take() == Err(executor::channel::TakeError::Interrupted)
+    }),
+    #[cfg(feature = "channel")]
+    ("Receiver::take_timeout", || {
+        let (_sender, receiver) = executor::channel::bounded::<()>(1);
+        receiver.take_timeout(FOR_EVER) == Err(executor::channel::TakeTimeoutError::Interrupted)
+    }),
+];
+
+/// What can come to the wait and is no cancellation point, or is none of its own.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
+    ("ScheduledThreadPoolExecutor::drop", "the same"),
+    ("ForkJoinPool::drop", "the same"),
+    ("RecursiveTask::fork", "submits to a pool whose queue has no bound"),
+    ("RecursiveAction::fork", "the same"),
+    ("ScheduledThreadPoolExecutor::submit_with_timeout", "submits to a pool whose queue has no bound"),
+    ("ScheduledThreadPoolExecutor::submit_with_timeout_or", "the same"),
+    ("RejectionHandler::rejected", "is called in a submission, which is in `CALLS`"),
+    ("RefusingPool::execute_when_room", "the same"),
+    ("ShutdownHooks::add_pool", "registers a hook, which waits later and is no task"),
+    #[cfg(not(feature = "channel"))]
+    ("Sender::put", "is not there"),
+    #[cfg(not(feature = "channel"))]
+    ("Sender::put_timeout", "is not there"),
+    #[cfg(not(feature = "channel"))]
+    ("Receiver::take", "is not there"),
+    #[cfg(not(feature = "channel"))]
+    ("Receiver::take_timeout", "is not there"),
+];
+
+/// The waits under every blocking call: the one in `wait.rs`, and those for a channel.
+const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
+
+/// What waits inside of a task of the library's own, which is run by `Task::run` as any other: a head of a line submits its
+/// successor. By names alone, whatever runs a task would come to that. And what a thread of the library's own does.
+const INSIDE: &[(&str, &str)] = &[("Line", "hand_over"), ("Shared", "sleep_and_hand_over")];
+
+type Blocks = fn() -> bool;
+
+const FOR_EVER: Duration = Duration::MAX;
+
+/// A task that would have nothing to do.
+struct Nothing;
+
+impl CancellableTask for Nothing {
+    type Output = ();
+
+    fn run(self, _: &CancelToken) -> Result<(), Cancelled> {
+        Ok(())
+    }
+
+    fn canceller(&self) -> impl FnOnce() + Send + 'static {
+        || ()
+    }
+}
+
+/// A pool whose only thread is busy for as long as the test wants. Dropping it does not wait for that.
+fn with_room() -> (Occupied, ThreadPoolExecutor) {
+    occupied(ThreadPoolExecutor::builder())
+}
+
+/// One whose queue is full, too, and at which submitters wait.
+fn full() -> (Occupied, ThreadPoolExecutor) {
+    let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new());
+    let (busy, pool) = occupied(builder);
+    pool.execute(|| ()).unwrap();
+    (busy, pool)
+}
+
+fn occupied(builder: ThreadPoolBuilder) -> (Occupied, ThreadPoolExecutor) {
+    let pool = builder.on_drop(DropPolicy::Detach).build().unwrap();
+    (occupy(&pool), pool)
+}
+
+fn idle_scheduler() -> ScheduledThreadPoolExecutor {
+    ScheduledThreadPoolExecutor::new(1)
+}
+
+/// A series that never has a run.
+fn rests(pool: &ScheduledThreadPoolExecutor) -> Series {
+    pool.schedule_at_fixed_rate(FOR_EVER, FOR_EVER, |_| ()).unwrap()
+}
+
+fn refused(reason: &RejectReason) -> bool {
+    matches!(reason, RejectReason::Interrupted)
+}
+
+#[test]
+fn a_task_that_is_cancelled_comes_back_from_every_blocking_call() {
+    let stuck: Vec<_> = CALLS.iter().filter(|(_, call)| !comes_back(*call)).map(|(name, _)| *name).collect();
+    assert!(stuck.is_empty(), "no cancellation points: {stuck:?}");
+}
+
+fn comes_back(call: Blocks) -> bool {
+    let pool = ThreadPoolExecutor::builder().on_drop(DropPolicy::Detach).build().unwrap();
+    let (spot, (tell, told)) = (Spot::default(), mpsc::channel());
+    let there = spot.clone();
+    let task = pool.submit(move || {
+        there.arrive();
+        tell.send(call())
+    });
+    let task = task.unwrap();
+    spot.wait_until_blocked();
+    assert!(task.cancel());
+    told.recv_timeout(LONG) == Ok(true)
+}
+
+#[test]
+fn the_list_of_blocking_calls_is_that_of_the_sources() {
+    let mut sources = Sources::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    for (owner, name) in INSIDE {
+        sources.do_not_follow(owner, name);
+    }
+    let listed: BTreeSet<_> = CALLS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(EXCEPTIONS.iter().map(|(name, _)| *name))
+        .map(str::to_owned)
+        .collect();
+    let reach: BTreeSet<_> = WAITS.iter().flat_map(|wait| sources.that_reach(wait)).collect();
+    let missing: Vec<_> = reach.difference(&listed).cloned().collect();
+    assert!(
+        missing.is_empty(),
+        "these can come to the wait and have no line in `CALLS`:\n{}",
+        missing.join("\n")
+    );
+    let gone: Vec<_> = listed.difference(&reach).collect();
+    assert!(
+        gone.is_empty(),
+        "these have a line, and it is not found that they can come to the wait: {gone:?}"
+    );
+}
+
+/// The test above can fail.
+#[test]
+fn a_public_function_that_comes_to_the_wait_is_found_however_many_calls_are_between() {
+    let mut sources = Sources::default();
+    sources.add("fn wait_as() {}\npub(crate) fn wait() {\n    wait_as()\n}\n");
+    sources.add(
+        "pub struct Gate {\n    bolt: Bolt,\n}\n\nimpl<T: Fn(u8)> Gate<T> {\n    pub fn open(&self) {\n        self.bolt.draw();\n    }\n\n    \
+         pub fn looks(&self) -> bool {\n        self.bolt.is_drawn()\n    }\n}\n\nimpl Drop for Gate {\n    fn drop(&mut self) {\n        \
+         self.open();\n    }\n}\n",
+    );
+    sources.add("mod tests {\n    fn knock() {}\n}\nstruct Bolt;\n\nimpl Bolt {\n    fn draw(&self) { // wait()\n        crate::wait::wait();\n    }\n    fn is_drawn() {}\n}\n");
+    sources.add("pub trait Door {\n    fn knock(&self);\n}\n\nimpl Door for Bolt {\n    fn knock(&self) {\n        self.draw()\n    }\n}\n");
+    sources.add("pub struct House;\n\nimpl House {\n    pub fn enter(door: &dyn Door) {\n        door\n            .knock();\n    }\n}\n");
+    let found = sources.that_reach("wait_as");
+    assert_eq!(
+        found.iter().map(String::as_str).collect::<Vec<_>>(),
+        ["Door::knock", "Gate::drop", "Gate::open", "House::enter"]
+    );
+}
+
+#[test]
+fn joins_and_waits_come_back_when_a_deadline_cuts_them_short_too() {
+    within_deadline(|| {
+        for (name, call) in CALLS {
+            let limit = CancelToken::new().with_timeout(Duration::from_millis(1));
+            assert!(limit.attach(*call), "{name}");
+        }
+    });
+}

@@ -1,0 +1,206 @@
+//! What is taken out of a document: the pages in `tests/pages`, each with its dump beside it, and what needs no page of its own.
+//!
+//! `RECORD=1 cargo test --test renderer pages` writes the dumps; without it the test compares.
+
+use renderer::page::{NoPage, PageLimits, Source, TextKind};
+use renderer::{Element, Page};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use url::Url;
+
+const LIMITS: PageLimits = PageLimits { elements: 20_000, text: 4 << 20 };
+
+/// A page with more elements is recorded by its beginning, its end, and a digest of all.
+const MANY: usize = 120;
+
+fn parse(document: impl AsRef<[u8]>) -> Page {
+    parse_as(document, Some("text/html")).unwrap()
+}
+
+fn parse_as(document: impl AsRef<[u8]>, content_type: Option<&str>) -> Result<Page, NoPage> {
+    Page::parse(document.as_ref(), content_type, &Url::parse("http://h.example/dir/page").unwrap(), LIMITS)
+}
+
+/// The words of all blocks, one block in a line.
+fn texts<'p>(page: &'p Page) -> Vec<&'p str> {
+    let block = |element: &'p Element| match element {
+        Element::Text(block) => Some(&*block.text),
+        Element::Image(_) => None,
+    };
+    page.elements.iter().filter_map(block).collect()
+}
+
+#[test]
+fn pages_are_taken_apart_as_recorded() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
+    let mut seen = 0;
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "html") {
+            continue;
+        }
+        seen += 1;
+        let found = dump(&parse(fs::read(&path).unwrap()));
+        let beside = path.with_extension("txt");
+        if std::env::var_os("RECORD").is_some() {
+            fs::write(beside, found).unwrap();
+        } else {
+            let recorded = fs::read_to_string(&beside).unwrap_or_default().replace("\r\n", "\n");
+            assert_eq!(found, recorded, "{}: if it is right, run with RECORD=1", path.display());
+        }
+    }
+    assert!(seen >= 40, "{seen} pages");
+}
+
+/// One line for each element.
+fn dump(page: &Page) -> String {
+    let lines: Vec<_> = page.elements.iter().enumerate().map(line).collect();
+    let mut dump = format!("title: {:?}\n", page.title);
+    let images = page.images().count();
+    writeln!(dump, "{} elements, {images} images, {} left out", lines.len(), page.left_out).unwrap();
+    if lines.len() <= MANY {
+        return lines.iter().fold(dump, |dump, line| dump + line + "\n");
+    }
+    let digest = lines.concat().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3) // FNV-1a
+    });
+    let (begin, end) = (lines[..30].join("\n"), lines[lines.len() - 5..].join("\n"));
+    writeln!(dump, "digest: {digest:016x}\n{begin}\n...\n{end}").unwrap();
+    dump
+}
+
+fn line((place, element): (usize, &Element)) -> String {
+    match element {
+        Element::Text(block) => {
+            let mut line = format!("{place} ");
+            match &block.kind {
+                TextKind::Item { depth, marker } => write!(line, "item {depth} {marker:?}").unwrap(),
+                kind => write!(line, "{}", format!("{kind:?}").to_lowercase()).unwrap(),
+            }
+            if block.right_to_left {
+                line.push_str(" rtl");
+            }
+            write!(line, " {:?}", block.text).unwrap();
+            for (range, style) in &block.spans {
+                write!(line, " {style:?}[{}]", &block.text[range.clone()]).unwrap();
+            }
+            line
+        }
+        Element::Image(image) => {
+            let mut line = format!("{place} image ");
+            match &image.source {
+                Ok(Source::Url(url)) => write!(line, "{url}").unwrap(),
+                Ok(Source::Data(bytes)) => write!(line, "{} bytes of data", bytes.len()).unwrap(),
+                Err(gap) => write!(line, "none: {gap}").unwrap(),
+            }
+            write!(line, " {:?} {:?} x {:?}", image.alt, image.width, image.height).unwrap();
+            if image.is_advertisement {
+                line.push_str(" advertisement");
+            }
+            line
+        }
+    }
+}
+
+#[test]
+fn the_server_says_which_charset_it_is() {
+    let page = parse_as(b"<meta charset=utf-8><p>\xf7\xc5\xd3\xce\xc1", Some("text/html; charset=KOI8-R"));
+    assert_eq!(texts(&page.unwrap()), ["Весна"]);
+    let page = parse_as("\u{feff}<p>Größe", Some("text/html; charset=koi8-r"));
+    assert_eq!(texts(&page.unwrap()), ["Größe"], "a byte order mark has the last word");
+    let page = parse_as("<p>Größe", Some("text/html; charset=no-such-thing"));
+    assert_eq!(texts(&page.unwrap()), ["Größe"]);
+}
+
+#[test]
+fn what_is_no_page_is_said_in_words() {
+    for (document, content_type, sentence) in [
+        (&b""[..], Some("text/html"), "there is nothing in it"),
+        (b"x", Some("image/png"), "it is \"image/png\" and no page"),
+        (b"x", Some("application/octet-stream"), "it is \"application/octet-stream\" and no page"),
+        (b"\x89PNG\r\n\x1a\n", Some("text/html"), "it is a PNG image and no page"),
+        (b"\xff\xd8\xff\xe0", None, "it is a JPEG image and no page"),
+        (b"GIF89a", None, "it is a GIF image and no page"),
+        (b"%PDF-1.7", None, "it is a PDF document and no page"),
+        (b"PK\x03\x04", None, "it is an archive and no page"),
+        (b"\x7fELF\x02", None, "it is a program and no page"),
+        (b"<p>\0\0\0", None, "it is no text"),
+    ] {
+        assert_eq!(parse_as(document, content_type).unwrap_err().to_string(), sentence);
+    }
+    assert_eq!(texts(&parse_as("<p>x", Some("application/xhtml+xml")).unwrap()), ["x"]);
+    assert_eq!(parse(" \n").elements.len(), 0, "blanks are a page without anything on it");
+}
+
+#[test]
+fn plain_text_is_preformatted() {
+    let page = parse_as("a  <b>\r\n\tb\r\n\r\nc &amp;\n", Some("text/plain")).unwrap();
+    assert_eq!(texts(&page), ["a  <b>\n    b", "c &amp;"]);
+}
+
+#[test]
+fn files_are_shown_by_files_only() {
+    let document = b"<img src='file:///etc/hostname'><img src=a.png>";
+    let sources = |base: &str| {
+        let page = Page::parse(document, None, &Url::parse(base).unwrap(), LIMITS).unwrap();
+        page.images().map(|image| image.source.is_ok()).collect::<Vec<_>>()
+    };
+    assert_eq!(sources("file:///srv/page.html"), [true, true]);
+    assert_eq!(sources("http://h.example/page.html"), [false, true]);
+    let page = parse("<base href='file:///etc/'><img src=hostname>");
+    assert!(page.images().all(|image| image.source.is_err()));
+}
+
+#[test]
+fn what_is_beyond_the_limits_is_counted() {
+    let limits = PageLimits { elements: 3, text: 10 };
+    let base = Url::parse("http://h.example/").unwrap();
+    let parse = |html: &str| Page::parse(html.as_bytes(), None, &base, limits).unwrap();
+    let page = parse("<p>a<img src=b><p>c<p>d<img src=e>");
+    assert_eq!((page.elements.len(), page.left_out), (3, 2));
+    let page = parse("<p>1234567<p>1234567<p>123");
+    assert_eq!((texts(&page), page.left_out), (vec!["1234567", "123"], 1));
+}
+
+/// Each of these is some hundred kilobytes of one thing, three times over.
+#[test]
+fn large_documents_are_no_trouble() {
+    for (name, once, times) in [
+        ("tags that nest", "<div><b><ul><li><blockquote dir=rtl>", 6_000),
+        ("end tags", "</b></p></ul></q>", 10_000),
+        ("line breaks", "a<br>", 30_000),
+        ("cells", "<td>", 30_000),
+        ("listing", "<pre>x", 20_000),
+        ("one word", "abcdefgh", 30_000),
+        ("comments", "<!--", 30_000),
+        ("ampersands", "&", 100_000),
+        ("images", "<img src=a>", 10_000),
+        ("styles", "<b>x</b>", 20_000),
+        ("reversed lists", "<ol reversed><li>x", 5_000),
+        ("hidden", "<p hidden>x", 10_000),
+    ] {
+        let began = Instant::now();
+        for begin in ["x", "<pre>", "<title>"] {
+            let page = parse(format!("{begin}{}", once.repeat(times)));
+            assert!(page.elements.len() <= LIMITS.elements);
+        }
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(20), "{name}: {took:?}");
+    }
+}
+
+#[test]
+fn a_tag_of_many_attributes_is_no_trouble() {
+    let attributes =
+        |count: usize| (0..count).fold(String::new(), |all, number| all + &format!(" a{number}"));
+    let began = Instant::now();
+    for count in [10, 3_000, 30_000] {
+        let page =
+            parse(format!("<p{0}>words<!-- {0} x --> and <b{0} title='a > b'>more</b>", attributes(count)));
+        assert_eq!(texts(&page), ["words and more"], "{count}");
+    }
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}

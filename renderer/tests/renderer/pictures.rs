@@ -1,0 +1,264 @@
+//! How pages are drawn: those of `tests/pages`, each with its picture beside it.
+//!
+//! `RECORD=1 cargo test --test renderer pictures` draws the pictures anew, to be looked at before they are committed.
+
+use crate::distance::distance;
+use image::RgbaImage;
+use renderer::canvas::Canvas;
+use renderer::layout::{Layout, LayoutOptions};
+use renderer::page::{PageLimits, TextKind};
+use renderer::{Element, Page, Picture};
+use std::fs;
+use std::path::{Path, PathBuf};
+use url::Url;
+
+const WIDTH: u32 = 640;
+const SCALE: f32 = 0.5;
+
+/// The pictures show the beginning of a page.
+const PIXELS: u64 = 320 * 640;
+
+/// How different a picture may be, of 255.
+pub(crate) const SAME: f64 = 4.0;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages")
+}
+
+fn is_recording() -> bool {
+    std::env::var_os("RECORD").is_some()
+}
+
+/// The names of the pages, without their ending.
+fn names() -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder())
+        .expect("the pages")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".html").map(str::to_owned))
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+pub(crate) fn page(name: &str) -> Page {
+    let document = fs::read(folder().join(format!("{name}.html"))).expect("the page");
+    let base = Url::parse("http://example.org/pages/").expect("an address");
+    let limits = PageLimits { elements: 5000, text: 1 << 20 };
+    Page::parse(&document, None, &base, limits).expect("it is a page")
+}
+
+/// A picture for a place: stripes of colours that no other place has.
+pub(crate) fn picture_for(place: usize) -> Picture {
+    let hue = u8::try_from(place * 53 % 200).unwrap();
+    let rgba = RgbaImage::from_fn(160, 90, |x, y| {
+        if (x / 16 + y / 15) % 2 == 0 {
+            image::Rgba([hue, 120, 255 - hue, 255])
+        } else {
+            image::Rgba([255 - hue, 200, hue, 255])
+        }
+    });
+    Picture::from_rgba(160, 90, &rgba).expect("it has pixels")
+}
+
+/// A page with all of its text, and each image a picture, a place-holder or a gap.
+pub(crate) fn draw(page: &Page) -> Canvas {
+    draw_in(page, (0..page.elements.len()).collect())
+}
+
+/// The same, its elements painted in this order.
+fn draw_in(page: &Page, order: Vec<usize>) -> Canvas {
+    let options = LayoutOptions { width: WIDTH, scale: SCALE, font: None, max_pixels: PIXELS };
+    let mut canvas = Canvas::new(Layout::new(page, &options).expect("the fonts of the program"));
+    for place in order {
+        match &page.elements[place] {
+            Element::Text(_) => canvas.paint_text(place),
+            Element::Image(image) => {
+                canvas.paint_placeholder(place, &image.alt);
+                match &image.source {
+                    Err(gap) => canvas.paint_gap(place, &image.alt, &gap.to_string()),
+                    Ok(_) if place % 5 == 4 => (),
+                    Ok(_) => canvas.paint_image(place, &picture_for(place)),
+                }
+            }
+        }
+    }
+    canvas
+}
+
+#[test]
+fn each_page_is_drawn_as_it_was() {
+    assert!(names().len() >= 30);
+    let is_large = |name: &String| {
+        fs::metadata(folder().join(format!("{name}.html"))).is_ok_and(|file| file.len() > 50 << 10)
+    };
+    assert!(names().iter().filter(|name| is_large(name)).count() >= 10);
+    for name in names() {
+        let canvas = draw(&page(&name));
+        let path = folder().join(format!("{name}.png"));
+        if is_recording() {
+            rgba(&canvas).save(&path).unwrap();
+            continue;
+        }
+        let golden =
+            image::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).into_rgba8();
+        let (width, height, pixels) = canvas.pixels();
+        let drawn = RgbaImage::from_raw(width, height, pixels.to_vec()).unwrap();
+        let distance = distance(&drawn, &golden);
+        assert!(distance < SAME, "{name}.html is drawn in another way: {distance:.1}");
+    }
+}
+
+#[test]
+fn the_order_of_painting_makes_no_difference() {
+    let mut state = 7_u64;
+    for name in ["images", "tables", "right-to-left", "long-catalogue"] {
+        let page = page(name);
+        let whole = draw(&page).png();
+        for _ in 0..4 {
+            let mut order: Vec<_> = (0..page.elements.len()).collect();
+            for last in (1..order.len()).rev() {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                order.swap(last, usize::try_from(state >> 33).unwrap() % (last + 1));
+            }
+            assert!(draw_in(&page, order).png() == whole, "{name}: another order, another picture");
+        }
+    }
+}
+
+#[test]
+fn what_is_painted_again_leaves_nothing_of_what_was_there() {
+    let page = page("images");
+    let once = draw(&page).png();
+    let mut canvas = draw(&page);
+    for image in page.images().filter(|image| image.place % 5 != 4) {
+        canvas.paint_gap(image.place, "words that are much longer than those before", "a reason");
+        canvas.paint_image(image.place, &picture_for(image.place));
+    }
+    assert!(canvas.png() == once);
+}
+
+/// Also where letters have towers of accents, which reach into their neighbours.
+#[test]
+fn text_that_is_painted_again_is_as_it_was() {
+    let towers = format!("a{} word{}", "\u{301}".repeat(60), "\u{323}".repeat(60));
+    let document =
+        format!("<p>{towers}<img src=x.png>{towers}<ul><li>{towers}</ul><blockquote>{towers}</blockquote>");
+    let base = Url::parse("http://example.org/").unwrap();
+    let page =
+        Page::parse(document.as_bytes(), None, &base, PageLimits { elements: 100, text: 10_000 }).unwrap();
+    let once = draw(&page);
+    let mut twice = draw(&page);
+    for place in (0..page.elements.len()).rev() {
+        twice.paint_text(place);
+    }
+    assert!(twice.png() == once.png());
+    assert!(draw_in(&page, (0..page.elements.len()).rev().collect()).png() == once.png());
+}
+
+#[test]
+fn no_options_make_a_picture_that_memory_has_no_room_for() {
+    let page = text_page("words");
+    for (width, scale, max_pixels) in
+        [(0, 1.0, 0), (u32::MAX, f32::NAN, u64::MAX), (10, f32::INFINITY, 100), (10_000, -1.0, u64::MAX)]
+    {
+        let layout = Layout::new(&page, &LayoutOptions { width, scale, font: None, max_pixels })
+            .expect("the fonts of the program");
+        let (width, height) = layout.size();
+        assert!((1..=500_000_000).contains(&(u64::from(width) * u64::from(height))), "{width}×{height}");
+    }
+}
+
+/// What a comparison of pictures is worth: it notices what a reader would notice, and nothing else.
+#[test]
+fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
+    let page = page("long-catalogue");
+    let whole = rgba(&draw(&page));
+    assert!(distance(&whole, &whole) < f64::EPSILON);
+
+    // As another machine might round: two levels up or down, pixel by pixel.
+    let mut noisy = whole.clone();
+    for (number, byte) in noisy.iter_mut().enumerate().filter(|(number, _)| number % 4 != 3) {
+        *byte = if number / 4 % 2 == 0 { byte.saturating_add(2) } else { byte.saturating_sub(2) };
+    }
+    assert!(distance(&whole, &noisy) < SAME, "noise counts as {}", distance(&whole, &noisy));
+
+    let mut swapped = draw(&page);
+    let images: Vec<_> =
+        page.images().filter(|image| image.place % 5 != 4).map(|image| image.place).collect();
+    swapped.paint_image(images[0], &picture_for(images[1]));
+    swapped.paint_image(images[1], &picture_for(images[0]));
+    assert!(
+        distance(&whole, &rgba(&swapped)) > SAME * 2.0,
+        "swapped images count as {}",
+        distance(&whole, &rgba(&swapped))
+    );
+
+    // A page with two lines, and the second is lost.
+    let two = |text: &str| rgba(&draw(&text_page(text)));
+    let lost = distance(&two("The first line stays.\nThe second is lost."), &two("The first line stays.\n "));
+    assert!(lost > SAME * 2.0, "a lost line counts as {lost}");
+
+    let mut shifted = RgbaImage::from_pixel(whole.width(), whole.height(), image::Rgba([255; 4]));
+    image::imageops::overlay(&mut shifted, &whole, 8, 0);
+    assert!(distance(&whole, &shifted) > SAME * 2.0, "a shift counts as {}", distance(&whole, &shifted));
+
+    image::imageops::overlay(
+        &mut shifted,
+        &RgbaImage::from_pixel(whole.width(), whole.height(), image::Rgba([255; 4])),
+        0,
+        0,
+    );
+    image::imageops::overlay(&mut shifted, &whole, 0, 8);
+    assert!(
+        distance(&whole, &shifted) > SAME * 2.0,
+        "a shift downwards counts as {}",
+        distance(&whole, &shifted)
+    );
+
+    let other_size = RgbaImage::new(whole.width(), whole.height() - 1);
+    assert!(distance(&whole, &other_size).is_infinite());
+}
+
+fn rgba(canvas: &Canvas) -> RgbaImage {
+    let (width, height, pixels) = canvas.pixels();
+    RgbaImage::from_raw(width, height, pixels.to_vec()).expect("as many pixels as it says")
+}
+
+/// A page of one paragraph, as it stands.
+fn text_page(text: &str) -> Page {
+    let block = renderer::TextBlock {
+        kind: TextKind::Paragraph,
+        text: text.to_owned(),
+        spans: vec![],
+        right_to_left: false,
+    };
+    Page { title: None, elements: vec![Element::Text(block)], left_out: 0 }
+}
+
+/// A page of 100 000 images costs what fits into the picture.
+#[test]
+fn a_page_without_end_is_cut_off() {
+    let document = "<p>words</p><img src=x.png>".repeat(100_000);
+    let base = Url::parse("http://example.org/").unwrap();
+    let page = Page::parse(document.as_bytes(), None, &base, PageLimits { elements: 20_000, text: 1 << 20 })
+        .unwrap();
+    assert_eq!((page.elements.len(), page.left_out), (20_000, 180_000));
+    let canvas = draw(&page);
+    let (width, height, _) = canvas.pixels();
+    assert!(u64::from(width * height) <= PIXELS);
+    let shown = (0..20_000).filter(|place| canvas.layout().area(*place).is_some()).count();
+    assert_eq!(canvas.layout().cut(), 20_000 - shown);
+    assert!((5..200).contains(&shown), "{shown} elements in the picture");
+}
+
+#[test]
+fn one_word_of_a_mebibyte_is_several_blocks() {
+    let page = Page::parse(
+        &vec![b'x'; 1 << 20],
+        None,
+        &Url::parse("http://example.org/").unwrap(),
+        PageLimits { elements: 20_000, text: 1 << 20 },
+    );
+    let page = page.unwrap();
+    assert_eq!(page.elements.len(), 64);
+    draw(&page);
+}

@@ -1,0 +1,128 @@
+//! What goes to standard error, and that no client waits for it.
+
+use crate::support::{Client, DEADLINE, LIFECYCLE, POOLED, STAGES, Stage, every_stage, lines};
+use std::io::Read;
+
+const HELLO: &str = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
+const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+/// More lines than any pipe holds.
+const MANY: usize = 2_000;
+
+#[test]
+fn no_client_waits_for_a_log_that_is_not_read() {
+    for binary in STAGES {
+        let (stage, _log) = Stage::start_with_unread_log(binary, &["--threads", "2"]);
+        for _ in 0..MANY {
+            stage.assert_alive();
+        }
+    }
+}
+
+/// One thread, so the lines are in the order of the requests.
+#[test]
+fn lines_that_found_no_room_are_counted() {
+    let (stage, log) = Stage::start_with_unread_log(POOLED, &["--threads", "1"]);
+    let mut asked = 0;
+    let mut ask = || {
+        assert_eq!(stage.get(&format!("/hello?{asked}")).status, 200);
+        asked += 1;
+    };
+    for _ in 0..MANY {
+        ask();
+    }
+    let log = lines(log);
+    let mut written = 0;
+    let missing = loop {
+        // Only another line can say how many are missing, and only if there is room by then.
+        ask();
+        let mut said = log.try_iter().map(|line| {
+            written += 1;
+            line.split_once(" lines are missing: ").map(|(count, _)| count.parse::<usize>().unwrap())
+        });
+        if let Some(missing) = said.find_map(|said| said) {
+            break missing;
+        }
+    };
+    assert!(missing > MANY / 2, "{missing}");
+    let line = log.recv_timeout(DEADLINE).unwrap();
+    // One of those that were written is the note.
+    assert!(
+        line.contains(&format!("\"GET /hello?{} ", written - 1 + missing)),
+        "{missing} and {written}: {line}"
+    );
+}
+
+#[test]
+fn a_panic_is_told_of_and_waits_for_no_log_either() {
+    every_stage(&["--quiet"], |stage| {
+        assert_eq!(stage.get("/panic").status, 500);
+        let line = loop {
+            let line = stage.log_line();
+            if !line.starts_with("--threads") {
+                break line;
+            }
+        };
+        assert!(
+            line.starts_with("thread '") && line.contains("' panicked at servers/src/site.rs:"),
+            "{line}"
+        );
+        assert_eq!(stage.log_line(), "asked to, by a request");
+    });
+    for binary in STAGES {
+        let (stage, _log) = Stage::start_with_unread_log(binary, &["--quiet", "--threads", "2"]);
+        for _ in 0..MANY {
+            assert_eq!(stage.get("/panic").status, 500);
+        }
+    }
+}
+
+#[test]
+fn a_stop_waits_for_no_log() {
+    for (request, status) in
+        [("", 0), ("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab", 3), (ENDLESS, 3)]
+    {
+        let (mut stage, _log) = Stage::start_with_unread_log(LIFECYCLE, &["--grace", "300ms"]);
+        for _ in 0..MANY {
+            stage.assert_alive();
+        }
+        let mut client = stage.connect();
+        client.send(HELLO);
+        client.send(request);
+        assert_eq!(client.reply().status, 200);
+        stage.signal("TERM");
+        assert_eq!(stage.exit_status(), Some(status), "{request}");
+    }
+}
+
+#[test]
+fn the_log_says_how_much_was_sent_of_an_answer_that_was_cut_off() {
+    const LENGTH: u64 = 1 << 30;
+    let root = tempfile::tempdir().unwrap();
+    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(LENGTH).unwrap();
+    let flags = ["--root", root.path().to_str().unwrap(), "--write-timeout", "300ms", "--threads", "2"];
+    every_stage(&flags, |stage| {
+        for reads in [0, 3_000_000] {
+            let mut client = stage.connect();
+            client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+            read_exactly(&mut client, reads);
+            // It takes no more, so it is given up.
+            let line = loop {
+                let line = stage.log_line();
+                if line.contains("/large.bin") {
+                    break line;
+                }
+            };
+            let (_, after) = line.split_once("\" 200 ").expect(&line);
+            let sent: u64 = after.split(' ').next().unwrap().parse().unwrap();
+            assert!((reads as u64..LENGTH).contains(&sent) && sent > 0, "{line}");
+            assert!(line.ends_with(" cut off"), "{line}");
+        }
+        stage.assert_alive();
+        assert!(!stage.log_line().ends_with(" cut off"));
+    });
+}
+
+fn read_exactly(client: &mut Client, count: usize) {
+    client.stream.read_exact(&mut vec![0; count]).unwrap();
+}

@@ -1,0 +1,333 @@
+//! What the stages differ in, found out by trying, as a table for the book.
+//!
+//! `RECORD=1 cargo test --test servers survival` writes the table; without it the test compares.
+
+use crate::acceptance::cases::{self, Kind};
+use crate::bounds::{pipeline_endlessly, read_slowly};
+use crate::closing::{MIB, Reads, upload};
+use crate::lifecycle::ask_alone;
+use crate::support::{
+    Client, DEADLINE, SHARED_ACCEPT, SINGLE_THREADED, STAGES, Stage, eventually, output_of,
+};
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{iter, thread};
+
+/// A client that has no answer by then waits for another client.
+const LONG_ENOUGH: Duration = Duration::from_secs(3);
+
+/// As many as the stages are given threads.
+const THREADS: usize = 4;
+
+const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+type Scenario = (&'static str, fn(&'static str) -> String);
+
+const SCENARIOS: &[Scenario] = &[
+    ("one request takes a minute: another client is", |binary| meanwhile(binary, 1, ENDLESS)),
+    ("four requests, as many as threads, take a minute: another client is", |binary| {
+        meanwhile(binary, THREADS, ENDLESS)
+    }),
+    ("four clients stop in the middle of a request: another client is", |binary| {
+        meanwhile(binary, THREADS, "GET /hello HTTP/1.1\r\n")
+    }),
+    ("200 clients at once want 20 ms each: they are", rush),
+    ("four clients connect and are silent: they are", silent_clients),
+    ("four clients send one request after the other without end: another client is", pipelining_clients),
+    ("four clients read a large answer too slowly (`--write-timeout 1s`): another client is", slow_readers),
+    ("a client sends five times what is allowed, and only then reads: it sees", too_large),
+    ("nobody reads standard error: requests are", unread_log),
+    ("a connection with nothing to do is", idle_connection),
+    ("threads of the process once a hundred silent clients are there", threads_for_a_crowd),
+    ("`/stats` knows who waits for a thread", counts_the_waiting),
+    ("a page of another name asks (`Host: rebound.example`): it is answered with", rebound),
+    ("a client leaves during a computation of a minute: that is", left_alone),
+    ("a handler panics, more often than there are threads: then", panics),
+    ("the system gives only some twenty threads (`--threads 100`)", few_threads),
+    ("SIGTERM during a request", terminated),
+    ("SIGTERM while half a request is there", terminated_in_a_head),
+    ("SIGTERM while 150 clients ask again and again: without an answer are", terminated_under_load),
+    ("`POST /shutdown` from this machine", asked_to_stop),
+];
+
+fn start(binary: &'static str) -> Stage {
+    let flags = ["--quiet", "--threads", "4", "--header-timeout", "10m", "--idle-timeout", "10m"];
+    Stage::start(binary, &flags)
+}
+
+/// Whether another client is answered while `count` clients that sent `bytes` are there.
+fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
+    let stage = start(binary);
+    let mut busy: Vec<_> = (0..count).map(|_| stage.connect()).collect();
+    for client in &mut busy {
+        client.send(bytes);
+    }
+    // Whoever has sent something by the time it is looked at is not silent, and is waited for.
+    let mut other = stage.connect();
+    other.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    if answered(&other) { "answered" } else { "left waiting" }.to_owned()
+}
+
+fn answered(client: &Client) -> bool {
+    client.stream.set_read_timeout(Some(LONG_ENOUGH)).unwrap();
+    match client.stream.peek(&mut [0]) {
+        Ok(count) => count == 1,
+        Err(error) => {
+            assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+            false
+        }
+    }
+}
+
+fn rush(binary: &'static str) -> String {
+    let stage = start(binary);
+    let mut clients: Vec<_> = (0..200).map(|_| stage.connect()).collect();
+    for client in &mut clients {
+        client.send("GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n");
+    }
+    let mut statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().status).collect();
+    statuses.sort_unstable();
+    statuses.dedup();
+    match statuses[..] {
+        [200] => "all answered",
+        [200, 503] => "answered, or told 503",
+        _ => panic!("{statuses:?}"),
+    }
+    .to_owned()
+}
+
+fn silent_clients(binary: &'static str) -> String {
+    let stage = start(binary);
+    let mut silent: Vec<_> = (0..THREADS).map(|_| stage.connect()).collect();
+    stage.assert_alive();
+    // Which of them has to go is a matter of chance.
+    let mut is_closed = |client: &mut Client| {
+        client.stream.set_read_timeout(Some(LONG_ENOUGH / 40)).unwrap();
+        matches!(client.stream.read(&mut [0]), Ok(0))
+    };
+    let any_closed = (0..10).any(|_| silent.iter_mut().any(&mut is_closed));
+    if any_closed { "sent away for another client" } else { "kept" }.to_owned()
+}
+
+fn idle_connection(binary: &'static str) -> String {
+    let reply = start(binary).get("/hello");
+    if reply.header("Connection") == Some("close") { "closed" } else { "kept" }.to_owned()
+}
+
+fn threads_for_a_crowd(binary: &'static str) -> String {
+    let stage = start(binary);
+    let _crowd: Vec<_> = (0..100).map(|_| stage.connect()).collect();
+    // These have their threads from the start, however many they have accepted.
+    if ![SINGLE_THREADED, SHARED_ACCEPT].contains(&binary) {
+        eventually("not all are accepted", || stage.backlog() == 0);
+    }
+    let mut before = (usize::MAX, 0);
+    eventually("the number of threads goes up and up", || {
+        // For the last that was accepted: its thread is started, if it is, right then.
+        thread::sleep(Duration::from_millis(100));
+        let threads = stage.threads();
+        before = if threads == before.0 { (threads, before.1 + 1) } else { (threads, 0) };
+        before.1 == 5
+    });
+    before.0.to_string()
+}
+
+fn counts_the_waiting(binary: &'static str) -> String {
+    let stats: serde_json::Value = serde_json::from_slice(&start(binary).get("/stats").body).unwrap();
+    if stats["pool"]["queued"].is_u64() { "yes" } else { "no" }.to_owned()
+}
+
+fn rebound(binary: &'static str) -> String {
+    let stage = Stage::start_with_only(binary, &["--quiet", "--addr", "127.0.0.1:0"]);
+    let request = "GET /stats HTTP/1.1\r\nHost: rebound.example\r\n\r\n";
+    stage.connect().send(request).reply().status.to_string()
+}
+
+fn left_alone(binary: &'static str) -> String {
+    let stage = Stage::start(binary, &[]);
+    stage.connect().send("GET /cpu?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n"); // and drops the connection
+    let line = stage.log_line();
+    if line.contains("\"GET /cpu?ms=60000 HTTP/1.1\" 503 ") { "given up" } else { "finished" }.to_owned()
+}
+
+fn panics(binary: &'static str) -> String {
+    let stage = start(binary);
+    let panicked = (0..2 * THREADS).map(|_| stage.get("/panic").status);
+    assert!(panicked.into_iter().all(|status| status == 500));
+    stage.assert_alive();
+    "500, and it goes on".to_owned()
+}
+
+/// Sixty clients that stay, where there is address space for some twenty threads.
+fn few_threads(binary: &'static str) -> String {
+    let script = "ulimit -v 1351680; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, binary, "--quiet", "--threads", "100"]);
+    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1");
+    command.env("RUST_BACKTRACE", "0"); // there is no memory to take one
+    if !binary.ends_with("shared_accept") {
+        let stage = Stage::start_command(binary, &mut command);
+        // A pool without a single thread that runs refuses, so let there be one before the crowd comes.
+        stage.assert_alive();
+        // Whoever is silent for long may be sent away, so each says at once what it wants.
+        let connect = |_| {
+            let mut client = stage.connect();
+            client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+            client
+        };
+        let mut clients: Vec<_> = (0..60).map(connect).collect();
+        let statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().status).collect();
+        drop(clients);
+        eventually("nobody is served any more", || stage.get("/hello").status == 200);
+        return if statuses.contains(&503) { "503 for who comes too late" } else { "all are served" }
+            .to_owned();
+    }
+    let output = output_of(command.args(["--addr", "127.0.0.1:0"]));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ask for fewer with --threads"), "{said}");
+    "does not start, and says so".to_owned()
+}
+
+/// A signal when the server has read the head of a request, and has said so.
+fn terminated(binary: &'static str) -> String {
+    let mut stage = start(binary);
+    let mut client = stage.connect();
+    client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+    assert_eq!(client.reply().status, 100);
+    stage.signal("TERM");
+    while stage.log_line_or_end().is_some_and(|line| !line.starts_with("stopping: ")) {}
+    let _ = client.stream.write_all(b"body"); // perhaps to nobody
+    let answer = client.stream.read(&mut [0; 1024]);
+    match (answer, stage.exit_status()) {
+        (Ok(1..), Some(0)) => "answered, then stops".to_owned(),
+        (Ok(0) | Err(_), None) => "cut off".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn terminated_in_a_head(binary: &'static str) -> String {
+    let mut stage = start(binary);
+    let mut client = stage.connect();
+    // The answer to the first request says that the second has been read as far as it is there.
+    client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\n");
+    assert_eq!(client.reply().status, 200);
+    stage.signal("TERM");
+    let mut answer = String::new();
+    let _ = client.stream.read_to_string(&mut answer);
+    match (answer.get(..12), stage.exit_status()) {
+        (Some("HTTP/1.1 503"), Some(0)) => "503, then stops".to_owned(),
+        (None, None) => "cut off".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn terminated_under_load(binary: &'static str) -> String {
+    let stage = start(binary);
+    let addr = stage.addr;
+    let (tell, answered) = mpsc::channel();
+    let ask = |tell: mpsc::Sender<()>| {
+        let answers = iter::from_fn(move || ask_alone(addr));
+        move || answers.inspect(|_| tell.send(()).unwrap_or_default()).filter(String::is_empty).count()
+    };
+    let asking: Vec<_> = (0..150).map(|_| thread::spawn(ask(tell.clone()))).collect();
+    // By then most of them have had an answer, and ask for the next.
+    answered.iter().take(1_000).for_each(drop);
+    stage.signal("TERM");
+    let cut_off: usize = asking.into_iter().map(|client| client.join().unwrap()).sum();
+    if cut_off == 0 { "none" } else { "some" }.to_owned()
+}
+
+fn pipelining_clients(binary: &'static str) -> String {
+    let stage = start(binary);
+    let pipelining: Vec<_> = (0..THREADS).map(|_| pipeline_endlessly(&stage)).collect();
+    // Each has had an answer, and on four threads they all go on, if they can.
+    assert!(pipelining.iter().all(|answered| answered.recv().is_ok()));
+    served(stage.connect())
+}
+
+fn slow_readers(binary: &'static str) -> String {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
+    let root = root.path().to_str().unwrap();
+    let stage = Stage::start(binary, &["--quiet", "--threads", "4", "--write-timeout", "1s", "--root", root]);
+    let _slow: Vec<_> = (0..THREADS).map(|_| read_slowly(&stage)).collect();
+    served(stage.connect())
+}
+
+/// Whether a client is answered in the end, since those before it do not last.
+fn served(mut client: Client) -> String {
+    client.stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    if matches!(client.stream.peek(&mut [0]), Ok(1)) { "answered" } else { "left waiting" }.to_owned()
+}
+
+fn too_large(binary: &'static str) -> String {
+    let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", 5 * MIB);
+    upload(start(binary).addr, &head, 5 * MIB, Reads::Afterwards).to_string()
+}
+
+fn unread_log(binary: &'static str) -> String {
+    let (stage, _log) = Stage::start_with_unread_log(binary, &["--threads", "4"]);
+    // More than the lines of which fit a pipe.
+    (0..2_000).for_each(|_| stage.assert_alive());
+    "answered".to_owned()
+}
+
+fn asked_to_stop(binary: &'static str) -> String {
+    let mut stage = start(binary);
+    let status = stage.connect().send("POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n").reply().status;
+    match status {
+        202 => {
+            assert_eq!(stage.exit_status(), Some(0));
+            "stops in order".to_owned()
+        }
+        404 | 405 => "nobody to ask".to_owned(),
+        status => format!("{status}"),
+    }
+}
+
+fn table() -> String {
+    let mut table = String::from(
+        "<!-- Written by `RECORD=1 cargo test --test servers survival`, from what the stages did. -->\n\n|  |",
+    );
+    for binary in STAGES {
+        let name = Path::new(binary).file_stem().unwrap().to_string_lossy();
+        let _ = write!(table, " `{name}` |");
+    }
+    let _ = writeln!(table, "\n|---|{}", "---|".repeat(STAGES.len()));
+    // The acceptance suite has found no difference here, or it would have failed.
+    for (kind, what) in [
+        (Kind::Valid, "valid requests, answered as they should be"),
+        (Kind::Refused, "requests to refuse, refused"),
+        (Kind::Pipelined, "requests in a row, answered in order"),
+    ] {
+        let count = cases::all().iter().filter(|case| case.kind == kind).count();
+        let _ = writeln!(table, "| {what} |{}", format!(" {count} of {count} |").repeat(STAGES.len()));
+    }
+    let tried: Vec<Vec<_>> = thread::scope(|scope| {
+        let start = |&(_, scenario): &Scenario| STAGES.map(|binary| scope.spawn(move || scenario(binary)));
+        let running: Vec<_> = SCENARIOS.iter().map(start).collect();
+        running.into_iter().map(|row| row.map(|stage| stage.join().unwrap()).to_vec()).collect()
+    });
+    for ((what, _), row) in SCENARIOS.iter().zip(tried) {
+        let _ = writeln!(table, "| {what} | {} |", row.join(" | "));
+    }
+    table
+}
+
+#[test]
+fn the_table_in_the_book_is_what_happens() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/generated/servers-survival.md");
+    let found = table();
+    if std::env::var_os("RECORD").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, found).unwrap();
+        return;
+    }
+    let recorded = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(found, recorded, "if the stages are right, run this test once with RECORD=1");
+}
