@@ -87,6 +87,9 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor refuses it. The handle is in it, and will not come out of the service.
+    ///
+    /// # Cancellation
+    /// As [`ExecutorExt::submit`](crate::ExecutorExt::submit): the task does not hang below the token that is current here.
     pub fn submit(&self, task: impl Into<FutureTask<T>>) -> Result<Canceller, RejectedSubmission<T>> {
         submit_to(&self.arrivals, &self.executor, task.into(), |_| ()).map(Expected::into_canceller)
     }

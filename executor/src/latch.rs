@@ -32,6 +32,12 @@ use crate::wait::{Deadline, Line, wait};
 /// ```
 ///
 /// What a thread did before it counted down is visible to whoever has waited.
+///
+/// # What is not found
+/// Anybody who has the latch may count it down, so the library does not know who will. A wait for one is therefore never
+/// reported as [starvation](crate::Starvation), and a thread that waits here counts as one that may go on, also for those
+/// who wait for *it*. If all threads of a pool wait for a latch that a task in the queue of this pool is to count down, they wait
+/// for ever. To wait for tasks, [join](crate::TaskHandle::join) their handles: that is found.
 #[doc(alias = "CountDownLatch")]
 pub struct Latch {
     state: Mutex<LatchState>,

@@ -45,7 +45,8 @@
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` ★ | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | Tasks and executors | three policies on a page |
-//! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
+//! | `queue` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`LifoQueue`] | Threads and queue | where tasks wait |
+//! | `priority_queue` | [`PriorityQueue`] | Threads and queue | where the most important task is the first |
 //! | `thread_pool` ★ | [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `completion` | [`ExecutorCompletionService`] | Results as they come | results in the order in which they come |
 //! | `life` | | Bounding a pool | the life of an executor over another one |
@@ -134,6 +135,19 @@
 //!
 //! Cancellation is co-operative: a task that neither looks at its token nor blocks in this crate runs to its end. Panics
 //! are caught by unwinding, so `panic = "abort"` is not supported.
+//!
+//! What the library itself puts on a stack is bounded, however long a chain of tasks and callbacks is:
+//!
+//! | what | how deep |
+//! |---|---|
+//! | [callbacks](TaskHandle::on_done), users' wakers, and the `Drop` of what tasks have captured and returned | 32 inside each other, and 32 more that run while those block |
+//! | tasks that a waiting thread of a pool runs itself | as deep as the pool is [told](OnStarvation::Help) |
+//! | tasks that a waiting worker of a [`ForkJoinPool`](fork_join::ForkJoinPool) runs itself | [half of its stack](fork_join::fork()), and 32 more |
+//! | trees of tokens, lines of tasks | no stack |
+//!
+//! What calls itself is not bounded by that: a function that calls a [scope](ExecutorExt::scope) or a
+//! [join](fork_join::join) whose closure calls the function, a task that submits to a [`DirectExecutor`] in which it
+//! runs, a value in a value.
 #![warn(missing_docs)]
 // The stand-ins of `thread_local!` under a model checker have no const form.
 #![allow(clippy::missing_const_for_thread_local)]
@@ -207,7 +221,10 @@ mod simple;
 pub use simple::{DirectExecutor, MinimalPool, ThreadPerTaskExecutor};
 
 mod queue;
-pub use queue::{FifoQueue, HandOffQueue, LifoQueue, PriorityQueue, WorkQueue};
+pub use queue::{FifoQueue, HandOffQueue, LifoQueue, WorkQueue};
+
+mod priority_queue;
+pub use priority_queue::PriorityQueue;
 
 mod thread_pool;
 pub use thread_pool::{

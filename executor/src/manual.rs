@@ -68,7 +68,7 @@ use crate::watcher::{QueueWatcher, ServedBy, Watch};
 ///
 /// Tasks can be [run](Self::run) in any order, [taken](Self::take) out and [discarded](Self::discard_next), and
 /// [submissions refused](Self::refuse_next). It can be given a bound, lines or tracking by the executors that are made over
-/// others.
+/// others. A ticket of such a line is pending under its own id, and the name of the task that it would run first.
 ///
 /// A panic in a task goes to the holder of its handle, or to the [panic handler of the process](crate::panics) if nobody has
 /// that: as on any executor, it never reaches the thread that runs the task. Dropping the executor drops what is pending,
@@ -108,7 +108,8 @@ impl ManualExecutor {
     /// The tasks that were submitted and not run, in the order of their submission.
     pub fn pending(&self) -> Vec<TaskRef> {
         let state = self.shared.state.lock();
-        state.pending.iter().map(|(task, _)| TaskRef::new(task.id(), task.name())).collect()
+        let shown = |task: &Task| TaskRef::new(task.id(), task.stands_for().name());
+        state.pending.iter().map(|(task, _)| shown(task)).collect()
     }
 
     /// Runs the task that was submitted first, and says how it ended. `None` if none is pending.

@@ -4,7 +4,8 @@
 //!
 //! User code runs in many places: tasks, callbacks, and the `Drop` of everything a task has captured or returned. A
 //! panic in any of them must not cost a thread, a lock or a count. [`contain`] runs user code and gives the panic
-//! back as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported.
+//! back as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported. One
+//! unwinding is no panic and is not stopped: the [`Departure`] of a shutdown hook that ends the process.
 //!
 //! # Who hears of them
 //!
@@ -73,6 +74,7 @@ struct Origin {
 
 impl Panic {
     pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
+        let payload = no_departure(payload);
         let message = if let Some(text) = payload.downcast_ref::<&'static str>() {
             (*text).into()
         } else if let Some(text) = payload.downcast_ref::<String>() {
@@ -201,8 +203,55 @@ pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         // This payload's own `Drop` might panic again. Leaking it is the end of that chain.
-        std::mem::forget(payload);
+        std::mem::forget(no_departure(payload));
     }
+}
+
+// ----- an unwinding that is no panic -----
+
+/// Unwinds what is to be left for good: a shutdown hook that has called `exit`. Nobody contains it. Whoever has begun what is
+/// left [awaits](contain_unless_left) it. Where anybody else catches it, the library or the user, there is code below that
+/// cannot be left from here. Then it is dropped, and its drop does not return: the thread stays where it is.
+pub(crate) struct Departure(Option<Box<dyn FnOnce() + Send>>);
+
+#[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
+impl Departure {
+    /// Leaves what the calling thread is in the middle of. If that cannot be left, `stay` does what was to be done after it, and
+    /// does not return.
+    pub(crate) fn begin(stay: impl FnOnce() + Send + 'static) -> ! {
+        resume_unwind(Box::new(Self(Some(Box::new(stay)))))
+    }
+}
+
+impl Drop for Departure {
+    fn drop(&mut self) {
+        if let Some(stay) = self.0.take() {
+            stay();
+        }
+    }
+}
+
+/// Does not return if this is one.
+fn no_departure(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+    match payload.downcast::<Departure>() {
+        Ok(departure) => {
+            drop(departure);
+            unreachable!("the thread stays there");
+        }
+        Err(payload) => payload,
+    }
+}
+
+/// As [`contain`], for code that may be [left](Departure). The error is `None` if it was.
+#[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
+pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R, Option<Panic>> {
+    catch_unwind(AssertUnwindSafe(user_code)).map_err(|payload| match payload.downcast::<Departure>() {
+        Ok(mut departure) => {
+            departure.0 = None;
+            None
+        }
+        Err(payload) => Some(Panic::new(payload)),
+    })
 }
 
 // ----- who hears of it -----
@@ -375,7 +424,7 @@ pub(crate) fn report(handler: Option<Arc<dyn PanicHandler>>, report: &PanicRepor
     let handler = handler.or_else(|| HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone());
     let Some(handler) = handler else { return };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler.panicked(report))) {
-        std::mem::forget(payload); // it might panic once more when it is dropped
+        std::mem::forget(no_departure(payload)); // it might panic once more when it is dropped
     }
     discard(handler); // it may have been replaced meanwhile, and this be the last of it
 }

@@ -21,10 +21,11 @@
 //! | the deadline has passed | seen before the first pause, and after each 32 |
 //! | a wait that is long by its nature, such as a sleep | no spinning |
 
-use std::hint;
-use std::task::Wake;
+use std::task::{Wake, Waker};
+use std::{hint, ptr};
 
 use crate::sync::atomic::{AtomicU8, Ordering};
+use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps};
 
 /// Where one thread waits for one thing. It holds at most one wake-up.
@@ -109,6 +110,26 @@ impl Wake for Parker {
             self.wake_up.notify_one();
         }
     }
+}
+
+/// By what the wakers of parkers are known: those made here, and their clones. The compiler may have two tables for them.
+static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
+
+/// The waker of a parker. Those made here can be told from others.
+#[inline(never)] // or there might be a third table
+pub(crate) fn waker_of(parker: &Arc<Parker>) -> Waker {
+    let waker = Waker::from(Arc::clone(parker));
+    WAKERS.get_or_init(|| [table_of(&waker), table_of(&waker.clone())]);
+    waker
+}
+
+/// Whether it wakes a thread that waits in this crate. Then it is no user's code, and takes no time.
+pub(crate) fn wakes_a_thread(waker: &Waker) -> bool {
+    WAKERS.get().is_some_and(|known| known.contains(&table_of(waker)))
+}
+
+fn table_of(waker: &Waker) -> usize {
+    ptr::from_ref(waker.vtable()).addr()
 }
 
 /// How many pauses a thread spins before it sleeps: as many as its waits of late have made worth while.
@@ -198,6 +219,17 @@ mod tests {
         let short = spins.iter().filter(|&&spin| spin == Patience::LEAST).count();
         let expected = if spinning_helps() { (2, spins.len() - 2) } else { (0, 0) };
         assert_eq!((long, short), expected);
+    }
+
+    #[test]
+    fn the_wakers_of_parkers_are_told_from_others() {
+        struct Other;
+        impl Wake for Other {
+            fn wake(self: Arc<Self>) {}
+        }
+        let ours = waker_of(&Arc::default());
+        assert!([ours.clone(), ours.clone().clone(), ours].iter().all(wakes_a_thread));
+        assert!(![Waker::from(Arc::new(Other)), Waker::noop().clone()].iter().any(wakes_a_thread));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! | [`FifoQueue::unbounded`] | as submitted | never |
 //! | [`FifoQueue::bounded`] | as submitted | when full |
 //! | [`HandOffQueue`] | – | unless a worker is waiting: there is no queue, only handing over |
-//! | [`PriorityQueue`] | most important first, as submitted among equals | never, or when full |
+//! | [`PriorityQueue`](crate::PriorityQueue) | most important first, as submitted among equals | never, or when full |
 //! | [`LifoQueue`] | newest first | never, or when full |
 //! | your own | yours | when it likes: implement [`WorkQueue`] |
 //!
@@ -17,11 +17,9 @@
 //! does must be short and must not call the pool. A task whose comparison panics is refused; a queue of your own that
 //! panics may drop the task, which is then cancelled. Either way the panic goes to the pool's panic handler.
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
+use std::collections::VecDeque;
 
-use crate::panics::{self, contain};
+use crate::ids::TaskId;
 use crate::task::Task;
 
 // ANCHOR: work_queue
@@ -58,6 +56,13 @@ pub trait WorkQueue: Send {
 
     /// Takes out the tasks that are `unwanted`, and keeps the others in order.
     fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
+
+    /// Gives a task that waits here a higher priority, and the place that goes with it. Called for a task that stands for [a
+    /// line](crate::SerialExecutor) of others, when a more urgent one joins them. A queue that orders by priority takes the task
+    /// out, changes its [priority](Task::prioritized) and puts it in anew. Does nothing unless it is overridden.
+    fn raise(&mut self, id: TaskId, priority: i32) {
+        let _ = (id, priority);
+    }
 
     /// Gives back memory that a burst of tasks needed. Called when a worker finds nothing to do. Does nothing unless it
     /// is overridden.
@@ -158,12 +163,12 @@ impl HandOffQueue {
 }
 
 /// A queue without a place would refuse tasks for ever and leave idle workers idle.
-fn checked(capacity: usize) -> usize {
+pub(crate) fn checked(capacity: usize) -> usize {
     assert!(capacity > 0, "a queue that holds no task; a HandOffQueue is what hands tasks to idle workers");
     capacity
 }
 
-fn has_room(length: usize, capacity: Option<usize>) -> bool {
+pub(crate) fn has_room(length: usize, capacity: Option<usize>) -> bool {
     capacity.is_none_or(|capacity| length < capacity)
 }
 
@@ -177,7 +182,7 @@ pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
 }
 
 /// Takes what is unwanted out of a deque. In place, so that a removal costs no allocation for those that stay.
-fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+pub(crate) fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
     let mut removed = Vec::new();
     for _ in 0..tasks.len() {
         let Some(task) = tasks.pop_front() else { break };
@@ -285,130 +290,6 @@ impl WorkQueue for HandOffQueue {
     }
 }
 
-/// The most important task first; among equals, the one submitted first.
-///
-/// By default a task's importance is its [priority](Task::priority). A task that is never the most important one waits
-/// for ever. Be careful with [`DiscardOldest`](crate::DiscardOldest): the head of this queue, which it throws away, is
-/// the *most important* task.
-#[doc(alias = "PriorityBlockingQueue")]
-pub struct PriorityQueue {
-    order: Order,
-    length: usize,
-    capacity: Option<usize>,
-}
-
-type Compare = dyn FnMut(&Task, &Task) -> Ordering + Send;
-
-enum Order {
-    /// One line for each priority, the highest last.
-    Natural(BTreeMap<i32, VecDeque<Task>>),
-    /// Sorted, the most important at the front.
-    By(VecDeque<Task>, Box<Compare>),
-}
-
-impl PriorityQueue {
-    /// Orders tasks by their [priority](Task::priority), the highest first. Never refuses.
-    pub fn new() -> Self {
-        Self { order: Order::Natural(BTreeMap::new()), length: 0, capacity: None }
-    }
-
-    /// Orders tasks by a comparator: the *greatest* is run first. Never refuses, except when the comparator panics.
-    ///
-    /// Putting a task in moves those behind it, so a queue of many thousands is better ordered by priority.
-    pub fn by(compare: impl FnMut(&Task, &Task) -> Ordering + Send + 'static) -> Self {
-        Self { order: Order::By(VecDeque::new(), Box::new(compare)), length: 0, capacity: None }
-    }
-
-    /// Makes it refuse when `capacity` tasks are in it.
-    ///
-    /// # Panics
-    /// If `capacity` is zero, as for [`FifoQueue::bounded`].
-    pub fn bounded(mut self, capacity: usize) -> Self {
-        self.capacity = Some(checked(capacity));
-        self
-    }
-}
-
-impl Default for PriorityQueue {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl WorkQueue for PriorityQueue {
-    fn push(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
-        if !has_room(self.length, self.capacity) {
-            return Err(task);
-        }
-        match &mut self.order {
-            Order::Natural(lines) => lines.entry(task.priority()).or_default().push_back(task),
-            Order::By(sorted, compare) => {
-                // All comparisons come before the first move: a comparator that panics changes nothing.
-                match contain(|| sorted.partition_point(|other| compare(other, &task).is_ge())) {
-                    Ok(place) => sorted.insert(place, task),
-                    Err(panic) => {
-                        panics::keep(panic);
-                        return Err(task);
-                    }
-                }
-            }
-        }
-        self.length += 1;
-        Ok(())
-    }
-
-    fn pop(&mut self) -> Option<Task> {
-        let task = match &mut self.order {
-            Order::Natural(lines) => {
-                let mut line = lines.last_entry()?;
-                let task = line.get_mut().pop_front();
-                if line.get().is_empty() {
-                    line.remove();
-                }
-                task
-            }
-            Order::By(sorted, _) => sorted.pop_front(),
-        }?;
-        self.length -= 1;
-        Some(task)
-    }
-
-    fn len(&self) -> usize {
-        self.length
-    }
-
-    fn capacity(&self) -> Option<usize> {
-        self.capacity
-    }
-
-    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
-        match &self.order {
-            Order::Natural(lines) => lines.values().rev().flatten().for_each(look),
-            Order::By(sorted, _) => sorted.iter().for_each(look),
-        }
-    }
-
-    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
-        let removed = match &mut self.order {
-            Order::Natural(lines) => {
-                let removed =
-                    lines.values_mut().rev().flat_map(|line| remove_from(line, unwanted)).collect::<Vec<_>>();
-                lines.retain(|_, line| !line.is_empty());
-                removed
-            }
-            Order::By(sorted, _) => remove_from(sorted, unwanted),
-        };
-        self.length -= removed.len();
-        removed
-    }
-
-    fn shrink(&mut self) {
-        if let Order::By(sorted, _) = &mut self.order {
-            shrink(sorted);
-        }
-    }
-}
-
 /// A queue in a box is a queue, so it can be chosen while the program runs.
 impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
     fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
@@ -439,6 +320,10 @@ impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
         (**self).remove_if(unwanted)
     }
 
+    fn raise(&mut self, id: TaskId, priority: i32) {
+        (**self).raise(id, priority);
+    }
+
     fn shrink(&mut self) {
         (**self).shrink();
     }
@@ -449,10 +334,10 @@ impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
 }
 
 /// How every queue prints: what it is and how full.
-macro_rules! debug {
+macro_rules! debug_queue {
     ($($queue:ident),*) => {$(
-        impl fmt::Debug for $queue {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Debug for $queue {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($queue))
                     .field("len", &self.len())
                     .field("capacity", &self.capacity())
@@ -462,11 +347,14 @@ macro_rules! debug {
     )*};
 }
 
-debug!(FifoQueue, LifoQueue, HandOffQueue, PriorityQueue);
+pub(crate) use debug_queue;
+
+debug_queue!(FifoQueue, LifoQueue, HandOffQueue);
 
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 mod tests {
     use super::*;
+    use crate::PriorityQueue;
 
     fn task(name: &'static str, priority: i32) -> Task {
         Task::new(|| ()).named(name).prioritized(priority)
@@ -504,31 +392,6 @@ mod tests {
         assert!(queue.push(task("b", 0), 1).is_err(), "the one worker has its task already");
         assert!(queue.push(task("b", 0), 2).is_ok());
         assert_eq!(names(queue), ["a", "b"]);
-    }
-
-    #[test]
-    fn priorities_are_fifo_among_equals() {
-        let mut natural = PriorityQueue::new();
-        let mut by = PriorityQueue::by(|a, b| a.priority().cmp(&b.priority()));
-        for queue in [&mut natural, &mut by] {
-            for (name, priority) in [("a", 1), ("b", 5), ("c", 1), ("d", -3), ("e", 5)] {
-                queue.push(task(name, priority), 0).unwrap();
-            }
-        }
-        assert_eq!(names(natural), ["b", "e", "a", "c", "d"]);
-        assert_eq!(names(by), ["b", "e", "a", "c", "d"]);
-    }
-
-    #[test]
-    fn a_comparator_that_panics_refuses_the_task_and_loses_nothing() {
-        let mut queue = PriorityQueue::by(|a, b| {
-            assert_ne!(b.name(), Some("poison"));
-            a.name().cmp(&b.name())
-        });
-        queue.push(task("a", 0), 0).unwrap();
-        queue.push(task("b", 0), 0).unwrap();
-        assert_eq!(queue.push(task("poison", 0), 0).unwrap_err().name(), Some("poison"));
-        assert_eq!(names(queue), ["b", "a"]);
     }
 
     #[test]

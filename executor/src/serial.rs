@@ -48,7 +48,45 @@ use crate::watcher::{QueueWatcher, ServedBy, Watch};
 /// If the executor below refuses, the submission that it was asked for fails. If it drops what it has accepted, as
 /// [`Discard`](crate::Discard) does, the tasks that are in the line then are dropped and their handles completed as cancelled.
 /// If it hands that out, as its [`shutdown_now`](crate::ExecutorService::shutdown_now) does, it comes as one task, which runs
-/// the line.
+/// the line; tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then, since somebody waits for them.
+///
+/// # What the executor below sees
+/// One task for the whole line, its *ticket*. While that waits, it has the highest [priority](Task::priority) of the tasks that
+/// have come into the line since it was given to the executor: a [`PriorityQueue`](crate::PriorityQueue) raises it when a more
+/// urgent one comes. The order in the line stays the same, so what is before the urgent task is carried along. The ticket does not
+/// fall when that task is cancelled or taken out. Before each turn it has the highest of those that are still in the line.
+///
+/// ```
+/// use executor::{Latch, PriorityQueue, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};
+/// use std::sync::{Arc, Mutex};
+///
+/// let pool = ThreadPoolExecutor::builder().threads(1).queue(PriorityQueue::new()).build()?;
+/// let gate = Arc::new(Latch::new(1));
+/// let until = Arc::clone(&gate);
+/// pool.execute(move || until.wait().unwrap())?; // so that all of it waits in the queue
+///
+/// let order = Arc::new(Mutex::new(Vec::new()));
+/// let note = |what: &'static str, priority| {
+///     let order = Arc::clone(&order);
+///     Task::new(move || order.lock().unwrap().push(what)).named(what).prioritized(priority)
+/// };
+/// let account = SerialExecutor::over(&pool);
+/// account.execute(note("booking", 1))?;
+/// pool.execute(note("report", 5))?;
+/// account.execute(note("urgent booking", 9))?;
+/// assert_eq!(pool.snapshot().queued, ["booking", "report"]); // the line goes first now
+/// gate.count_down();
+/// pool.close();
+/// assert_eq!(*order.lock().unwrap(), ["booking", "urgent booking", "report"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows the ticket as the task of the line that it runs, or would run first.
+/// [Hooks](crate::Hooks), and a comparator or a queue of your own, see its id, which is its own, and no name: it stands for many
+/// tasks, and its outcome is that of none of them. The pool counts it as one.
+///
+/// An executor that runs what it is given on the submitting thread runs the line there. Of the tasks that come meanwhile none
+/// hangs below that submitter's token.
 ///
 /// # Its end
 /// Made with [`over`](Self::over) it ends alone: after [`shutdown`](ExecutorService::shutdown) it refuses what comes and runs
@@ -145,7 +183,8 @@ impl<E: Executor> SerialExecutor<E> {
     ///
     /// If the executor below refuses the line when it comes for its next turn, as a pool does that was shut down, the line goes
     /// on where it is. An executor that
-    /// has submitters wait for room has the line wait, too, with its thread.
+    /// has submitters wait for room has the line wait, too, with its thread; until this executor is dropped, then the line goes
+    /// on where it is.
     ///
     /// # Panics
     /// If `tasks` is zero.
@@ -176,8 +215,7 @@ impl<E: Executor> Executor for SerialExecutor<E> {
         let reason = match wait_for(Deadline::NEVER, &mut entry) {
             Ok(Some(joined)) => {
                 joined.announce();
-                let first = joined.is_first; // or there is a head, which will come to it
-                return if first { self.line.offer(self.inner.executor(), id) } else { Ok(()) };
+                return self.line.see_to_head(&joined, self.inner.executor(), id);
             }
             Ok(None) => RejectReason::Shutdown,
             Err(why) => why.into(),
@@ -304,6 +342,10 @@ impl QueueWatcher for Line<Serial> {
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
         let (tasks, _cancelled) = self.remove_all(wanted);
         tasks
+    }
+
+    fn raise(&self, _queue: WatcherId, id: TaskId, priority: &dyn Fn() -> i32) {
+        self.raise_task(id, priority);
     }
 
     fn name(&self) -> String {

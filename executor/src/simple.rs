@@ -19,7 +19,9 @@ use crate::task::Task;
 /// executor. While it runs, the task's current token is a child of the submitter's.
 ///
 /// # Blocking
-/// `execute` returns when the task has ended.
+/// `execute` returns when the task has ended. A task that submits another one has it run on top of itself, as a function
+/// calls a function: the stack has to bear as many as there are inside each other. A [line](crate::SerialExecutor) over this
+/// executor runs such tasks one after the other instead.
 ///
 /// ```
 /// use executor::{DirectExecutor, prelude::*};

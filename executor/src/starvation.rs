@@ -147,6 +147,15 @@ pub enum WaitsFor {
     },
     /// Permits of a semaphore, which threads hold that are in such a wait themselves.
     Permits,
+    /// The end of what borrows from it: the tasks of a scope, the computation of an `invoke`, the second half of a `join`, a head
+    /// that submits its next turn to the executor which is dropped. They wait in a queue, or run on threads that are in such a
+    /// wait themselves.
+    Borrowers,
+    /// That nothing is left to do in a fork/join pool, while its unfinished tasks cannot go on.
+    Quiescence {
+        /// The pool.
+        pool: String,
+    },
 }
 
 impl fmt::Display for WaitsFor {
@@ -165,6 +174,10 @@ impl fmt::Display for WaitsFor {
             }
             Self::Room { pool } => write!(f, "room in the queue of {pool}, where no thread is free"),
             Self::Permits => f.write_str("permits that are held by tasks that wait, too"),
+            Self::Borrowers => f.write_str("the end of what borrows from it, which waits, too"),
+            Self::Quiescence { pool } => {
+                write!(f, "quiescence of {pool}, where the unfinished tasks wait, too")
+            }
         }
     }
 }
@@ -205,6 +218,19 @@ impl StarvedWait {
 ///
 /// It was true at one moment: from then on nothing could have gone on by itself. A thread outside, which belongs to none of
 /// the tasks, may change that: it may cancel one of them, or give a pool more threads.
+///
+/// # Which waits end
+///
+/// What becomes of a wait without a deadline that is made by the last free thread of a pool:
+///
+#[doc = include_str!("waits.md")]
+///
+/// *Helped*: the thread runs what it waits for. *Told*: the wait ends with a `Starvation`, in an error that is called
+/// `Starved`. *Waits*: nobody can know what would end the wait, so it lasts until that comes, or the waiting task is cancelled. A
+/// thread of a pool that [helps](OnStarvation::Help) or starts [spare threads](OnStarvation::Spare) is told after that only.
+///
+/// A thread counts as its pool's whatever it is doing there: running a task, the head of a line, a hook, a callback, a
+/// destructor, or the body of a scope. A wait with a deadline, or under a token that has one, ends in time and is never reported.
 #[derive(Clone)]
 #[must_use = "it says which task waits for which"]
 pub struct Starvation(Arc<Found>);

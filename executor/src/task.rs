@@ -26,6 +26,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
+use crate::callbacks;
 use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::companion::Companion;
 use crate::ids::{TaskId, WatcherId};
@@ -135,9 +136,19 @@ impl Task {
     }
 
     /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
+    ///
+    /// A task that waits in a line of a [`SerialExecutor`](crate::SerialExecutor) or a
+    /// [`StripedExecutor`](crate::StripedExecutor) gives its line this priority. Its own place in the line stays the same.
     pub fn prioritized(mut self, priority: i32) -> Self {
-        self.attributes().priority = priority;
+        self.set_priority(priority);
         self
+    }
+
+    /// Not for a task that is in a queue: that has its place by the old priority.
+    pub(crate) fn set_priority(&mut self, priority: i32) {
+        if priority != self.priority() {
+            self.attributes().priority = priority;
+        }
     }
 
     fn attributes(&mut self) -> &mut Attributes {
@@ -299,6 +310,11 @@ impl TaskLabel {
         Self { id, attributes: None }
     }
 
+    /// The same name for a task that runs this one as a part of itself.
+    pub(crate) fn for_task(self, whole: TaskId) -> Self {
+        Self { id: whole, ..self }
+    }
+
     pub(crate) fn id(&self) -> TaskId {
         self.id
     }
@@ -348,15 +364,39 @@ impl Task {
         self.body.companions().any(|companion| companion.root().is_some_and(|own| own.is(root)))
     }
 
-    /// Whether it is the head of a line that runs its tasks under this root, and so no user's task.
-    pub(crate) fn heads_line_under(&self, root: &CancelToken) -> bool {
-        self.body.cell().is_some_and(|cell| cell.heads_line_under(root))
+    /// The head of a line, if this is the task that runs it, and so no user's.
+    pub(crate) fn head(&self) -> Option<&dyn LineHead> {
+        self.body.cell()?.as_head()
     }
 
-    /// The task is about to be given to a user. Every executor that hands out what it has accepted says so.
+    pub(crate) fn heads_a_line(&self) -> bool {
+        self.head().is_some()
+    }
+
+    /// Whether it is the head of a line that runs its tasks under this root.
+    pub(crate) fn heads_line_under(&self, root: &CancelToken) -> bool {
+        self.head().is_some_and(|head| head.is_under(root))
+    }
+
+    /// The head of a line with the priority that its line has by now. To be called where the task comes into a queue, when
+    /// it is entered there: a task that comes into the line later finds the queue, and has it [raised](crate::WorkQueue::raise).
+    pub(crate) fn up_to_date(mut self) -> Self {
+        if let Some(priority) = self.head().map(LineHead::priority) {
+            self.set_priority(priority);
+        }
+        self
+    }
+
+    /// What to call it in a list of what waits. The head of a line stands for the task that it would run first.
+    pub(crate) fn stands_for(&self) -> TaskLabel {
+        self.head().and_then(LineHead::first).unwrap_or_else(|| self.label())
+    }
+
+    /// The task is about to be given to a user. Every executor that hands out what it has accepted says so. Not under a lock.
     pub(crate) fn handed_out(self) -> Self {
         self.body.companions().for_each(Companion::handed_out);
-        self
+        drop(self.head().map(LineHead::handed_out));
+        self.up_to_date()
     }
 
     /// Whether a scope waits for it to be run or dropped.
@@ -447,10 +487,29 @@ pub(crate) trait HandleCell: RunningTask {
     /// The queue in which the task waits, if it is in one and not cancelled.
     fn queue(&self) -> Option<WatcherId>;
 
-    /// See [`Task::heads_line_under`].
-    fn heads_line_under(&self, _root: &CancelToken) -> bool {
-        false
+    /// A timer will cancel the task, which has not begun.
+    fn will_be_cancelled(&self);
+
+    /// The head of a line, if it is one.
+    fn as_head(&self) -> Option<&dyn LineHead> {
+        None
     }
+}
+
+/// The task that runs a [line](crate::line), as far as it differs from a user's. Asked under the lock of the queue in which the
+/// task waits.
+pub(crate) trait LineHead {
+    /// Whether the line runs its tasks under this root.
+    fn is_under(&self, root: &CancelToken) -> bool;
+
+    /// The highest priority of a task that has waited in the line since this one was made.
+    fn priority(&self) -> i32;
+
+    /// The task that it would run first.
+    fn first(&self) -> Option<TaskLabel>;
+
+    /// It was given to a user, who may keep it for ever: takes out what a scope waits for, to be dropped without a lock.
+    fn handed_out(&self) -> Vec<Task>;
 }
 
 /// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.
@@ -543,11 +602,11 @@ impl Closure {
 
 impl Drop for Closure {
     fn drop(&mut self) {
-        let drop = self.vtable.drop;
-        let data = &raw mut self.data;
-        // SAFETY: invariant 1; this is the end of the `Closure`, so nobody takes the value out again.
-        let result = contain(|| unsafe { drop(data) });
-        discard(result); // a panic in the user's own `Drop` goes no further
+        let (drop, mut data) = (self.vtable.drop, self.data);
+        // What it has captured may be the last of another task, and so on. A panic in the user's `Drop` goes no further.
+        // SAFETY: invariant 1; this is the end of the `Closure`, so nobody takes the value out again. The words may move, as
+        // the value in them may, and it may be dropped by another thread: invariant 3.
+        callbacks::call(move || unsafe { drop(&raw mut data) });
     }
 }
 

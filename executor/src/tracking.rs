@@ -26,13 +26,12 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 
-use crate::cancel::{CancelToken, is_cancelled_here, outside_any_task};
+use crate::cancel::{CancelToken, call_outside, is_cancelled_here};
 use crate::companion::Companion;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{TaskId, WatcherId};
 use crate::life::{Inner, Member, rest_of_service};
 use crate::outcome::Outcome;
-use crate::panics::discard;
 use crate::starvation::TaskRef;
 use crate::sync::{Arc, Mutex};
 use crate::task::{Task, TaskLabel};
@@ -206,14 +205,14 @@ impl<E: Executor, T: Clone + Send + Sync + 'static> Executor for Tagged<'_, E, T
 }
 
 /// Goes along with a task.
-struct Tracked<T> {
+struct Tracked<T: Send + Sync + 'static> {
     member: Member,
     label: TaskLabel,
     tag: Option<Arc<Tag<T>>>,
     book: Arc<Mutex<Book<T>>>,
 }
 
-impl<T: Send + Sync> Companion for Tracked<T> {
+impl<T: Send + Sync + 'static> Companion for Tracked<T> {
     fn enters(&self, queue: WatcherId) {
         self.member.enters(queue);
     }
@@ -253,7 +252,7 @@ impl<T: Send + Sync> Companion for Tracked<T> {
     }
 }
 
-impl<T> Drop for Tracked<T> {
+impl<T: Send + Sync + 'static> Drop for Tracked<T> {
     fn drop(&mut self) {
         let Some(tag) = self.tag.take() else { return };
         let mut book = self.book.lock();
@@ -261,7 +260,7 @@ impl<T> Drop for Tracked<T> {
             book.tags.remove(&self.label.id()); // which drops nothing of the user's: we have it, too
         }
         drop(book);
-        outside_any_task(|| discard(tag));
+        call_outside(|| drop(tag)); // it may be the last owner of another task
     }
 }
 

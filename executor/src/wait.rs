@@ -41,7 +41,7 @@ use crate::callbacks;
 use crate::cancel::{CancelToken, check_current, current_for_wait, interrupted, is_shielded_from};
 use crate::error::{Cancelled, CutShort, WaitError};
 pub(crate) use crate::parker::Deadline;
-use crate::parker::{Parker, Patience};
+use crate::parker::{self, Parker, Patience};
 use crate::sync::{Arc, Duration, thread_local};
 use crate::wait_graph::{self, Awaited, Relief, Verdict};
 
@@ -66,7 +66,7 @@ impl Parking {
         let kept = PLACE.try_with(Cell::take).ok().flatten();
         Self(Some(kept.unwrap_or_else(|| {
             let parker = Arc::new(Parker::default());
-            let waker = Waker::from(Arc::clone(&parker));
+            let waker = parker::waker_of(&parker);
             Place { parker, waker, patience: Patience::new() }
         })))
     }
@@ -128,7 +128,7 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
     if let Some(found) = thing.look(waker) {
         return Ok(found);
     }
-    callbacks::call_those_put_off(); // one of them may bring about what this waits for
+    callbacks::about_to_block();
     let token = current_for_wait();
     let registration = token.as_ref().map(|token| token.wake_on_cancel(waker));
     if matches!(registration, Some(None)) {

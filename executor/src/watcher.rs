@@ -28,6 +28,11 @@ pub(crate) trait QueueWatcher: Send + Sync {
     /// `wanted` is asked under the lock of the queue's owner.
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task>;
 
+    /// A task in the queue, the head of a line, has a higher priority now, which the line tells. Where priorities do not
+    /// matter there is nothing to be done. The line is asked under the lock of the queue's owner: so of two that raise it at
+    /// once, neither has the lower priority stay.
+    fn raise(&self, _queue: WatcherId, _id: TaskId, _priority: &dyn Fn() -> i32) {}
+
     /// What to call it in a report.
     fn name(&self) -> String;
 

@@ -24,7 +24,7 @@ const IN_ORDER: &[&str] = &[
 ];
 
 /// The most lines that a reader is asked to read first.
-const FIRST_PATH: usize = 2_300;
+const FIRST_PATH: usize = 2_350;
 
 /// A file of an example has fewer lines, so that it can be read in five minutes.
 const EXAMPLE: usize = 60;
@@ -149,7 +149,10 @@ fn a_module_refers_only_to_modules_above_it() {
 fn names_in(folder: &Path) -> Vec<String> {
     let entries =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = entries.map(|name| name.trim_end_matches(".rs").to_owned()).collect();
+    let mut names: Vec<_> = entries
+        .filter(|name| name != "waits.md")
+        .map(|name| name.trim_end_matches(".rs").to_owned())
+        .collect();
     names.sort_unstable();
     names
 }

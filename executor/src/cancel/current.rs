@@ -212,6 +212,27 @@ impl Context {
             None => root.above_tasks(f),
         }
     }
+
+    /// Runs `f`, a part of the work that another thread has taken over as a task of its own, below what was current at that
+    /// place *beside* what is above that task.
+    pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
+        if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
+            return token.attach(|| masked(f));
+        }
+        let as_a_task = || {
+            let _frame = enter_task(None);
+            f()
+        };
+        match &self.token {
+            Some(token) => token.also_above_tasks(as_a_task),
+            None => as_a_task(),
+        }
+    }
+
+    /// The token that is to be above a task from that place. None if nothing was current there, or it was masked.
+    pub(crate) fn into_token_above(self) -> Option<CancelToken> {
+        self.token.filter(|_| !self.masked)
+    }
 }
 
 /// What the handle of a running task has to know about the task's token, and what a thread that runs it tells of it.
@@ -226,6 +247,9 @@ pub(crate) trait RunningTask: Send + Sync {
 
     /// Whether the task was cancelled while it runs.
     fn was_cancelled(&self) -> bool;
+
+    /// Whether a timer cancels the task when its time is up: whoever waits for it does not wait for ever.
+    fn is_limited(&self) -> bool;
 }
 
 #[derive(Default)]
@@ -347,8 +371,9 @@ pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
 
 /// The frame in which something may be current, and those below it. `None` if there is no frame of this level.
 fn top_at(level: u32, frames: &mut [Frame]) -> Option<(&mut Frame, &mut [Frame])> {
-    let (top, below) = frames.split_last_mut()?;
-    if top.ended { top_at(level, below) } else { (top.level == level).then_some((top, below)) }
+    let place = frames.iter().rposition(|frame| !frame.ended)?;
+    let (top, below) = frames[..=place].split_last_mut()?;
+    (top.level == level).then_some((top, below))
 }
 
 /// The current token for a wait: none on a thread without one and none inside [`masked`].

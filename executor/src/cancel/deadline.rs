@@ -65,14 +65,21 @@ impl CancelToken {
     pub(crate) fn has_deadline(&self) -> bool {
         let (mut seen, mut to_see) = (BTreeSet::new(), vec![self]); // no recursion: chains can be long
         while let Some(token) = to_see.pop() {
-            if token.node.state.lock().deadline.is_some() {
+            let state = token.node.state.lock();
+            if state.deadline.is_some() || state.is_limited {
                 return true;
             }
+            drop(state);
             if seen.insert(Arc::as_ptr(&token.node)) {
                 to_see.extend(token.node.parents());
             }
         }
         false
+    }
+
+    /// The token is that of a task which somebody's timer will cancel.
+    pub(crate) fn note_time_limit(&self) {
+        self.if_live(|state| state.is_limited = true);
     }
 
     fn cancel_at(&self, deadline: Instant) {

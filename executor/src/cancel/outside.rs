@@ -40,6 +40,6 @@ fn set_level(to: u32) {
 }
 
 /// Calls a user's code outside any task, and contains a panic in it. Deep inside other callbacks it is put off.
-pub(crate) fn call_outside(callback: impl FnOnce() + 'static) {
+pub(crate) fn call_outside(callback: impl FnOnce() + Send + 'static) {
     callbacks::call(|| outside_any_task(callback));
 }

@@ -7,7 +7,7 @@ use std::task::Waker;
 
 use super::outside::call_outside;
 use super::tree::{Callback, CancelToken, next_key};
-use crate::panics::discard;
+use crate::callbacks;
 use crate::sync::thread;
 
 impl CancelToken {
@@ -22,8 +22,8 @@ impl CancelToken {
     ///
     /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a `cancel`, or by
     /// completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due deeper down runs on the same
-    /// thread when the one around it has returned or blocks in this crate. At a token that was cancelled before, such a
-    /// callback is due whatever becomes of its registration.
+    /// thread when the one around it has returned or blocks in this crate; or on a thread of its own, if 32 such ones block
+    /// inside each other. At a token that was cancelled before, such a callback is due whatever becomes of its registration.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -84,8 +84,13 @@ impl Drop for Registration {
         let mut state = token.node.state.lock();
         if let Some(callback) = state.callbacks.remove(&key) {
             drop(state);
-            discard(callback);
+            callbacks::drop_value(callback); // it may have captured the next registration
             return;
+        }
+        if state.running.is_some_and(|(running, _)| running == key) {
+            drop(state);
+            callbacks::about_to_block();
+            state = token.node.state.lock();
         }
         while state.running.is_some_and(|(running, by)| running == key && by != thread::current().id()) {
             state = token.node.callback_done.wait(state);

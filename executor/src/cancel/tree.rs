@@ -58,6 +58,8 @@ pub(super) struct State {
     reason: Option<CancelReason>,
     /// What cancels it at its deadline.
     pub(super) deadline: Option<timer::Entry>,
+    /// It is that of a task with a time limit, which cancels it, too.
+    pub(super) is_limited: bool,
 }
 
 pub(super) type Callback = Box<dyn FnOnce() + Send>;

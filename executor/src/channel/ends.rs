@@ -248,7 +248,7 @@ struct Wait {
 
 impl Wait {
     fn begin(deadline: Option<Instant>) -> Self {
-        callbacks::call_those_put_off(); // one of them may bring about what this waits for
+        callbacks::about_to_block();
         let token = current_for_wait();
         let stop = token.as_ref().map(CancelToken::channel);
         Self { token, stop, deadline }

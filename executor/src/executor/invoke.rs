@@ -3,8 +3,8 @@
 //! Both are a submission of each task and one wait. What needs care is everything else: a refusal in the middle, a
 //! deadline, a caller that is itself cancelled, an executor that runs the task inside `execute`. One rule covers them:
 //!
-//! > When the call returns, it has left nothing behind. Each task has ended, or was cancelled, or comes back in the error
-//! > without having been run.
+//! > When the call returns, it has left nothing undecided. Each task has ended, or was cancelled, or comes back in the error
+//! > without having been run. (The body of a cancelled one that pays no attention to its token goes on, for nobody.)
 //!
 //! # What ends the call
 //!
@@ -312,8 +312,10 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 
 // ----- errors -----
 
-/// [`invoke_all`](super::ExecutorExt::invoke_all) could not submit all tasks or wait for them. Nothing of the batch runs
-/// any more.
+/// [`invoke_all`](super::ExecutorExt::invoke_all) could not submit all tasks or wait for them.
+///
+/// The outcome of each task is decided. A body that was running when its task was cancelled, and pays no attention to its
+/// token, goes on all the same, after the call; what it returns is dropped.
 #[must_use = "dropping it drops the tasks that were not run"]
 pub struct InvokeAllError<T> {
     /// Why.
@@ -338,7 +340,11 @@ pub enum InvokeAllFailure {
     Starved(Starvation),
 }
 
-/// No task of [`invoke_any`](super::ExecutorExt::invoke_any) has succeeded. None of them runs any more.
+/// No task of [`invoke_any`](super::ExecutorExt::invoke_any) or
+/// [`invoke_any_timeout`](super::ExecutorExt::invoke_any_timeout) has succeeded.
+///
+/// The outcome of each task is decided: it has failed, or was cancelled because the call gave up. A body that was running
+/// then, and pays no attention to its token, goes on all the same, after the call; what it returns is dropped.
 #[must_use = "dropping it drops the tasks that were not run"]
 pub struct InvokeAnyError<T, E> {
     /// Why.

@@ -69,6 +69,9 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// [`RejectedExecution`] if the executor refuses it.
+    ///
+    /// # Cancellation
+    /// As [`submit`](Self::submit).
     fn execute(&self, task: impl Into<Task>) -> Result<(), RejectedExecution> {
         self.execute_task(task.into())
     }
@@ -86,6 +89,13 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor refuses it.
+    ///
+    /// # Cancellation
+    /// The task is one of its own. It does not hang below the token that is [current](CancelToken::current) here: neither a
+    /// cancel of the calling task nor its deadline reaches it. Cancel its handle, spawn it in a [`scope`](Self::scope), or take
+    /// the token along and [attach](CancelToken::attach) it. The exception is an executor that runs tasks on the submitting
+    /// thread, as [`DirectExecutor`](crate::DirectExecutor) and the policy [`CallerRuns`](crate::CallerRuns) do: there the task
+    /// hangs below that token.
     fn submit<T: Send + 'static>(
         &self,
         task: impl Into<FutureTask<T>>,
@@ -112,6 +122,9 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor refuses it.
+    ///
+    /// # Cancellation
+    /// As [`submit`](Self::submit).
     fn submit_cancellable<T: Send + 'static>(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
@@ -227,13 +240,14 @@ pub trait ExecutorExt: Executor {
     /// # Errors
     /// [`InvokeAnyError`], whose `reason` tells why: there were no tasks, all have failed, a task was refused and those
     /// accepted before it have failed, the calling task was cancelled, or every thread that could run the rest waits, too.
+    /// In the last two cases, tasks that have not ended are cancelled.
     ///
     /// # Panics
     /// As [`invoke_all`](Self::invoke_all).
     ///
     /// # Blocking
-    /// Blocks until one has succeeded or all have failed. It waits for no loser: one that pays no attention to its token
-    /// goes on running after the call. But it runs the callbacks of the losers that it cancels, on this thread. Called by
+    /// Blocks until one has succeeded or all have failed. It does not wait for the bodies of those that it cancels: one that
+    /// pays no attention to its token goes on running after the call. But it runs the callbacks of the losers that it cancels, on this thread. Called by
     /// a task of the same pool it keeps one of the threads that could run the others, as [`TaskHandle::join`] does.
     ///
     /// # Cancellation
@@ -263,7 +277,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// As [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeAnyFailure::TimedOut). If all have failed before, it
-    /// says so at once.
+    /// says so at once. After a time-out, too, a body that pays no attention to its token goes on running.
     ///
     /// # Panics
     /// As [`invoke_all`](Self::invoke_all).

@@ -27,6 +27,7 @@ use crate::error::{RejectReason, WaitError};
 use crate::ids::{Place, WatcherId};
 use crate::job::{Book, Loans, Unwinding};
 use crate::panics::{Panic, contain};
+use crate::starvation::WaitsFor;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
 use crate::wait::{Deadline, Look, wait_for};
@@ -194,6 +195,10 @@ impl Source for Lending {
             Some(queue) if places.is_empty() => ComesFrom::Places(vec![Place::In(queue)]),
             _ => ComesFrom::Places(places),
         }
+    }
+
+    fn waits_for(&self) -> WaitsFor {
+        WaitsFor::Borrowers
     }
 
     /// What has begun has to end before the frame goes from which it borrows.

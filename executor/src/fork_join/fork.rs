@@ -1,9 +1,10 @@
 //! Tasks that are forked: they own their data, and their results can be had later.
 
 use super::common::common;
+use super::seat::of_context;
 use super::worker::here;
 use crate::cancel::Context;
-use crate::executor::{ExecutorExt, RejectedSubmission};
+use crate::executor::{Executor, RejectedExecution};
 use crate::handle::{FutureTask, TaskHandle};
 use crate::task::Task;
 
@@ -32,19 +33,24 @@ use crate::task::Task;
 /// stopping, it is cancelled, as the handle then says.
 ///
 /// # Cancellation
-/// The task's token is a child of the one that is current here: to cancel a computation cancels what it has forked.
+/// The task's token is a child of the one that is current here, on a worker and anywhere else: to cancel a computation
+/// cancels what it has forked. That holds for a task that was [taken back](try_unfork), too. A task that is forked in a
+/// [`masked`](crate::masked) step hangs below no token of that place.
+///
+/// # How deep
+/// A worker that joins a task which nobody has begun runs it itself, on top of the one that waits, and that may join another.
+/// It does so while half of its [stack](super::ForkJoinBuilder::stack_size) is free, and some 32 times more if no other worker
+/// can. Then the join ends as [starved](crate::JoinError::Starved): the stack does not overflow by a chain of tasks, however
+/// long, in which each waits for the one before it. What the tasks themselves put on the stack has to fit into the other half.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
-    match here() {
-        Some(here) => {
-            let FutureTask { task, handle } = FutureTask::new(f);
-            here.shared.push(here.seat(), task, Context::of_this_place());
-            handle
-        }
-        None => common().submit(f).unwrap_or_else(|RejectedSubmission { task, handle, .. }| {
-            task.run(); // the system has no thread to give
-            handle
-        }),
+    let FutureTask { task, handle } = FutureTask::new(f);
+    let context = Context::of_this_place();
+    if let Some(here) = here() {
+        here.shared.push(here.seat(), task, context);
+    } else if let Err(RejectedExecution { task, .. }) = common().execute_task(of_context(task, context)) {
+        task.run(); // the system has no thread to give
     }
+    handle
 }
 
 /// Takes a forked task back that nobody has begun: to run it here, or not at all. None if it is too late.

@@ -63,10 +63,12 @@
 //! offered. The same holds for the pieces of a scope.
 
 mod gate; // the first look of each join
+mod stack; // how much of it is used
 mod seat; // what a worker shares with thieves
 mod shared; // what the workers share
 mod worker; // what a worker does, and what it does while it waits
 mod growth; // where workers come from
+mod quiescence; // waiting until there is nothing left to do
 mod pool; // what its user sees
 mod builder; // how a pool is put together
 mod common; // the pool of those who have none

@@ -4,10 +4,11 @@ use std::error::Error;
 use std::fmt;
 
 use super::gate;
+use super::quiescence::wait_for_quiet;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::worker::{Here, here, run_as_guest};
-use crate::cancel::{CancelToken, Context, check_current, enter_task, masked};
+use crate::cancel::{Context, check_current, masked};
 use crate::error::{RejectReason, WaitError};
 use crate::executor::{Executor, ExecutorService, RejectedExecution, wait_for_loans};
 use crate::job::Loans;
@@ -17,7 +18,7 @@ use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Duration, Mutex, thread};
 use crate::task::Task;
 use crate::thread_pool::PoolState;
-use crate::wait::{Deadline, wait};
+use crate::wait::Deadline;
 
 /// A pool whose workers steal work from each other: for computations that split themselves.
 ///
@@ -81,8 +82,8 @@ impl ForkJoinPool {
     /// Blocks until `f` has ended.
     ///
     /// # Cancellation
-    /// The tokens of the computation are children of the caller's. If the caller is cancelled before `f` has begun, it never
-    /// does; otherwise this waits for its end.
+    /// The tokens of the computation are children of the caller's; in a [`masked`](crate::masked) step it is masked, too. If the
+    /// caller is cancelled before `f` has begun, it never does; otherwise this waits for its end.
     pub fn invoke<R: Send>(&self, f: impl FnOnce() -> R + Send) -> Result<R, InvokeError> {
         if self.has_this_thread().is_some() {
             return Ok(f());
@@ -106,13 +107,8 @@ impl ForkJoinPool {
     }
 
     fn run_borrowed<R: Send>(&self, f: impl Fn() -> R + Sync) -> Result<R, InvokeError> {
-        let token = CancelToken::current();
-        let ended = || {
-            token.also_above_tasks(|| {
-                let _frame = enter_task(None);
-                contain(&f)
-            })
-        };
+        let context = Context::of_this_place();
+        let ended = || context.run_beside(|| contain(&f));
         if check_current().is_err() {
             return Err(InvokeError::Cancelled);
         }
@@ -161,32 +157,22 @@ impl ForkJoinPool {
     /// Waits until no task is unfinished, for `timeout` at most, and says whether that was so. It does not keep others from
     /// submitting more.
     ///
+    /// On a worker of this pool it runs what there is to run. For a worker, the tasks that it is in the middle of do not count,
+    /// nor do those of other workers that wait here: otherwise none of them would ever go on. For all other callers they do.
+    ///
+    /// A task that a worker runs in this way may call this, too, and so on: 32 deep. Beyond that, a call does not wait. It says
+    /// `false` unless the pool is quiet already, and its task has to end so that the rest can be run.
+    ///
     /// # Blocking
-    /// On a worker of this pool it runs what there is to run. There, the tasks that the worker is in the middle of do not
-    /// count, nor do those of other workers that wait here.
+    /// Blocks until the pool is quiet, or the time is up. A call without a limit (`Duration::MAX`) that could never end says
+    /// `false` at once: unfinished tasks wait, in the end, for the calling one. The panic handler gets the
+    /// [`Starvation`].
     ///
     /// # Cancellation
     /// Returns early, with the answer of that moment, if the calling task is cancelled.
     #[doc(alias = "helpQuiesce")]
     pub fn await_quiescence(&self, timeout: Duration) -> bool {
-        let deadline = Deadline::after(timeout);
-        let here = self.has_this_thread();
-        let own = here.as_ref().map_or(0, |here| here.tasks.get());
-        self.shared.begins_to_wait_for_quiet(own);
-        let mut ticket = None;
-        let found = wait(deadline, |waker| {
-            loop {
-                if self.shared.is_quiet(&mut ticket, waker) {
-                    return Some(());
-                }
-                if deadline.has_passed() || !here.as_ref().is_some_and(|here| here.run_something()) {
-                    return None;
-                }
-            }
-        });
-        let is_quiet = found.is_ok() || self.shared.is_quiet(&mut ticket, std::task::Waker::noop());
-        self.shared.ends_to_wait_for_quiet(own, ticket);
-        is_quiet
+        wait_for_quiet(&self.shared, self.has_this_thread(), Deadline::after(timeout))
     }
 
     /// What the pool has done, and what it is doing.

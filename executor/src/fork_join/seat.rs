@@ -34,7 +34,8 @@ use std::collections::VecDeque;
 use std::task::Waker;
 
 use super::gate::{self, Gate};
-use crate::cancel::Context;
+use crate::cancel::{CancelToken, Context};
+use crate::companion::Companion;
 use crate::ids::{TaskId, ThreadKey};
 use crate::job::Borrowed;
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -74,11 +75,36 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// The task, to be run elsewhere. What was current where it was forked goes along with it.
+    pub(super) fn into_task(self) -> Option<Task> {
+        match self.job {
+            Job::Task(task) => Some(of_context(task, self.context)),
+            Job::Half(_) => None,
+        }
+    }
+
     fn task(&self) -> Option<TaskId> {
         match &self.job {
             Job::Task(task) => Some(task.id()),
             Job::Half(_) => None,
         }
+    }
+}
+
+/// Goes along with a task that was forked, wherever it is run: the token that was current there is above its own.
+struct Forked(CancelToken);
+
+impl Companion for Forked {
+    fn root(&self) -> Option<&CancelToken> {
+        Some(&self.0)
+    }
+}
+
+/// Has a task be one of this context, on whichever way it goes.
+pub(super) fn of_context(task: Task, context: Context) -> Task {
+    match context.into_token_above() {
+        Some(token) => task.accompanied(Forked(token)),
+        None => task,
     }
 }
 
@@ -245,6 +271,17 @@ impl Seat {
         entry
     }
 
+    /// Takes the oldest task out that reports to this collector.
+    pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<Entry> {
+        let mut state = self.state.lock();
+        let of_it = |entry: &Entry| matches!(&entry.job, Job::Task(task) if task.collector() == collector);
+        let place = state.queue.iter().position(of_it)?;
+        let entry =
+            if thief == self.number { state.queue.remove(place) } else { Some(state.steal(place, thief)) };
+        self.changed(&state);
+        entry
+    }
+
     /// The next one for the owner, when it is in the middle of nothing: the youngest, or the oldest.
     pub(super) fn take_own(&self, oldest_first: bool) -> Option<Entry> {
         let mut state = self.state.lock();
@@ -381,6 +418,17 @@ impl Seat {
 
     pub(super) fn label(&self) -> Option<TaskLabel> {
         self.state.lock().labels.last().cloned()
+    }
+
+    /// How many tasks the owner is in the middle of, and who that is.
+    pub(super) fn tasks_of_the_owner(&self) -> (usize, Option<ThreadKey>) {
+        let state = self.state.lock();
+        (state.labels.len(), state.thread)
+    }
+
+    pub(super) fn queued_tasks(&self) -> usize {
+        let is_task = |entry: &&Entry| matches!(entry.job, Job::Task(_));
+        self.state.lock().queue.iter().filter(is_task).count()
     }
 
     /// How many tasks are in the queue, how many jobs were stolen from it, and whether the owner is in the middle of one.

@@ -36,7 +36,7 @@ use super::seat::{Entry, Job, Seat};
 use crate::cancel::{CancelToken, Context};
 use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
-use crate::ids::{TaskId, WatcherId};
+use crate::ids::{TaskId, ThreadKey, WatcherId};
 use crate::latch::Latch;
 use crate::panics::{PanicHandler, discard};
 use crate::reason::{CancelKind, CancelReason};
@@ -65,6 +65,8 @@ pub(super) struct Shared {
     /// Rung for the worker that sleeps at the seat of the same number.
     bells: Box<[Condvar]>,
     state: Mutex<State>,
+    /// Those that run a task here without being workers. Its lock is taken last.
+    pub(super) helpers: Mutex<Vec<Helper>>,
     /// How many more workers could be woken or started, for those who look without the lock. Likewise the next three.
     available: AtomicUsize,
     surplus: AtomicUsize,
@@ -98,6 +100,13 @@ struct State {
     waiting_tasks: usize,
 }
 
+/// A thread that is no worker of the pool and runs a task of it, because it waits for that task.
+pub(super) struct Helper {
+    pub(super) thread: ThreadKey,
+    /// It waits for quiet in this task, or in one that lies on top of it.
+    pub(super) is_counted: bool,
+}
+
 /// What a worker that was asleep does next.
 pub(super) enum Next {
     Search,
@@ -124,6 +133,7 @@ impl Shared {
             bells: (0..seats).map(|_| Condvar::new()).collect(),
             settings,
             state: Mutex::new(state),
+            helpers: Mutex::new(Vec::new()),
             surplus: AtomicUsize::new(0),
             submissions: AtomicUsize::new(0),
             awaiting_quiet: AtomicUsize::new(0),
@@ -464,9 +474,11 @@ impl Shared {
 
     // ----- quiescence -----
 
-    /// Whether nothing is unfinished but the tasks of those who wait for that. If not, the waker is called when to look again.
+    /// Whether nothing is unfinished; for one who is in the middle of a task, nothing but the tasks of those who wait for that.
+    /// If not, the waker is called when to look again.
     pub(super) fn is_quiet(
         &self,
+        is_inside: bool,
         ticket: &mut Option<crate::wait::Ticket>,
         waker: &std::task::Waker,
     ) -> bool {
@@ -474,15 +486,16 @@ impl Shared {
         if let Some(before) = ticket.take() {
             state.awaiting_quiet.leave(before);
         }
-        if self.unfinished.load(Ordering::SeqCst) > state.waiting_tasks {
+        let not_counted = if is_inside { state.waiting_tasks } else { 0 };
+        if self.unfinished.load(Ordering::SeqCst) > not_counted {
             *ticket = Some(state.awaiting_quiet.join(waker.clone()));
         }
         self.changed(&state);
         // Looked at again, after it can be seen that somebody waits.
-        self.unfinished.load(Ordering::SeqCst) <= state.waiting_tasks
+        self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
-    /// The calling thread, which is in the middle of so many tasks, waits until nothing else is unfinished.
+    /// A thread that is in the middle of so many more tasks waits until nothing else is unfinished.
     pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
         let mut state = self.state.lock();
         state.waiting_tasks += tasks;
@@ -538,6 +551,24 @@ impl Shared {
         self.is_searched() || self.wake_one(&mut state).is_ok()
     }
 
+    /// Takes a task out that reports to this collector, whichever queue of the pool it is in. The thief looks into its own first.
+    pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<Taken> {
+        let (before, from) = self.seats.split_at(thief);
+        let own = from.first().and_then(|seat| seat.take_one_of(collector, thief));
+        own.map(Taken::Entry)
+            .or_else(|| {
+                let mut state = self.state.lock();
+                let place = state.submissions.iter().position(|task| task.collector() == collector)?;
+                let task = state.submissions.remove(place)?;
+                self.changed(&state);
+                Some(Taken::Submission(task))
+            })
+            .or_else(|| {
+                let mut others = before.iter().chain(&from[1..]);
+                others.find_map(|seat| seat.take_one_of(collector, thief)).map(Taken::Entry)
+            })
+    }
+
     /// Takes a task out of whichever queue of the pool it is in.
     pub(super) fn take_task(&self, queue: WatcherId, id: TaskId, thief: Option<usize>) -> Option<Taken> {
         if queue == self.watch.id() {
@@ -581,8 +612,8 @@ impl QueueWatcher for Shared {
 
     fn take_out(&self, queue: WatcherId, id: TaskId) -> Option<Task> {
         let task = match self.take_task(queue, id, None)? {
-            Taken::Submission(task) | Taken::Entry(Entry { job: Job::Task(task), .. }) => task,
-            Taken::Entry(_) => return None,
+            Taken::Submission(task) => task,
+            Taken::Entry(entry) => entry.into_task()?,
         };
         let was_cancelled = task.leave_queue();
         self.task_ended();
@@ -613,8 +644,10 @@ impl QueueWatcher for Shared {
 
     fn queued_of(&self, queue: WatcherId, collector: usize) -> usize {
         if queue == self.watch.id() {
-            let state = self.state.lock();
-            return state.submissions.iter().filter(|task| task.collector() == collector).count();
+            // Asked by the id of the pool: the lanes of the workers have no entries of their own among those that wait.
+            let of_it = |task: &&Task| task.collector() == collector;
+            let submitted = self.state.lock().submissions.iter().filter(of_it).count();
+            return submitted + self.seats.iter().map(|seat| seat.queued_of(collector)).sum::<usize>();
         }
         self.seat_of(queue).map_or(0, |seat| seat.queued_of(collector))
     }

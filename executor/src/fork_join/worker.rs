@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | by a worker with nothing to do | its own queue, another's, the submissions | at the bottom of its stack |
 //! | a second half that was not stolen | its own queue | where the join is |
-//! | a task that it waits for and that has not begun | wherever it is | on top of the wait |
+//! | a task that it waits for and that has not begun, also as one of many whose first end it waits for | wherever it is | on top of the wait |
 //! | a piece of a job that it waits for | the queue of the thief of that job | on top of the wait |
 //!
 //! Nothing else is run on top of a wait, because nothing else has to do with it. What lies below may hold a lock; the pieces of
@@ -21,7 +21,9 @@
 //!
 //! 1. A worker that has stolen a job says so to the seat that it comes from when it has ended, in whichever way.
 //! 2. With [`DEPTH`] jobs on top of waits, a thread takes no more pieces: it only waits. The task itself that it waits for
-//!    runs at any depth, which is the recursion's own. No other thread need be there to run it.
+//!    runs as long as half of the stack is free: no other thread need be there to run it. Mostly the depth is that of the
+//!    user's own recursion; but tasks of which each waits for the one before it form a chain, too, as long as there are tasks.
+//!    So deeper down it is left to the other threads, and if they all wait, the wait ends as one that starves.
 //! 3. What is current for a job (its token, whether it is masked) is what was current where it was published.
 
 use std::cell::{Cell, RefCell};
@@ -31,13 +33,15 @@ use std::task::Waker;
 use super::gate;
 use super::seat::{Entry, Followed, Job, Seat, Stamp};
 use super::shared::{Next, Shared, Taken};
+use super::stack::Stack;
 use crate::cancel::{Context, masked};
 use crate::ids::{Place, this_thread};
 use crate::job::Unwinding;
 use crate::outcome::Outcome;
+use crate::starvation::WaitsFor;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, PATIENCE, Weak, thread, thread_local};
-use crate::task::{Task, TaskLabel};
+use crate::task::{HandleCell, Task, TaskLabel};
 use crate::thread_pool::PoolState;
 use crate::wait::{Deadline, Look, wait_for};
 use crate::wait_graph::{Awaited, ComesFrom, Employment, Source, Worker, concerns_this_thread, work_for};
@@ -55,10 +59,13 @@ pub(super) fn run(shared: &Arc<Shared>, seat: usize) {
 pub(super) struct Here {
     pub(super) shared: Arc<Shared>,
     number: usize,
+    stack: Stack,
     /// How many jobs lie on top of waits.
     depth: Cell<usize>,
     /// How many tasks it is in the middle of.
     pub(super) tasks: Cell<usize>,
+    /// How many of those lie under a wait for quiet: see `quiescence`.
+    pub(super) quiet: Cell<usize>,
     /// How many calls of [`blocking`](super::blocking) it is inside of.
     pub(super) blocks: Cell<usize>,
     random: Cell<u64>,
@@ -125,8 +132,10 @@ impl Here {
         let here = Rc::new(Self {
             shared: Arc::clone(shared),
             number,
+            stack: Stack::from_here(shared.settings.stack_size),
             depth: Cell::new(0),
             tasks: Cell::new(0),
+            quiet: Cell::new(0),
             blocks: Cell::new(0),
             random: Cell::new(number as u64 + 1),
         });
@@ -255,7 +264,7 @@ impl Here {
         self.depth.set(self.depth.get() - 1);
     }
 
-    fn may_help(&self) -> bool {
+    pub(super) fn may_help(&self) -> bool {
         self.depth.get() < DEPTH
     }
 
@@ -274,20 +283,30 @@ impl Here {
         }
     }
 
-    /// Does something for a task that the thread waits for: runs it, or a piece of it.
+    /// Does something for what the thread waits for.
     fn help(&self, what: &Awaited, waker: &Waker) -> bool {
-        let Awaited::Task(cell, _) = what else { return false };
+        match what {
+            Awaited::Task(cell, _) => self.help_with(&**cell, waker),
+            Awaited::Other(source) => {
+                source.collector().is_some_and(|collector| self.help_with_one_of(collector))
+            }
+        }
+    }
+
+    /// Runs one of the tasks that report to this collector: the thread waits for the first of them to end.
+    fn help_with_one_of(&self, collector: usize) -> bool {
+        let found = if self.may_help() { self.shared.take_one_of(collector, self.number) } else { None };
+        found.map(|taken| self.run_on_top(taken)).is_some()
+    }
+
+    /// Runs a task that the thread waits for, or a piece of it.
+    fn help_with(&self, cell: &dyn HandleCell, waker: &Waker) -> bool {
         let queue = cell.queue().filter(|queue| queue.of_all_lanes() == self.shared.watch.id());
+        let queue = queue.filter(|_| self.stack.has_room());
         if let Some(queue) = queue
             && let Some(taken) = self.shared.take_task(queue, cell.id(), Some(self.number))
         {
-            match taken {
-                Taken::Entry(entry) if entry.stamp.seat == self.number => {
-                    self.on_top(|| self.run_job(entry.job, &entry.context));
-                }
-                Taken::Entry(entry) => self.on_top(|| self.run_stolen(entry)),
-                Taken::Submission(task) => self.on_top(|| self.run_foreign(task)),
-            }
+            self.run_on_top(taken);
             return true;
         }
         if !self.may_help() {
@@ -316,15 +335,15 @@ impl Here {
     /// Runs a job that need have nothing to do with what it is in the middle of. False if there is none.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
-        match found {
-            Some(Taken::Entry(entry)) if entry.stamp.seat == self.number => {
-                self.on_top(|| self.run_job(entry.job, &entry.context));
-            }
-            Some(Taken::Entry(entry)) => self.on_top(|| self.run_stolen(entry)),
-            Some(Taken::Submission(task)) => self.on_top(|| self.run_foreign(task)),
-            None => return false,
-        }
-        true
+        found.map(|taken| self.run_on_top(taken)).is_some()
+    }
+
+    fn run_on_top(&self, taken: Taken) {
+        self.on_top(|| match taken {
+            Taken::Entry(entry) if entry.stamp.seat == self.number => self.run_job(entry.job, &entry.context),
+            Taken::Entry(entry) => self.run_stolen(entry),
+            Taken::Submission(task) => self.run_foreign(task),
+        });
     }
 
     /// Runs a task that is no part of what the worker is in the middle of.
@@ -377,7 +396,9 @@ pub(super) fn run_for(shared: &Shared, task: Task) {
     if let Some(here) = here().filter(|here| std::ptr::eq(&raw const *here.shared, shared)) {
         return here.on_top(|| here.run_foreign(task));
     }
+    shared.begins_to_help();
     run_counted(shared, task, &Context::default());
+    shared.ends_to_help();
     shared.task_ended();
 }
 
@@ -425,6 +446,10 @@ impl Source for WithThief {
             pool.seats[thief].thread()
         });
         thread.map_or(ComesFrom::Elsewhere, |thread| ComesFrom::Places(vec![Place::On(thread)]))
+    }
+
+    fn waits_for(&self) -> WaitsFor {
+        WaitsFor::Borrowers
     }
 
     /// A join has two results, and no way to say that it has none.

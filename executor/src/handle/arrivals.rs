@@ -177,6 +177,10 @@ impl<T: Send + 'static> Look for Next<'_, T> {
 /// For a thread that waits for the next handle. From here on the next arrival wakes all that wait: for those that it is
 /// not for, the tasks that are left may be such as cannot end. If there is a handle already, they take it or look again.
 impl<T: Send + 'static> Source for Lists<T> {
+    fn collector(&self) -> Option<usize> {
+        Some(std::ptr::from_ref(self).addr())
+    }
+
     fn comes_from(&self) -> ComesFrom {
         let fetched = self.fetched.lock();
         let mut arrived = self.arrived.lock();

@@ -41,6 +41,11 @@ impl Canceller {
         Arc::clone(&self.cell).cancel(false)
     }
 
+    /// A timer will call [`cancel`](Self::cancel), if the task has not ended before.
+    pub(crate) fn will_be_called(&self) {
+        self.cell.will_be_cancelled();
+    }
+
     /// As [`TaskHandle::is_finished`](crate::TaskHandle::is_finished).
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()

@@ -19,6 +19,7 @@ use super::listener::{
     mark_read,
 };
 use super::whereabouts::Whereabouts;
+use crate::callbacks;
 use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
 use crate::error::Cancelled;
 use crate::ids::{TaskId, WatcherId};
@@ -29,7 +30,7 @@ use crate::sync::{Arc, Mutex};
 use crate::task::{HandleCell, Task, TaskState};
 
 /// The one allocation that a task and its handle share.
-pub(super) struct TaskCell<T, F> {
+pub(super) struct TaskCell<T: Send + 'static, F: Send + 'static> {
     id: TaskId,
     whereabouts: Whereabouts,
     state: Mutex<CellState<T, F>>,
@@ -40,6 +41,8 @@ struct CellState<T, F> {
     listener: Listener<T>,
     /// Cancelled in the way that asks the body to stop, so that a token made later has to be cancelled, too.
     stop_body: bool,
+    /// A timer will cancel it.
+    is_limited: bool,
 }
 
 enum Phase<T, F> {
@@ -52,13 +55,13 @@ enum Phase<T, F> {
     Taken(TaskState),
 }
 
-impl<T, F> TaskCell<T, F> {
+impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     pub(super) fn new(id: TaskId, body: F) -> Self {
         Self::in_phase(id, Phase::Pending(body))
     }
 
     fn in_phase(id: TaskId, phase: Phase<T, F>) -> Self {
-        let state = CellState { phase, listener: Listener::None, stop_body: false };
+        let state = CellState { phase, listener: Listener::None, stop_body: false, is_limited: false };
         Self { id, whereabouts: Whereabouts::elsewhere(), state: Mutex::new(state) }
     }
 }
@@ -66,7 +69,7 @@ impl<T, F> TaskCell<T, F> {
 /// The body of a promise, of which there is none.
 pub(super) type NoBody<T> = fn() -> Result<T, Cancelled>;
 
-impl<T> TaskCell<T, NoBody<T>> {
+impl<T: Send + 'static> TaskCell<T, NoBody<T>> {
     /// Without a body: the outcome will come from elsewhere, by [`ResultCell::settle`].
     pub(super) fn begun(id: TaskId) -> Self {
         Self::in_phase(id, Phase::Running(None))
@@ -144,7 +147,7 @@ impl<T, F> CellState<T, F> {
     }
 }
 
-impl<T, F> TaskCell<T, F> {
+impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     /// Decides for cancelled if nothing is decided yet. `None` if something was.
     fn decide_for_cancelled(&self, stop_body: bool) -> Option<Decided<T, F>> {
         let mut state = self.state.lock();
@@ -166,12 +169,22 @@ struct Decided<T, F> {
     announcement: Announcement<T>,
 }
 
-impl<T, F> Drop for TaskCell<T, F> {
+impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
     fn drop(&mut self) {
-        // A result that nobody took and a callback that nobody called are the user's; their `Drop` may panic.
+        // A result that nobody took and a callback that nobody called are the user's. Their `Drop` may panic, and each may be
+        // the last owner of another cell, and so on.
         let state = self.state.get_mut();
-        discard(std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled)));
-        discard(state.listen(Listener::None));
+        let phase = std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled));
+        if matches!(phase, Phase::Pending(_) | Phase::Finished(_)) {
+            callbacks::drop_value(phase);
+        }
+        drop_listener(state.listen(Listener::None));
+    }
+}
+
+fn drop_listener<T: Send + 'static>(listener: Listener<T>) {
+    if !matches!(listener, Listener::None | Listener::Gone) {
+        callbacks::drop_value(listener);
     }
 }
 
@@ -229,6 +242,14 @@ where
             _ => state.listen(Listener::Gone),
         };
         (result, listener)
+    }
+
+    fn lose_handle(&self) {
+        let (result, listener) = self.nobody_listens();
+        if let Some(result) = result {
+            callbacks::drop_value(result);
+        }
+        drop_listener(listener);
     }
 
     fn call_when_done(&self, callback: Callback<T>) {
@@ -347,6 +368,9 @@ impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
 
     fn token_made(&self, made: &CancelToken) {
         let mut state = self.state.lock();
+        if state.is_limited {
+            made.note_time_limit();
+        }
         if let Phase::Running(token) = &mut state.phase {
             *token = Some(made.clone());
         } else if state.stop_body {
@@ -357,6 +381,10 @@ impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
 
     fn was_cancelled(&self) -> bool {
         self.state.lock().stop_body
+    }
+
+    fn is_limited(&self) -> bool {
+        self.state.lock().is_limited
     }
 }
 
@@ -430,10 +458,14 @@ where
     fn queue(&self) -> Option<WatcherId> {
         self.whereabouts.queue()
     }
+
+    fn will_be_cancelled(&self) {
+        self.state.lock().is_limited = true;
+    }
 }
 
 /// Drops what came of a body whose task had been cancelled. Its handle cannot tell of a panic.
-fn drop_late<T: 'static>(too_late: TaskResult<T>) {
+fn drop_late<T: Send + 'static>(too_late: TaskResult<T>) {
     if let Err(TaskError::Panicked(panic)) = &too_late {
         panic.set_after_cancel();
     }

@@ -7,8 +7,9 @@
 use std::task::Waker;
 
 use super::error::TaskError;
-use crate::cancel::{Callbacks, CancelToken, call_outside, outside_any_task};
+use crate::cancel::{Callbacks, CancelToken, call_outside};
 use crate::panics::{contain, discard};
+use crate::parker::wakes_a_thread;
 use crate::sync::Arc;
 use crate::task::{HandleCell, Task};
 
@@ -42,6 +43,9 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// The handle is gone. Without this, a canceller would keep the result alive for as long as it lives itself. The caller
     /// drops what comes back.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
+
+    /// The same, and drops it.
+    fn lose_handle(&self);
 
     /// Calls back when it is done; now if it is.
     fn call_when_done(&self, callback: Callback<T>);
@@ -87,7 +91,7 @@ impl<T, F: Send + 'static> CancelBegun<T, F> {
     }
 }
 
-impl<T: 'static, F: 'static> CancelBegun<T, F> {
+impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR: end_cancel
     /// Runs the users' code that is left: the token's callbacks, the `Drop` of what the body captured, the listener.
     pub(crate) fn end(self) {
@@ -178,9 +182,14 @@ impl<T> Announcement<T> {
     }
 }
 
-/// Wakes a listener. It may be a user's waker, whose panic is no concern of the task and its thread.
+/// Wakes a listener. A thread that waits in this crate is let go at once. A user's waker is a callback: it may do whatever it
+/// likes, such as complete the next promise, and its panic is no concern of the task and its thread.
 pub(super) fn wake(waker: Waker) {
-    discard(contain(|| outside_any_task(|| waker.wake())));
+    if wakes_a_thread(&waker) {
+        waker.wake();
+    } else {
+        call_outside(|| waker.wake());
+    }
 }
 
 impl<T> UserCode<T> {
@@ -199,7 +208,7 @@ impl<T> UserCode<T> {
     }
 }
 
-impl<T: 'static> UserCode<T> {
+impl<T: Send + 'static> UserCode<T> {
     pub(super) fn run(self) {
         if !self.is_none() {
             call_outside(|| self.run_here());

@@ -37,6 +37,13 @@ use crate::task::TaskState;
 /// undecided completes the handle as cancelled: nobody waits for what will not come.
 ///
 /// What a thread did before it completed the promise is visible to whoever gets the result.
+///
+/// # What is not found
+/// Anybody who has the promise may complete it, and the library does not know who has it. A wait for its handle is therefore
+/// never reported as [starvation](crate::Starvation), and a thread that waits for it counts as one that may go on, also for those
+/// who wait for *that thread*. If all threads of a pool wait for a promise that a task in the queue of this pool is to keep, they
+/// wait for ever, until that task is cancelled or dropped, and the promise with it. A task's own handle has no such gap: have
+/// the task return what the promise was for.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {

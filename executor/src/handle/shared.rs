@@ -20,6 +20,7 @@ use std::task::{Context, Poll, Waker};
 use super::error::{SharedJoinError, TaskError};
 use super::listener::{Relay, TaskResult, mark_read, wake};
 use super::{Canceller, TaskHandle, debug_handle};
+use crate::callbacks;
 use crate::cancel::call_outside;
 use crate::error::WaitError;
 use crate::ids::TaskId;
@@ -46,6 +47,7 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
                 callbacks: Vec::new(),
                 places: 0,
             }),
+            drop_result: callbacks::drop_value,
         });
         self.cell.relay_when_done(Arc::clone(&cell) as Arc<dyn Relay<T>>);
         SharedHandle { cell, canceller, polled: None }
@@ -77,6 +79,9 @@ pub struct SharedHandle<T> {
 
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
+    /// How it drops the result, which may be the last owner of another cell. Here, because the drop does not know that a `T`
+    /// may be dropped by another thread.
+    drop_result: fn(SharedResult<T>),
 }
 
 struct SharedState<T> {
@@ -169,7 +174,7 @@ impl<T> Drop for SharedCell<T> {
         let result = state.result.take();
         let (wakers, callbacks) = (std::mem::take(&mut state.wakers), std::mem::take(&mut state.callbacks));
         drop(state);
-        discard(result);
+        result.into_iter().for_each(self.drop_result);
         wakers.into_values().for_each(discard);
         callbacks.into_iter().for_each(discard);
     }

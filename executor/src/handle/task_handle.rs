@@ -11,7 +11,7 @@ use super::listener::{CancelBegun, Name, ResultCell, TaskResult, mark_read};
 use super::{Canceller, debug_handle};
 use crate::error::{Cancelled, WaitError};
 use crate::ids::TaskId;
-use crate::panics::{Panic, discard};
+use crate::panics::Panic;
 use crate::starvation::Starvation;
 use crate::sync::{Arc, Duration};
 use crate::task::{HandleCell, Task, TaskState};
@@ -284,7 +284,10 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// The callback belongs to no task, whichever thread it runs on: see
     /// [`CancelToken::current`](crate::CancelToken::current). It may complete a [`Promise`](crate::Promise) or cancel a
     /// task, and callbacks that bring about others nest to a depth of 32. One that is due deeper down runs on the same
-    /// thread when the one around it has returned or blocks in this crate; so a chain of them may be of any length.
+    /// thread when the one around it has returned or blocks in this crate; so a chain of them may be of any length. If 32 of
+    /// those that ran in this way block inside each other, the next ones run on a thread that is started for them: a callback
+    /// may wait for what a later one of the chain brings about. The `Drop` of what tasks have captured and returned counts as
+    /// a callback in all of this.
     ///
     /// ```
     /// use executor::FutureTask;
@@ -380,9 +383,7 @@ impl<T: Send + 'static> Future for TaskHandle<T> {
 impl<T> Drop for TaskHandle<T> {
     fn drop(&mut self) {
         if !self.released && !self.is_alone() {
-            let (result, listener) = self.cell.nobody_listens();
-            discard(result);
-            discard(listener);
+            self.cell.lose_handle();
         }
     }
 }

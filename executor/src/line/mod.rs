@@ -26,12 +26,28 @@
 //! The head is no closure that has captured the line. It shares its state with the line as a task does with its handle: so the
 //! line knows in which queue the head is, and no memory is allocated for a head.
 //!
+//! # How a head rises
+//!
+//! To the executor below, a head is as urgent as the most urgent task that has come into the line while it waits. A task that
+//! comes later may be more urgent, and the queue below has ordered the head by then. To take the head out and submit it again
+//! would be wrong: meanwhile it could be refused, or `shutdown_now` could miss it. So the queue is asked to
+//! [raise](crate::watcher::QueueWatcher::raise) it, and does so under its own lock, in one step.
+//!
+//! The priority is not told but asked for, under that lock. So of two submitters that have the head raised at the same time, the
+//! second finds what the first has done or more, and a head that is another one by now has the priority that it should have.
+//! A head that is on its way into the queue is in none yet. The queue asks for its priority when it has said that the
+//! head is in there: whichever comes first under the lock of the line, the submitter or the queue, the other one knows of it.
+//!
+//! The order in the line stays as it is: what is urgent carries along what is before it. A head never falls: what has made it
+//! urgent may be cancelled, but its submitter has had the place. Its successor begins anew, with what is in the line then.
+//!
 //! # Invariants
 //!
 //! 1. At most one head has not begun, and at most one runs tasks. While there is one, every task in the line will be run by it
 //!    or a successor, or be dropped with it.
 //! 2. While the first head is being offered, other submitters wait: nobody counts on a head that may be refused.
 //! 3. No user code runs under the lock.
+//! 4. The lock may be taken under that of the queue in which the head waits, so never the other way round.
 
 mod state;
 mod turns;
@@ -49,10 +65,10 @@ use crate::outcome::Outcome;
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
-use crate::task::{HandleCell, Task, TaskState};
+use crate::task::{HandleCell, LineHead, Task, TaskLabel, TaskState};
 use crate::wait::Ticket;
-use crate::wait_graph::{ComesFrom, Source, look_again_at, see_to};
-use state::{Head, Next, Remains};
+use crate::wait_graph::{ComesFrom, Source, look_again_at, runs_part, see_to};
+use state::{ForTheHead, Head, Next, Remains};
 
 /// Who keeps a line.
 pub(crate) trait Keeper: Sized + Send + Sync + 'static {
@@ -102,16 +118,53 @@ impl<K: Keeper> Line<K> {
     // ----- the way in -----
 
     /// Puts a task into the line. If it is not yet known whether the head is accepted, the task stays where it is and the waker
-    /// is left.
+    /// is left. A task that a scope would wait for without end stays where it is, too.
     pub(crate) fn join(&self, task: &mut Option<Task>, waker: &Waker) -> Result<Joined, Ticket> {
         let me = this_thread();
         let mut state = self.state.lock();
         if state.is_undecided_for(me) {
             return Err(state.wait(waker));
         }
+        if state.would_strand(task.as_ref()) {
+            return Ok(Joined { offer: None, raise_in: None, head: Place::Elsewhere }); // the caller drops it
+        }
         let task = task.take().expect("it has not joined a line");
-        let is_first = state.join(task, me, self.keeper.watcher(), self.keeper.tombstones());
-        Ok(Joined { is_first, head: self.place(&state) })
+        let for_the_head = state.join(task, me, self.keeper.watcher(), self.keeper.tombstones());
+        let offer = (for_the_head == ForTheHead::Offer).then_some(state.priority);
+        Ok(Joined { offer, raise_in: self.raise_in(for_the_head), head: self.place(&state) })
+    }
+
+    /// The queue that has to raise the head, if it is in one. To be asked under the lock: a head that comes into a queue after
+    /// that finds its priority there.
+    fn raise_in(&self, what: ForTheHead) -> Option<WatcherId> {
+        if what == ForTheHead::Raise { self.queue() } else { None }
+    }
+
+    /// Does what is to be done for the head because the task `id` has joined: gives it to the executor below, or has it
+    /// raised there. Without locks.
+    pub(crate) fn see_to_head(
+        self: &Arc<Self>,
+        joined: &Joined,
+        executor: &(impl Executor + ?Sized),
+        id: TaskId,
+    ) -> Result<(), RejectedExecution> {
+        if let Some(priority) = joined.offer {
+            return self.offer(executor, id, priority);
+        }
+        self.raise_head(joined.raise_in);
+        Ok(())
+    }
+
+    fn raise_head(&self, queue: Option<WatcherId>) {
+        if let Some((queue, watcher)) = queue.and_then(|queue| Some((queue, queue.watcher()?))) {
+            watcher.raise(queue, self.head, &|| self.priority());
+        }
+    }
+
+    /// A task in the line, the head of another one, has a higher priority now.
+    pub(crate) fn raise_task(&self, id: TaskId, priority: &dyn Fn() -> i32) {
+        let raise_in = self.with(|state| self.raise_in(state.raise(id, priority())));
+        self.raise_head(raise_in);
     }
 
     /// A submitter waits no more.
@@ -120,10 +173,11 @@ impl<K: Keeper> Line<K> {
     }
 
     /// Gives the head to the executor below, on behalf of the task `first`.
-    pub(crate) fn offer(
+    fn offer(
         self: &Arc<Self>,
         executor: &(impl Executor + ?Sized),
         first: TaskId,
+        priority: i32,
     ) -> Result<(), RejectedExecution> {
         /// Also if the executor panics.
         struct Offering<'a, K: Keeper>(&'a Line<K>);
@@ -135,7 +189,7 @@ impl<K: Keeper> Line<K> {
         }
 
         let _offering = Offering(self);
-        let refused = executor.execute_task(self.new_head());
+        let refused = executor.execute_task(self.new_head(priority));
         refused.or_else(|RejectedExecution { reason, task: head }| {
             let own = self.remove(first);
             drop(head); // the line is empty now, and those who wait try for themselves
@@ -146,8 +200,8 @@ impl<K: Keeper> Line<K> {
         })
     }
 
-    fn new_head(self: &Arc<Self>) -> Task {
-        Task::with_handle(Arc::clone(self) as Arc<dyn HandleCell>, self.head)
+    fn new_head(self: &Arc<Self>, priority: i32) -> Task {
+        Task::with_handle(Arc::clone(self) as Arc<dyn HandleCell>, self.head).prioritized(priority)
     }
 
     // ----- the head -----
@@ -156,24 +210,34 @@ impl<K: Keeper> Line<K> {
     fn run_head(self: &Arc<Self>) {
         let (watcher, tombstones) = (self.keeper.watcher(), self.keeper.tombstones());
         let mut cancelled = Vec::new(); // dropped when the lock is free
+        let me = this_thread();
         let begun = self.with(|state| {
-            let remains = state.begin(this_thread())?;
-            Some((remains, state.next(watcher, tombstones, &mut cancelled)))
+            let is_inline = state.is_offered_by(me);
+            let remains = state.begin(me)?;
+            Some((remains, is_inline, state.next(watcher, tombstones, &mut cancelled)))
         });
-        let Some((remains, first)) = begun else { return };
+        let Some((remains, is_inline, first)) = begun else { return };
         remains.settle();
-        self.keeper.root().also_above_tasks(|| {
+        let root = self.keeper.root();
+        root.also_above_tasks(|| {
             drop(cancelled);
-            self.run_tasks(first);
+            match first {
+                Some(Next { task, .. }) if is_inline => self.run_task(task, &mut false),
+                first => self.run_tasks(first),
+            }
         });
+        if is_inline {
+            // The first task was the submitter's, and so hangs below its token, too. Others may be anybody's.
+            root.above_tasks(|| self.run_tasks(None));
+        }
     }
 
     fn run_tasks(self: &Arc<Self>, first: Option<Next>) {
         let turn = self.keeper.turns().map_or(usize::MAX, Turns::length);
-        let mut left = turn;
+        let (mut left, mut is_named) = (turn, false);
         let mut next = first.or_else(|| self.next_or_end());
         while let Some(Next { task, is_last }) = next {
-            self.run_task(task);
+            self.run_task(task, &mut is_named);
             left -= 1;
             if left == 0 {
                 if self.hand_over() {
@@ -185,9 +249,14 @@ impl<K: Keeper> Line<K> {
         }
     }
 
-    fn run_task(&self, task: Task) {
+    /// Whether the head is shown under the name of a task, is noted in `is_named`.
+    fn run_task(&self, task: Task, is_named: &mut bool) {
         let label = task.label();
-        let _job = see_to(label.clone());
+        let was_named = std::mem::replace(is_named, label.name().is_some() || task.heads_a_line());
+        if was_named || *is_named {
+            runs_part(self.head, &label);
+        }
+        let _job = see_to(self.head, label.clone());
         task.run_then(|outcome| {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), None);
@@ -222,11 +291,9 @@ impl<K: Keeper> Line<K> {
     fn hand_over(self: &Arc<Self>) -> bool {
         let Some(loan) = self.keeper.turns().and_then(Turns::borrow) else { return false };
         let me = this_thread();
-        if !self.with(|state| state.begin_to_hand_over(me)) {
-            return false;
-        }
+        let Some(priority) = self.with(|state| state.begin_to_hand_over(me)) else { return false };
         // A head that comes back is dropped here, as one that the executor drops. So is a panic of the executor's.
-        let answer = contain(|| drop(loan.executor().execute_task(self.new_head())));
+        let answer = contain(|| drop(loan.execute(self.new_head(priority))));
         drop(loan);
         drop(answer);
         !self.with(|state| state.goes_on(me))
@@ -299,12 +366,18 @@ pub(crate) fn recall_heads(queues: BTreeSet<WatcherId>, root: &CancelToken) {
 /// A task has joined a line.
 #[must_use = "it is to be announced"]
 pub(crate) struct Joined {
-    /// The caller has to [offer](Line::offer) the head.
-    pub(crate) is_first: bool,
+    /// The priority of the head that is to be offered, if there was none.
+    offer: Option<i32>,
+    raise_in: Option<WatcherId>,
     head: Place,
 }
 
 impl Joined {
+    /// Whether the caller has to [see to the head](Line::see_to_head). If not, there is one, which will come to the task.
+    pub(crate) fn concerns_the_head(&self) -> bool {
+        self.offer.is_some() || self.raise_in.is_some()
+    }
+
     /// To be called without locks: somebody may have waited for the task before it came, and have looked who could run it.
     pub(crate) fn announce(&self) {
         look_again_at(self.head);
@@ -360,12 +433,32 @@ impl<K: Keeper> HandleCell for Line<K> {
         false
     }
 
-    fn heads_line_under(&self, root: &CancelToken) -> bool {
+    fn queue(&self) -> Option<WatcherId> {
+        WatcherId::from_number(self.queue.load(Ordering::Acquire))
+    }
+
+    fn will_be_cancelled(&self) {}
+
+    fn as_head(&self) -> Option<&dyn LineHead> {
+        Some(self)
+    }
+}
+
+impl<K: Keeper> LineHead for Line<K> {
+    fn is_under(&self, root: &CancelToken) -> bool {
         self.keeper.root().is(root)
     }
 
-    fn queue(&self) -> Option<WatcherId> {
-        WatcherId::from_number(self.queue.load(Ordering::Acquire))
+    fn priority(&self) -> i32 {
+        self.with(|state| state.priority)
+    }
+
+    fn first(&self) -> Option<TaskLabel> {
+        self.with(|state| state.first())
+    }
+
+    fn handed_out(&self) -> Vec<Task> {
+        self.with(|state| state.is_handed_out(self.keeper.watcher(), self.keeper.tombstones()))
     }
 }
 
@@ -382,6 +475,10 @@ impl<K: Keeper> RunningTask for Line<K> {
     fn token_made(&self, _token: &CancelToken) {}
 
     fn was_cancelled(&self) -> bool {
+        false
+    }
+
+    fn is_limited(&self) -> bool {
         false
     }
 }

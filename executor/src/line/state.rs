@@ -1,12 +1,13 @@
 //! What changes together in a line, and how: steps to be taken under the lock of whoever keeps the line. What they give back
 //! is to be dropped, woken or run when the lock is free.
 
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 
 use crate::ids::{TaskId, ThreadKey, WatcherId};
 use crate::sync::atomic::{AtomicIsize, Ordering};
-use crate::task::Task;
+use crate::task::{LineHead, Task, TaskLabel};
 use crate::wait::{self, Ticket};
 use crate::wait_graph::{enter_line, leave_line};
 
@@ -27,7 +28,12 @@ pub(super) enum Head {
 
 pub(crate) struct LineState {
     tasks: VecDeque<Queued>,
+    priorities: Priorities,
     pub(super) head: Head,
+    /// Of the head that has not begun: it rises with the tasks that come, and does not fall with those that go.
+    pub(super) priority: i32,
+    /// A user has the head, and may keep it for ever.
+    handed_out: bool,
     /// Submitters that wait until the head is accepted or refused.
     pub(super) submitters: wait::Line,
 }
@@ -37,6 +43,49 @@ struct Queued {
     task: Task,
     /// See [`enter_line`].
     collector: usize,
+}
+
+/// What a task that joins a line changes for its head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ForTheHead {
+    /// It will come to the task.
+    Nothing,
+    /// There is none: whoever has brought the task offers it to the executor below.
+    Offer,
+    /// It has not begun, and has a higher priority now.
+    Raise,
+}
+
+/// Which priorities the tasks of a line have. Only those are counted that are not zero: nearly all are.
+#[derive(Default)]
+struct Priorities {
+    counts: BTreeMap<i32, usize>,
+    counted: usize,
+}
+
+impl Priorities {
+    fn enter(&mut self, priority: i32) {
+        if priority != 0 {
+            *self.counts.entry(priority).or_default() += 1;
+            self.counted += 1;
+        }
+    }
+
+    fn leave(&mut self, priority: i32) {
+        let Entry::Occupied(mut count) = self.counts.entry(priority) else { return };
+        *count.get_mut() -= 1;
+        if *count.get() == 0 {
+            count.remove();
+        }
+        self.counted -= 1;
+    }
+
+    /// The highest of so many tasks.
+    fn highest(&self, tasks: usize) -> Option<i32> {
+        let counted = self.counts.last_key_value().map(|(&priority, _)| priority);
+        let zero = (tasks > self.counted).then_some(0);
+        counted.max(zero)
+    }
 }
 
 /// Room for so many tasks stays with a line that is empty.
@@ -59,7 +108,9 @@ pub(super) struct Remains {
 
 impl LineState {
     pub(super) fn new() -> Self {
-        Self { tasks: VecDeque::new(), head: Head::Gone, submitters: wait::Line::new() }
+        let (tasks, priorities) = (VecDeque::new(), Priorities::default());
+        let submitters = wait::Line::new();
+        Self { tasks, priorities, head: Head::Gone, priority: 0, handed_out: false, submitters }
     }
 
     /// How many tasks are in it, with those that were cancelled.
@@ -93,25 +144,53 @@ impl LineState {
         self.submitters.join(waker.clone())
     }
 
-    /// Puts a task at the end. True if it is the first, and the caller has to find somebody who runs it.
+    /// Puts a task at the end. Says what that changes for the head.
     pub(super) fn join(
         &mut self,
         task: Task,
         me: ThreadKey,
         watcher: WatcherId,
         tombstones: &Tombstones,
-    ) -> bool {
+    ) -> ForTheHead {
         let collector = task.collector();
         enter_line(collector, watcher);
         if !task.enter_queue(watcher) {
             tombstones.made(); // it was cancelled before it could tell us
         }
+        let task = task.up_to_date();
+        let priority = task.priority();
+        self.priorities.enter(priority);
         self.tasks.push_back(Queued { task, collector });
-        let is_first = self.head == Head::Gone;
-        if is_first {
-            self.head = Head::Offered(me);
+        if self.head == Head::Gone {
+            (self.head, self.priority) = (Head::Offered(me), priority);
+            return ForTheHead::Offer;
         }
-        is_first
+        self.rise(priority)
+    }
+
+    /// A task with this priority waits in the line.
+    fn rise(&mut self, priority: i32) -> ForTheHead {
+        if matches!(self.head, Head::Runs(_)) || priority <= self.priority {
+            return ForTheHead::Nothing;
+        }
+        self.priority = priority;
+        ForTheHead::Raise
+    }
+
+    /// A task in the line, the head of another one, has a higher priority now.
+    pub(super) fn raise(&mut self, id: TaskId, priority: i32) -> ForTheHead {
+        let Some(queued) = self.tasks.iter_mut().find(|queued| queued.task.id() == id) else {
+            return ForTheHead::Nothing;
+        };
+        self.priorities.leave(queued.task.priority());
+        queued.task.set_priority(priority);
+        self.priorities.enter(priority);
+        self.rise(priority)
+    }
+
+    /// The task that would be run next.
+    pub(super) fn first(&self) -> Option<TaskLabel> {
+        self.tasks().find(|task| !task.is_cancelled()).map(Task::stands_for)
     }
 
     /// The executor below has accepted the head that this thread has offered, if nothing has come of it yet.
@@ -132,9 +211,15 @@ impl LineState {
 
     // ----- the head -----
 
+    /// Whether the head would be run by the submitter of the first task, in the middle of its submission.
+    pub(super) fn is_offered_by(&self, me: ThreadKey) -> bool {
+        self.head == Head::Offered(me)
+    }
+
     /// The head is run on this thread. `None` if there is nothing for it to do: the head that gives it to the executor below
     /// goes on itself.
     pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
+        self.handed_out = false;
         match self.head {
             Head::HandsOver(by) if by == me => {
                 self.head = Head::Runs(me);
@@ -156,7 +241,7 @@ impl LineState {
         cancelled: &mut Vec<Task>,
     ) -> Option<Next> {
         while let Some(queued) = self.tasks.pop_front() {
-            match queued.leave(watcher, tombstones) {
+            match queued.leave(&mut self.priorities, watcher, tombstones) {
                 (task, false) => return Some(Next { task, is_last: self.tasks.is_empty() }),
                 (task, true) => cancelled.push(task),
             }
@@ -170,13 +255,11 @@ impl LineState {
         self.tasks.shrink_to(KEPT);
     }
 
-    /// Whether the head has reason to let others go first. From then on it is about to hand over.
-    pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> bool {
-        let has_more = !self.tasks.is_empty();
-        if has_more {
-            self.head = Head::HandsOver(me);
-        }
-        has_more
+    /// The priority of the next head, if this one has reason to let others go first. From then on it is about to hand over.
+    pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> Option<i32> {
+        let priority = self.priorities.highest(self.tasks.len())?;
+        (self.head, self.priority) = (Head::HandsOver(me), priority);
+        Some(priority)
     }
 
     /// The executor below has answered. True if this head is to go on: its successor was refused, dropped, or run inside of
@@ -191,6 +274,7 @@ impl LineState {
     /// The head was dropped without having been run, and with it all that counted on it. A head that hands over counts on
     /// itself.
     pub(super) fn abandon(&mut self, watcher: WatcherId, tombstones: &Tombstones) -> Remains {
+        self.handed_out = false;
         match self.head {
             Head::HandsOver(by) => self.head = Head::Runs(by),
             Head::Offered(_) | Head::Accepted => {
@@ -203,6 +287,20 @@ impl LineState {
         Remains::default()
     }
 
+    /// The head was given to a user: what scopes wait for cannot stay. That of another line in this one goes with it.
+    pub(super) fn is_handed_out(&mut self, watcher: WatcherId, tombstones: &Tombstones) -> Vec<Task> {
+        self.handed_out = true;
+        let (mut taken, cancelled) = self.take_all(watcher, tombstones, Task::is_of_scope);
+        taken.extend(cancelled);
+        taken.extend(self.tasks().filter_map(Task::head).flat_map(LineHead::handed_out));
+        taken
+    }
+
+    /// Whether a task must not wait behind this head, since a scope would wait for it.
+    pub(super) fn would_strand(&self, task: Option<&Task>) -> bool {
+        self.handed_out && task.is_some_and(Task::is_of_scope)
+    }
+
     // ----- out of the line -----
 
     /// Takes a task out, and says whether it was cancelled in there.
@@ -213,7 +311,7 @@ impl LineState {
         tombstones: &Tombstones,
     ) -> Option<(Task, bool)> {
         let place = self.tasks.iter().position(|queued| queued.task.id() == id)?;
-        Some(self.tasks.remove(place)?.leave(watcher, tombstones))
+        Some(self.tasks.remove(place)?.leave(&mut self.priorities, watcher, tombstones))
     }
 
     /// Takes out what is wanted: first what can still be run, in its order, then what was cancelled.
@@ -226,7 +324,7 @@ impl LineState {
         let (out, tasks) = self.tasks.drain(..).partition(|queued| wanted(&queued.task));
         self.tasks = tasks;
         let out: VecDeque<Queued> = out;
-        let out = out.into_iter().map(|queued| queued.leave(watcher, tombstones));
+        let out = out.into_iter().map(|queued| queued.leave(&mut self.priorities, watcher, tombstones));
         let (cancelled, live): (Vec<_>, Vec<_>) = out.partition(|(_, was_cancelled)| *was_cancelled);
         let tasks = |taken: Vec<(Task, bool)>| taken.into_iter().map(|(task, _)| task).collect();
         (tasks(live), tasks(cancelled))
@@ -235,7 +333,8 @@ impl LineState {
 
 impl Queued {
     /// Counts a task that is out of the line. True if it was cancelled in there.
-    fn leave(self, watcher: WatcherId, tombstones: &Tombstones) -> (Task, bool) {
+    fn leave(self, priorities: &mut Priorities, watcher: WatcherId, tombstones: &Tombstones) -> (Task, bool) {
+        priorities.leave(self.task.priority());
         leave_line(self.collector, watcher);
         let was_cancelled = tombstones.has_left(&self.task);
         (self.task, was_cancelled)

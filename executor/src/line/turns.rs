@@ -2,36 +2,45 @@
 //!
 //! The executor belongs to the wrapper, which may be dropped while a head runs; and dropping a pool waits for its tasks, unless
 //! one of its own threads drops it. So a head must never be the last who has it. It *borrows* the executor for a call, and the
-//! wrapper, when it is dropped, first waits until all loans have come back. From then on heads run until their lines are empty.
+//! wrapper, when it is dropped, first has all loans come back. From then on heads run until their lines are empty.
+//!
+//! A loan may take long: an executor that has submitters wait for room has the head wait, too, perhaps for the very thread that
+//! drops the wrapper. So the call is made under a token, and the drop cancels it. A head that waits goes on at once, as if it
+//! had been refused. What is left to wait for is its way back.
 
 use std::ops::Deref;
 use std::task::Waker;
 
-use crate::cancel::masked;
-use crate::executor::{Executor, forward_service};
-use crate::ids::{ThreadKey, this_thread};
+use crate::cancel::{CancelToken, masked};
+use crate::executor::{Executor, RejectedExecution, forward_service};
+use crate::ids::{Place, ThreadKey, this_thread};
+use crate::starvation::WaitsFor;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, Weak};
-use crate::wait::{self, Deadline, wait};
+use crate::task::Task;
+use crate::wait::{self, Deadline, Look, wait_for};
+use crate::wait_graph::{Awaited, ComesFrom, Source};
 
 /// An executor that can be borrowed, until this is dropped.
 pub(crate) struct Lender<E> {
-    loans: Arc<Mutex<Loans>>,
+    loans: Arc<Loans>,
     executor: Arc<E>,
 }
 
-struct Loans {
+struct Loans(Mutex<Book>);
+
+struct Book {
     is_closed: bool,
-    /// Who has one.
-    borrowers: Vec<ThreadKey>,
+    /// Who has one, and the token of its call.
+    borrowers: Vec<(ThreadKey, CancelToken)>,
     /// The owner, if it waits for them.
     owner: wait::Line,
 }
 
 impl<E> Lender<E> {
     pub(crate) fn new(executor: E) -> Self {
-        let loans = Loans { is_closed: false, borrowers: Vec::new(), owner: wait::Line::new() };
-        Self { loans: Arc::new(Mutex::new(loans)), executor: Arc::new(executor) }
+        let book = Book { is_closed: false, borrowers: Vec::new(), owner: wait::Line::new() };
+        Self { loans: Arc::new(Loans(Mutex::new(book))), executor: Arc::new(executor) }
     }
 }
 
@@ -59,24 +68,58 @@ impl<E> Deref for Lender<E> {
 
 impl<E> Drop for Lender<E> {
     fn drop(&mut self) {
+        let mut book = self.loans.0.lock();
+        book.is_closed = true;
+        let calls: Vec<_> = book.borrowers.iter().map(|(_, token)| token.clone()).collect();
+        drop(book);
+        for call in calls {
+            call.cancel();
+        }
+        masked(|| wait_for(Deadline::NEVER, ComeBack(&self.loans)))
+            .unwrap_or_else(|_| unreachable!("masked"));
+    }
+}
+
+/// A look whether all loans have come back.
+struct ComeBack<'a>(&'a Arc<Loans>);
+
+impl Look for ComeBack<'_> {
+    type Found = ();
+
+    fn look(&mut self, waker: &Waker) -> Option<()> {
         let me = this_thread(); // which does not wait for itself
-        let come_back = |waker: &Waker| {
-            let mut loans = self.loans.lock();
-            loans.is_closed = true;
-            let all = loans.borrowers.iter().all(|thread| *thread == me);
-            if !all {
-                loans.owner.join(waker.clone());
-            }
-            all.then_some(())
-        };
-        masked(|| wait(Deadline::NEVER, come_back)).unwrap_or_else(|_| unreachable!("masked"));
+        let mut book = self.0.0.lock();
+        let all = book.borrowers.iter().all(|(thread, _)| *thread == me);
+        if !all {
+            book.owner.join(waker.clone());
+        }
+        all.then_some(())
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        Some(Awaited::Other(Arc::clone(self.0) as Arc<dyn Source>))
+    }
+}
+
+impl Source for Loans {
+    fn comes_from(&self) -> ComesFrom {
+        ComesFrom::Places(self.0.lock().borrowers.iter().map(|(thread, _)| Place::On(*thread)).collect())
+    }
+
+    fn waits_for(&self) -> WaitsFor {
+        WaitsFor::Borrowers
+    }
+
+    /// The executor must not go while a head has it.
+    fn can_be_given_up(&self) -> bool {
+        false
     }
 }
 
 /// After how many tasks the head of a line lets others go first.
 pub(crate) struct Turns {
     length: AtomicUsize,
-    loans: Arc<Mutex<Loans>>,
+    loans: Arc<Loans>,
     executor: Weak<dyn Executor>,
 }
 
@@ -91,38 +134,41 @@ impl Turns {
 
     /// The executor below, if its owner is still there.
     pub(super) fn borrow(&self) -> Option<Loan> {
-        let mut loans = self.loans.lock();
-        if loans.is_closed {
+        let token = CancelToken::new();
+        let mut book = self.loans.0.lock();
+        if book.is_closed {
             return None;
         }
-        loans.borrowers.push(this_thread());
-        drop(loans);
+        book.borrowers.push((this_thread(), token.clone()));
+        drop(book);
         // The owner waits from here on.
         let executor = self.executor.upgrade().expect("its owner is there");
-        Some(Loan { executor: Some(executor), loans: Arc::clone(&self.loans) })
+        Some(Loan { executor: Some(executor), token, loans: Arc::clone(&self.loans) })
     }
 }
 
 pub(super) struct Loan {
     executor: Option<Arc<dyn Executor>>,
-    loans: Arc<Mutex<Loans>>,
+    token: CancelToken,
+    loans: Arc<Loans>,
 }
 
 impl Loan {
-    pub(super) fn executor(&self) -> &dyn Executor {
-        self.executor.as_deref().expect("it is given back by drop only")
+    /// Gives the executor a task, and waits no more for that when the owner wants the loan back.
+    pub(super) fn execute(&self, task: Task) -> Result<(), RejectedExecution> {
+        let executor = self.executor.as_ref().expect("it is given back by drop only");
+        self.token.attach(|| executor.execute_task(task))
     }
 }
 
 impl Drop for Loan {
     fn drop(&mut self) {
         drop(self.executor.take()); // not the last, since the owner has one
-        let me = this_thread();
-        let mut loans = self.loans.lock();
-        let place = loans.borrowers.iter().position(|thread| *thread == me);
-        place.map(|place| loans.borrowers.swap_remove(place));
-        let owner = if loans.is_closed { loans.owner.take_all().collect() } else { Vec::new() };
-        drop(loans);
+        let mut book = self.loans.0.lock();
+        let place = book.borrowers.iter().position(|(_, token)| token.is(&self.token));
+        place.map(|place| book.borrowers.swap_remove(place)); // not the last of its token
+        let owner = if book.is_closed { book.owner.take_all().collect() } else { Vec::new() };
+        drop(book);
         owner.into_iter().for_each(Waker::wake);
     }
 }

@@ -43,6 +43,7 @@ impl ScheduledThreadPoolExecutor {
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         let FutureTask { task, handle } = task.into();
         let canceller = handle.canceller();
+        canceller.will_be_called();
         let cancel = move || _ = canceller.cancel();
         let task = FutureTask { task, handle };
         self.submit_limited(timeout, task, cancel)
@@ -80,6 +81,7 @@ impl ScheduledThreadPoolExecutor {
             keep(&promise, || token.attach(body));
         });
         let canceller = inner.handle.canceller();
+        canceller.will_be_called();
         let give_up = move || {
             keep(&of_the_limit, instead); // first: a cancel would decide the outcome
             canceller.cancel();

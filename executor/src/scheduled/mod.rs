@@ -89,6 +89,13 @@ use shared::Shared;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// # Cancellation
+/// Neither tasks nor the runs of a series hang below the token that is current where they are submitted: as for
+/// [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] its runs.
+///
+/// # Priorities
+/// None: what is due runs in the order in which it became due, whatever the [priority](Task::priority) of the tasks.
+///
 /// # Time
 /// A task never runs before its time. How late it runs depends on the system, some tens of microseconds on a machine that has
 /// a processor free (and a few with the feature `timer-slack`, on Linux), and on the pool: what is due waits for a free thread as any

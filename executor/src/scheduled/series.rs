@@ -5,11 +5,11 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::cancel::{CancelToken, interrupted, outside_any_task};
+use crate::cancel::{CancelToken, call_outside, interrupted};
 use crate::error::{CutShort, WaitError};
 use crate::handle::{Promise, SharedHandle, SharedJoinError};
 use crate::ids::TaskId;
-use crate::panics::{Panic, discard};
+use crate::panics::Panic;
 use crate::reason::{CancelKind, CancelReason};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Duration, Instant, Mutex, Weak};
@@ -118,7 +118,9 @@ impl Inner {
     /// The user's `Drop` belongs to no task.
     pub(super) fn drop_body(&self) {
         let body = self.body.lock().take();
-        outside_any_task(|| discard(body));
+        if let Some(body) = body {
+            call_outside(|| drop(body)); // it may have captured the last of another series
+        }
     }
 }
 

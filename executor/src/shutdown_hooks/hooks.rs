@@ -115,7 +115,14 @@ impl ShutdownHooks {
     /// Runs the hooks and ends the process with this status. For where a program would call [`std::process::exit`].
     ///
     /// If the shutdown has begun, only the status is new: the process ends when the hooks have run. Called by a hook, it ends
-    /// this hook, by unwinding, and the others run.
+    /// this hook, by unwinding, and the others run. No panic handler hears of that.
+    ///
+    /// A hook may also come here by way of the library: by a callback that its `cancel` runs, a task that it runs itself, a
+    /// destructor. Such code is unwound, and the hook does not go on either; but what lies between the two is not left, because
+    /// the library cannot be left in the middle of something. The thread stays there, and another one runs the hooks that are
+    /// left. So what the hook itself has on its stack is not dropped, and what it was in the middle of, such as a task, does not
+    /// end. It is the same if a `catch_unwind` of your own, or of another library, catches the unwinding and drops it; one
+    /// that forgets it has the hook go on.
     ///
     /// # Blocking
     /// Never returns. Locks that the calling thread holds stay locked, so let go of those that hooks take.

@@ -1,16 +1,16 @@
 //! The hooks of a process, and how far its shutdown is.
 
-use std::any::Any;
 use std::fmt;
-use std::panic::resume_unwind;
 use std::process;
 
 use signal_hook::low_level;
 
 use super::bell::{Bell, Signals};
-use crate::panics::{Panic, contain, discard};
+use crate::callbacks;
+use crate::cancel::outside_any_task;
+use crate::panics::{Departure, contain_unless_left, discard};
 use crate::sync::thread::{self, ThreadId};
-use crate::sync::{Condvar, Duration, Instant, Mutex};
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex};
 
 /// What begins the shutdown of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,9 +63,6 @@ struct Hook {
     name: String,
     run: Box<dyn FnOnce(&Shutdown<'_>) + Send>,
 }
-
-/// Unwinds a hook that has called `exit`.
-struct HookLeft;
 
 impl Shared {
     pub(super) fn new(signals: Signals, limit: Duration, status_at_deadline: Option<i32>) -> Self {
@@ -131,23 +128,32 @@ impl Shared {
     }
 
     /// Begins the shutdown if need be, and waits for the end of the process.
-    pub(super) fn exit(&self, code: i32) -> ! {
+    pub(super) fn exit(self: &Arc<Self>, code: i32) -> ! {
         self.begin(ShutdownCause::Exit(code));
         let mut state = self.state.lock();
         state.status = Some(code);
         let is_ended_elsewhere = std::mem::replace(&mut state.ends, true);
         if state.runner == Some(thread::current().id()) {
             drop(state);
+            let shared = Arc::clone(self);
+            let stay_here = move || shared.run_those_left_elsewhere();
             if thread::panicking() {
-                self.run_those_left(); // to unwind twice would abort; this ends the process
+                stay_here(); // to unwind twice would abort
             }
-            resume_unwind(Box::new(HookLeft)); // the runner goes on with the next hook
+            Departure::begin(stay_here); // the runner goes on with the next hook, unless there is something on the way to it
         }
         // The runner looks at `ends` when it is done. If it was done before, nobody else ends the process.
         if state.phase == Phase::Done && !is_ended_elsewhere {
             drop(state);
             process::exit(code);
         }
+        drop(state);
+        self.wait_for_ever()
+    }
+
+    fn wait_for_ever(&self) -> ! {
+        callbacks::about_to_block();
+        let mut state = self.state.lock();
         loop {
             state = self.changed.wait(state);
         }
@@ -156,6 +162,7 @@ impl Shared {
     /// Begins the shutdown if need be, and waits for the hooks; for the end of the process, if it is ended from here.
     pub(super) fn guard_dropped(&self) {
         self.begin(ShutdownCause::End);
+        callbacks::about_to_block();
         let mut state = self.state.lock();
         if state.runner == Some(thread::current().id()) {
             return; // a hook owns the guard, and would wait for itself
@@ -207,14 +214,25 @@ impl Shared {
         self.run_those_left();
     }
 
+    /// Has another thread run the hooks that have not begun, and stays where it is. For a runner that is in the middle of
+    /// something else: there, it may be a worker, have a current token, or be inside a callback, none of which is a hook's.
+    fn run_those_left_elsewhere(self: &Arc<Self>) {
+        let next = Arc::clone(self);
+        let thread = thread::Builder::new().name("shutdown hooks".into()).spawn(move || next.run_hooks());
+        match thread {
+            Ok(_) => self.wait_for_ever(),
+            Err(_) => outside_any_task(|| self.run_those_left()), // at the end the system may have no thread left to give
+        }
+    }
+
     /// Runs the hooks that have not begun. Then it ends the process, unless that is left to `main`.
     fn run_those_left(&self) {
         let mut state = self.state.lock();
         while let Some(hook) = state.hooks.pop() {
             let shutdown = Shutdown { shared: self, cause: state.cause, deadline: state.deadline };
             drop(state);
-            if let Err(panic) = contain(|| (hook.run)(&shutdown)) {
-                report(panic, hook.name);
+            if let Err(Some(panic)) = contain_unless_left(|| (hook.run)(&shutdown)) {
+                panic.set_origin(Some(format!("shutdown hook {}", hook.name)), None); // reported as it is dropped
             }
             state = self.state.lock();
         }
@@ -244,17 +262,6 @@ impl State {
         self.ends = self.status.is_some();
         true
     }
-}
-
-/// Tells the process's panic handler of a hook that has panicked.
-fn report(panic: Panic, hook: String) {
-    let payload: Option<Box<dyn Any + Send>> = panic.take_payload();
-    if payload.as_ref().is_some_and(|payload| payload.is::<HookLeft>()) {
-        panic.mark_read();
-    }
-    discard(payload);
-    panic.set_origin(Some(format!("shutdown hook {hook}")), None);
-    drop(panic); // nobody has read it, so this reports it
 }
 
 /// The shutdown that a hook is a part of.

@@ -99,9 +99,25 @@ use shared::{Home, Shared};
 ///
 /// # What the executor below does
 /// The executor below must be one that a task can own: a pool, or an [`Arc`] of one. It sees one task for a stripe that has
-/// some, whose place in the queue is that of the first. If it refuses that, the submission which was first fails. If it drops
-/// what it has accepted, as [`Discard`](crate::Discard) does, the tasks of that stripe are dropped and their handles completed
-/// as cancelled. If it hands that out, as its own `shutdown_now` does, running it runs the stripe.
+/// some, its *ticket*, whose place in the queue is that of the first. If it refuses that, the submission which was first fails.
+/// If it drops what it has accepted, as [`Discard`](crate::Discard) does, the tasks of that stripe are dropped and their handles
+/// completed as cancelled. If it hands that out, as its own `shutdown_now` does, running it runs the stripe; tasks of a
+/// [`scope`](crate::ExecutorExt::scope) are dropped then, since somebody waits for them.
+///
+/// # Priorities and names
+/// A ticket that waits has the highest [priority](Task::priority) of the tasks that have come into the stripe since the ticket
+/// was given to the executor below: a [`PriorityQueue`](crate::PriorityQueue) raises it when a more urgent task comes. So the
+/// stripe with the most urgent task goes first, and each keeps its order: what is before the urgent task is carried along. The
+/// ticket does not fall when that task is cancelled or taken out. Before each turn it has the highest of those that are still
+/// in the stripe.
+///
+/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows a ticket as the task of the stripe that it runs, or would run first.
+/// [Hooks](crate::Hooks), and a comparator or a queue of your own, see its id, which is its own, and no name: it stands for many
+/// tasks, and its outcome is that of none of them. The pool counts it as one. Tasks without a stripe are seen as they are.
+///
+/// # Cancellation
+/// As for [`submit`](crate::ExecutorExt::submit). If the executor below runs what it is given on the submitting thread, it runs
+/// the stripe there. Of the tasks that come meanwhile none hangs below that submitter's token.
 ///
 /// # Its end
 /// Made with [`over`](Self::over) it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks and has those of all
@@ -233,6 +249,9 @@ where
     ///
     /// # Errors
     /// [`RejectedSubmission`] if this executor was shut down, or the one below refuses the first task of a stripe.
+    ///
+    /// # Cancellation
+    /// As [`submit`](crate::ExecutorExt::submit): the task does not hang below the token that is current here.
     pub fn submit_in<T: Send + 'static>(
         &self,
         key: K,
@@ -262,10 +281,9 @@ where
         let entered = wait_for(Deadline::NEVER, &mut entry);
         discard(entry.key.take()); // not needed for a stripe that was there
         let reason = match entered {
-            Ok(Some((joined, head_of))) => {
+            Ok(Some((joined, line))) => {
                 joined.announce();
-                // Without one there is a head, which will come to it.
-                return head_of.map_or(Ok(()), |line| line.offer(self.inner.executor(), id));
+                return line.map_or(Ok(()), |line| line.see_to_head(&joined, self.inner.executor(), id));
             }
             Ok(None) => RejectReason::Shutdown,
             Err(why) => why.into(),
@@ -294,7 +312,7 @@ impl<K: Eq + Send + 'static> Entry<'_, K> {
 }
 
 impl<K: Eq + Send + 'static> Look for &mut Entry<'_, K> {
-    /// Where the task is, and the line whose head has to be offered. Nothing if the executor was shut down.
+    /// Where the task is, and the line whose head has to be seen to. Nothing if the executor was shut down.
     type Found = Option<(Joined, Option<Arc<Line<Home<K>>>>)>;
 
     fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
@@ -311,8 +329,8 @@ impl<K: Eq + Send + 'static> Look for &mut Entry<'_, K> {
             |spare| shared.new_line(hash, spare),
             |line| {
                 let joined = line.join(task, waker).map_err(|ticket| (Arc::clone(line), ticket))?;
-                let head_of = joined.is_first.then(|| Arc::clone(line));
-                Ok((joined, head_of))
+                let line = joined.concerns_the_head().then(|| Arc::clone(line));
+                Ok((joined, line))
             },
         );
         joined.map_err(|waits| self.waits = Some(waits)).ok().map(Some)

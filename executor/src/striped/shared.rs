@@ -194,6 +194,15 @@ impl<K: Send + 'static> QueueWatcher for Shared<K> {
         taken
     }
 
+    fn raise(&self, queue: WatcherId, id: TaskId, priority: &dyn Fn() -> i32) {
+        let table = self.table(queue.lane());
+        let lines: Vec<_> = self.lines_of(&table, queue).map(Arc::clone).collect();
+        drop(table);
+        for line in lines {
+            line.raise_task(id, priority);
+        }
+    }
+
     fn name(&self) -> String {
         "a striped executor".to_owned()
     }

@@ -129,6 +129,7 @@ impl Shared {
         let idle = state.idle;
         self.enter(&task); // before it is in the queue: the queue may drop it there and then
         let pushed = if !self.inbox.in_use() {
+            let task = task.up_to_date();
             ask(|| state.queue.push(task, idle))
         } else if self.inbox.room(state) > 0 {
             self.inbox.push(task);

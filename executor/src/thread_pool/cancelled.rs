@@ -154,6 +154,16 @@ impl QueueWatcher for Shared {
         taken
     }
 
+    fn raise(&self, _queue: WatcherId, id: TaskId, priority: &dyn Fn() -> i32) {
+        if self.inbox.in_use() {
+            return; // first in, first out
+        }
+        let mut state = self.state.lock();
+        ask(|| state.queue.raise(id, priority()));
+        drop(state);
+        self.report_kept();
+    }
+
     fn name(&self) -> String {
         self.state.lock().settings.name.as_deref().unwrap_or("a pool without a name").to_owned()
     }

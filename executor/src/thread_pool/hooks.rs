@@ -3,7 +3,8 @@
 use crate::ids::TaskId;
 use crate::outcome::Outcome;
 
-/// The task that a hook is told of.
+/// The task that a hook is told of. For the tasks of a [`SerialExecutor`](crate::SerialExecutor), or of a stripe, it is the one
+/// that runs them, one after the other: it has an id of its own and no name, and always completes.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TaskInfo<'a> {

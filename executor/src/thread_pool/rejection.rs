@@ -116,6 +116,11 @@ impl RejectionHandler for Abort {
 
 /// Has the submitter run the task. While it does, it submits nothing else, so the overload moves to where it comes from.
 /// Once the pool is shut down the task is dropped.
+///
+/// While it runs, the task's current token is a child of the submitter's.
+///
+/// A task that the submitter runs and that submits another one to the same full pool has it run on top of itself, as a function
+/// calls a function: the stack has to bear as many as there are inside each other.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 

@@ -284,6 +284,13 @@ impl Worker for Seat {
     fn runs(&self) -> Option<TaskLabel> {
         self.running()
     }
+
+    fn runs_part(&self, line: TaskId, part: &TaskLabel) {
+        // Relaxed: it is this thread that writes it. Another one is there if the line is run on top of a task that waits.
+        if self.task.load(Ordering::Relaxed) == line.number() {
+            *self.named.lock() = Some(part.clone().for_task(line));
+        }
+    }
 }
 
 /// Not an atomic addition, which would cost more: nobody else writes it.

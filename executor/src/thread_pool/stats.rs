@@ -102,7 +102,8 @@ impl fmt::Display for PoolStats {
     }
 }
 
-/// A closer look: which tasks run and which wait. Prints as a list; tasks without a name appear by id.
+/// A closer look: which tasks run and which wait. Prints as a list; tasks without a name appear by id. The line of a
+/// [`SerialExecutor`](crate::SerialExecutor), or of a stripe, appears as the task that it runs, or would run first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -189,7 +190,7 @@ impl Shared {
         let mut queued = Vec::new();
         let mut look = |task: &Task| {
             if !task.is_cancelled() {
-                queued.push(task.label().to_string());
+                queued.push(task.stands_for().to_string());
             }
         };
         ask(|| state.queue.for_each(&mut look));

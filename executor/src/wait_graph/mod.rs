@@ -50,12 +50,12 @@ mod relief; // and what can be done about it
 
 pub(crate) use lines::{enter as enter_line, leave as leave_line};
 pub(crate) use relief::{OnTop, Relief};
-pub(crate) use threads::{Employment, Worker, concerns_this_thread, helper, see_to, work_for};
+pub(crate) use threads::{Employment, Worker, concerns_this_thread, helper, runs_part, see_to, work_for};
 
 use self::waiting::{Wait, Waiting};
 use crate::ids::{Place, ThreadKey, WatcherId, this_thread};
 use crate::parker::Parker;
-use crate::starvation::Starvation;
+use crate::starvation::{Starvation, WaitsFor};
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 use crate::sync::{Arc, Mutex, lazy_static};
 use crate::task::HandleCell;
@@ -75,6 +75,16 @@ pub(crate) enum Awaited {
 pub(crate) trait Source: Send + Sync {
     /// What could bring it about. From here on, whoever changes that has the threads that wait look again.
     fn comes_from(&self) -> ComesFrom;
+
+    /// The collector, if it is the end of one of the tasks that report there: for a thread that can run one of them.
+    fn collector(&self) -> Option<usize> {
+        None
+    }
+
+    /// What to say of it if it comes from [`Places`](ComesFrom::Places).
+    fn waits_for(&self) -> WaitsFor {
+        WaitsFor::Permits
+    }
 
     /// Whether the wait can end without it. If not, it is never told that it starves: those are that wait for it in turn.
     fn can_be_given_up(&self) -> bool {

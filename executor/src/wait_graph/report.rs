@@ -122,7 +122,7 @@ impl Waiting {
                     WaitsFor::OneOf { tasks, pools }
                 }
                 ComesFrom::Room(pool) => WaitsFor::Room { pool: name_of(pool) },
-                ComesFrom::Places(_) | ComesFrom::Elsewhere => WaitsFor::Permits,
+                ComesFrom::Places(_) | ComesFrom::Elsewhere => source.waits_for(),
             },
         }
     }

@@ -110,6 +110,10 @@ impl Search<'_> {
         match self.used.served_by(id)? {
             ServedBy::Head(place) => self.to_visit.push_back(Node::at(place)?),
             ServedBy::Threads(pool) => {
+                let id = id.of_all_lanes(); // one that has several is visited once
+                if self.closed.pools.iter().any(|(known, _)| *known == id) {
+                    return Some(());
+                }
                 let threads: Vec<_> = self.waiting.working_for(id).collect();
                 if !pool.waits_for_threads(threads.len()) {
                     return None;
@@ -122,6 +126,9 @@ impl Search<'_> {
     }
 
     fn visit_task(&mut self, task: &dyn HandleCell) -> Option<()> {
+        if task.is_limited() {
+            return None; // it ends in time, wherever it is
+        }
         self.to_visit.push_back(match task.state() {
             TaskState::Pending => match task.queue() {
                 Some(queue) => Node::Queue(queue),

@@ -15,6 +15,9 @@ pub(crate) trait Worker: Send + Sync {
     /// The task that it runs.
     fn runs(&self) -> Option<TaskLabel>;
 
+    /// The task that it runs is a line, which runs this one now.
+    fn runs_part(&self, _line: TaskId, _part: &TaskLabel) {}
+
     /// Whether it does something for what it waits for before it sleeps.
     fn helps(&self) -> bool {
         false
@@ -32,8 +35,8 @@ pub(crate) trait Worker: Send + Sync {
 enum Job {
     /// It is a pool's.
     WorksFor(WatcherId, Arc<dyn Worker>),
-    /// It runs this task of a line.
-    SeesTo(TaskLabel),
+    /// It runs the head of a line, and as a part of it this task.
+    SeesTo(TaskId, TaskLabel),
 }
 
 thread_local! {
@@ -49,9 +52,28 @@ pub(crate) fn work_for(pool: WatcherId, worker: Arc<dyn Worker>) -> Employment {
     begin(Job::WorksFor(pool, worker))
 }
 
-/// The same, for a thread that runs a task of a line, as a part of another task.
-pub(crate) fn see_to(task: TaskLabel) -> Employment {
-    begin(Job::SeesTo(task))
+/// The same, for a thread that runs a task of a line, as a part of its head.
+pub(crate) fn see_to(head: TaskId, task: TaskLabel) -> Employment {
+    begin(Job::SeesTo(head, task))
+}
+
+/// The calling thread runs the head of a line, which is about to run a task that has a name; or has not, and the one before it
+/// had. If it runs the head as a worker, it says so: also if the head is a task of another line, which it runs as a worker.
+pub(crate) fn runs_part(head: TaskId, part: &TaskLabel) {
+    let as_whom = |jobs: &RefCell<Vec<Job>>| {
+        let mut head = head;
+        for job in jobs.borrow().iter().rev() {
+            match job {
+                Job::WorksFor(_, worker) => return Some((Arc::clone(worker), head)),
+                Job::SeesTo(around, task) if task.id() == head => head = *around,
+                Job::SeesTo(..) => return None,
+            }
+        }
+        None
+    };
+    if let Some((worker, head)) = JOBS.try_with(as_whom).ok().flatten() {
+        worker.runs_part(head, part);
+    }
 }
 
 fn begin(job: Job) -> Employment {
@@ -66,11 +88,14 @@ impl Drop for Employment {
     }
 }
 
-/// What the calling thread works as, if that [helps](Worker::helps).
+/// What the calling thread works as, if that [helps](Worker::helps). A task of a line that it sees to is run by the worker.
 pub(crate) fn helper() -> Option<Arc<dyn Worker>> {
-    let innermost = |jobs: &RefCell<Vec<Job>>| match jobs.borrow().last() {
-        Some(Job::WorksFor(_, worker)) if worker.helps() => Some(Arc::clone(worker)),
-        _ => None,
+    let innermost = |jobs: &RefCell<Vec<Job>>| {
+        let worker = jobs.borrow().iter().rev().find_map(|job| match job {
+            Job::WorksFor(_, worker) => Some(Arc::clone(worker)),
+            Job::SeesTo(..) => None,
+        });
+        worker.filter(|worker| worker.helps())
     };
     JOBS.try_with(innermost).ok().flatten()
 }
@@ -107,7 +132,7 @@ impl Duties {
     pub(super) fn runs(&self) -> Option<TaskLabel> {
         match self.jobs.last()? {
             Job::WorksFor(_, worker) => worker.runs(),
-            Job::SeesTo(task) => Some(task.clone()),
+            Job::SeesTo(_, task) => Some(task.clone()),
         }
     }
 

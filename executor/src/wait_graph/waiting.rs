@@ -98,8 +98,9 @@ impl Waiting {
         self.by_task.get(&task).copied()
     }
 
-    pub(super) fn working_for(&self, pool: WatcherId) -> impl Iterator<Item = ThreadKey> {
-        self.by_pool.get(&pool).into_iter().flatten().copied()
+    /// The threads that wait and work for a pool, whichever of its lanes is meant.
+    pub(super) fn working_for(&self, queue: WatcherId) -> impl Iterator<Item = ThreadKey> {
+        self.by_pool.get(&queue.of_all_lanes()).into_iter().flatten().copied()
     }
 
     /// The queues that may hold tasks of this collector which wait for a thread that waits.

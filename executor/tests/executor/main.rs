@@ -62,6 +62,8 @@ mod closing; // closing and dropping: waiting for what was accepted
 mod panic; // a panic anywhere costs no thread, no task and no count
 mod panic_handler; // which handler is told of a panic that no joiner reads
 mod bad_queue; // a queue or comparator that panics, or that drops tasks
+mod stack; // chains of a hundred thousand links, on a stack of two megabytes
+mod drops; // dropping an executor over another one, which waits for nothing
 mod callbacks; // code outside any task: callbacks, hooks and drops
 mod reentrancy; // such code may use the pool, because none of ours is locked meanwhile
 mod memory; // when what tasks capture and return is dropped
@@ -72,6 +74,9 @@ mod bounded; // a bound on what is under way, over any executor
 mod tracking; // which tasks ran when an executor was shut down abruptly
 mod serial; // one task at a time, over any executor
 mod striped; // one task at a time for each key, over any executor
+mod priorities; // what priorities and names mean for a line of tasks in the queue below
+mod attributes; // what an executor over another one leaves of a task
+mod created; // every way in which a task comes to be, and the token that it hangs below
 mod searches; // puzzles that many tasks solve together: what they find, and that they end
 mod steal_simulation; // the simulation of the pool that steals: it does all the work, in order, within the bounds
 mod scheduled; // tasks that run later, and again and again

@@ -6,8 +6,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use executor::fork_join::ForkJoinPool;
 use executor::shutdown_hooks::{Shutdown, ShutdownGuard, ShutdownHooks};
-use executor::{CancelToken, Latch, ThreadPoolExecutor, panics, prelude::*};
+use executor::{
+    CancelToken, DirectExecutor, FutureTask, Latch, Promise, SerialExecutor, ThreadPoolExecutor, panics,
+    prelude::*,
+};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::process::LONG;
@@ -128,6 +132,114 @@ child!(exits_in_a_hook_that_panics {
     }).unwrap();
     add(&shutdown, "c");
     terminate();
+});
+
+/// A hook that leaves by `exit` from somewhere inside what it calls.
+fn exits_by(how: fn(ShutdownHooks)) {
+    let report = |report: &panics::PanicReport<'_>| say(format_args!("reported: {report}"));
+    panics::set_handler(Arc::new(report));
+    let shutdown = install(LONG);
+    add_with_cause(&shutdown, "a");
+    for name in ["b1", "b2"] {
+        let own = ShutdownHooks::clone(&shutdown);
+        shutdown
+            .add(name, move |_| {
+                say(name);
+                how(own);
+                say("the hook goes on");
+            })
+            .unwrap();
+    }
+    add(&shutdown, "c");
+    terminate();
+}
+
+/// The type of a closure that calls this is that of one that returns.
+fn exit(hooks: &ShutdownHooks) {
+    hooks.exit(9);
+}
+
+struct Exits(ShutdownHooks);
+
+impl Drop for Exits {
+    fn drop(&mut self) {
+        exit(&self.0);
+    }
+}
+
+child!(exits_in_on_cancel {
+    exits_by(|hooks| {
+        let token = CancelToken::new();
+        token.on_cancel(move || exit(&hooks)).keep();
+        token.cancel();
+    });
+});
+
+child!(exits_in_on_done {
+    exits_by(|hooks| {
+        let (promise, handle) = Promise::new();
+        handle.on_done(move |_| exit(&hooks));
+        promise.complete(()).unwrap();
+    });
+});
+
+child!(exits_in_on_done_of_a_shared_handle {
+    exits_by(|hooks| {
+        let (promise, handle) = Promise::new();
+        handle.shared().on_done(move |_| exit(&hooks));
+        promise.complete(()).unwrap();
+    });
+});
+
+child!(exits_in_a_destructor {
+    exits_by(|hooks| {
+        let exits = Exits(hooks);
+        drop(FutureTask::new(move || drop(exits)));
+    });
+});
+
+child!(exits_in_a_destructor_of_a_result {
+    exits_by(|hooks| {
+        let (promise, handle) = Promise::new();
+        drop(handle);
+        drop(promise.complete(Exits(hooks)));
+    });
+});
+
+child!(exits_in_a_task {
+    exits_by(|hooks| DirectExecutor.execute(move || exit(&hooks)).unwrap());
+});
+
+child!(exits_in_a_task_of_a_line {
+    exits_by(|hooks| {
+        let line = SerialExecutor::over(DirectExecutor);
+        let _handle = line.submit(move || exit(&hooks)).unwrap();
+    });
+});
+
+child!(exits_in_a_scope {
+    exits_by(|hooks| {
+        DirectExecutor.scope(|scope| scope.spawn(|| exit(&hooks)).unwrap()).unwrap();
+    });
+});
+
+child!(exits_in_a_computation {
+    exits_by(|hooks| {
+        let pool = ForkJoinPool::new(1).unwrap();
+        let _never = pool.invoke(|| exit(&hooks)); // the runner is a guest there
+    });
+});
+
+child!(exits_in_a_panic_handler {
+    exits_by(|hooks| {
+        let exits = move |_: &panics::PanicReport<'_>| exit(&hooks);
+        panics::set_handler(Arc::new(exits));
+        DirectExecutor.execute(|| panic!("nobody reads it")).unwrap();
+    });
+});
+
+child!(exits_in_a_catch_unwind {
+    exits_by(|hooks| drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| exit(&hooks)))));
 });
 
 child!(exits_after_the_hooks {

@@ -59,6 +59,31 @@ fn exit_runs_them_and_has_its_status() {
     Process::start("exits_after_the_hooks").assert_ends(5, &["a"]);
 }
 
+/// The library is on the stack between the hook and the call. Another thread runs the hooks that are left.
+#[test]
+fn exit_ends_its_hook_from_inside_whatever_the_hook_calls() {
+    for child in [
+        "exits_in_on_cancel",
+        "exits_in_on_done",
+        "exits_in_on_done_of_a_shared_handle",
+        "exits_in_a_destructor",
+        "exits_in_a_destructor_of_a_result",
+        "exits_in_a_task",
+        "exits_in_a_task_of_a_line",
+        "exits_in_a_scope",
+        "exits_in_a_computation",
+        "exits_in_a_panic_handler",
+        "exits_in_a_catch_unwind",
+    ] {
+        let (status, said) = Process::start(child).end();
+        assert_eq!(
+            (status, &*said),
+            (Some(9), &["c", "b2", "b1", "a: Signal(15)"].map(str::to_owned)[..]),
+            "{child}"
+        );
+    }
+}
+
 #[test]
 fn a_hook_can_choose_the_status() {
     Process::start("chooses_the_status").assert_ends(0, &["a: Signal(15)"]);

@@ -67,6 +67,11 @@ mod task {
             Self(id)
         }
 
+        pub(crate) fn for_task(mut self, whole: TaskId) -> Self {
+            self.0 = whole;
+            self
+        }
+
         pub(crate) fn id(&self) -> TaskId {
             self.0
         }
@@ -127,11 +132,15 @@ mod ids {
 }
 
 mod wait_graph {
+    use crate::ids::TaskId;
     use crate::task::TaskLabel;
 
     pub(crate) trait Worker: Send + Sync {
         #[allow(dead_code, reason = "reports say it, and no model makes one")]
         fn runs(&self) -> Option<TaskLabel>;
+
+        #[allow(dead_code, reason = "lines say it, and no model has one")]
+        fn runs_part(&self, line: TaskId, part: &TaskLabel);
     }
 }
 

@@ -148,6 +148,42 @@ fn whoever_waits_for_quiescence_is_woken_by_the_last_task() {
     });
 }
 
+/// A worker waits for quiet in a task that it runs while it waits for quiet, beside another worker that takes forks from it.
+#[test]
+fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
+    check(|| {
+        let pool = Arc::new(pool(2));
+        let (own, ran) = (Arc::clone(&pool), Arc::new(AtomicUsize::new(0)));
+        let end = pool.submit(move || {
+            for waits in [false, true, false] {
+                let (own, ran) = (Arc::clone(&own), Arc::clone(&ran));
+                drop(fork(move || {
+                    assert!(!waits || own.await_quiescence(std::time::Duration::MAX));
+                    ran.fetch_add(1, Ordering::SeqCst);
+                }));
+            }
+            let is_quiet = own.await_quiescence(std::time::Duration::MAX);
+            // One that waits itself need not have gone on.
+            assert!(is_quiet && ran.load(Ordering::SeqCst) >= 2, "a fork has not run");
+        });
+        end.unwrap().join().unwrap();
+        assert!(pool.await_quiescence(std::time::Duration::MAX));
+        assert_eq!(pool.stats().completed, 4);
+    });
+}
+
+/// One who waits outside, while a task waits for the same.
+#[test]
+fn from_outside_all_is_quiet_when_no_task_is_left() {
+    check(|| {
+        let pool = Arc::new(pool(1));
+        let own = Arc::clone(&pool);
+        pool.execute(move || _ = own.await_quiescence(std::time::Duration::MAX)).unwrap();
+        assert!(pool.await_quiescence(std::time::Duration::MAX));
+        assert_eq!(pool.stats().unfinished, 0);
+    });
+}
+
 #[test]
 fn a_scope_ends_when_its_tasks_have_or_were_dropped_whenever_its_pool_is_stopped() {
     check(|| {

@@ -19,6 +19,7 @@ mod inbox;
 mod invoke;
 mod lives;
 mod queue;
+mod rising;
 mod room;
 mod run;
 mod scheduled;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use executor_model::{
-    DropPolicy, Executor, JoinError, RejectReason, RejectedExecution, SerialExecutor, StripedExecutor, Task,
-    TaskHandle, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
+    Block, DropPolicy, Executor, FifoQueue, JoinError, RejectReason, RejectedExecution, SerialExecutor,
+    StripedExecutor, Task, TaskHandle, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::Mutex;
@@ -297,5 +297,29 @@ fn dropped_it_waits_for_the_pool_that_it_owns() {
         }
         drop(striped);
         assert_eq!(ran.load(SeqCst), 3);
+    });
+}
+
+/// Dropped by a task of the executor below, it does not wait for a head that waits there for room, which only this task's end
+/// would make.
+#[test]
+fn dropped_by_a_task_of_a_full_pool_it_has_its_head_come_back() {
+    check(|| {
+        let builder = ThreadPoolExecutor::builder().threads(2).queue(FifoQueue::bounded(1));
+        let pool = Arc::new(builder.rejection_handler(Block::new()).build().unwrap());
+        let striped = StripedExecutor::over(Arc::clone(&pool)).turns_of(1);
+        let ran = Arc::new(AtomicUsize::new(0));
+        for _ in 0..2 {
+            let ran = Arc::clone(&ran);
+            let task = move || {
+                ran.fetch_add(1, SeqCst);
+            };
+            striped.execute_in(0, task).unwrap();
+        }
+        let dropped = pool.submit(move || drop(striped)).unwrap();
+        pool.execute(|| ()).unwrap();
+        dropped.join().unwrap();
+        pool.close();
+        assert_eq!(ran.load(SeqCst), 2);
     });
 }

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use executor::fork_join::{ForkJoinPool, blocking, fork, join};
-use executor::{FutureTask, JoinError, TaskHandle, ThreadPoolExecutor, prelude::*};
+use executor::{
+    CutShort, ExecutorCompletionService, FutureTask, JoinError, SerialExecutor, StripedExecutor, TaskHandle,
+    ThreadPoolExecutor, prelude::*,
+};
 
 use super::{fibonacci, pool};
 use crate::support::{LONG, Signal, Spot, eventually, within_deadline};
@@ -154,6 +157,84 @@ fn a_thief_that_waits_for_the_task_whose_join_waits_for_it_is_told_so() {
         is_here.set();
         assert!(told.recv_timeout(LONG).unwrap());
         assert!(pool.await_quiescence(LONG), "the join has not ended");
+    });
+}
+
+/// It need not be told that it starves: any of these tasks will do, and it can run one.
+#[test]
+fn a_worker_that_waits_for_the_first_of_its_tasks_runs_one() {
+    within_deadline(|| {
+        for threads in [1, 2] {
+            let pool = Arc::new(pool(threads));
+            let all = Arc::new(std::sync::Barrier::new(threads));
+            let ends: Vec<_> = (0..threads)
+                .map(|_| {
+                    let (own, all) = (Arc::clone(&pool), Arc::clone(&all));
+                    let task = move || {
+                        let service = ExecutorCompletionService::new(Arc::clone(&own));
+                        all.wait();
+                        let _ = (service.submit(|| 1).unwrap(), service.submit(|| 1).unwrap());
+                        let mut sum = 0;
+                        while let Some(handle) = service.take().unwrap() {
+                            sum += handle.join().unwrap();
+                        }
+                        (sum, own.invoke_any([|| Err(3), || Ok(4)]).unwrap())
+                    };
+                    pool.submit(task).unwrap()
+                })
+                .collect();
+            assert!(ends.into_iter().all(|end| end.join().unwrap() == (2, 4)));
+        }
+    });
+}
+
+/// With 32 on top of each other it runs no more of them.
+#[test]
+fn a_worker_that_lies_too_deep_to_run_one_of_its_tasks_is_told() {
+    fn deeper(own: &Arc<ForkJoinPool>) -> u32 {
+        let service = ExecutorCompletionService::new(Arc::clone(own));
+        let below = Arc::clone(own);
+        let _ = service.submit(move || deeper(&below)).unwrap();
+        match service.take() {
+            Ok(below) => 1 + below.unwrap().join().unwrap(),
+            Err(CutShort::Starved(starvation)) => {
+                assert!(starvation.to_string().contains("the first of 1 tasks, queued in"), "{starvation}");
+                0
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let own = Arc::clone(&pool);
+        assert_eq!(pool.submit(move || deeper(&own)).unwrap().join().unwrap(), 32);
+    });
+}
+
+/// A task of a line cannot be run before those in front of it. So nobody helps, and whoever waits is told.
+#[test]
+fn a_worker_that_waits_for_a_task_in_a_line_over_its_pool_is_told() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let own = Arc::clone(&pool);
+        let end = pool.submit(move || {
+            let serial = SerialExecutor::over(Arc::clone(&own)).submit(|| 1).unwrap().join();
+            let striped = StripedExecutor::over(own).submit_in(1, || 1).unwrap().join();
+            [serial, striped].map(|joined| matches!(joined, Err(JoinError::Starved(..))))
+        });
+        assert_eq!(end.unwrap().join().unwrap(), [true, true]);
+    });
+}
+
+/// What it runs there is a task of a line, and it is a worker all the same.
+#[test]
+fn the_head_of_a_line_helps_as_its_worker_does() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let own = Arc::clone(&pool);
+        let head =
+            SerialExecutor::over(Arc::clone(&pool)).submit(move || own.invoke_any([|| Ok::<_, ()>(1)]));
+        assert_eq!(head.unwrap().join().unwrap().unwrap(), 1);
     });
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use executor::fork_join::{ForkJoinBuilder, ForkJoinConfigError, ForkJoinPool, InvokeError, fork, join};
 use executor::{CancelToken, RejectReason, TaskState, prelude::*};
@@ -184,54 +183,6 @@ fn the_common_pool_cannot_be_shut_down() {
     assert!(common.shutdown_now().is_empty() && !common.is_shutdown());
     assert_eq!(common.invoke(|| fibonacci(10)).unwrap(), 55);
     common.close();
-}
-
-/// FJ-14
-#[test]
-fn a_worker_that_waits_for_quiescence_runs_what_there_is() {
-    within_deadline(|| {
-        let pool = Arc::new(pool(1));
-        let own = Arc::clone(&pool);
-        let left = pool.submit(move || {
-            let forks: Vec<_> = (0..10).map(|n| fork(move || n)).collect();
-            let is_quiet = own.await_quiescence(LONG);
-            (is_quiet, own.stats().queued, forks.iter().filter(|fork| !fork.is_finished()).count())
-        });
-        assert_eq!(left.unwrap().join().unwrap(), (true, 0, 0));
-    });
-}
-
-#[test]
-fn two_workers_may_wait_for_quiescence_at_the_same_time() {
-    within_deadline(|| {
-        let pool = Arc::new(pool(2));
-        let both = Arc::new(std::sync::Barrier::new(2));
-        let waits: Vec<_> = (0..2)
-            .map(|_| {
-                let (own, both) = (Arc::clone(&pool), Arc::clone(&both));
-                pool.submit(move || {
-                    both.wait();
-                    own.await_quiescence(LONG)
-                })
-                .unwrap()
-            })
-            .collect();
-        assert!(waits.into_iter().all(|wait| wait.join().unwrap()));
-        assert!(pool.await_quiescence(LONG));
-    });
-}
-
-#[test]
-fn quiescence_is_not_there_while_a_task_runs() {
-    within_deadline(|| {
-        let pool = pool(1);
-        let go = Signal::new();
-        let until = go.clone();
-        pool.execute(move || until.wait()).unwrap();
-        assert!(!pool.await_quiescence(Duration::from_millis(20)));
-        go.set();
-        assert!(pool.await_quiescence(LONG));
-    });
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod joins; // two halves: results, panics, borrowed data, tokens
 mod lifecycle; // workers come and go, and the pool ends
 mod loops; // all elements of a slice or a range
 mod mixed; // all of them inside each other
+mod quiescence; // waiting until there is nothing left to do
 mod sort; // a slice in order
 mod tasks; // forked and submitted tasks
 

@@ -115,3 +115,23 @@ fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
         assert_matches!(refused.reason, RejectReason::Shutdown);
     });
 }
+
+/// The wait is not one without end, whoever waits: the limit will end it.
+#[test]
+fn a_task_that_its_limit_will_end_is_no_starvation() {
+    within_deadline(|| {
+        // Queued, in the only thread's own pool.
+        let pool = Arc::new(ScheduledThreadPoolExecutor::new(1));
+        let own = Arc::clone(&pool);
+        let waits = pool.submit(move || own.submit_with_timeout(4 * SHORT, || 1).unwrap().join());
+        assert_matches!(waits.unwrap().join().unwrap(), Err(JoinError::Cancelled));
+
+        // It runs, and waits itself for what only its own thread could run.
+        let own = Arc::clone(&pool);
+        let limited = FutureTask::new(move || own.submit(|| 1).unwrap().join().map_err(drop));
+        assert_matches!(
+            pool.submit_with_timeout(4 * SHORT, limited).unwrap().join(),
+            Err(JoinError::Cancelled)
+        );
+    });
+}

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use executor::{
     Block, CutShort, ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure, InvokeAnyFailure,
-    RejectReason, Semaphore, SharedJoinError, TaskHandle, ThreadPoolExecutor, WaitsFor, panics::PanicReport,
+    RejectReason, Semaphore, SharedJoinError, TaskHandle, ThreadPoolExecutor, WaitsFor,
+    fork_join::{ForkJoinPool, InvokeError},
+    panics::PanicReport,
     prelude::*,
 };
 
@@ -279,5 +281,25 @@ fn the_handle_that_comes_back_can_be_used() {
             other => other.unwrap(),
         });
         assert_eq!(outside(runs_it_itself.unwrap()), 42);
+    });
+}
+
+/// A scope, an `invoke`, a half of a join: none of them waits for permits, and the report does not say so.
+#[test]
+fn a_wait_for_what_borrows_is_named_as_such() {
+    within_deadline(|| {
+        let (a, b) = (Arc::new(ForkJoinPool::new(1).unwrap()), Arc::new(ForkJoinPool::new(1).unwrap()));
+        let (own, other) = (Arc::clone(&a), Arc::clone(&b));
+        // The worker of `a` waits for the one of `b`, which waits for the one of `a`.
+        let report = a.submit(move || {
+            other.invoke(move || match own.invoke(|| ()) {
+                Err(InvokeError::Starved(starvation)) => starvation,
+                other => panic!("{other:?}"),
+            })
+        });
+        let report = outside(report.unwrap()).unwrap();
+        let waits: Vec<_> = report.chain().iter().map(|wait| &wait.waits_for).collect();
+        assert_eq!(waits, [&WaitsFor::Borrowers, &WaitsFor::Borrowers], "{report}");
+        assert!(!report.to_string().contains("permits"), "{report}");
     });
 }

@@ -1,0 +1,60 @@
+//! How much of a thread's stack is used, as far as a program can tell.
+//!
+//! A frame of a user's task may take a hundred bytes or a hundred kilobytes, so a number of tasks says little about how many
+//! more fit on top. The distance between two variables, one at the bottom of the stack and one at its top, says it.
+
+use std::ptr;
+
+use crate::sync::process::OnceLock;
+
+/// The stack of a thread, from a certain place on.
+pub(super) struct Stack {
+    bottom: usize,
+    size: usize,
+}
+
+impl Stack {
+    /// That of the calling thread, which has so much of it from here on, or what threads have by default.
+    pub(super) fn from_here(size: Option<usize>) -> Self {
+        Self { bottom: place(), size: size.unwrap_or_else(size_by_default) }
+    }
+
+    /// Whether half of it is free. If what was measured makes no sense (a sanitizer may keep variables elsewhere), it is.
+    pub(super) fn has_room(&self) -> bool {
+        let used = place().abs_diff(self.bottom);
+        used < self.size / 2 || used > self.size
+    }
+}
+
+/// About where the top of the calling thread's stack is.
+#[inline(never)]
+fn place() -> usize {
+    let variable = 0_u8;
+    ptr::from_ref(std::hint::black_box(&variable)).addr()
+}
+
+/// As the standard library has it.
+fn size_by_default() -> usize {
+    static SIZE: OnceLock<usize> = OnceLock::new();
+    *SIZE.get_or_init(|| {
+        let told = std::env::var("RUST_MIN_STACK").ok().and_then(|size| size.parse().ok());
+        told.unwrap_or(2 << 20)
+    })
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_until_half_of_it_is_used() {
+        #[inline(never)]
+        fn used_up(stack: &Stack, used: usize) -> usize {
+            let frame = std::hint::black_box([0_u8; 1 << 10]);
+            if stack.has_room() { used_up(stack, used + frame.len()) } else { used }
+        }
+        let thread = std::thread::Builder::new().stack_size(2 << 20);
+        let used = thread.spawn(|| used_up(&Stack::from_here(Some(2 << 20)), 0)).unwrap().join().unwrap();
+        assert!((256 << 10..=1 << 20).contains(&used), "{used}");
+    }
+}

@@ -1,0 +1,419 @@
+//! What an executor over another one leaves of a task: a table, wrapper by attribute.
+//!
+//! Each cell is *kept*: the executor below has the task as its user made it. Or it is not, and then a page of the library says
+//! so, in words that the table quotes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use executor::panics::PanicReport;
+use executor::{
+    BoundedExecutor, CancelToken, CancellingExecutor, CutShort, Executor, ExecutorCompletionService,
+    ExecutorService, FutureTask, Hooks, Outcome, PriorityQueue, ScheduledThreadPoolExecutor, SerialExecutor,
+    Stripe, StripedExecutor, Task, TaskId, TaskInfo, TaskState, ThreadPoolExecutor, TrackingExecutor,
+    prelude::*,
+};
+
+use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
+
+/// An executor, and what is seen of its tasks further down.
+struct World {
+    executor: Arc<dyn Executor>,
+    below: Arc<dyn ExecutorService>,
+    /// The pool below, where it can be seen.
+    pool: Option<Arc<ThreadPoolExecutor>>,
+    hooks: Told,
+    panics: Record<String>,
+}
+
+/// What hooks are told: of which task, and how it has ended.
+#[derive(Clone)]
+struct Told(Record<(TaskId, Option<String>, Option<&'static str>)>);
+
+impl Hooks for Told {
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        self.0.add((task.id, task.name.map(str::to_owned), None));
+    }
+
+    fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
+        let how = match outcome {
+            Outcome::Panicked(_) => "panicked",
+            _ => "completed",
+        };
+        self.0.add((task.id, task.name.map(str::to_owned), Some(how)));
+    }
+}
+
+impl World {
+    /// An executor over a pool of one thread with a queue by priority.
+    fn over(wrap: fn(Arc<ThreadPoolExecutor>) -> Arc<dyn Executor>) -> Self {
+        let (hooks, panics) = (Told(Record::new()), Record::new());
+        let heard = panics.clone();
+        let handler = move |report: &PanicReport<'_>| heard.add(report.message.to_owned());
+        let builder =
+            ThreadPoolExecutor::builder().threads(1).queue(PriorityQueue::new()).hooks(hooks.clone());
+        let pool = Arc::new(builder.panic_handler(handler).build().unwrap());
+        let below = Arc::clone(&pool) as Arc<dyn ExecutorService>;
+        Self { executor: wrap(Arc::clone(&pool)), below, pool: Some(pool), hooks, panics }
+    }
+
+    fn scheduled() -> Self {
+        let (hooks, panics) = (Told(Record::new()), Record::new());
+        let heard = panics.clone();
+        let handler = move |report: &PanicReport<'_>| heard.add(report.message.to_owned());
+        let builder = ScheduledThreadPoolExecutor::builder().hooks(hooks.clone()).panic_handler(handler);
+        let pool = Arc::new(builder.build().unwrap());
+        Self { executor: Arc::clone(&pool) as _, below: pool as _, pool: None, hooks, panics }
+    }
+
+    fn pool(&self) -> &ThreadPoolExecutor {
+        self.pool.as_ref().expect("it can be seen")
+    }
+
+    fn submit<T: Send + 'static>(&self, task: FutureTask<T>) -> executor::TaskHandle<T> {
+        self.executor.submit(task).unwrap()
+    }
+}
+
+// ----- attributes -----
+
+/// Whether an attribute is the same below.
+type Attribute = fn(&World) -> bool;
+
+fn priority(world: &World) -> bool {
+    let log = Record::new();
+    let busy = occupy(&world.below);
+    for (executor, priority) in [(&world.below as &dyn Executor, 1), (&*world.executor, 5), (&world.below, 9)]
+    {
+        let log = log.clone();
+        executor.execute(Task::new(move || log.add(priority)).prioritized(priority)).unwrap();
+    }
+    drop(busy);
+    eventually("all have run", || log.len() == 3);
+    log.so_far() == [9, 5, 1]
+}
+
+fn name_in_the_queue(world: &World) -> bool {
+    let pool = world.pool();
+    let _busy = occupy(&world.below);
+    let _handle = world.submit(FutureTask::new(|| ()).named("name"));
+    pool.snapshot().queued == ["name"]
+}
+
+fn name_of_what_runs(world: &World) -> bool {
+    let pool = world.pool();
+    let (begun, end) = (Signal::new(), Signal::new());
+    let (is_begun, until) = (begun.clone(), end.clone());
+    let task = FutureTask::new(move || {
+        is_begun.set();
+        until.wait();
+    });
+    let _handle = world.submit(task.named("name"));
+    begun.wait();
+    let running = pool.snapshot().running;
+    end.set();
+    running == ["name"]
+}
+
+fn id_and_name_in_hooks(world: &World) -> bool {
+    let handle = world.submit(FutureTask::new(|| ()).named("name"));
+    let (id, name) = (handle.id(), Some("name".to_owned()));
+    handle.join().unwrap();
+    eventually("the hooks were told", || world.hooks.0.len() == 2);
+    world.hooks.0.so_far() == [(id, name.clone(), None), (id, name, Some("completed"))]
+}
+
+fn outcome_in_hooks(world: &World) -> bool {
+    let handle = world.submit(FutureTask::new(|| panic!("in the task")));
+    let _: executor::JoinError<()> = handle.join().unwrap_err();
+    eventually("the hooks were told", || world.hooks.0.len() == 2);
+    world.hooks.0.so_far()[1].2 == Some("panicked")
+}
+
+fn cancel_in_the_queue(world: &World) -> bool {
+    let busy = occupy(&world.below);
+    let ran = Signal::new();
+    let run = ran.clone();
+    let handle = world.submit(FutureTask::new(move || run.set()));
+    assert!(handle.cancel());
+    drop(busy);
+    world.submit(FutureTask::new(|| ())).join().unwrap();
+    !ran.is_set() && handle.state() == TaskState::Cancelled
+}
+
+fn cancel_leaves_the_queue(world: &World) -> bool {
+    let pool = world.pool();
+    let _busy = occupy(&world.below);
+    let handle = world.submit(FutureTask::new(|| ()));
+    assert_eq!(pool.queued(), 1);
+    handle.cancel();
+    pool.queued() == 0
+}
+
+fn cancel_while_it_runs(world: &World) -> bool {
+    let (begun, seen) = (Signal::new(), Signal::new());
+    let (is_begun, is_seen) = (begun.clone(), seen.clone());
+    let handle = world.submit(FutureTask::new(move || {
+        is_begun.set();
+        if CancelToken::current().sleep(LONG).is_err() {
+            is_seen.set();
+        }
+    }));
+    begun.wait();
+    handle.cancel();
+    eventually("the task has seen it", || seen.is_set());
+    true
+}
+
+fn removed_by_its_handle(world: &World) -> bool {
+    let _busy = occupy(&world.below);
+    let handle = world.submit(FutureTask::new(|| 42).named("name").prioritized(5));
+    let Some(task) = handle.remove() else { return false };
+    let is_whole = (task.id(), task.name(), task.priority()) == (handle.id(), Some("name"), 5);
+    task.run();
+    is_whole && handle.join().unwrap() == 42
+}
+
+fn handed_out(world: &World) -> bool {
+    let busy = occupy(&world.below);
+    let handle = world.submit(FutureTask::new(|| 42).named("name").prioritized(5));
+    let tasks = world.below.shutdown_now();
+    assert_eq!((tasks.len(), handle.state()), (1, TaskState::Pending));
+    let is_whole = (tasks[0].id(), tasks[0].name(), tasks[0].priority()) == (handle.id(), Some("name"), 5);
+    assert_eq!(tasks[0].priority(), 5);
+    for task in tasks {
+        task.run();
+    }
+    assert_eq!(handle.join().unwrap(), 42);
+    drop(busy);
+    is_whole
+}
+
+fn panic_handler(world: &World) -> bool {
+    world.executor.execute(|| panic!("unheard")).unwrap();
+    world.submit(FutureTask::new(|| ())).join().unwrap();
+    world.below.close();
+    world.panics.so_far() == ["unheard"]
+}
+
+/// A thread that waits for any of many tasks finds them wherever they are, and that nobody can run them.
+fn whom_it_reports_to(world: &World) -> bool {
+    let executor = Arc::clone(&world.executor);
+    let waits = world.below.submit(move || {
+        let service = ExecutorCompletionService::new(executor);
+        drop(service.submit(|| 1).unwrap());
+        matches!(service.take(), Err(CutShort::Starved(_)))
+    });
+    waits.unwrap().join_timeout(LONG).is_ok_and(|has_starved| has_starved)
+}
+
+/// What a scope waits for is not handed out.
+fn task_of_a_scope(world: &World) -> bool {
+    let busy = occupy(&world.below);
+    let executor = Arc::clone(&world.executor);
+    let spawned = Signal::new();
+    let is_spawned = spawned.clone();
+    let scope = on_thread(move || {
+        executor.scope(|scope| {
+            scope.spawn(|| ()).unwrap();
+            is_spawned.set();
+        })
+    });
+    spawned.wait();
+    let kept = world.below.shutdown_now();
+    let is_dropped = scope.result().is_err_and(|error| error.dropped == 1);
+    drop((kept, busy));
+    is_dropped
+}
+
+// ----- the table -----
+
+enum Cell {
+    Kept,
+    /// It is not, and this page says so.
+    Says(&'static str, &'static str),
+    /// Nothing shows it.
+    NotSeen,
+}
+
+use Cell::{Kept, NotSeen, Says};
+
+const ATTRIBUTES: [(&str, Attribute); 13] = [
+    ("priority", priority),
+    ("name in the queue", name_in_the_queue),
+    ("name of what runs", name_of_what_runs),
+    ("id and name in hooks", id_and_name_in_hooks),
+    ("outcome in hooks", outcome_in_hooks),
+    ("cancel in the queue", cancel_in_the_queue),
+    ("cancel leaves the queue", cancel_leaves_the_queue),
+    ("cancel while it runs", cancel_while_it_runs),
+    ("removed by its handle", removed_by_its_handle),
+    ("handed out", handed_out),
+    ("panic handler", panic_handler),
+    ("whom it reports to", whom_it_reports_to),
+    ("task of a scope", task_of_a_scope),
+];
+
+/// What is said of lines on the page of one of the two executors. The other page is to say the same.
+const LINE: [Cell; 13] = {
+    const HOOKS: &str = "see its id, which is its own, and no name";
+    const OUTCOME: &str = "its outcome is that of none of them";
+    const COUNT: &str = "The pool counts it as one";
+    const HANDED_OUT: &str = "If it hands that out,";
+    const PANICS: &str = "a panic goes to the [panic handler of the process]";
+    [
+        Kept,
+        Kept,
+        Kept,
+        Says("striped/mod.rs", HOOKS),
+        Says("striped/mod.rs", OUTCOME),
+        Kept,
+        Says("striped/mod.rs", COUNT),
+        Kept,
+        Kept,
+        Says("striped/mod.rs", HANDED_OUT),
+        Says("striped/mod.rs", PANICS),
+        Kept,
+        Kept,
+    ]
+};
+
+const AS_IT_IS: [Cell; 13] = [const { Kept }; 13];
+
+const SCHEDULED: [Cell; 13] = {
+    let mut row = AS_IT_IS;
+    row[0] = Says("scheduled/mod.rs", "whatever the [priority](Task::priority) of the tasks");
+    (row[1], row[2], row[6]) = (NotSeen, NotSeen, NotSeen);
+    row
+};
+
+type Make = fn() -> World;
+
+/// Stripes own their executor, by a pointer that a task can own.
+fn stripe(below: impl Executor + 'static) -> Arc<dyn Executor> {
+    Arc::new(Stripe::of(Arc::new(StripedExecutor::over(below)), "key"))
+}
+
+const WRAPPERS: [(&str, Make, &[Cell; 13]); 16] = [
+    ("the pool itself", || World::over(|pool| pool), &AS_IT_IS),
+    ("Box", || World::over(|pool| Arc::new(Box::new(pool) as Box<dyn Executor>)), &AS_IT_IS),
+    ("cancelling", || World::over(|pool| Arc::new(CancellingExecutor::new(pool))), &AS_IT_IS),
+    ("bounded", || World::over(|pool| Arc::new(BoundedExecutor::over(pool, 9))), &AS_IT_IS),
+    ("bounded, at once", || World::over(|pool| Arc::new(AtOnce(BoundedExecutor::over(pool, 9)))), &AS_IT_IS),
+    ("tracking", || World::over(|pool| Arc::new(TrackingExecutor::over(pool))), &AS_IT_IS),
+    ("tagged", || World::over(|pool| Arc::new(Tagging(TrackingExecutor::over(pool).with_tags()))), &AS_IT_IS),
+    ("of no stripe", || World::over(|pool| Arc::new(StripedExecutor::<(), _>::over(pool))), &AS_IT_IS),
+    (
+        "tracking, bounded",
+        || World::over(|pool| Arc::new(TrackingExecutor::over(BoundedExecutor::over(pool, 9)))),
+        &AS_IT_IS,
+    ),
+    ("serial", || World::over(|pool| Arc::new(SerialExecutor::over(pool))), &LINE),
+    ("stripe", || World::over(stripe), &LINE),
+    ("stripe, tracking", || World::over(|pool| stripe(TrackingExecutor::over(pool))), &LINE),
+    ("bounded, stripe", || World::over(|pool| Arc::new(BoundedExecutor::over(stripe(pool), 9))), &LINE),
+    ("serial, stripe", || World::over(|pool| Arc::new(SerialExecutor::over(stripe(pool)))), &LINE),
+    ("scheduled", World::scheduled, &SCHEDULED),
+    (
+        "scheduled, bounded",
+        || {
+            let world = World::scheduled();
+            World { executor: Arc::new(BoundedExecutor::over(Arc::clone(&world.executor), 9)), ..world }
+        },
+        &SCHEDULED,
+    ),
+];
+
+/// A bounded executor whose submitters do not wait.
+struct AtOnce(BoundedExecutor<Arc<ThreadPoolExecutor>>);
+
+impl Executor for AtOnce {
+    fn execute_task(&self, task: Task) -> Result<(), executor::RejectedExecution> {
+        self.0.without_waiting().execute_task(task)
+    }
+}
+
+/// A tracking one that gives each task a tag.
+struct Tagging(TrackingExecutor<Arc<ThreadPoolExecutor>, u32>);
+
+impl Executor for Tagging {
+    fn execute_task(&self, task: Task) -> Result<(), executor::RejectedExecution> {
+        self.0.tagged(7).execute_task(task)
+    }
+}
+
+/// The documentation in a file of the library, in one line.
+fn page(file: &str) -> String {
+    let path = format!("{}/src/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let docs = text.lines().filter_map(|line| line.trim_start().strip_prefix("///"));
+    docs.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_wrapper_leaves_a_task_as_it_is_or_says_what_it_does_not() {
+    let mut wrong = Vec::new();
+    for (wrapper, make, row) in WRAPPERS {
+        for ((attribute, is_kept), cell) in ATTRIBUTES.into_iter().zip(row) {
+            let expected = match cell {
+                Kept => true,
+                Says(..) => false,
+                NotSeen => continue,
+            };
+            let (tell, told) = std::sync::mpsc::channel();
+            within_deadline(move || tell.send(is_kept(&make())).unwrap());
+            if told.recv().unwrap() != expected {
+                wrong.push(format!("{wrapper}: {attribute}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_a_wrapper_does_not_keep_stands_on_its_page() {
+    for cell in LINE.iter().chain(&SCHEDULED) {
+        let Says(file, words) = cell else { continue };
+        assert!(page(file).contains(words), "{file}: {words}");
+        let of_lines = file.starts_with("striped") && !words.starts_with("a panic");
+        assert!(!of_lines || page("serial.rs").contains(words), "serial.rs: {words}");
+    }
+    assert!(page("serial.rs").contains("its panic goes to the [panic handler of the process]"));
+}
+
+/// A limit goes along with its task, whatever that is submitted through.
+#[test]
+fn a_time_limit_is_kept() {
+    within_deadline(|| {
+        let pool = ScheduledThreadPoolExecutor::new(1);
+        let busy = occupy(&pool);
+        let ran = Signal::new();
+        let run = ran.clone();
+        let limited = pool.submit_with_timeout(Duration::from_millis(1), move || run.set()).unwrap();
+        eventually("the limit is over while it waits", || limited.is_finished());
+        drop(busy);
+        pool.close();
+        assert!(limited.state() == TaskState::Cancelled && !ran.is_set());
+    });
+}
+
+/// A user has the line, and may keep it for ever. What comes into it is not lost, but a scope cannot wait for that.
+#[test]
+fn a_scope_does_not_wait_behind_a_line_that_somebody_keeps() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let busy = occupy(&pool);
+        let line = Arc::new(SerialExecutor::over(Arc::clone(&pool)));
+        let first = line.submit(|| 1).unwrap();
+        let kept = pool.shutdown_now();
+        let second = line.submit(|| 2).unwrap();
+        let own = Arc::clone(&line);
+        let scope = on_thread(move || own.scope(|scope| scope.spawn(|| ()).unwrap()));
+        assert!(scope.result().is_err_and(|error| error.dropped == 1));
+        for task in kept {
+            task.run();
+        }
+        assert_eq!((first.join().unwrap(), second.join().unwrap()), (1, 2));
+        drop(busy);
+    });
+}

@@ -1,0 +1,467 @@
+//! Every wait of a thread that others count on ends, is told that it starves, or is one whose page says that it waits.
+//!
+//! The table is that of the documentation. Each of its cells is tried in each of the [`places`], with one thread and with two that
+//! are all in the same wait, on all processors and on one. A place changes nothing: a thread that runs a hook, a callback or a
+//! destructor counts as the worker that it is. That is the rule by which the table has three columns and not thirty.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::time::Duration;
+
+use executor::fork_join::{ForkJoinPool, join};
+use executor::{
+    BoundedExecutor, CancelToken, CutShort, DropPolicy, ExecutorCompletionService, ExecutorService, Hooks,
+    InvokeAllFailure, InvokeAnyFailure, JoinError, Latch, Outcome, Promise, RejectReason,
+    ScheduledThreadPoolExecutor, Semaphore, SerialExecutor, SharedJoinError, StripedExecutor, TaskHandle,
+    TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
+};
+
+/// Longer than a wait takes that ends.
+const LONG: Duration = Duration::from_secs(10);
+
+/// How long one that does not is watched.
+const WHILE: Duration = Duration::from_millis(3);
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// What was waited for has come.
+    Came,
+    /// `Starved`.
+    Told,
+    /// The test has cancelled it.
+    Cancelled,
+}
+
+use End::{Came, Cancelled, Told};
+
+/// What a thread of the pool does: it waits, and says how that ended.
+type Body = Box<dyn FnOnce() + Send>;
+
+// ----- what a thread waits for -----
+
+trait Pool: ExecutorService + Sized + 'static {
+    /// A task that is cancelled after a moment.
+    fn submit_limited(&self) -> Option<TaskHandle<()>> {
+        None
+    }
+
+    fn await_quiescence(&self) -> Option<bool> {
+        None
+    }
+}
+
+impl Pool for ThreadPoolExecutor {}
+
+impl Pool for ForkJoinPool {
+    fn await_quiescence(&self) -> Option<bool> {
+        self.execute(|| ()).unwrap();
+        Some(ForkJoinPool::await_quiescence(self, Duration::MAX))
+    }
+}
+
+impl Pool for ScheduledThreadPoolExecutor {
+    fn submit_limited(&self) -> Option<TaskHandle<()>> {
+        Some(self.submit_with_timeout(WHILE, || ()).unwrap())
+    }
+}
+
+fn joined<T: Send + 'static>(handle: TaskHandle<T>) -> End {
+    match handle.join() {
+        Ok(_) | Err(JoinError::Cancelled) => Came, // or its time limit has
+        Err(JoinError::Starved(_, starvation)) => told(&starvation),
+        Err(JoinError::Interrupted(_)) => Cancelled,
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn told(starvation: &executor::Starvation) -> End {
+    assert!(!starvation.to_string().is_empty()); // it is read, so it goes to no panic handler
+    Told
+}
+
+fn cut_short(why: CutShort) -> End {
+    match why {
+        CutShort::Starved(starvation) => told(&starvation),
+        _ => Cancelled,
+    }
+}
+
+fn refused(why: RejectReason) -> End {
+    match why {
+        RejectReason::Starved(starvation) => told(&starvation),
+        RejectReason::Interrupted => Cancelled,
+        other => panic!("{other}"),
+    }
+}
+
+/// Is called by a thread of the pool. None if the pool has no such call.
+type Wait<P> = fn(&Arc<P>) -> Option<End>;
+
+/// The waits of the table, by their names there.
+fn waits<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
+    vec![
+        ("a task that was not begun, of the own pool", |own| Some(joined(own.submit(|| 1).unwrap()))),
+        ("such a task, by a shared handle", |own| {
+            Some(match own.submit(|| 1).unwrap().shared().join() {
+                Ok(_) => Came,
+                Err(SharedJoinError::Starved(starvation)) => told(&starvation),
+                Err(_) => Cancelled,
+            })
+        }),
+        ("such tasks, all of them (`invoke_all`)", |own| {
+            Some(match own.invoke_all([|| 1, || 2]).map_err(|error| error.reason) {
+                Ok(_) => Came,
+                Err(InvokeAllFailure::Starved(starvation)) => told(&starvation),
+                Err(_) => Cancelled,
+            })
+        }),
+        ("such tasks, one of them (`invoke_any`)", |own| {
+            Some(match own.invoke_any([|| Ok::<_, ()>(1), || Ok(2)]).map_err(|error| error.reason) {
+                Ok(_) => Came,
+                Err(InvokeAnyFailure::Starved(starvation)) => told(&starvation),
+                Err(_) => Cancelled,
+            })
+        }),
+        ("such tasks, the next of them (`ExecutorCompletionService::take`)", |own| {
+            let service = ExecutorCompletionService::new(Arc::clone(own));
+            let _ = service.submit(|| 1).unwrap();
+            Some(service.take().map_or_else(cut_short, |_| Came))
+        }),
+        ("such a task, through a bound or a tracking executor", |own| {
+            let around = TrackingExecutor::over(BoundedExecutor::over(Arc::clone(own), 8));
+            Some(joined(around.submit(|| 1).unwrap()))
+        }),
+        ("such a task, through a serial executor", |own| {
+            Some(joined(SerialExecutor::over(Arc::clone(own)).submit(|| 1).unwrap()))
+        }),
+        ("such a task, in a stripe", |own| {
+            Some(joined(StripedExecutor::over(Arc::clone(own)).submit_in(1, || 1).unwrap()))
+        }),
+        ("such a task, through an executor with a bound, over a serial executor", |own| {
+            let around = BoundedExecutor::over(SerialExecutor::over(Arc::clone(own)), 8);
+            Some(joined(around.submit(|| 1).unwrap()))
+        }),
+        ("room at a bound, which such a task has", |own| {
+            let bounded = BoundedExecutor::over(Arc::clone(own), 1);
+            bounded.execute(|| ()).unwrap();
+            Some(bounded.execute(|| ()).map_or_else(|error| refused(error.reason), |()| Came))
+        }),
+        ("a permit that the thread has itself", |_| {
+            let semaphore = Semaphore::new(1);
+            let _has = semaphore.acquire().unwrap();
+            Some(semaphore.acquire().map_or_else(cut_short, |_| Came))
+        }),
+        ("the tasks of a scope", |own| {
+            let ended = own.scope(|scope| {
+                scope.spawn(|| ()).unwrap();
+                scope.spawn(|| ()).unwrap();
+            });
+            Some(ended.map_or(Cancelled, |()| Came))
+        }),
+        ("both halves of a join", |_| {
+            let ((), ()) = join(|| (), || ());
+            Some(Came)
+        }),
+        ("quiescence of the own pool", |own| {
+            own.await_quiescence().map(|is_quiet| if is_quiet { Came } else { Told })
+        }),
+        ("a permit that nobody is known to have", |_| {
+            Some(Semaphore::new(0).acquire().map_or_else(cut_short, |_| Came))
+        }),
+        ("a promise that a task in the queue would keep", |own| {
+            let (promise, handle) = Promise::new();
+            own.execute(move || _ = promise.complete(1)).unwrap();
+            Some(joined(handle))
+        }),
+        ("a latch that a task in the queue would open", |own| {
+            let latch = Arc::new(Latch::new(1));
+            let of_the_task = Arc::clone(&latch);
+            own.execute(move || of_the_task.count_down()).unwrap();
+            Some(latch.wait().map_or(Cancelled, |()| Came))
+        }),
+        ("the end of the own pool (`await_termination`)", |own| {
+            own.shutdown();
+            Some(if own.await_termination(Duration::MAX) { Came } else { Cancelled })
+        }),
+        ("a pause (`CancelToken::sleep`)", |_| {
+            Some(CancelToken::new().sleep(Duration::MAX).map_or(Cancelled, |()| Came))
+        }),
+        ("a task that a time limit ends (`submit_with_timeout`)", |own| own.submit_limited().map(joined)),
+    ]
+}
+
+// ----- where -----
+
+struct OnDrop(Option<Body>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        if let Some(body) = self.0.take() {
+            body();
+        }
+    }
+}
+
+/// Has a thread of the pool run the body, in some situation.
+type Place<P> = fn(&Arc<P>, Body);
+
+fn places<P: Pool>() -> Vec<(&'static str, Place<P>)> {
+    vec![
+        ("a task", |pool, body| pool.execute(body).unwrap()),
+        ("the head of a line", |pool, body| {
+            SerialExecutor::over(Arc::clone(pool)).execute(body).unwrap();
+        }),
+        ("the head of a stripe", |pool, body| {
+            StripedExecutor::over(Arc::clone(pool)).execute_in(1, body).unwrap();
+        }),
+        ("a task with a permit", |pool, body| {
+            BoundedExecutor::over(Arc::clone(pool), 1).execute(body).unwrap();
+        }),
+        ("a callback of a handle", |pool, body| {
+            pool.execute(move || {
+                let (promise, handle) = Promise::new();
+                handle.on_done(|_| body());
+                let _ = promise.complete(());
+            })
+            .unwrap();
+        }),
+        ("a callback of a token", |pool, body| {
+            pool.execute(move || {
+                let token = CancelToken::new();
+                token.on_cancel(body).keep();
+                token.cancel();
+            })
+            .unwrap();
+        }),
+        ("a destructor", |pool, body| {
+            let value = OnDrop(Some(body));
+            pool.execute(move || drop(value)).unwrap();
+        }),
+        ("a destructor of a result that nobody takes", |pool, body| {
+            let value = OnDrop(Some(body));
+            let (go, gone) = channel::<()>();
+            let task = move || {
+                let _ = gone.recv(); // until the handle is gone, or its thread would drop the result
+                value
+            };
+            drop(pool.submit(task).unwrap());
+            drop(go);
+        }),
+        ("the owner of a scope", |pool, body| {
+            let own = Arc::clone(pool);
+            pool.execute(move || own.scope(|_| body()).unwrap()).unwrap();
+        }),
+    ]
+}
+
+/// A hook that does once, for each task with this name, what it is given.
+struct InAHook {
+    bodies: Mutex<Vec<Body>>,
+    before: bool,
+}
+
+impl InAHook {
+    fn run(&self, is_it: bool, task: &TaskInfo<'_>) {
+        if is_it && task.name == Some("hooked") {
+            let next = self.bodies.lock().unwrap().pop();
+            if let Some(body) = next {
+                body();
+            }
+        }
+    }
+}
+
+impl Hooks for InAHook {
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        self.run(self.before, task);
+    }
+
+    fn after_execute(&self, task: &TaskInfo<'_>, _outcome: &Outcome) {
+        self.run(!self.before, task);
+    }
+}
+
+// ----- the table -----
+
+fn table() -> BTreeMap<&'static str, [&'static str; 3]> {
+    let rows = include_str!("../src/waits.md").lines().skip(2).map(|line| {
+        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+        (cells[0], [cells[1], cells[2], cells[3]])
+    });
+    rows.collect()
+}
+
+/// Opens for all at once.
+#[derive(Clone, Default)]
+struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    fn open(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+
+    fn wait(&self) {
+        let (is_open, _) =
+            self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), LONG, |open| !*open).unwrap();
+        assert!(*is_open, "the gate was not opened");
+    }
+}
+
+/// What all threads of the pool say that wait for the same kind of thing at the same time. Those that are told so keep their
+/// threads until all is known.
+struct Waiters {
+    ends: Receiver<End>,
+    told: Gate,
+    token: CancelToken,
+    threads: usize,
+}
+
+impl Waiters {
+    /// And what each thread is to do.
+    fn new<P: Pool>(pool: &Arc<P>, threads: usize, wait: Wait<P>) -> (Self, Vec<Body>) {
+        let (tell, ends) = channel();
+        let (told, token, together) = (Gate::default(), CancelToken::new(), Arc::new(Barrier::new(threads)));
+        let body = |_| {
+            let (pool, tell, together) = (Arc::clone(pool), tell.clone(), Arc::clone(&together));
+            let (told, token) = (told.clone(), token.clone());
+            let body = move || {
+                together.wait();
+                let end = token.attach(|| wait(&pool).expect("the table has no such cell"));
+                drop(pool);
+                let _ = tell.send(end);
+                told.wait();
+            };
+            Box::new(body) as Body
+        };
+        let bodies = (0..threads).map(body).collect();
+        (Self { ends, told, token, threads }, bodies)
+    }
+
+    /// How it ended: `helped` if each got what it waited for; `told` if one was told; `waits` if they sat there until they
+    /// were cancelled.
+    fn verdict(self, expected: &str) -> Result<&'static str, String> {
+        let mut ends = Vec::new();
+        match expected {
+            "waits" => {
+                ends.extend(self.ends.recv_timeout(WHILE));
+                self.token.cancel();
+            }
+            "told" => {
+                ends.push(self.ends.recv_timeout(LONG).map_err(|_| "no end of it".to_owned())?);
+                self.told.open(); // its thread is free now, and runs what the others wait for
+            }
+            _ => self.told.open(),
+        }
+        while ends.len() < self.threads {
+            match self.ends.recv_timeout(LONG) {
+                Ok(end) => ends.push(end),
+                Err(_) => return Err(format!("only {ends:?}")),
+            }
+        }
+        self.told.open();
+        let is = |wanted: End| ends.iter().all(|&end| end == wanted);
+        match () {
+            () if is(Came) => Ok("helped"),
+            () if is(Cancelled) => Ok("waits"),
+            () if ends.contains(&Told) && !ends.contains(&Cancelled) => Ok("told"),
+            () => Err(format!("{ends:?}")),
+        }
+    }
+}
+
+/// Tries a column of the table.
+fn try_all<P: Pool>(column: usize, pool_of: fn(usize) -> P, faults: &mut Vec<String>) {
+    let table = table();
+    for (what, wait) in waits::<P>() {
+        let expected = table[what][column];
+        if expected == "–" {
+            continue; // there is no such call
+        }
+        for (place, put) in places::<P>() {
+            for threads in [1, 2] {
+                let pool = Arc::new(pool_of(threads));
+                let (waiters, bodies) = Waiters::new(&pool, threads, wait);
+                for body in bodies {
+                    put(&pool, body);
+                }
+                let found = waiters.verdict(expected);
+                if found != Ok(expected) {
+                    faults.push(format!(
+                        "{what}, in {place}, {threads} threads: {expected} expected, {found:?}"
+                    ));
+                    std::mem::forget(pool);
+                    if faults.len() == 3 {
+                        return; // each takes as long as such a wait is given
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn thread_pool(threads: usize) -> ThreadPoolExecutor {
+    ThreadPoolExecutor::builder().threads(threads).on_drop(DropPolicy::Detach).build().unwrap()
+}
+
+fn fork_join_pool(threads: usize) -> ForkJoinPool {
+    ForkJoinPool::new(threads).unwrap()
+}
+
+fn try_everything() -> Vec<String> {
+    let mut faults = Vec::new();
+    try_all(0, thread_pool, &mut faults);
+    try_all(1, fork_join_pool, &mut faults);
+    try_all(2, ScheduledThreadPoolExecutor::new, &mut faults);
+    faults
+}
+
+#[test]
+fn every_wait_ends_as_the_table_says() {
+    let faults = try_everything();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The threads that a thread starts run on the processors that it may run on.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_wait_ends_as_the_table_says_on_one_processor() {
+    let on_one = || {
+        let mut one = rustix::thread::CpuSet::new();
+        let all = rustix::thread::sched_getaffinity(None).unwrap();
+        one.set((0..rustix::thread::CpuSet::MAX_CPU).find(|&cpu| all.is_set(cpu)).unwrap());
+        rustix::thread::sched_setaffinity(None, &one).unwrap();
+        try_everything()
+    };
+    let faults = std::thread::spawn(on_one).join().unwrap();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_hook_waits_as_its_thread() {
+    let table = table();
+    for (what, wait) in waits::<ThreadPoolExecutor>() {
+        let expected = table[what][0];
+        for before in [true, false] {
+            if expected == "–" {
+                continue;
+            }
+            let hook = Arc::new(InAHook { bodies: Mutex::default(), before });
+            let builder = ThreadPoolExecutor::builder().on_drop(DropPolicy::Detach).hooks(Arc::clone(&hook));
+            let pool = Arc::new(builder.build().unwrap());
+            let (waiters, bodies) = Waiters::new(&pool, 1, wait);
+            *hook.bodies.lock().unwrap() = bodies;
+            pool.execute(executor::Task::new(|| ()).named("hooked")).unwrap();
+            assert_eq!(waiters.verdict(expected), Ok(expected), "{what}, before: {before}");
+        }
+    }
+}
+
+#[test]
+fn the_table_has_a_row_for_each_wait_that_is_tried() {
+    let tried: Vec<_> = waits::<ThreadPoolExecutor>().into_iter().map(|(what, _)| what).collect();
+    let missing: Vec<_> = table().into_keys().filter(|what| !tried.contains(what)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
