@@ -519,3 +519,22 @@ impl SeatState {
         }
     }
 }
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+    use crate::sync::thread;
+
+    #[test]
+    fn pieces_that_come_quickly_are_fine_until_they_take_long() {
+        let mut gear = Gear::COARSE;
+        let mut come = |pieces: u32| {
+            (0..pieces).for_each(|_| gear.count());
+            gear.enough
+        };
+        assert!((0..10_000).any(|_| come(ROUND) == ENOUGH), "a busy machine may disturb some rounds");
+        come(ROUND - 1);
+        thread::sleep(2 * COARSE * ROUND);
+        assert_eq!(come(1), usize::MAX);
+    }
+}

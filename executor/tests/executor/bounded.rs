@@ -190,6 +190,30 @@ fn a_permit_whose_task_another_pool_runs_is_waited_for() {
     });
 }
 
+/// Whoever has taken it out may run it at any time.
+#[test]
+fn a_permit_whose_task_is_in_nobodys_queue_is_waited_for() {
+    within_deadline(|| {
+        let (pool, below) = (ThreadPoolExecutor::fixed(1), Arc::new(ThreadPoolExecutor::fixed(1)));
+        let busy = occupy(&below);
+        let bounded = Arc::new(BoundedExecutor::over(below, 1));
+        let first = bounded.submit(|| 1).unwrap();
+        let task = first.remove().unwrap();
+        assert_eq!(bounded.under_way(), 1, "it keeps its permit");
+        let (own, spot) = (Arc::clone(&bounded), Spot::default());
+        let at = spot.clone();
+        let waits = pool.submit(move || {
+            at.arrive();
+            own.submit(|| 2).map_err(|refused| refused.reason)
+        });
+        spot.wait_until_blocked();
+        task.run();
+        drop(busy);
+        let second = waits.unwrap().join_timeout(LONG).unwrap().unwrap();
+        assert_eq!((first.join().unwrap(), second.join_timeout(LONG).unwrap()), (1, 2));
+    });
+}
+
 #[test]
 fn submitters_that_wait_are_refused_when_it_is_shut_down() {
     within_deadline(|| {

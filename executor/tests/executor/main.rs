@@ -25,7 +25,7 @@ mod taking_out; // taking a task out of its queue by its handle
 mod shared; // handles for many waiters
 mod promise; // handles that are completed by hand
 mod awaiting; // handles as futures
-mod printed; // what handles, cancellers and tasks print
+mod printed; // what handles, cancellers, tasks and executors print
 
 // Cancellation and waiting
 mod cancel; // tokens: the tree, the callbacks, the current token of a thread
@@ -73,6 +73,7 @@ mod lives; // how executors over others end: what is refused, what still runs, w
 mod bounded; // a bound on what is under way, over any executor
 mod tracking; // which tasks ran when an executor was shut down abruptly
 mod serial; // one task at a time, over any executor
+mod lines; // what the executor below a line may do meanwhile
 mod striped; // one task at a time for each key, over any executor
 mod priorities; // what priorities and names mean for a line of tasks in the queue below
 mod attributes; // what an executor over another one leaves of a task

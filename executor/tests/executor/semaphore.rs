@@ -9,7 +9,9 @@ use executor::{
     prelude::*,
 };
 
-use crate::support::{SHORT, Spot, assert_matches, blocked, eventually, on_thread, rounds, within_deadline};
+use crate::support::{
+    LONG, SHORT, Spot, assert_matches, blocked, eventually, on_thread, rounds, within_deadline,
+};
 
 type Wait = fn(&Semaphore) -> Result<usize, WaitError>;
 
@@ -257,6 +259,21 @@ fn an_owned_permit_comes_back_where_it_is_dropped() {
         let none = semaphore.try_acquire_many(0).unwrap().into_owned();
         drop(semaphore);
         drop(none);
+    });
+}
+
+/// It was noted which thread of the pool had it. That is over when nobody in particular has it.
+#[test]
+fn an_owned_permit_of_a_pools_thread_comes_back_once() {
+    within_deadline(|| {
+        let permits = Arc::new(Semaphore::new(2));
+        let (pool, own) = (ThreadPoolExecutor::fixed(1), Arc::clone(&permits));
+        let taken = pool.submit(move || own.acquire_many(2).unwrap().into_owned());
+        let taken = taken.unwrap().join_timeout(LONG).unwrap();
+        assert_eq!(permits.available_permits(), 0);
+        let dropped = pool.submit(move || drop(taken)).unwrap();
+        dropped.join_timeout(LONG).unwrap();
+        assert_eq!(permits.available_permits(), 2);
     });
 }
 

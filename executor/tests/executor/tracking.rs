@@ -111,6 +111,26 @@ fn what_ended_before_and_what_never_began_is_not_reported() {
     });
 }
 
+/// The executor below has handed it out. Whoever has it runs it after the end, under a token that is cancelled.
+#[test]
+fn what_somebody_else_runs_after_the_end_is_not_reported() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let tracking = TrackingExecutor::over(Arc::clone(&pool));
+        let busy = occupy(&pool);
+        let queued = tracking.submit(|| 1).unwrap();
+        let back = pool.shutdown_now();
+        drop(busy);
+        tracking.shutdown();
+        assert!(tracking.await_termination(LONG));
+        let token = CancelToken::new();
+        token.cancel();
+        token.attach(|| back.into_iter().for_each(|task| drop(task.run())));
+        assert_eq!(queued.join().unwrap(), 1);
+        assert_eq!(tracking.cut_off().unwrap(), []);
+    });
+}
+
 #[test]
 fn after_an_orderly_end_nothing_was_cut_off() {
     within_deadline(|| {

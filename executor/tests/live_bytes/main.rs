@@ -177,6 +177,7 @@ scenarios! {
     waits::submitters_that_give_up,
     stripes::many_at_once_and_many_in_turn,
     stripes::handed_back_and_dropped,
+    stripes::cancelled_while_they_wait,
     stripes::reported_to_who_waits_for_any,
 }
 

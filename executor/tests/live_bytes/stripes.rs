@@ -72,6 +72,25 @@ pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
     }
 }
 
+/// More than half of what waits in a line is never something that was cancelled, apart from a few.
+pub(crate) fn cancelled_while_they_wait() -> impl Fn() + Sync {
+    || {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let (serial, striped) =
+            (SerialExecutor::over(Arc::clone(&pool)), StripedExecutor::over(Arc::clone(&pool)));
+        let busy = occupy(&pool);
+        let before = LIVE_BYTES.load(Ordering::SeqCst);
+        for n in 0..10_000 {
+            assert!(serial.submit(|| ()).unwrap().cancel());
+            assert!(striped.submit_in(n % 10, || ()).unwrap().cancel());
+        }
+        let left = LIVE_BYTES.load(Ordering::SeqCst) - before;
+        assert!(left < IDLE / 4, "{left} bytes are left");
+        drop(busy);
+        pool.close();
+    }
+}
+
 /// Which lines hold tasks that report to somebody is noted for the whole process, until they have left them.
 pub(crate) fn reported_to_who_waits_for_any() -> impl Fn() + Sync {
     let next = AtomicUsize::new(0);

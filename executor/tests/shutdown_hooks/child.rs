@@ -116,6 +116,16 @@ child!(exits_in_a_hook {
     terminate();
 });
 
+child!(exits_in_a_hook_and_has_a_handler {
+    let report = |report: &panics::PanicReport<'_>| say(format_args!("reported: {report}"));
+    panics::set_handler(Arc::new(report));
+    let shutdown = install(LONG);
+    add(&shutdown, "a");
+    let own = ShutdownHooks::clone(&shutdown);
+    shutdown.add("b", move |_| own.exit(9)).unwrap();
+    terminate();
+});
+
 child!(exits_in_a_hook_that_panics {
     struct Exits(ShutdownHooks);
     impl Drop for Exits {
@@ -257,6 +267,36 @@ child!(chooses_the_status {
         say(format_args!("a: {:?}", shutdown.cause()));
     }).unwrap();
     terminate();
+});
+
+child!(chooses_a_status_that_main_does_not_have {
+    let shutdown = install(LONG);
+    shutdown.add("a", |shutdown| {
+        shutdown.set_status(3);
+        say(format_args!("a: {:?}", shutdown.cause()));
+    }).unwrap();
+    drop(shutdown);
+    say("main goes on");
+});
+
+child!(has_the_guard_in_a_hook {
+    let guard = install(LONG);
+    let shutdown = ShutdownHooks::clone(&guard);
+    add(&shutdown, "a");
+    shutdown.add("b", move |_| {
+        drop(guard);
+        say("b");
+    }).unwrap();
+    add(&shutdown, "c");
+    terminate();
+});
+
+child!(asks_for_the_time {
+    let shutdown = install(LONG);
+    shutdown.add("a", |shutdown| {
+        let left = shutdown.left();
+        say(format_args!("in time: {}", LONG / 2 < left && left <= LONG));
+    }).unwrap();
 });
 
 child!(requested {
@@ -435,6 +475,22 @@ child!(cancels_a_pool {
         cancelled.count_down();
     }).unwrap();
     pool.execute(move || drop(waits)).unwrap();
+    told.recv().unwrap();
+    terminate();
+});
+
+child!(waits_for_a_pool_that_it_has_stopped {
+    let shutdown = install(LONG);
+    add(&shutdown, "log");
+    let pool = Arc::new(ThreadPoolExecutor::single());
+    shutdown.add_pool("pool", &pool, Duration::ZERO).unwrap();
+    let (tell, told) = mpsc::channel();
+    pool.execute(move || {
+        tell.send(()).unwrap();
+        CancelToken::current().sleep(2 * LONG).unwrap_err();
+        thread::sleep(SOON / 4); // in which a hook that does not wait would be over
+        say("task ended");
+    }).unwrap();
     told.recv().unwrap();
     terminate();
 });

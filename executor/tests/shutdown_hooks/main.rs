@@ -55,6 +55,7 @@ fn main_does_not_end_the_process_while_a_signal_does() {
 fn exit_runs_them_and_has_its_status() {
     Process::start("exits").assert_ends(7, &["b", "a: Exit(7)"]);
     Process::start("exits_in_a_hook").assert_ends(9, &["c", "b", "a: Signal(15)"]);
+    Process::start("exits_in_a_hook_and_has_a_handler").assert_ends(9, &["a"]); // it is no panic to be reported
     Process::start("exits_in_a_hook_that_panics").assert_ends(9, &["c", "a"]);
     Process::start("exits_after_the_hooks").assert_ends(5, &["a"]);
 }
@@ -87,6 +88,18 @@ fn exit_ends_its_hook_from_inside_whatever_the_hook_calls() {
 #[test]
 fn a_hook_can_choose_the_status() {
     Process::start("chooses_the_status").assert_ends(0, &["a: Signal(15)"]);
+    let said = ["a: End", "main goes on"];
+    Process::start("chooses_a_status_that_main_does_not_have").assert_ends(0, &said);
+}
+
+#[test]
+fn a_hook_may_own_the_guard() {
+    Process::start("has_the_guard_in_a_hook").assert_ends(143, &["c", "b", "a"]);
+}
+
+#[test]
+fn a_hook_is_told_how_much_time_there_is() {
+    Process::start("asks_for_the_time").assert_ends(0, &["in time: true"]);
 }
 
 #[test]
@@ -158,6 +171,7 @@ fn a_pool_is_ended_by_its_hook() {
     Process::start("ends_a_pool").assert_ends(143, &["quick task done", "log"]);
     Process::start("cancels_a_pool")
         .assert_ends(143, &["slow task cancelled", "the other never began", "log"]);
+    Process::start("waits_for_a_pool_that_it_has_stopped").assert_ends(143, &["task ended", "log"]);
     Process::start("has_lost_its_pool").assert_ends(143, &["pool dropped", "log"]);
 }
 

@@ -3,12 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use executor_model::fork_join::{ForkJoinPool, InvokeError, blocking, fork, join, try_unfork};
-use executor_model::{CancelToken, JoinError, Latch, TaskState, ThreadPoolExecutor, prelude::*};
+use executor_model::fork_join::{ForkJoinPool, InvokeError, blocking, fork, join, surplus, try_unfork};
+use executor_model::{
+    CancelToken, JoinError, Latch, RejectReason, TaskState, ThreadPoolExecutor, prelude::*,
+};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
 
-use crate::check;
+use crate::{check, without_new_threads};
 
 fn pool(threads: usize) -> ForkJoinPool {
     ForkJoinPool::builder().threads(threads).spare_threads(0).build().unwrap()
@@ -320,5 +322,44 @@ fn a_scope_that_is_cancelled_has_run_or_dropped_each_task_and_counts_right() {
         let dropped = result.err().map_or(0, |error| error.dropped);
         assert_eq!(ran.load(Ordering::SeqCst) + dropped, 2);
         cancels.join().unwrap();
+    });
+}
+
+/// The seat that had been meant for it is there for the next.
+#[test]
+fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
+    check(|| {
+        let pool = pool(1);
+        let refused = without_new_threads(|| pool.submit(|| 7)).unwrap_err();
+        assert!(matches!(refused.reason, RejectReason::NoThread(_)));
+        assert_eq!((pool.stats().workers, pool.stats().unfinished), (0, 0));
+        assert_eq!(pool.submit(|| 1).unwrap().join().unwrap(), 1);
+        refused.task.run();
+        assert_eq!(refused.handle.join().unwrap(), 7);
+    });
+}
+
+/// One comes as the worker falls asleep, and the next when it sleeps.
+#[test]
+fn tasks_that_come_one_by_one_find_a_worker_that_searches_sleeps_or_is_about_to() {
+    check(|| {
+        let pool = pool(1);
+        for _ in 0..3 {
+            // Nothing is queued, and nobody else searches or could be woken.
+            assert_eq!(pool.submit(surplus).unwrap().join().unwrap(), 0);
+        }
+    });
+}
+
+/// The stand-in is one too many when it has ended its task, or just not any more.
+#[test]
+fn a_worker_that_blocks_twice_has_a_stand_in_that_rests_and_comes_back() {
+    check(|| {
+        let pool = ForkJoinPool::builder().threads(1).spare_threads(1).build().unwrap();
+        let blocks = pool.submit(|| (0..2).for_each(|_| blocking(thread::yield_now)));
+        let other = pool.submit(|| ()).unwrap();
+        blocks.unwrap().join().unwrap();
+        other.join().unwrap();
+        assert!(pool.submit(surplus).unwrap().join().unwrap() <= 0, "no more than two can search");
     });
 }

@@ -1,13 +1,14 @@
 //! What a worker does while it waits.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use executor::fork_join::{ForkJoinPool, blocking, fork, join};
 use executor::{
-    CutShort, ExecutorCompletionService, FutureTask, JoinError, SerialExecutor, StripedExecutor, TaskHandle,
-    ThreadPoolExecutor, prelude::*,
+    CutShort, ExecutorCompletionService, FutureTask, JoinError, SerialExecutor, SharedHandle,
+    StripedExecutor, TaskHandle, ThreadPoolExecutor, prelude::*,
 };
 
 use super::{fibonacci, pool};
@@ -255,6 +256,55 @@ fn a_worker_that_sleeps_takes_a_piece_that_its_thief_offers_later() {
     });
 }
 
+/// Nobody else does so: one that unwinds looks for no pieces, and its thief has another task by then and does not fall asleep.
+#[test]
+fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
+    within_deadline(|| {
+        let (stolen, joined, spot) = (Signal::new(), Signal::new(), Spot::default());
+        let next = Mutex::new(None);
+        let first = || {
+            stolen.wait();
+            spot.arrive();
+            resume_unwind(Box::new("first"));
+        };
+        let second = || {
+            let until = joined.clone();
+            *next.lock().unwrap() = Some(fork(move || until.wait()));
+            stolen.set();
+            spot.wait_until_blocked();
+        };
+        let computation = || {
+            let unwound = catch_unwind(AssertUnwindSafe(|| join(first, second)));
+            joined.set();
+            assert!(unwound.is_err());
+            let next = next.lock().unwrap().take().unwrap();
+            next.join_timeout(LONG).unwrap(); // it has ended by the signal
+        };
+        pool(2).invoke(computation).unwrap();
+    });
+}
+
+/// With a time limit, nobody but the thief knows that it waits for a piece.
+#[test]
+fn a_worker_that_sleeps_for_so_long_at_most_takes_a_piece_that_its_thief_offers_later() {
+    within_deadline(|| {
+        let waits = pool(2).submit(|| {
+            let (stolen, spot) = (Signal::new(), Spot::default());
+            let (says, waits) = (stolen.clone(), spot.clone());
+            let task = fork(move || {
+                says.set();
+                waits.wait_until_blocked();
+                let helped = Signal::new();
+                join(|| helped.wait(), || helped.set());
+            });
+            stolen.wait();
+            spot.arrive();
+            task.join_timeout(LONG).is_ok()
+        });
+        assert!(waits.unwrap().join_timeout(LONG).unwrap());
+    });
+}
+
 #[test]
 fn the_only_worker_runs_what_it_waits_for_also_if_that_is_submitted_later() {
     within_deadline(|| {
@@ -317,5 +367,87 @@ fn no_more_stand_in_than_were_allowed() {
         for task in tasks {
             task.join().unwrap();
         }
+    });
+}
+
+/// One that blocked is back, and the one in its place has a task. Two are too many: the first of them that is done rests.
+#[test]
+fn a_worker_that_goes_on_leaves_what_comes_to_its_stand_in() {
+    within_deadline(|| {
+        let pool = ForkJoinPool::builder().threads(1).spare_threads(1).build().unwrap();
+        let signals = [(); 4].map(|()| Signal::new());
+        let [inside, go_on, stands_in, release] = signals.clone();
+        let blocks = pool.submit(move || {
+            blocking(|| {
+                inside.set();
+                go_on.wait();
+            });
+        });
+        let [inside, go_on, ..] = &signals;
+        inside.wait();
+        let replaces = pool.submit(move || {
+            stands_in.set();
+            release.wait();
+        });
+        let [.., stands_in, release] = &signals;
+        stands_in.wait();
+        let waits = pool.submit(|| ()).unwrap();
+        go_on.set();
+        blocks.unwrap().join_timeout(LONG).unwrap();
+        eventually("the one too many sleeps", || pool.stats().awake == 1);
+        assert!(!waits.is_finished());
+        release.set();
+        replaces.unwrap().join_timeout(LONG).unwrap();
+        waits.join_timeout(LONG).unwrap();
+    });
+}
+
+#[test]
+fn nobody_stands_in_for_a_worker_that_does_not_block_any_more() {
+    within_deadline(|| {
+        let pool = ForkJoinPool::builder().threads(1).spare_threads(1).build().unwrap();
+        pool.submit(|| blocking(|| ())).unwrap().join_timeout(LONG).unwrap();
+        eventually("it sleeps", || pool.stats().awake == 0);
+        let busy = crate::support::occupy(&pool);
+        let waits = pool.submit(|| ()).unwrap();
+        assert_eq!((pool.stats().awake, waits.is_finished()), (1, false));
+        drop(busy);
+        waits.join_timeout(LONG).unwrap();
+    });
+}
+
+/// What a thief has offered before it begins a task is no part of that, and may want a lock of whoever waits for the task.
+#[test]
+fn a_half_that_its_thief_has_offered_before_is_no_piece_of_a_stolen_task() {
+    within_deadline(|| {
+        let pool = pool(2);
+        let (tell, told) = std::sync::mpsc::channel::<SharedHandle<()>>();
+        let [is_there, begun, end] = [(); 3].map(|()| Signal::new());
+        let (spot, says, until) = (Spot::default(), is_there.clone(), end.clone());
+        let steals = pool.submit(move || {
+            says.set();
+            let task = told.recv().unwrap();
+            let here = std::thread::current().id();
+            let (joined, ran_on) = join(|| task.join().is_ok(), || std::thread::current().id());
+            joined && ran_on == here
+        });
+        is_there.wait();
+        let waits = pool.submit(move || {
+            let (says, waits) = (begun.clone(), spot.clone());
+            let task = fork(move || {
+                says.set();
+                waits.wait_until_blocked();
+            });
+            let task = task.shared();
+            tell.send(task.clone()).unwrap();
+            begun.wait();
+            spot.arrive();
+            let joined = task.join().is_ok();
+            until.wait(); // or it would be free, and steal the half
+            joined
+        });
+        assert!(steals.unwrap().join_timeout(LONG).unwrap(), "it ran on top of another wait");
+        end.set();
+        assert!(waits.unwrap().join_timeout(LONG).unwrap());
     });
 }

@@ -1,5 +1,6 @@
 //! Workers come and go, and the pool ends.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,6 +19,7 @@ fn the_number_of_threads_is_checked_and_shown() {
     let too_many = ForkJoinPool::builder().threads(most).spare_threads(1).build();
     assert_eq!(too_many.unwrap_err().to_string(), "32767 threads and 1 spare ones are more than 32767");
     assert!(ForkJoinPool::new(usize::MAX).is_err());
+    assert_eq!(ForkJoinPool::builder().threads(most).spare_threads(0).build().unwrap().threads(), most);
 }
 
 /// FJ-4
@@ -43,6 +45,18 @@ fn a_worker_without_work_leaves_after_its_time_and_another_comes_when_there_is_s
             assert_eq!(pool.invoke(|| fibonacci(15)).unwrap(), 610);
             eventually("all are gone", || pool.stats().workers == 0);
         }
+    });
+}
+
+#[test]
+fn a_worker_that_sleeps_hears_of_the_shutdown() {
+    within_deadline(|| {
+        let pool = pool(2);
+        pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
+        eventually("it sleeps", || pool.stats().awake == 0);
+        assert_eq!(pool.stats().workers, 1);
+        pool.shutdown();
+        assert!(pool.await_termination(LONG));
     });
 }
 
@@ -140,6 +154,29 @@ fn dropping_a_pool_waits_for_what_was_accepted_and_for_what_that_submits() {
         }
         drop(pool);
         assert_eq!(ran.load(Ordering::SeqCst), 200);
+    });
+}
+
+#[test]
+fn a_pool_that_is_dropped_while_its_owner_unwinds_does_not_wait() {
+    within_deadline(|| {
+        let pool = pool(1);
+        let (begun, end) = (Signal::new(), Signal::new());
+        let (is_begun, until) = (begun.clone(), end.clone());
+        let runs = pool.submit(move || {
+            is_begun.set();
+            until.wait();
+        });
+        begun.wait();
+        let runs = runs.unwrap();
+        let unwound = catch_unwind(AssertUnwindSafe(move || {
+            let _pool = pool;
+            resume_unwind(Box::new("the owner's own trouble"));
+        }));
+        assert!(unwound.is_err());
+        assert!(!runs.is_finished(), "it was waited for");
+        end.set();
+        runs.join_timeout(LONG).unwrap();
     });
 }
 

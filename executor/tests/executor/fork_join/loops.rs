@@ -1,9 +1,11 @@
 //! All elements of a slice or a range.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use executor::fork_join::{par_for_each, par_map, par_map_reduce};
+use executor::fork_join::{par_for_each, par_map, par_map_reduce, worker_index};
 
 use super::pool;
 use crate::support::within_deadline;
@@ -54,4 +56,21 @@ fn a_panic_in_a_loop_is_passed_on() {
     }));
     assert!(panicked.unwrap_err().downcast_ref() == Some(&"element 700"));
     assert_eq!(pool.invoke(|| par_map_reduce(0..10, |n| n, |a, b| a + b)).unwrap(), Some(45));
+}
+
+/// Each piece waits for the other one.
+#[test]
+fn with_two_workers_two_pieces_of_a_loop_run_at_the_same_time() {
+    within_deadline(|| {
+        let both = Barrier::new(2);
+        let pool = pool(2);
+        pool.invoke(|| par_for_each(0..2, |_| _ = both.wait())).unwrap();
+        let on = pool.invoke(|| {
+            par_map(0..2, |_| {
+                both.wait();
+                worker_index()
+            })
+        });
+        assert_eq!(on.unwrap().into_iter().flatten().collect::<BTreeSet<_>>().len(), 2);
+    });
 }

@@ -25,6 +25,20 @@ fn a_worker_that_waits_for_quiescence_runs_what_there_is() {
     });
 }
 
+/// One after the other, so their number is no matter of depth.
+#[test]
+fn a_worker_that_waits_for_quiescence_runs_a_hundred_tasks() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let own = Arc::clone(&pool);
+        let left = pool.submit(move || {
+            let forks: Vec<_> = (0..100).map(|n| fork(move || n)).collect();
+            (own.await_quiescence(LONG / 2), forks.iter().filter(|fork| !fork.is_finished()).count())
+        });
+        assert_eq!(left.unwrap().join_timeout(LONG).unwrap(), (true, 0));
+    });
+}
+
 #[test]
 fn two_workers_may_wait_for_quiescence_at_the_same_time() {
     within_deadline(|| {

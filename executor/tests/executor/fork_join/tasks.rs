@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use executor::fork_join::{ForkJoinPool, RecursiveAction, RecursiveTask, fork, try_unfork};
-use executor::{CancelToken, JoinError, JoinTimeoutError, Promise, TaskState, masked, prelude::*};
+use executor::{
+    BoundedExecutor, CancelToken, JoinError, JoinTimeoutError, Promise, Task, TaskHandle, TaskState, masked,
+    prelude::*,
+};
 
 use super::pool;
 use crate::support::{LONG, Record, Signal, eventually, within_deadline};
@@ -24,7 +27,7 @@ fn a_panic_in_a_forked_task_is_told_to_whoever_joins_it() {
             let unread = failed();
             eventually("it has failed", || {
                 unread.is_finished() || {
-                    let _ = try_unfork(&unread).map(executor::Task::run);
+                    let _ = try_unfork(&unread).map(Task::run);
                     false
                 }
             });
@@ -189,7 +192,7 @@ fn a_worker_that_waits_for_a_submission_that_has_not_begun_runs_it() {
         let pool = Arc::new(pool(1));
         let (busy, go) = (Signal::new(), Signal::new());
         let (own, there, until) = (Arc::clone(&pool), busy.clone(), go.clone());
-        let slot = Arc::new(std::sync::Mutex::new(None::<executor::TaskHandle<u32>>));
+        let slot = Arc::new(std::sync::Mutex::new(None::<TaskHandle<u32>>));
         let theirs = Arc::clone(&slot);
         let waits = pool.submit(move || {
             there.set();
@@ -271,5 +274,32 @@ fn submissions_that_have_not_begun_can_be_taken_out_one_by_one_or_all_at_once() 
             task.run();
         }
         assert_eq!(handles.map(|handle| handle.join().unwrap()), [1, 2, 3]);
+    });
+}
+
+/// An executor over the pool takes its own tasks back, which lie in the queue of the worker that has submitted them.
+#[test]
+fn tasks_of_another_executor_are_taken_out_of_the_queue_of_a_worker() {
+    within_deadline(|| {
+        let pool = Arc::new(pool(1));
+        let bounded = Arc::new(BoundedExecutor::over(Arc::clone(&pool), 10));
+        let taken_back = pool.submit(move || {
+            let handles = [1, 2].map(|n| bounded.submit(move || n).unwrap());
+            let back = bounded.shutdown_now();
+            back.iter().map(Task::id).eq(handles.iter().map(TaskHandle::id))
+        });
+        assert!(taken_back.unwrap().join_timeout(LONG).unwrap());
+        assert!(pool.await_quiescence(LONG));
+    });
+}
+
+#[test]
+fn a_pool_counts_the_tasks_that_have_ended_and_those_that_panicked() {
+    within_deadline(|| {
+        let pool = pool(1);
+        pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
+        let failed = pool.submit(|| resume_unwind(Box::new("it fails"))).unwrap();
+        assert!(matches!(failed.join_timeout(LONG), Err(JoinTimeoutError::Panicked(_))));
+        assert_eq!((pool.stats().completed, pool.stats().panicked), (2, 1));
     });
 }

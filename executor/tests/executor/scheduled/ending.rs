@@ -1,5 +1,6 @@
 //! How a scheduled pool ends: its policies, what comes back, what is waited for.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,18 @@ fn a_pool_that_was_shut_down_lives_until_its_last_delayed_task_has_run_or_is_can
         assert!(!pool.await_termination(SHORT) && pool.is_shutdown() && !pool.is_terminated());
         assert!(pool.stats().to_string().starts_with("shutting down"), "{}", pool.stats());
         assert!(last.cancel());
+        assert!(pool.await_termination(LONG));
+    });
+}
+
+#[test]
+fn a_shutdown_ends_a_series_that_is_paused() {
+    within_deadline(|| {
+        let pool = ScheduledThreadPoolExecutor::new(1);
+        let series = pool.schedule_at_fixed_rate(AN_HOUR, AN_HOUR, |_| ()).unwrap();
+        assert!(series.pause());
+        pool.shutdown();
+        assert_eq!(series.ended(), Some(SeriesEnd::Shutdown));
         assert!(pool.await_termination(LONG));
     });
 }
@@ -198,6 +211,30 @@ fn the_drop_cancels_what_is_not_due_and_waits_for_what_is() {
         ends.join().unwrap();
         assert!(due.is_finished());
         assert_eq!(due.join().unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_pool_that_is_dropped_while_its_owner_unwinds_does_not_wait() {
+    within_deadline(|| {
+        let pool = ScheduledThreadPoolExecutor::new(1);
+        let (begun, end) = (Signal::new(), Signal::new());
+        let (is_begun, until) = (begun.clone(), end.clone());
+        let runs = pool.submit(move || {
+            is_begun.set();
+            until.wait();
+        });
+        begun.wait();
+        let (runs, far) = (runs.unwrap(), pool.schedule(AN_HOUR, || ()).unwrap());
+        let unwound = catch_unwind(AssertUnwindSafe(move || {
+            let _pool = pool;
+            resume_unwind(Box::new("the owner's own trouble"));
+        }));
+        assert!(unwound.is_err());
+        assert!(!runs.is_finished(), "it was waited for");
+        assert_matches!(far.join(), Err(JoinError::Cancelled));
+        end.set();
+        runs.join_timeout(LONG).unwrap();
     });
 }
 

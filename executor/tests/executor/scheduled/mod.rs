@@ -6,6 +6,7 @@ mod delayed; // tasks that run once: not early, in order, taken out, refused
 mod series; // series: their runs, what changes and ends them, what follows a panic
 mod limited; // tasks with a time limit
 mod ending; // shutdown and its policies, closing, dropping
+mod threads; // when its threads come, and what happens while there is none
 
 use std::time::Duration;
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use executor::{
     CutShort, DirectExecutor, ExecutorCompletionService, FutureTask, Hooks, JoinError, Outcome,
-    SerialExecutor, SharedHandle, SharedJoinError, TaskInfo, ThreadPoolExecutor, WaitsFor, masked,
-    prelude::*,
+    SerialExecutor, SharedHandle, SharedJoinError, Stripe, StripedExecutor, TaskInfo, ThreadPoolExecutor,
+    WaitsFor, masked, prelude::*,
 };
 
 use super::{named, outside, shared};
@@ -160,6 +160,25 @@ fn a_service_over_a_line_that_has_not_begun() {
         let error = outside(takes.unwrap());
         let CutShort::Starved(report) = &error else { panic!("{error:?}") };
         assert_matches!(&report.chain()[0].waits_for, WaitsFor::OneOf { tasks: 3, pools, .. } if *pools == ["a serial executor"]);
+    });
+}
+
+/// The same with a stripe.
+#[test]
+fn a_service_over_a_stripe_that_has_not_begun() {
+    within_deadline(|| {
+        let pool = named("own", 1);
+        let striped = Arc::new(StripedExecutor::over(Arc::clone(&pool)));
+        let takes = pool.submit(move || {
+            let service = ExecutorCompletionService::new(Stripe::of(striped, "Ada"));
+            for _ in 0..3 {
+                service.submit(|| ()).unwrap();
+            }
+            service.take().map(drop).unwrap_err()
+        });
+        let error = outside(takes.unwrap());
+        let CutShort::Starved(report) = &error else { panic!("{error:?}") };
+        assert_matches!(&report.chain()[0].waits_for, WaitsFor::OneOf { tasks: 3, pools, .. } if *pools == ["a striped executor"]);
     });
 }
 

@@ -4,6 +4,7 @@ mod circles; // the circles there are, and what the report says of each
 mod relief; // another thread, help, a spare thread
 mod by_call; // a task that runs others while it waits, because it calls for it
 mod permits; // who could give one back
+mod scopes; // owners that cannot give up
 mod changes; // a wait that comes to be without end while it lasts; and what is no circle
 mod around; // hooks, callbacks, destructors; lines
 

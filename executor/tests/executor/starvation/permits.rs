@@ -107,3 +107,72 @@ fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
         assert_eq!(pool.stats().starved, 0);
     });
 }
+
+/// A task that holds the one permit there is and asks for another, when what is done in between has been done. Returns when
+/// it waits. Its result is whether it starves.
+fn asks_for_another(
+    pool: &ThreadPoolExecutor,
+    permits: &Arc<Semaphore>,
+    in_between: impl FnOnce(&Semaphore),
+) -> TaskHandle<bool> {
+    let (has_one, may_go_on, waits) = (Signal::new(), Signal::new(), Spot::default());
+    let (own, says, until, at) = (Arc::clone(permits), has_one.clone(), may_go_on.clone(), waits.clone());
+    let task = pool.submit(move || {
+        let _one = own.acquire().unwrap();
+        says.set();
+        until.wait();
+        at.arrive();
+        is_starved(&own.acquire())
+    });
+    has_one.wait();
+    in_between(permits);
+    may_go_on.set();
+    waits.wait_until_blocked();
+    task.unwrap()
+}
+
+/// Whoever has drained or forgotten a permit may bring it back at any time.
+#[test]
+fn a_permit_that_is_with_nobody_can_come_back() {
+    let drain: fn(&Semaphore) = |permits| assert_eq!(permits.drain(), 1);
+    let forget: fn(&Semaphore) = |permits| assert_eq!(permits.try_acquire().unwrap().forget(), 1);
+    for take_away in [drain, forget] {
+        within_deadline(move || {
+            let (pool, permits) = (named("pool", 1), Arc::new(Semaphore::new(1)));
+            let waits = asks_for_another(&pool, &permits, |permits| {
+                permits.release(1);
+                take_away(permits);
+            });
+            permits.release(1);
+            assert!(!outside(waits));
+            assert_eq!(pool.stats().starved, 0);
+        });
+    }
+}
+
+/// What the holders could give back vanishes, so more can come from outside only.
+#[test]
+fn permits_that_are_owed_are_not_counted_on() {
+    within_deadline(|| {
+        let (pool, permits) = (named("pool", 1), Arc::new(Semaphore::new(1)));
+        let waits = asks_for_another(&pool, &permits, |permits| permits.reduce(1));
+        permits.release(2); // the first vanishes
+        assert!(!outside(waits));
+        assert_eq!(pool.stats().starved, 0);
+    });
+}
+
+/// Nobody has it any more who could give it back.
+#[test]
+fn an_owned_permit_that_was_forgotten_is_not_counted_on() {
+    within_deadline(|| {
+        let (pool, permits) = (named("pool", 1), Arc::new(Semaphore::new(1)));
+        let waits = asks_for_another(&pool, &permits, |permits| {
+            permits.release(1);
+            assert_eq!(permits.try_acquire().unwrap().into_owned().forget(), 1);
+            permits.release(1); // in its place
+            permits.reduce(1);
+        });
+        assert!(outside(waits));
+    });
+}

@@ -10,7 +10,7 @@ use executor::{
 };
 
 use super::{one_thread, outside, shared};
-use crate::support::{eventually, within_deadline};
+use crate::support::{Signal, Spot, eventually, within_deadline};
 
 /// So many tasks, each of which waits for the next.
 fn chain(pool: &Arc<ThreadPoolExecutor>, length: usize) -> Result<usize, String> {
@@ -187,5 +187,40 @@ fn a_wait_is_reported_if_the_pool_may_have_another_thread_and_none_comes() {
         let task =
             pool.submit(move || matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..))));
         assert!(outside(task.unwrap()));
+    });
+}
+
+/// It searches before it helps again, for by now there is another thread.
+#[test]
+fn a_thread_that_has_helped_does_so_no_more_when_another_one_can() {
+    within_deadline(|| {
+        let pool = one_thread(OnStarvation::HelpOthers { depth: 8 });
+        let (own, end, spot) = (Arc::clone(&pool), Signal::new(), Spot::default());
+        let (until, at) = (end.clone(), spot.clone());
+        let task = pool.submit(move || {
+            let here = std::thread::current().id();
+            let service = ExecutorCompletionService::new(&own);
+            let submit = || drop(service.submit(|| std::thread::current().id()).unwrap());
+            let has_helped = || service.take().unwrap().unwrap().join().unwrap() == here;
+            submit();
+            submit();
+            let alone = has_helped() && has_helped();
+            own.set_threads(2).unwrap();
+            let begun = Signal::new();
+            let says = begun.clone();
+            let busy = own.submit(move || {
+                says.set();
+                until.wait();
+            });
+            begun.wait();
+            submit();
+            at.arrive();
+            let beside_another = has_helped();
+            busy.unwrap().join().unwrap();
+            (alone, beside_another)
+        });
+        spot.wait_until_blocked();
+        end.set();
+        assert_eq!(outside(task.unwrap()), (true, false));
     });
 }

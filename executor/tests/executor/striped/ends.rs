@@ -173,6 +173,23 @@ fn only_its_own_running_tasks_are_cancelled() {
     });
 }
 
+/// Somebody keeps the head, which would find nothing.
+#[test]
+fn a_stop_does_not_wait_for_a_head_that_was_handed_out() {
+    within_deadline(|| {
+        let pool = Arc::new(ThreadPoolExecutor::fixed(1));
+        let striped = StripedExecutor::over(Arc::clone(&pool));
+        let busy = occupy(&pool);
+        striped.execute_in(0, || ()).unwrap();
+        let head = pool.shutdown_now();
+        assert!(!striped.is_terminated());
+        let back = striped.shutdown_now();
+        assert_eq!((head.len(), back.len()), (1, 1));
+        assert!(striped.await_termination(LONG));
+        drop(busy);
+    });
+}
+
 #[test]
 fn a_task_that_closes_its_own_executor_does_not_wait_for_itself() {
     within_deadline(|| {

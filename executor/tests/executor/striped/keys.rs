@@ -99,6 +99,67 @@ fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
     });
 }
 
+type OneChain = StripedExecutor<&'static str, Arc<ThreadPoolExecutor>, BuildHasherDefault<Constant>>;
+
+/// A striped executor whose keys all have the same hash, over a pool of so many threads, which comes with it.
+fn all_in_one_chain(threads: usize) -> (Arc<ThreadPoolExecutor>, OneChain) {
+    let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
+    let striped = StripedExecutor::over(Arc::clone(&pool)).hashed_by(BuildHasherDefault::default());
+    (pool, striped)
+}
+
+/// A task for a stripe that runs until the second signal is set. The first one says that it has begun.
+fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
+    let (begun, end) = (Signal::new(), Signal::new());
+    let (is_begun, until) = (begun.clone(), end.clone());
+    let holds = move || {
+        is_begun.set();
+        until.wait();
+    };
+    (holds, begun, end)
+}
+
+/// The stripe in the middle of the chain leaves it. The one behind it is found as before.
+#[test]
+fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
+    within_deadline(|| {
+        let (_pool, striped) = all_in_one_chain(3);
+        let [first, middle, last] = ["first", "middle", "last"].map(|key| {
+            let (task, begun, end) = holds();
+            striped.execute_in(key, task).unwrap();
+            begun.wait();
+            end
+        });
+        middle.set();
+        eventually("it is gone", || striped.stripe("middle").stats().running == 0);
+        assert_eq!(striped.stripe("last").stats().running, 1);
+        assert_eq!(striped.stats().stripes, 2);
+        first.set();
+        last.set();
+        striped.close();
+    });
+}
+
+/// They share a table, which has one stay for both.
+#[test]
+fn of_two_keys_with_equal_hashes_the_end_waits_for_both() {
+    within_deadline(|| {
+        let (pool, striped) = all_in_one_chain(2);
+        let [first, last] = ["first", "last"].map(|key| {
+            let (task, begun, end) = holds();
+            striped.execute_in(key, task).unwrap();
+            begun.wait();
+            end
+        });
+        striped.shutdown();
+        first.set();
+        eventually("its thread is free", || pool.stats().active == 1);
+        assert!(!striped.is_terminated());
+        last.set();
+        assert!(striped.await_termination(LONG));
+    });
+}
+
 /// A key whose `Hash` or `Eq` panics when it is told to.
 struct Hostile {
     value: u32,

@@ -6,6 +6,7 @@
 mod others; // a second one that waits, a cancel, relief
 mod sources; // what is not one task: several tasks, and permits
 mod room; // a submission that waits for room
+mod scopes; // closures that are lent
 mod threads; // an end elsewhere, growth, `set_threads`
 
 use std::sync::Arc;

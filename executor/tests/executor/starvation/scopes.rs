@@ -1,0 +1,36 @@
+//! Scopes: the owner of one cannot give up its wait, because others borrow from its frame. So those are told that wait for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use executor::{JoinError, prelude::*};
+
+use super::{named, outside};
+use crate::support::{Spot, within_deadline};
+
+/// The owner falls asleep last, so it is the one that finds the circle. The task of the scope sleeps already.
+#[test]
+fn a_task_of_a_scope_that_waits_for_the_owner_is_told_and_the_scope_ends() {
+    within_deadline(|| {
+        let (first, second) = (named("first", 1), named("second", 1));
+        let (own, other) = (Arc::clone(&first), Arc::clone(&second));
+        let owner = first.submit(move || {
+            let (spot, is_told) = (Spot::default(), AtomicBool::new(false));
+            let behind_the_owner = own.submit(|| ()).unwrap();
+            let waits = || {
+                spot.arrive();
+                let told = matches!(behind_the_owner.join(), Err(JoinError::Starved(..)));
+                is_told.store(told, Ordering::Relaxed); // the end of the scope orders it
+            };
+            other
+                .scope(|scope| {
+                    scope.spawn(waits).unwrap();
+                    spot.wait_until_blocked();
+                })
+                .unwrap();
+            is_told.into_inner()
+        });
+        assert!(outside(owner.unwrap()));
+        assert_eq!((first.stats().starved, second.stats().starved), (0, 1));
+    });
+}
