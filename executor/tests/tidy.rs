@@ -40,7 +40,7 @@ const LONG_EXAMPLES: &[&str] = &[
     "private_batch",
     "saturation.rs",
     "steal_simulation",
-    "stress.rs",
+    "stress",
     "time_limits.rs",
     "where_time_goes.rs",
 ];

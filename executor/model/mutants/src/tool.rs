@@ -87,7 +87,8 @@ pub(crate) fn build(
     }
     let mains: Vec<String> = tools.iter().map(|tool| main_file(tree, tool)).collect();
     for folder in mains.iter().map(|main| package(main).0).collect::<BTreeSet<_>>() {
-        cargo.args(["-p", if folder == "executor" { "task-execution" } else { &folder.replace('/', "-") }]);
+        let package = if folder == "executor" { "task-execution" } else { &*folder.replace('/', "-") };
+        cargo.args(["-p", package]);
     }
     for main in &mains {
         let (_, file) = package(main);

@@ -1,9 +1,4 @@
-//! Does to pools, from many threads at once, whatever can be done to a pool, and keeps books: at the end of each pool's
-//! life every task must have been run once, or dropped once, and all counts must agree.
-//!
-//! ```sh
-//! cargo run --release --example stress -- 60 # seconds
-//! ```
+//! A pool with some settings, which are changed while tasks are submitted, cancelled, removed and waited for.
 
 use executor::prelude::*;
 use executor::{
@@ -11,88 +6,18 @@ use executor::{
     LifoQueue, PriorityQueue, Task, TaskHandle, ThreadPoolBuilder, ThreadPoolExecutor,
 };
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+use crate::Random;
+use crate::books::{Books, Entry};
 
 const SUBMITTERS: u64 = 4;
 const STEPS: u64 = 400;
 
-/// What became of the tasks of one pool.
-#[derive(Default)]
-struct Books {
-    made: AtomicU64,
-    ran: AtomicU64,
-    ran_by_pool: AtomicU64,
-    dropped_unrun: AtomicU64,
-}
-
-/// Is in every task: notices being run and being dropped.
-struct Entry {
-    books: Arc<Books>,
-    ran: bool,
-}
-
-impl Entry {
-    fn new(books: &Arc<Books>) -> Self {
-        books.made.fetch_add(1, SeqCst);
-        Self { books: Arc::clone(books), ran: false }
-    }
-
-    fn run(mut self, what: u64) -> u64 {
-        self.ran = true;
-        self.books.ran.fetch_add(1, SeqCst);
-        if std::thread::current().name().is_some_and(|name| name.starts_with("stress-")) {
-            self.books.ran_by_pool.fetch_add(1, SeqCst);
-        }
-        match what % 16 {
-            0 => std::panic::resume_unwind(Box::new("on purpose")), // without calling the panic hook
-            1 => std::thread::yield_now(),
-            2 => drop(executor::CancelToken::current().sleep(Duration::from_micros(200))),
-            _ => {}
-        }
-        what
-    }
-}
-
-impl Drop for Entry {
-    fn drop(&mut self) {
-        if !self.ran {
-            self.books.dropped_unrun.fetch_add(1, SeqCst);
-        }
-    }
-}
-
-/// A generator of numbers that look random (xorshift): the same seed, the same decisions.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-
-    fn small(&mut self, bound: u32) -> usize {
-        usize::try_from(self.below(bound.into())).expect("below a small bound")
-    }
-}
-
-fn main() {
-    let seconds = std::env::args().nth(1).map_or(10, |text| text.parse().expect("a number of seconds"));
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let mut pools = 0;
-    let mut tasks = 0;
-    while Instant::now() < end {
-        pools += 1;
-        tasks += one_life(pools);
-    }
-    println!("{pools} pools, {tasks} tasks: each was run once or dropped once, and all counts agree");
-}
-
 /// The life of one pool. Returns how many tasks it was given.
-fn one_life(seed: u64) -> u64 {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+pub(crate) fn one_life(seed: u64) -> u64 {
+    let mut random = Random::of(seed);
     let books = Arc::new(Books::default());
     let pool = Arc::new(some_pool(&mut random));
     let abrupt = random.below(2) == 0;
@@ -101,8 +26,7 @@ fn one_life(seed: u64) -> u64 {
     let submitters: Vec<_> = (0..SUBMITTERS)
         .map(|n| {
             let (pool, books) = (Arc::clone(&pool), Arc::clone(&books));
-            let random =
-                Random(seed.wrapping_mul(31).wrapping_add(n).wrapping_mul(0x2545_F491_4F6C_DD1D) | 1);
+            let random = Random::of(seed.wrapping_mul(31).wrapping_add(n));
             std::thread::spawn(move || submit_things(&pool, &books, random))
         })
         .collect();
@@ -115,9 +39,7 @@ fn one_life(seed: u64) -> u64 {
     end(&pool, abrupt);
 
     assert!(pool.await_termination(Duration::from_mins(1)), "the pool does not end: {pool:?}");
-    let (made, ran) = (books.made.load(SeqCst), books.ran.load(SeqCst));
-    let (stats, dropped) = (pool.stats(), books.dropped_unrun.load(SeqCst));
-    assert_eq!(ran + dropped, made, "seed {seed}: a task was lost: {stats}");
+    let (made, stats) = (books.close(seed), pool.stats());
     assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "seed {seed}: {stats}");
     let by_pool = books.ran_by_pool.load(SeqCst);
     // A task that is cancelled between being taken and being begun counts as taken and never ran.

@@ -1,0 +1,60 @@
+//! Books of tasks: each must have been run once, or dropped once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+/// What became of the tasks.
+#[derive(Default)]
+pub(crate) struct Books {
+    pub(crate) made: AtomicU64,
+    pub(crate) ran: AtomicU64,
+    pub(crate) ran_by_pool: AtomicU64,
+    pub(crate) dropped_unrun: AtomicU64,
+}
+
+/// Is in every task: notices being run and being dropped.
+pub(crate) struct Entry {
+    books: Arc<Books>,
+    ran: bool,
+}
+
+impl Entry {
+    pub(crate) fn new(books: &Arc<Books>) -> Self {
+        books.made.fetch_add(1, SeqCst);
+        Self { books: Arc::clone(books), ran: false }
+    }
+
+    pub(crate) fn run(mut self, what: u64) -> u64 {
+        self.ran = true;
+        self.books.ran.fetch_add(1, SeqCst);
+        if std::thread::current().name().is_some_and(|name| name.starts_with("stress-")) {
+            self.books.ran_by_pool.fetch_add(1, SeqCst);
+        }
+        match what % 16 {
+            0 => std::panic::resume_unwind(Box::new("on purpose")), // without calling the panic hook
+            1 => std::thread::yield_now(),
+            2 => drop(executor::CancelToken::current().sleep(Duration::from_micros(200))),
+            _ => {}
+        }
+        what
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if !self.ran {
+            self.books.dropped_unrun.fetch_add(1, SeqCst);
+        }
+    }
+}
+
+impl Books {
+    /// How many tasks there were. Each has run, or was dropped.
+    pub(crate) fn close(&self, seed: u64) -> u64 {
+        let [made, ran, dropped] =
+            [&self.made, &self.ran, &self.dropped_unrun].map(|count| count.load(SeqCst));
+        assert_eq!(ran + dropped, made, "seed {seed}: a task was lost");
+        made
+    }
+}
