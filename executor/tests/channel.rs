@@ -19,7 +19,7 @@ use executor::channel::{
     CancelChannel, PutError, PutTimeoutError, Receiver, Sender, TakeError, TakeTimeoutError, TryPutError,
     TryTakeError, bounded,
 };
-use executor::{CancelToken, Latch, ThreadPoolExecutor, masked, prelude::*};
+use executor::{CancelToken, Latch, Promise, ThreadPoolExecutor, masked, prelude::*};
 use support::{LONG, SHORT, Spot, rounds, within_deadline};
 
 /// Runs `wait` on a thread of its own under a token, cancels the token when the thread is blocked, and gives the result.
@@ -252,6 +252,26 @@ fn a_waiting_thread_is_released_before_callbacks_run() {
         assert_eq!(taker.join().unwrap(), Err(TakeError::Interrupted));
         drop(registration);
     });
+}
+
+/// Deeper than callbacks nest, one that was put off puts the item that this one waits for.
+#[test]
+fn a_wait_deep_in_callbacks_has_those_run_that_were_put_off() {
+    fn level(n: usize) {
+        if n == 40 {
+            return;
+        }
+        let (start, started) = Promise::new();
+        let (sender, receiver) = bounded(1);
+        started.on_done(move |_| {
+            sender.put(n).unwrap();
+            level(n + 1);
+        });
+        start.complete(()).unwrap();
+        assert_eq!(receiver.take(), Ok(n));
+    }
+
+    within_deadline(|| level(0));
 }
 
 #[test]

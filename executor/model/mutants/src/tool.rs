@@ -147,14 +147,15 @@ impl Trial<'_> {
     }
 }
 
-/// What the end of a test says of a mutant. It is caught by a check that says what it expected, and by nothing else.
+/// What the end of a test says of a mutant. It is caught by a check that says what it expected, or by a stack that overflows in
+/// a test of that, and by nothing else.
 fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
     match status {
         _ if said.lines().any(|line| line.starts_with("running 0 tests")) => Err("there is no such test"),
         Some(0) => Err("it survived"),
         Some(124) => Err("no verdict within the deadline"),
-        _ if !said.contains("panicked at") => Err("the test program ended without a failed check"),
-        _ => Ok(()),
+        _ if said.contains("panicked at") || said.contains("has overflowed its stack") => Ok(()),
+        _ => Err("the test program ended without a failed check"),
     }
 }
 
@@ -206,6 +207,7 @@ mod tests {
     fn a_mutant_is_caught_by_a_failed_check_and_by_nothing_else() {
         let failed = "running 1 test\nthread panicked at x.rs:1:1:\n";
         assert_eq!(verdict(Some(101), failed), Ok(()));
+        assert_eq!(verdict(None, "running 1 test\nthread 'x' has overflowed its stack\n"), Ok(()));
         for (status, said, reason) in [
             (Some(0), "running 1 test\n", "it survived"),
             (Some(0), "running 0 tests\n", "there is no such test"),

@@ -13,8 +13,12 @@ fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
     check(|| {
         let (pool, other) = (fixed(2), fixed(1));
         let lends_to = Arc::clone(&other);
-        let owner = pool.submit(move || lends_to.scope(|scope| scope.spawn(|| ()).unwrap()).unwrap());
-        let owner = owner.unwrap();
+        let lends = move || {
+            for _ in 0..4 {
+                lends_to.scope(|scope| scope.spawn(|| ()).unwrap()).unwrap(); // it takes some to meet that moment
+            }
+        };
+        let owner = pool.submit(lends).unwrap();
         let waits = pool.submit(move || join(owner).is_some());
         assert!(waits.unwrap().join().unwrap());
     });
