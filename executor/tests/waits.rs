@@ -11,14 +11,17 @@ use std::time::Duration;
 
 use executor::fork_join::{ForkJoinPool, join};
 use executor::{
-    BoundedExecutor, CancelToken, CutShort, DropPolicy, ExecutorCompletionService, ExecutorService, Hooks,
-    InvokeAllFailure, InvokeAnyFailure, JoinError, Latch, Outcome, Promise, RejectReason,
-    ScheduledThreadPoolExecutor, Semaphore, SerialExecutor, SharedJoinError, StripedExecutor, TaskHandle,
-    TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
+    Block, BoundedExecutor, CancelToken, CutShort, DropPolicy, ExecutorCompletionService, ExecutorService,
+    FifoQueue, Hooks, InvokeAllFailure, InvokeAnyFailure, JoinError, Latch, Outcome, Promise, RejectReason,
+    ScheduledThreadPoolExecutor, Semaphore, SerialExecutor, Series, SharedJoinError, StripedExecutor,
+    TaskHandle, TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
 };
 
 /// Longer than a wait takes that ends.
 const LONG: Duration = Duration::from_secs(10);
+
+/// How many tasks may wait in the queue of a thread pool.
+const ROOM: usize = 8;
 
 /// How long one that does not is watched.
 const WHILE: Duration = Duration::from_millis(3);
@@ -50,9 +53,24 @@ trait Pool: ExecutorService + Sized + 'static {
     fn await_quiescence(&self) -> Option<bool> {
         None
     }
+
+    /// Fills the queue, and submits one more.
+    fn wait_for_room(&self) -> Option<End> {
+        None
+    }
+
+    /// A series that has no run.
+    fn series(&self) -> Option<Series> {
+        None
+    }
 }
 
-impl Pool for ThreadPoolExecutor {}
+impl Pool for ThreadPoolExecutor {
+    fn wait_for_room(&self) -> Option<End> {
+        let refusal = (0..=ROOM).find_map(|_| self.execute(|| ()).err());
+        Some(refusal.map_or(Came, |error| refused(error.reason)))
+    }
+}
 
 impl Pool for ForkJoinPool {
     fn await_quiescence(&self) -> Option<bool> {
@@ -61,9 +79,20 @@ impl Pool for ForkJoinPool {
     }
 }
 
+/// The common pool.
+impl Pool for &'static ForkJoinPool {
+    fn await_quiescence(&self) -> Option<bool> {
+        Pool::await_quiescence(*self)
+    }
+}
+
 impl Pool for ScheduledThreadPoolExecutor {
     fn submit_limited(&self) -> Option<TaskHandle<()>> {
         Some(self.submit_with_timeout(WHILE, || ()).unwrap())
+    }
+
+    fn series(&self) -> Option<Series> {
+        Some(self.schedule_at_fixed_rate(Duration::MAX, Duration::MAX, |_| ()).unwrap())
     }
 }
 
@@ -101,6 +130,10 @@ type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
 /// The waits of the table, by their names there.
 fn waits<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
+    [for_tasks(), for_other_things()].concat()
+}
+
+fn for_tasks<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
     vec![
         ("a task that was not begun, of the own pool", |own| Some(joined(own.submit(|| 1).unwrap()))),
         ("such a task, by a shared handle", |own| {
@@ -143,11 +176,17 @@ fn waits<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
             let around = BoundedExecutor::over(SerialExecutor::over(Arc::clone(own)), 8);
             Some(joined(around.submit(|| 1).unwrap()))
         }),
+    ]
+}
+
+fn for_other_things<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
+    vec![
         ("room at a bound, which such a task has", |own| {
             let bounded = BoundedExecutor::over(Arc::clone(own), 1);
             bounded.execute(|| ()).unwrap();
             Some(bounded.execute(|| ()).map_or_else(|error| refused(error.reason), |()| Came))
         }),
+        ("room in the queue of the own pool (`Block`)", |own| own.wait_for_room()),
         ("a permit that the thread has itself", |_| {
             let semaphore = Semaphore::new(1);
             let _has = semaphore.acquire().unwrap();
@@ -189,6 +228,27 @@ fn waits<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
             Some(CancelToken::new().sleep(Duration::MAX).map_or(Cancelled, |()| Came))
         }),
         ("a task that a time limit ends (`submit_with_timeout`)", |own| own.submit_limited().map(joined)),
+        #[cfg(feature = "channel")]
+        ("an item that such a task would put into a channel (`take`)", |own| {
+            let (sender, receiver) = executor::channel::bounded(1);
+            own.execute(move || _ = sender.put(1)).unwrap();
+            Some(receiver.take().map_or(Cancelled, |_| Came))
+        }),
+        #[cfg(feature = "channel")]
+        ("room in a channel, which such a task would make (`put`)", |own| {
+            let (sender, receiver) = executor::channel::bounded(0);
+            own.execute(move || _ = receiver.take()).unwrap();
+            Some(sender.put(1).map_or(Cancelled, |()| Came))
+        }),
+        ("the end of a series (`Series::join`)", |own| {
+            own.series().map(|series| series.join().map_or_else(cut_short, |_| Came))
+        }),
+        ("the end of a serial executor, which has such a task (`close`)", |own| {
+            let serial = SerialExecutor::over(Arc::clone(own));
+            let task = serial.submit(|| ()).unwrap();
+            serial.close();
+            Some(task.join().map_or(Cancelled, |()| Came)) // a cancelled `close` drops what was not begun
+        }),
     ]
 }
 
@@ -286,11 +346,12 @@ impl Hooks for InAHook {
 // ----- the table -----
 
 fn table() -> BTreeMap<&'static str, [&'static str; 3]> {
-    let rows = include_str!("../src/waits.md").lines().skip(2).map(|line| {
+    let lines = include_str!("../src/waits.md").lines().skip(2).take_while(|line| line.starts_with('|'));
+    let rows = lines.map(|line| {
         let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
         (cells[0], [cells[1], cells[2], cells[3]])
     });
-    rows.collect()
+    rows.filter(|(what, _)| cfg!(feature = "channel") || !what.contains("channel")).collect()
 }
 
 /// Opens for all at once.
@@ -373,7 +434,7 @@ impl Waiters {
 }
 
 /// Tries a column of the table.
-fn try_all<P: Pool>(column: usize, pool_of: fn(usize) -> P, faults: &mut Vec<String>) {
+fn try_all<P: Pool>(column: usize, sizes: &[usize], pool_of: fn(usize) -> P, faults: &mut Vec<String>) {
     let table = table();
     for (what, wait) in waits::<P>() {
         let expected = table[what][column];
@@ -381,7 +442,7 @@ fn try_all<P: Pool>(column: usize, pool_of: fn(usize) -> P, faults: &mut Vec<Str
             continue; // there is no such call
         }
         for (place, put) in places::<P>() {
-            for threads in [1, 2] {
+            for &threads in sizes {
                 let pool = Arc::new(pool_of(threads));
                 let (waiters, bodies) = Waiters::new(&pool, threads, wait);
                 for body in bodies {
@@ -403,7 +464,8 @@ fn try_all<P: Pool>(column: usize, pool_of: fn(usize) -> P, faults: &mut Vec<Str
 }
 
 fn thread_pool(threads: usize) -> ThreadPoolExecutor {
-    ThreadPoolExecutor::builder().threads(threads).on_drop(DropPolicy::Detach).build().unwrap()
+    let builder = ThreadPoolExecutor::builder().threads(threads).queue(FifoQueue::bounded(ROOM));
+    builder.rejection_handler(Block::new()).on_drop(DropPolicy::Detach).build().unwrap()
 }
 
 fn fork_join_pool(threads: usize) -> ForkJoinPool {
@@ -412,9 +474,9 @@ fn fork_join_pool(threads: usize) -> ForkJoinPool {
 
 fn try_everything() -> Vec<String> {
     let mut faults = Vec::new();
-    try_all(0, thread_pool, &mut faults);
-    try_all(1, fork_join_pool, &mut faults);
-    try_all(2, ScheduledThreadPoolExecutor::new, &mut faults);
+    try_all(0, &[1, 2], thread_pool, &mut faults);
+    try_all(1, &[1, 2], fork_join_pool, &mut faults);
+    try_all(2, &[1, 2], ScheduledThreadPoolExecutor::new, &mut faults);
     faults
 }
 
@@ -439,6 +501,24 @@ fn every_wait_ends_as_the_table_says_on_one_processor() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// In a process of its own for each number of workers: the common pool is made once.
+#[test]
+fn a_worker_of_the_common_pool_waits_as_one_of_any_fork_join_pool() {
+    const THREADS: &str = "EXECUTOR_COMMON_THREADS"; // the variable that the library reads
+    if let Ok(threads) = std::env::var(THREADS) {
+        let mut faults = Vec::new();
+        try_all(1, &[threads.parse().unwrap()], |_| ForkJoinPool::common(), &mut faults);
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        return;
+    }
+    for threads in ["1", "2"] {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "a_worker_of_the_common_pool_waits_as_one_of_any_fork_join_pool"]);
+        let ended = child.env(THREADS, threads).output().unwrap();
+        assert!(ended.status.success(), "{threads} threads: {}", String::from_utf8_lossy(&ended.stdout));
+    }
+}
+
 #[test]
 fn a_hook_waits_as_its_thread() {
     let table = table();
@@ -450,6 +530,7 @@ fn a_hook_waits_as_its_thread() {
             }
             let hook = Arc::new(InAHook { bodies: Mutex::default(), before });
             let builder = ThreadPoolExecutor::builder().on_drop(DropPolicy::Detach).hooks(Arc::clone(&hook));
+            let builder = builder.queue(FifoQueue::bounded(ROOM)).rejection_handler(Block::new());
             let pool = Arc::new(builder.build().unwrap());
             let (waiters, bodies) = Waiters::new(&pool, 1, wait);
             *hook.bodies.lock().unwrap() = bodies;

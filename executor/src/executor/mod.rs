@@ -386,6 +386,9 @@ pub trait ExecutorService: Executor {
     fn is_shutdown(&self) -> bool;
 
     /// Whether it has been shut down and the last task and thread are gone.
+    ///
+    /// A task that is cancelled before it was begun leaves the executor at once. Its closure is dropped by the thread that
+    /// cancels it, after a time limit by the thread of the process's timer. That may be under way for a moment longer.
     fn is_terminated(&self) -> bool;
 
     /// Waits until it is terminated, for `timeout` at most, and says whether it is.

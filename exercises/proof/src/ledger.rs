@@ -1,7 +1,8 @@
 //! `proven.toml`: which exercises have been proven for [`ROUNDS`] rounds, and in which state.
 //!
 //! A round decides by its number alone which schedules it tries. So as long as nothing that decides a verdict changes, a
-//! second run of the same rounds computes what is known. The gate runs the first round of every exercise always, and for
+//! second run of the same rounds computes what is known. (Of the library the lines of code decide. Its comments and tables of
+//! documentation do not.) The gate runs the first round of every exercise always, and for
 //! the others it looks here. The ledger leaves out repeats only: a line that somebody has forged costs no more than that, and
 //! the gate runs all rounds of two exercises in turn.
 
@@ -81,15 +82,15 @@ fn hash(exercise: &Exercise) -> anyhow::Result<String> {
     sum.update(env!("COMPILER"));
     sum.update(model_checkers()?);
     for part in OF_ALL {
-        add(&mut sum, &folder(), Path::new(part))?;
+        add(&mut sum, &folder(), Path::new(part), Text::Whole)?;
     }
     if exercise.uses_the_library() {
         for part in OF_THE_LIBRARY {
-            add(&mut sum, &folder(), Path::new(part))?;
+            add(&mut sum, &folder(), Path::new(part), Text::Code)?;
         }
     }
     for part in OF_ITS_OWN {
-        add(&mut sum, exercise.folder(), Path::new(part))?;
+        add(&mut sum, exercise.folder(), Path::new(part), Text::Whole)?;
     }
     Ok(sum.finalize().iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
 }
@@ -105,22 +106,39 @@ fn model_checkers() -> anyhow::Result<String> {
     Ok(found.concat())
 }
 
+/// What of a file counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    Whole,
+    /// Lines that are more than a comment, of files that are not documentation alone.
+    Code,
+}
+
 /// Adds a file, or all files in a folder and below it. What is not there adds nothing.
-fn add(sum: &mut Sha256, folder: &Path, name: &Path) -> anyhow::Result<()> {
+fn add(sum: &mut Sha256, folder: &Path, name: &Path, of: Text) -> anyhow::Result<()> {
     let path = folder.join(name);
     let cannot_read = || format!("cannot read {}", path.display());
     if path.is_dir() {
         let entries = fs::read_dir(&path).with_context(cannot_read)?;
         let mut names = entries.map(|entry| Ok(entry?.file_name())).collect::<anyhow::Result<Vec<_>>>()?;
         names.sort();
-        return names.iter().try_for_each(|below| add(sum, folder, &name.join(below)));
+        return names.iter().try_for_each(|below| add(sum, folder, &name.join(below), of));
     }
     if path.exists() {
-        let text = fs::read(&path).with_context(cannot_read)?;
+        let text = match of {
+            Text::Code if path.extension().is_some_and(|extension| extension == "md") => return Ok(()),
+            Text::Code => code(&fs::read_to_string(&path).with_context(cannot_read)?).into_bytes(),
+            Text::Whole => fs::read(&path).with_context(cannot_read)?,
+        };
         sum.update(format!("\n{}\n{}\n", name.display(), text.len()));
         sum.update(text);
     }
     Ok(())
+}
+
+fn code(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 fn lines() -> anyhow::Result<Lines> {
@@ -135,6 +153,23 @@ fn path() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_comment_of_the_library_changes_nothing_and_a_line_of_its_code_does() {
+        let hash_of = |text: &str, of| {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("a.rs"), text).unwrap();
+            fs::write(folder.path().join("b.md"), text).unwrap();
+            let mut sum = Sha256::new();
+            add(&mut sum, folder.path(), Path::new(""), of).unwrap();
+            sum.finalize()
+        };
+        let texts = ["/// One.\nfn a() {}\n", "/// Two.\n    // more\nfn a() {}\n", "/// One.\nfn b() {}\n"];
+        let [one, commented, changed] = texts.map(|text| hash_of(text, Text::Code));
+        assert_eq!(one, commented);
+        assert_ne!(one, changed);
+        assert_ne!(hash_of(texts[0], Text::Whole), hash_of(texts[1], Text::Whole));
+    }
 
     #[test]
     fn a_line_that_is_missing_or_stale_or_of_no_exercise_is_named() {

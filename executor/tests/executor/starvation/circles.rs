@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use executor::{
     Block, CutShort, ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure, InvokeAnyFailure,
-    RejectReason, Semaphore, SharedJoinError, TaskHandle, ThreadPoolExecutor, WaitsFor,
+    OnStarvation, RejectReason, Semaphore, SharedJoinError, TaskHandle, ThreadPoolExecutor, WaitsFor,
     fork_join::{ForkJoinPool, InvokeError},
     panics::PanicReport,
     prelude::*,
 };
 
 use super::{named, one_thread, outside, shared, starves};
-use crate::support::{Signal, assert_matches, within_deadline};
+use crate::support::{Signal, Spot, assert_matches, within_deadline};
 
 #[test]
 fn a_page_waits_for_its_header_on_the_same_thread() {
@@ -206,6 +206,36 @@ fn a_completion_service_inside_a_task() {
     });
 }
 
+/// A task takes from a service over a pool whose only thread has all tasks of the service on its stack: one, or a second on top
+/// of it. Each of them waits for a permit that the first task has.
+#[test]
+fn tasks_of_a_service_that_run_are_behind_who_takes_from_it() {
+    within_deadline(|| {
+        for tasks in [1, 2] {
+            let (pool, first) = (one_thread(OnStarvation::HelpOthers { depth: 8 }), named("first", 1));
+            let (over, spot) = (Arc::clone(&pool), Spot::default());
+            let takes = first.submit(move || {
+                let (service, permits) = (ExecutorCompletionService::new(over), Arc::new(Semaphore::new(1)));
+                let permit = permits.acquire().unwrap();
+                for _ in 0..tasks {
+                    let (permits, spot) = (Arc::clone(&permits), spot.clone());
+                    let is_told = move || {
+                        spot.wait_until_blocked(); // so that this one looks last, and helps or is told
+                        let ended = permits.acquire();
+                        matches!(ended, Err(CutShort::Starved(report)) if !report.chain().is_empty())
+                    };
+                    service.submit(is_told).unwrap();
+                }
+                spot.arrive();
+                let ended = service.take().unwrap().unwrap();
+                drop(permit);
+                ended.join().unwrap()
+            });
+            assert!(outside(takes.unwrap()));
+        }
+    });
+}
+
 #[test]
 fn all_and_any_inside_a_task() {
     within_deadline(|| {
@@ -271,7 +301,7 @@ fn what_nobody_reads_goes_to_the_panic_handler() {
 #[test]
 fn the_handle_that_comes_back_can_be_used() {
     within_deadline(|| {
-        let pool = one_thread(executor::OnStarvation::Report);
+        let pool = one_thread(OnStarvation::Report);
         let own = Arc::clone(&pool);
         let runs_it_itself = pool.submit(move || match own.submit(|| 42).unwrap().join() {
             Err(executor::JoinError::Starved(handle, _)) => {
