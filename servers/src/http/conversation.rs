@@ -20,6 +20,8 @@
 //!   behind the head is what has not been looked at: more of the body, or the next request.
 //! - A request stays here until it is [answered](Conversation::answered). Until then a step says the same again, so a
 //!   conversation can be moved to another thread between a step and its answer.
+//! - A refusal is the last thing that a conversation says. Each later step says it again, whatever arrives: a driver may
+//!   have to send other answers first.
 //! - Where and in how many pieces the bytes arrive changes no request and no refusal.
 
 use super::head::Head;
@@ -40,6 +42,8 @@ pub struct Conversation {
     /// The client waits for "100 Continue", and has not been told it.
     is_waiting: bool,
     has_ended: bool,
+    /// What the last request was refused with. No other follows.
+    refused: Option<Refusal>,
     answered: usize,
     /// When the phase began.
     since: Instant,
@@ -72,7 +76,7 @@ pub enum Phase {
     Head,
     /// The rest of a body.
     Body,
-    /// The answer.
+    /// The answer, or the refusal.
     Request,
 }
 
@@ -92,14 +96,18 @@ impl Conversation {
             body: None,
             is_waiting: false,
             has_ended: false,
+            refused: None,
             answered: 0,
             since: now,
             now,
         }
     }
 
-    /// Takes bytes that have arrived at the time `now`.
+    /// Takes bytes that have arrived at the time `now`. Behind a request that was refused they are dropped.
     pub fn arrived(&mut self, bytes: &[u8], now: Instant) {
+        if self.refused.is_some() {
+            return;
+        }
         self.now = now;
         if matches!(self.phase(), Phase::New | Phase::Idle) {
             self.since = now;
@@ -118,8 +126,23 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] to answer, after which the connection has to be closed.
+    /// A [`Refusal`] to answer, after which the connection has to be closed. From then on each step says it again.
     pub fn step(&mut self) -> Result<Step, Refusal> {
+        if let Some(refusal) = self.refused {
+            return Err(refusal);
+        }
+        self.look().inspect_err(|&refusal| self.refuse(refusal))
+    }
+
+    /// Refuses whatever comes next: from now on each step says `refusal`, and what has arrived is forgotten.
+    pub(crate) fn refuse(&mut self, refusal: Refusal) {
+        self.refused = Some(refusal);
+        (self.input, self.start) = (Vec::new(), 0);
+        self.head.clear();
+        self.body = None;
+    }
+
+    fn look(&mut self) -> Result<Step, Refusal> {
         if self.body.is_none() {
             if !self.head.read(&self.input[self.start..], &self.limits, self.has_ended)? {
                 return match self.has_ended {
@@ -187,9 +210,9 @@ impl Conversation {
         }
     }
 
-    /// Whether there are bytes that belong to no request that was found so far.
+    /// Whether there are bytes that belong to no request that was found so far, or were refused.
     pub fn has_unread(&self) -> bool {
-        self.start + self.head.length() < self.input.len()
+        self.refused.is_some() || self.start + self.head.length() < self.input.len()
     }
 
     /// Appends the head of the answer to the current request to `out`, and gives the body that follows it. The head tells
@@ -235,16 +258,16 @@ impl Conversation {
         }
     }
 
-    /// The client's turn begins `now`: it has the answers to all requests that were taken.
-    pub fn is_idle_since(&mut self, now: Instant) {
-        if self.phase() == Phase::Idle {
-            self.since = now;
-        }
+    /// The client's turn begins `now`: it has the answers to all requests that were taken. What it may have begun to send
+    /// meanwhile has its time from now on, too.
+    pub fn is_its_turn(&mut self, now: Instant) {
+        (self.since, self.now) = (now, now);
     }
 
     /// What is waited for.
     pub fn phase(&self) -> Phase {
         match &self.body {
+            _ if self.refused.is_some() => Phase::Request,
             Some(body) if body.is_complete() => Phase::Request,
             Some(_) => Phase::Body,
             None if self.has_unread() => Phase::Head,

@@ -158,7 +158,7 @@ impl Connection {
     fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
         if !turn.output.is_empty() {
             turn.look_at_the_clock(); // a handler may have taken long
-            self.conversation.is_idle_since(turn.now);
+            self.conversation.is_its_turn(turn.now);
         }
         let limits = &turn.server.limits;
         Ok(match self.outgoing.send(&mut turn.output, &mut self.socket, limits, turn.now)? {
@@ -283,6 +283,7 @@ impl Connection {
     }
 
     fn refuse(&mut self, refusal: Refusal, turn: &mut Turn) {
+        self.conversation.refuse(refusal);
         let response = refusal.response();
         let line = turn.server.log.begin(self.peer, None, response.status.code());
         self.answer_last(response, line, turn);

@@ -45,9 +45,14 @@ pub(crate) fn room(binary: &str) -> &'static [&'static str] {
 /// Runs a test against each stage, started with `flags` and room for any crowd; side by side, since most of a test is
 /// waiting.
 pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&Stage) + Sync) {
+    each_of(&STAGES, flags, test);
+}
+
+/// The same for some of the stages.
+pub(crate) fn each_of(stages: &[&'static str], flags: &[&str], test: impl Fn(&Stage) + Sync) {
     let test = &test;
     thread::scope(|scope| {
-        for binary in STAGES {
+        for &binary in stages {
             let name = Path::new(binary).file_name().unwrap().to_string_lossy().into_owned();
             let run = move || test(&Stage::start_with_room(binary, flags));
             // The name shows up in the message of whichever fails.

@@ -1,4 +1,4 @@
-use crate::support::{Client, DEADLINE, KEEPING_STAGES, POOLED, Stage, every_stage};
+use crate::support::{Client, DEADLINE, KEEPING_STAGES, POOLED, Stage, each_of, every_stage};
 use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
@@ -28,6 +28,32 @@ fn a_second_half_request_is_timed_out() {
             assert_eq!(client.reply().status, 408);
         }
         client.assert_closed();
+    });
+}
+
+/// A client that is told to go on with its body, or has its answer, cannot have begun earlier.
+#[test]
+fn a_slow_answer_takes_nothing_of_the_time_for_the_next_request() {
+    let flags = ["--quiet", "--header-timeout", "1s", "--body-timeout", "1s"];
+    each_of(&KEEPING_STAGES, &flags, |stage| {
+        let slow = "GET /block?ms=1200 HTTP/1.1\r\nHost: h\r\n\r\n";
+        let waits = "POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
+        let clients =
+            [("GET /hello HTTP/1.1\r\n", "Host: h\r\n\r\n", &[200][..]), (waits, "abc", &[100, 200])];
+        let begin = |(begin, _, _): &(&str, _, _)| {
+            let mut client = stage.connect();
+            client.send([slow, begin].concat());
+            client
+        };
+        for (mut client, (_, rest, statuses)) in clients.map(|client| (begin(&client), client)) {
+            assert_eq!(client.reply().status, 200);
+            for &status in statuses {
+                if status == 200 {
+                    client.send(rest);
+                }
+                assert_eq!(client.reply().status, status);
+            }
+        }
     });
 }
 

@@ -127,6 +127,24 @@ fn a_client_that_waits_is_told_once() {
     assert_eq!(conversation.step(), Ok(Step::Request));
 }
 
+/// The line of the chunk is refused at its end, and what was read of it would be understood if it were read again.
+#[test]
+fn a_refusal_is_said_once_and_for_ever() {
+    let head = b"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for bytes in [&b"G@T"[..], &[head, &b"3;a=\"\r\nabc\r\n0\r\n\r\n"[..]].concat()] {
+        let mut conversation = new();
+        conversation.arrived(bytes, second(0));
+        let Err(refusal) = conversation.step() else { panic!("{}", bytes.escape_ascii()) };
+        assert_eq!(conversation.step(), Err(refusal));
+        conversation.arrived(GET, second(1));
+        assert_eq!(conversation.step(), Err(refusal));
+        conversation.ended();
+        assert_eq!(conversation.step(), Err(refusal));
+        assert_eq!((conversation.phase(), conversation.deadline()), (Phase::Request, None));
+        assert!(conversation.has_unread());
+    }
+}
+
 #[test]
 fn the_end_is_in_order_between_two_requests_only() {
     let end = |bytes: &[u8]| {

@@ -2,11 +2,12 @@
 //!
 //! The cases are data. Each is sent whole, byte by byte, and cut in two at every place. Sent whole, it is followed by
 //! another request: behind one that is understood that must be answered, so its end was found; behind one that is
-//! refused it must not be. What clients do with time is in `timeouts.rs` and `rude.rs`.
+//! refused it must not be. What is refused is also tried behind a request that takes its time: the refusal has to wait for
+//! that answer, and must not change meanwhile. What clients do with time is in `timeouts.rs` and `rude.rs`.
 
 pub(crate) mod cases;
 
-use crate::support::{Client, Reply, STAGES, Stage, every_stage};
+use crate::support::{Client, EVENT_LOOPS, KEEPING_STAGES, Reply, STAGES, Stage, each_of, every_stage};
 use cases::{Case, Kind};
 use servers::Limits;
 use servers::http::{Conversation, Step};
@@ -116,6 +117,43 @@ fn every_request_is_answered_wherever_it_is_cut() {
             }
         }
         stage.assert_alive();
+    });
+}
+
+/// So many cases at a time that the threads are enough also for those before, which may not have seen their clients go.
+const AT_ONCE: usize = 60;
+
+/// A stage with jobs finds the refusal while the first answer is under way, and the rest arrives when it has been found.
+/// The others read on behind that answer; they share the halves.
+#[test]
+fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
+    const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";
+    let cases: Vec<_> = cases::all().into_iter().filter(|case| case.kind == Kind::Refused).collect();
+    each_of(&KEEPING_STAGES, &["--quiet", "--threads", "300"], |stage| {
+        let place = KEEPING_STAGES.iter().position(|&binary| binary == stage.binary).unwrap();
+        for cases in cases.chunks(AT_ONCE) {
+            for is_halved in [false, true] {
+                let is_mine = |number: &usize| {
+                    !is_halved
+                        || EVENT_LOOPS.contains(&stage.binary)
+                        || number % KEEPING_STAGES.len() == place
+                };
+                let cases =
+                    cases.iter().enumerate().filter(|(number, _)| is_mine(number)).map(|(_, case)| case);
+                let begin = |case: &Case| {
+                    let mut client = stage.connect();
+                    let first = if is_halved { case.bytes.len() / 2 } else { case.bytes.len() };
+                    client.send([SLOW, &case.bytes[..first]].concat());
+                    (client, first)
+                };
+                let mut clients: Vec<_> = cases.clone().map(begin).collect();
+                for ((client, sent), case) in clients.iter_mut().zip(cases) {
+                    client.send(&case.bytes[*sent..]);
+                    assert_eq!(client.reply().status, 200, "{} halved: {is_halved}", case.name);
+                    assert_answered(case, client, if is_halved { "slow and halved" } else { "slow" });
+                }
+            }
+        }
     });
 }
 

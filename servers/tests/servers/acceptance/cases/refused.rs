@@ -370,6 +370,7 @@ pub(super) const REFUSED_CHUNKS: &[(&str, &str)] = &[
     ("chunk-extension-not-ascii", "3;a=\u{e4}\r\nabc\r\n0\r\n\r\n"),
     ("chunk-extension-quoted-name", "3;\"a\"=b\r\nabc\r\n0\r\n\r\n"),
     ("chunk-extension-open-quote", "3;a=\"b\r\nabc\r\n0\r\n\r\n"),
+    ("chunk-extension-open-quote-and-no-more", "3;a=\"\r\nabc\r\n0\r\n\r\n"),
     ("chunk-extension-escaped-quote", "3;a=\"b\\\"\r\nabc\r\n0\r\n\r\n"),
     ("chunk-extension-after-quote", "3;a=\"b\"c\r\nabc\r\n0\r\n\r\n"),
     ("chunk-extension-quotes-line-end", "3;a=\"\r\nb\"\r\nabc\r\n0\r\n\r\n"),
