@@ -1,6 +1,7 @@
 //! The command line that every stage has, so that one may be put in the place of another.
 
 use crate::access_log::AccessLog;
+use crate::crowd::Crowd;
 use crate::diagnostics::show_diagnostics;
 use crate::files::Files;
 use crate::hosts::HostArgs;
@@ -65,7 +66,9 @@ impl ServerArgs {
     ///
     /// As [`bind`](ServerArgs::bind).
     pub fn bind_with_backlog(&self, backlog: u16) -> anyhow::Result<Listener> {
-        Listener::bind_with_backlog(self.addr, backlog).map_err(|error| self.cannot_listen(&error))
+        let listener = Listener::bind_with_backlog(self.addr, backlog);
+        let listener = listener.map_err(|error| self.cannot_listen(&error))?;
+        Ok(listener.admitting(&self.crowd()))
     }
 
     /// Starts to listen with [several listeners](Listener::bind_each), but does not yet say so.
@@ -74,7 +77,13 @@ impl ServerArgs {
     ///
     /// As [`bind`](ServerArgs::bind).
     pub fn bind_each(&self, count: usize) -> anyhow::Result<Vec<Listener>> {
-        Listener::bind_each(self.addr, count).map_err(|error| self.cannot_listen(&error))
+        let listeners = Listener::bind_each(self.addr, count).map_err(|error| self.cannot_listen(&error))?;
+        let crowd = self.crowd();
+        Ok(listeners.into_iter().map(|listener| listener.admitting(&crowd)).collect())
+    }
+
+    fn crowd(&self) -> Crowd {
+        Crowd::of_at_most(self.limits.max_connections.get())
     }
 
     fn cannot_listen(&self, error: &io::Error) -> anyhow::Error {

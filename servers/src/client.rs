@@ -22,6 +22,7 @@
 //! | 408: the client did not send in time | yes | 50 ms, or less if the time for a head is less | 500 ms |
 //! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
 
+use crate::crowd::Place;
 use crate::http::Presence;
 use crate::limits::Limits;
 use crate::writer::Writer;
@@ -55,6 +56,7 @@ pub(crate) struct Client {
     task: CancelToken,
     reads: Waits,
     writes: Waits,
+    _place: Option<Place>,
 }
 
 /// How long one read, or one write, waits. The system is told before the first that has to wait, and not before: many
@@ -88,7 +90,12 @@ pub(crate) enum Received {
 }
 
 impl Client {
-    pub(crate) fn new(stream: TcpStream, peer: SocketAddr, limits: &Limits) -> io::Result<Client> {
+    pub(crate) fn new(
+        stream: TcpStream,
+        peer: SocketAddr,
+        place: Option<Place>,
+        limits: &Limits,
+    ) -> io::Result<Client> {
         // Linux has it from the listener.
         if !cfg!(target_os = "linux") {
             stream.set_nodelay(true)?;
@@ -102,6 +109,7 @@ impl Client {
             task: CancelToken::current(),
             reads: waits(SLICE.min(limits.header_timeout)),
             writes: waits(write_slice),
+            _place: place,
         })
     }
 

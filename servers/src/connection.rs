@@ -1,4 +1,5 @@
 use crate::client::Client;
+use crate::crowd::Place;
 use crate::leaving::Leaving;
 use crate::limits::Limits;
 use std::cell::Cell;
@@ -27,12 +28,19 @@ pub struct Connection {
     stream: Option<TcpStream>,
     peer: SocketAddr,
     leaving: Leaving,
+    /// None for one that nobody is going to serve.
+    place: Option<Place>,
 }
 
 impl Connection {
     /// If nobody serves it, the client is told so and becomes one of those that are `leaving`.
-    pub(crate) fn new(stream: TcpStream, peer: SocketAddr, leaving: Leaving) -> Connection {
-        Connection { stream: Some(stream), peer, leaving }
+    pub(crate) fn new(
+        stream: TcpStream,
+        peer: SocketAddr,
+        leaving: Leaving,
+        place: Option<Place>,
+    ) -> Connection {
+        Connection { stream: Some(stream), peer, leaving, place }
     }
 
     /// The client's address.
@@ -60,7 +68,7 @@ impl Connection {
     /// Makes ready for being served by the current task.
     pub(crate) fn take(mut self, limits: &Limits) -> io::Result<Client> {
         let stream = self.stream.take().expect("a connection is taken once");
-        Client::new(stream, self.peer, limits)
+        Client::new(stream, self.peer, self.place.take(), limits)
     }
 }
 

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a client that was turned away may go on sending.
-const LONGEST: Duration = Duration::from_secs(5);
+pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 
 /// How many are waited for at a time. Beyond that the one that was told first has to go.
-const MOST: usize = 2000;
+pub(crate) const MOST: usize = 2000;
 
 /// How much of what one client still sends is thrown away before the next one's turn.
 const TURN: usize = 1024 * 1024;

@@ -7,6 +7,9 @@ pub use args::ServerArgs;
 mod listener;
 pub use listener::{Incoming, Listener, announce};
 
+mod crowd;
+pub use crowd::Crowd;
+
 mod connection;
 pub use connection::Connection;
 

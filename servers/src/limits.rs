@@ -1,4 +1,4 @@
-//! What one client may take: bytes and time.
+//! What one client may take, bytes and time; and what all of them together may.
 //!
 //! A server reads what strangers send. Whatever they control the length or the duration of has a bound here,
 //! and each bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the answer), not for
@@ -56,6 +56,10 @@ pub struct Limits {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub linger_timeout: Duration,
 
+    /// Most connections that are open at the same time; the next client is told 503
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_connections)]
+    pub max_connections: NonZeroUsize,
+
     /// Most requests on one connection; the last answer says that it is the last [default: no limit]
     #[arg(long, value_name = "COUNT")]
     pub max_requests: Option<NonZeroUsize>,
@@ -79,6 +83,7 @@ impl Default for Limits {
             write_timeout: Duration::from_secs(30),
             min_write_rate: 64 * 1024,
             linger_timeout: Duration::from_secs(5),
+            max_connections: NonZeroUsize::new(16_384).expect("it is not zero"),
             max_requests: None,
         }
     }

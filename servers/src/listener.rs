@@ -1,4 +1,5 @@
 use crate::connection::Connection;
+use crate::crowd::Crowd;
 use crate::diagnostics::report;
 use crate::leaving::{Leaving, is_ready_within};
 use executor::{CancelToken, Registration};
@@ -31,6 +32,7 @@ pub struct Listener {
     socket: TcpListener,
     local_addr: SocketAddr,
     leaving: Leaving,
+    crowd: Crowd,
 }
 
 impl Listener {
@@ -70,6 +72,14 @@ impl Listener {
         Ok(iter::once(first).chain(others).collect())
     }
 
+    /// Has at most as many connections open as `crowd` admits. Who comes then is told 503, with `Retry-After`, and closed:
+    /// by [`incoming`](Listener::incoming) itself, or by the event loop that the listener belongs to.
+    #[must_use]
+    pub fn admitting(mut self, crowd: &Crowd) -> Listener {
+        self.crowd = crowd.clone();
+        self
+    }
+
     /// Another listener at the address of this one.
     #[cfg(target_os = "linux")]
     fn another(&self) -> io::Result<Listener> {
@@ -90,7 +100,12 @@ impl Listener {
     #[cfg(not(target_os = "linux"))]
     fn another(&self) -> io::Result<Listener> {
         let socket = self.socket.try_clone()?;
-        Ok(Listener { socket, local_addr: self.local_addr, leaving: Leaving::default() })
+        Ok(Listener {
+            socket,
+            local_addr: self.local_addr,
+            leaving: Leaving::default(),
+            crowd: Crowd::default(),
+        })
     }
 
     fn socket(addr: SocketAddr) -> io::Result<Socket> {
@@ -110,7 +125,7 @@ impl Listener {
         socket.listen(backlog.into())?;
         let socket = TcpListener::from(socket);
         let local_addr = socket.local_addr()?;
-        Ok(Listener { socket, local_addr, leaving: Leaving::default() })
+        Ok(Listener { socket, local_addr, leaving: Leaving::default(), crowd: Crowd::default() })
     }
 
     /// The address that clients connect to.
@@ -144,9 +159,9 @@ impl Listener {
     }
 
     /// For an event loop: accepting does not wait.
-    pub(crate) fn into_nonblocking(self) -> io::Result<TcpListener> {
+    pub(crate) fn into_nonblocking(self) -> io::Result<(TcpListener, Crowd)> {
         self.socket.set_nonblocking(true)?;
-        Ok(self.socket)
+        Ok((self.socket, self.crowd))
     }
 
     /// Ends listening. Clients that the system has connected and that no thread has accepted are told 503. Just closed
@@ -169,7 +184,7 @@ impl Listener {
             let deadline = Instant::now() + LONGEST_PAUSE;
             loop {
                 match socket.accept() {
-                    Ok((stream, peer)) => late.push(Connection::new(stream, peer, leaving.clone())),
+                    Ok((stream, peer)) => late.push(Connection::new(stream, peer, leaving.clone(), None)),
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {
                         if Instant::now() >= deadline || !is_ready_within(&socket, LAST_MOMENT) {
                             break;
@@ -212,15 +227,20 @@ impl Iterator for Incoming<'_> {
     type Item = Connection;
 
     fn next(&mut self) -> Option<Connection> {
-        let Listener { socket, local_addr, leaving } = self.listener;
+        let Listener { socket, local_addr, leaving, crowd } = self.listener;
         while !self.stop.is_cancelled() {
             leaving.look_after_until(socket);
             match socket.accept() {
                 Ok((stream, peer)) => {
                     self.pause = FIRST_PAUSE;
-                    let connection = Connection::new(stream, peer, leaving.clone());
+                    let place = crowd.enter();
+                    let has_room = place.is_some();
+                    let connection = Connection::new(stream, peer, leaving.clone(), place);
                     if !self.stop.is_cancelled() {
-                        return Some(connection);
+                        if has_room {
+                            return Some(connection);
+                        }
+                        continue; // dropped, it answers 503
                     }
                     // This may have been the wake-up of another thread, whose own will not come: dropping our
                     // registration takes ours back. So each thread that was woken wakes the next.

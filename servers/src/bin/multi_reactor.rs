@@ -2,7 +2,7 @@
 //!
 //! Each loop has a listener of its own at the same address, and the system deals new connections out among them. A
 //! connection stays with its loop, and quick requests are answered right there: nobody has to be woken, and the loops share
-//! nothing that is written. Only what computes or waits goes to a pool, since it would hold up every client of its loop.
+//! nothing that a request writes. Only what computes or waits goes to a pool, since it would hold up every client of its loop.
 //!
 //! ```sh
 //! cargo run --release --bin multi_reactor -- --quiet

@@ -1,3 +1,4 @@
+use crate::crowd::{Crowd, Place};
 use crate::diagnostics::report;
 use crate::listener::{FIRST_PAUSE, LAST_MOMENT, LONGEST_PAUSE, Listener, is_the_clients, stop_connecting};
 use mio::net::{TcpListener, TcpStream};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 /// if accepting fails because descriptors have run out, nothing will tell of those that wait: it looks again by itself.
 pub(super) struct Acceptor {
     socket: Option<TcpListener>,
+    crowd: Crowd,
     is_ready: bool,
     /// When to look again without being told.
     retry: Option<Instant>,
@@ -28,9 +30,11 @@ struct Closing {
 
 impl Acceptor {
     pub(super) fn new(listener: Listener, registry: &Registry, token: Token) -> io::Result<Acceptor> {
-        let mut socket = TcpListener::from_std(listener.into_nonblocking()?);
+        let (socket, crowd) = listener.into_nonblocking()?;
+        let mut socket = TcpListener::from_std(socket);
         registry.register(&mut socket, token, Interest::READABLE)?;
-        Ok(Acceptor { socket: Some(socket), is_ready: true, retry: None, pause: FIRST_PAUSE, closing: None })
+        let (retry, pause, closing) = (None, FIRST_PAUSE, None);
+        Ok(Acceptor { socket: Some(socket), crowd, is_ready: true, retry, pause, closing })
     }
 
     pub(super) fn is_ready(&mut self) {
@@ -41,17 +45,17 @@ impl Acceptor {
         self.socket.is_none()
     }
 
-    /// Accepts a connection, if one waits.
-    pub(super) fn accept(&mut self, now: Instant) -> Option<(TcpStream, SocketAddr)> {
+    /// Accepts a connection, if one waits. Without a place it has to be turned away.
+    pub(super) fn accept(&mut self, now: Instant) -> Option<(TcpStream, SocketAddr, Option<Place>)> {
         self.is_ready |= self.retry.is_some_and(|retry| retry <= now);
         while self.is_ready {
             match self.socket.as_ref()?.accept() {
-                Ok(accepted) => {
+                Ok((socket, peer)) => {
                     (self.retry, self.pause) = (None, FIRST_PAUSE);
                     if let Some(closing) = &mut self.closing {
                         closing.quiet = now;
                     }
-                    return Some(accepted);
+                    return Some((socket, peer, self.crowd.enter()));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.is_ready = false,
                 Err(error) if is_the_clients(&error) => {}

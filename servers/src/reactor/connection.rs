@@ -26,7 +26,9 @@ use super::under_way::UnderWay;
 use super::{Stop, Turn};
 use crate::access_log::Line;
 use crate::client::{LAST_WORDS, PAUSE, QUIET};
+use crate::crowd::Place;
 use crate::http::{Body, Conversation, Phase, Presence, Refusal, Response, Step};
+use crate::leaving::LONGEST;
 use crate::server::ON_THE_WAY;
 use mio::net::TcpStream;
 use std::io::{self, ErrorKind, Read};
@@ -60,6 +62,8 @@ pub(super) struct Connection {
     pub(super) is_scheduled: bool,
     /// The entry among the [deadlines](super::deadlines) that counts.
     pub(super) looked_at: Option<Instant>,
+    /// None if there was no room for it.
+    pub(super) has_place: Option<Place>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +98,16 @@ enum Need {
 }
 
 impl Connection {
-    pub(super) fn new(socket: TcpStream, peer: SocketAddr, number: u64, turn: &Turn) -> Connection {
+    /// A connection that was accepted. Without a `place` it is told so in its first turn, and closed.
+    pub(super) fn new(
+        socket: TcpStream,
+        peer: SocketAddr,
+        number: u64,
+        place: Option<Place>,
+        turn: &mut Turn,
+    ) -> Connection {
+        let state =
+            if place.is_some() { State::Open } else { State::Ending(Manner::Linger(turn_away(turn))) };
         Connection {
             socket,
             peer,
@@ -103,11 +116,12 @@ impl Connection {
             conversation: Conversation::new(&turn.server.limits, turn.now),
             under_way: UnderWay::default(),
             outgoing: Outgoing::default(),
-            state: State::Open,
+            state,
             is_readable: true,
             end_is_near: false,
             is_scheduled: false,
             looked_at: None,
+            has_place: place,
         }
     }
 
@@ -298,11 +312,7 @@ impl Connection {
     /// Puts an answer from memory into the output, the last one of the connection.
     fn answer_last(&mut self, response: Response, line: Option<Line>, turn: &mut Turn) {
         let before = turn.output.len();
-        response.append_head(Some("close"), &mut turn.output);
-        let head = turn.output.len() - before;
-        if let Body::Bytes(bytes) = response.body {
-            turn.output.extend_from_slice(&bytes);
-        }
+        let head = append_last(response, &mut turn.output);
         if let Some(line) = line {
             let length = turn.output.len() - before - head;
             self.outgoing.put_line(line, turn.now, before, head, length as u64);
@@ -398,6 +408,23 @@ impl Connection {
     pub(super) fn is_cancelled(&mut self, now: Instant) {
         self.outgoing.end_by(now + LAST_WORDS);
     }
+}
+
+/// Puts into the output what a client is told for whom there is no room.
+fn turn_away(turn: &mut Turn) -> Lingering {
+    append_last(Refusal::Overloaded.response(), &mut turn.output);
+    Lingering::new(QUIET, PAUSE, LONGEST, turn.now)
+}
+
+/// Appends an answer from memory, the last one of the connection. Says how long its head is.
+fn append_last(response: Response, output: &mut Vec<u8>) -> usize {
+    let before = output.len();
+    response.append_head(Some("close"), output);
+    let head = output.len() - before;
+    if let Body::Bytes(bytes) = response.body {
+        output.extend_from_slice(&bytes);
+    }
+    head
 }
 
 /// What a handler on the loop can know of its client.

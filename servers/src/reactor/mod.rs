@@ -48,6 +48,7 @@ pub use stats::ReactorStats;
 
 use crate::client::LAST_WORDS;
 use crate::http::{Request, date};
+use crate::leaving::MOST;
 use crate::listener::Listener;
 use crate::server::Server;
 use acceptor::Acceptor;
@@ -89,6 +90,8 @@ pub struct Reactor {
     poll: Poll,
     acceptor: Acceptor,
     connections: Slab<Connection>,
+    /// How many of them were turned away, since there was no room.
+    turned_away: usize,
     /// Those that have another turn without an event.
     again: VecDeque<usize>,
     deadlines: Deadlines,
@@ -163,6 +166,7 @@ impl Reactor {
             poll,
             acceptor,
             connections: Slab::new(),
+            turned_away: 0,
             again: VecDeque::new(),
             deadlines: Deadlines::default(),
             posted: Vec::new(),
@@ -295,7 +299,8 @@ impl Reactor {
     }
 
     fn close(&mut self, place: usize) {
-        self.connections.remove(place);
+        let connection = self.connections.remove(place);
+        self.turned_away -= usize::from(connection.has_place.is_none());
         self.stats.set_connections(self.connections.len());
     }
 
@@ -303,13 +308,18 @@ impl Reactor {
     /// the system need not be asked to tell of changes on them.
     fn accept(&mut self) {
         for _ in 0..ACCEPTS {
-            let Some((socket, peer)) = self.acceptor.accept(self.turn.now) else { break };
+            let Some((socket, peer, has_place)) = self.acceptor.accept(self.turn.now) else { break };
             let number = OPENED.fetch_add(1, Ordering::Relaxed);
-            let place = self.connections.insert(Connection::new(socket, peer, number, &self.turn));
+            self.turned_away += usize::from(has_place.is_none());
+            let connection = Connection::new(socket, peer, number, has_place, &mut self.turn);
+            let place = self.connections.insert(connection);
             self.stats.set_connections(self.connections.len());
             let connection = &mut self.connections[place];
             connection.place = place;
             let mut next = connection.turn(&mut self.turn);
+            if connection.has_place.is_none() && self.turned_away > MOST {
+                next = Next::Close; // it was told; the many before it are waited for
+            }
             if next != Next::Close {
                 let interest = Interest::READABLE | Interest::WRITABLE;
                 // What has changed since its turn, it tells at once.

@@ -1,6 +1,11 @@
 //! What one client can take of a thread is bounded, also for a client that is never idle.
 
-use crate::support::{Client, KEEPING_STAGES, POOLED, STAGES, STOPPING_STAGES, Stage, every_stage};
+#[cfg(unix)]
+use crate::lifecycle::Upload;
+use crate::support::{
+    Client, KEEPING_STAGES, POOLED, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, each_of, eventually,
+    every_stage,
+};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc;
@@ -79,6 +84,33 @@ fn a_connection_has_so_many_requests() {
             assert_eq!(client.reply().header("Connection"), connection);
         }
         client.assert_closed();
+    });
+}
+
+/// The single thread has one connection at a time, whatever the bound.
+#[cfg(unix)]
+#[test]
+fn who_comes_when_all_places_are_taken_is_told_so_and_costs_no_thread() {
+    let others = STAGES.into_iter().filter(|&binary| binary != SINGLE_THREADED).collect::<Vec<_>>();
+    each_of(&others, &["--quiet", "--max-connections", "3", "--threads", "8"], |stage| {
+        let mut served: Vec<_> = (0..3).map(|_| Upload::begin(stage)).collect();
+        #[cfg(target_os = "linux")]
+        let threads = stage.threads();
+        for _ in 0..20 {
+            let mut client = stage.connect();
+            let reply = client.reply();
+            let said = (reply.status, reply.header("Retry-After"), reply.header("Connection"));
+            assert_eq!(said, (503, Some("1"), Some("close")));
+            client.assert_closed();
+        }
+        #[cfg(target_os = "linux")]
+        assert_eq!(stage.threads(), threads);
+        assert_eq!(served.pop().unwrap().end().status, 200);
+        // The place is free when the server has seen the end.
+        eventually("nobody is served any more", || stage.get("/hello").status == 200);
+        for upload in served {
+            assert_eq!(upload.end().status, 200);
+        }
     });
 }
 

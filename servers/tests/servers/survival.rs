@@ -5,7 +5,7 @@
 use crate::acceptance::cases::{self, Kind};
 use crate::bounds::{pipeline_endlessly, read_slowly};
 use crate::closing::{MIB, Reads, upload};
-use crate::lifecycle::ask_alone;
+use crate::lifecycle::{Upload, ask_alone};
 use crate::support::{
     Client, DEADLINE, SHARED_ACCEPT, SINGLE_THREADED, STAGES, Stage, eventually, output_of,
 };
@@ -37,6 +37,7 @@ const SCENARIOS: &[Scenario] = &[
     }),
     ("200 clients at once want 20 ms each: they are", rush),
     ("four clients connect and are silent: they are", silent_clients),
+    ("four clients send a body, as many as `--max-connections` allows: the next is", no_place),
     ("four clients send one request after the other without end: another client is", pipelining_clients),
     ("four clients read a large answer too slowly (`--write-timeout 1s`): another client is", slow_readers),
     ("a client sends five times what is allowed, and only then reads: it sees", too_large),
@@ -70,6 +71,15 @@ fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
     let mut other = stage.connect();
     other.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
     if answered(&other) { "answered" } else { "left waiting" }.to_owned()
+}
+
+fn no_place(binary: &'static str) -> String {
+    let stage = Stage::start(binary, &["--quiet", "--threads", "8", "--max-connections", "4"]);
+    // Each is told to go on, so it has its place. A single thread would tell the second when the first is done.
+    let count = if binary == SINGLE_THREADED { 1 } else { 4 };
+    let _served: Vec<_> = (0..count).map(|_| Upload::begin(&stage)).collect();
+    let mut next = stage.connect();
+    if answered(&next) { format!("told {}", next.reply().status) } else { "left waiting".to_owned() }
 }
 
 fn answered(client: &Client) -> bool {
