@@ -4,10 +4,11 @@
 //! 2. It does not matter where what arrives is split: the requests, their bodies and the refusal at the end are the same.
 //! 3. It does not matter whether a request is answered where it is or taken away first.
 //! 4. A step that is asked twice says the same twice, and a refusal whatever arrives behind it.
-//! 5. A refusal is one with a status that tells the client what it did, and never more is held than the limits allow.
+//! 5. Memory that was taken of what all clients share is given back when the conversation and its requests are gone.
+//! 6. A refusal is one with a status that tells the client what it did, and never more is held than the limits allow.
 
 use servers::Limits;
-use servers::http::{Body, Conversation, OwnedRequest, Refusal, Request, Response, Status, Step};
+use servers::http::{Body, Conversation, OwnedRequest, Refusal, Request, Response, Room, Status, Step};
 use std::time::Instant;
 
 /// What a server makes of the bytes on a connection.
@@ -80,18 +81,28 @@ type Way = fn(&mut Conversation, Instant) -> Exchange;
 
 fn converse_by<'b>(way: Way, pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {
     let (mut heard, now) = (Heard::default(), Instant::now());
-    let mut conversation = Conversation::new(limits, now);
+    let room = Room::of_at_most(limits.body_memory);
+    heard.refusal = converse_in(&room, way, pieces, limits, &mut heard.requests, now).err();
+    assert_eq!(room.held(), 0);
+    heard
+}
+
+fn converse_in<'b>(
+    room: &Room,
+    way: Way,
+    pieces: impl IntoIterator<Item = &'b [u8]>,
+    limits: &Limits,
+    requests: &mut Vec<Exchange>,
+    now: Instant,
+) -> Result<(), Refusal> {
+    let mut conversation = Conversation::sharing(room, limits, now);
     for piece in pieces {
         conversation.arrived(piece, now);
-        if let Err(refusal) = advance(&mut conversation, &mut heard.requests, now, way) {
-            heard.refusal = Some(refusal);
-            return heard;
-        }
+        advance(&mut conversation, requests, now, way)?;
     }
     // What was too little to be looked at is looked at now. Half a request is none.
     conversation.ended();
-    heard.refusal = advance(&mut conversation, &mut heard.requests, now, way).err();
-    heard
+    advance(&mut conversation, requests, now, way)
 }
 
 /// Goes as far as what has arrived reaches.

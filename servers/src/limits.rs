@@ -31,6 +31,12 @@ pub struct Limits {
           value_parser = bytes::<0, 1_073_741_824>)]
     pub max_body: usize,
 
+    /// Memory for the bodies of all clients together, in bytes; a request for which there is none left is answered with 503.
+    /// A body counts twice, since an answer may repeat it, and may have a quarter
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_memory,
+          value_parser = bytes::<1_048_576, { isize::MAX as usize }>)]
+    pub body_memory: usize,
+
     /// Time a client has to send a whole request head, from its first byte
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
@@ -68,6 +74,11 @@ pub struct Limits {
 impl Limits {
     /// The largest value that `max_headers` may have: parsing keeps that many fields on the stack.
     pub const MOST_HEADERS: usize = 256;
+
+    /// How long a body may be. Even one that comes alone may not have more than a quarter of the memory for bodies.
+    pub(crate) fn longest_body(&self) -> usize {
+        self.max_body.min(self.body_memory / 4)
+    }
 }
 
 impl Default for Limits {
@@ -77,6 +88,7 @@ impl Default for Limits {
             max_head: 16 * 1024,
             max_headers: 100,
             max_body: 1024 * 1024,
+            body_memory: 256 * 1024 * 1024,
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(30),

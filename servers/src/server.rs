@@ -22,7 +22,7 @@
 use crate::access_log::AccessLog;
 use crate::client::{Client, Received, StillSending};
 use crate::connection::Connection;
-use crate::http::{Body, Conversation, Phase, Refusal, Request, Response, Status, Step};
+use crate::http::{Body, Conversation, Phase, Refusal, Request, Response, Room, Status, Step};
 use crate::limits::Limits;
 use crate::site::Site;
 use executor::CancelToken;
@@ -47,6 +47,7 @@ pub struct Server {
     pub(crate) site: Site,
     pub(crate) limits: Limits,
     pub(crate) log: AccessLog,
+    pub(crate) room: Room,
     may_stay: Box<dyn Fn() -> bool + Send + Sync>,
     pub(crate) stop: CancelToken,
 }
@@ -80,7 +81,8 @@ impl From<io::Error> for End {
 impl Server {
     /// Serves `site` within `limits`. Idle connections stay open until the idle time-out.
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
-        Server { site, limits, log, may_stay: Box::new(|| true), stop: CancelToken::new() }
+        let room = Room::of_at_most(limits.body_memory);
+        Server { site, limits, log, room, may_stay: Box::new(|| true), stop: CancelToken::new() }
     }
 
     /// Lets a connection stay open only while `may_stay` says so. Once it says no, the requests that have arrived are
@@ -107,6 +109,11 @@ impl Server {
         self
     }
 
+    /// The memory for the bodies of all clients, and how much of it is taken.
+    pub fn room(&self) -> &Room {
+        &self.room
+    }
+
     /// Serves one client until one side has enough.
     ///
     /// # Blocking
@@ -125,7 +132,7 @@ impl Server {
 
     // ANCHOR: keep_alive
     fn converse(&self, client: &Client) -> Result<Infallible, End> {
-        let mut conversation = Conversation::new(&self.limits, Instant::now());
+        let mut conversation = Conversation::sharing(&self.room, &self.limits, Instant::now());
         let (mut arrived, mut output) = ([0; READ], Vec::new());
         loop {
             match conversation.step()? {
@@ -269,7 +276,7 @@ impl Server {
             _ if sent.is_err() => {}
             // It has been waited for long enough.
             Refusal::HeadTimeout | Refusal::BodyTimeout => client.finish_late(),
-            _ => client.linger(refusal == Refusal::BodyTooLarge, self.limits.linger_timeout),
+            _ => client.linger(refusal.is_of_a_body(), self.limits.linger_timeout),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::files::Files;
 use crate::hosts::Hosts;
-use crate::http::{Body, Presence, Request, Response, Status};
+use crate::http::{Body, Presence, Refusal, Request, Response, Status};
 use executor::{CancelToken, PoolStats};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -206,7 +206,12 @@ fn allow(methods: &[&str]) -> String {
 }
 
 fn echo(request: &Request<'_>) -> Response {
-    let body = Body::Bytes(Cow::Owned(request.body.to_vec()));
+    let mut body = Vec::new();
+    if body.try_reserve_exact(request.body.len()).is_err() {
+        return Refusal::NoRoom.response(); // the system gives less than the server may take
+    }
+    body.extend_from_slice(request.body);
+    let body = Body::Bytes(Cow::Owned(body));
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 

@@ -16,7 +16,7 @@
 
 mod extension;
 
-use super::Refusal;
+use super::{Refusal, Room, Share};
 use crate::limits::Limits;
 use extension::Extension;
 
@@ -41,6 +41,8 @@ impl Default for Framing {
 pub(super) struct BodyDecoder {
     state: State,
     body: Vec<u8>,
+    /// Of the memory for bodies.
+    share: Share,
     max_body: usize,
     /// How many more bytes may come that are not data.
     framing_left: usize,
@@ -72,6 +74,9 @@ const BAD_SIZE: Refusal = Refusal::Malformed("the size of a chunk is malformed")
 const BAD_END: Refusal = Refusal::Malformed("a chunk does not end where its size says");
 const BAD_FIELD: Refusal = Refusal::Malformed("a field after the last chunk is malformed");
 
+/// How often a body counts: an answer may repeat it.
+const TWICE: usize = 2;
+
 /// What a chunk needs at most besides its data, if its size has no leading zeros: its digits and two line ends.
 const FRAMING_OF_A_CHUNK: usize = 2 * size_of::<usize>() + 4;
 
@@ -83,7 +88,20 @@ impl BodyDecoder {
             Framing::Length(length) => State::Last(length),
             Framing::Chunked => State::SizeStart,
         };
-        BodyDecoder { state, body: Vec::new(), max_body: limits.max_body, framing_left: limits.max_head }
+        let (max_body, framing_left) = (limits.longest_body(), limits.max_head);
+        BodyDecoder { state, body: Vec::new(), share: Share::default(), max_body, framing_left }
+    }
+
+    /// Takes memory for a body whose length is known.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NoRoom`] if `room` has not so much.
+    pub(super) fn reserve(&mut self, room: &Room) -> Result<(), Refusal> {
+        match self.state {
+            State::Last(length) if !self.share.grow_to(TWICE * length, room) => Err(Refusal::NoRoom),
+            _ => Ok(()),
+        }
     }
 
     /// Takes from the front of `bytes` what belongs to the body, and says how many bytes that were: all of them,
@@ -91,11 +109,11 @@ impl BodyDecoder {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] once it can be told that the body is malformed or too large.
-    pub(super) fn decode(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+    /// A [`Refusal`] once it can be told that the body is malformed or too large, or `room` has no memory for it.
+    pub(super) fn decode(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let mut used = 0;
         while used < bytes.len() && !self.is_complete() {
-            used += self.take_some(&bytes[used..])?;
+            used += self.take_some(&bytes[used..], room)?;
         }
         Ok(used)
     }
@@ -110,19 +128,25 @@ impl BodyDecoder {
         &self.body
     }
 
-    /// The data by itself.
-    pub(super) fn into_body(self) -> Vec<u8> {
-        self.body
+    /// The data by itself, and its share of the memory.
+    pub(super) fn into_body(self) -> (Vec<u8>, Share) {
+        (self.body, self.share)
+    }
+
+    /// Moves the share away. It has to be kept as long as there is the body, or an answer that repeats it.
+    pub(super) fn take_share(&mut self) -> Share {
+        self.share.take()
     }
 
     /// Takes data as one piece, and anything else byte by byte.
-    fn take_some(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+    fn take_some(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let (State::Last(left) | State::Data(left)) = self.state else {
             self.framing_left = self.framing_left.checked_sub(1).ok_or(Refusal::BodyTooLarge)?;
             self.state = self.after(bytes[0])?;
             return Ok(1);
         };
         let count = left.min(bytes.len());
+        self.make_room_for(count, left, room)?;
         self.body.extend_from_slice(&bytes[..count]);
         self.state = match (self.state, left - count) {
             (State::Last(_), 0) => State::Complete,
@@ -131,6 +155,20 @@ impl BodyDecoder {
             (_, left) => State::Data(left),
         };
         Ok(count)
+    }
+
+    /// Lets the memory grow so that `count` more bytes fit, of `left` that are known to come: not byte by byte, and not
+    /// beyond what may come.
+    fn make_room_for(&mut self, count: usize, left: usize, room: &Room) -> Result<(), Refusal> {
+        let (length, capacity) = (self.body.len(), self.body.capacity());
+        if length + count <= capacity {
+            return Ok(());
+        }
+        let most = if matches!(self.state, State::Last(_)) { length + left } else { self.max_body };
+        let wanted = (2 * capacity).min(most).max(length + count);
+        let has_room =
+            self.share.grow_to(TWICE * wanted, room) && self.body.try_reserve_exact(wanted - length).is_ok();
+        if has_room { Ok(()) } else { Err(Refusal::NoRoom) }
     }
 
     /// What follows `byte`.
@@ -193,7 +231,7 @@ mod tests {
     fn decode(framing: Framing, bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Refusal> {
         let limits = Limits { max_body: 300, max_head: 100, ..Limits::default() };
         let mut decoder = BodyDecoder::new(framing, &limits);
-        let used = decoder.decode(bytes)?;
+        let used = decoder.decode(bytes, &Room::of_at_most(1_000))?;
         Ok(decoder.is_complete().then(|| (decoder.body().to_vec(), used)))
     }
 

@@ -16,8 +16,8 @@
 //!
 //! # Invariants
 //!
-//! - The input begins with the head of the current request. Bytes of its body are taken out as they are decoded, so
-//!   behind the head is what has not been looked at: more of the body, or the next request.
+//! - The input begins with the head of the current request. Bytes of its body are taken out as they are decoded, or never
+//!   put in, so behind the head is what has not been looked at: the beginning of the body, or the next request.
 //! - A request stays here until it is [answered](Conversation::answered). Until then a step says the same again, so a
 //!   conversation can be moved to another thread between a step and its answer.
 //! - A refusal is the last thing that a conversation says. Each later step says it again, whatever arrives: a driver may
@@ -25,7 +25,7 @@
 //! - Where and in how many pieces the bytes arrive changes no request and no refusal.
 
 use super::head::Head;
-use super::{Body, BodyDecoder, OwnedRequest, Refusal, Request, Response};
+use super::{Body, BodyDecoder, OwnedRequest, Refusal, Request, Response, Room, Share};
 use crate::limits::Limits;
 use std::time::Instant;
 
@@ -33,7 +33,11 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Conversation {
     limits: Limits,
+    /// The memory that all conversations share.
+    room: Room,
     input: Vec<u8>,
+    /// Of the room, for the memory of the input beyond what each conversation may have.
+    share: Share,
     /// Where in the input the current request begins. Before it is what has been answered.
     start: usize,
     head: Head,
@@ -80,17 +84,25 @@ pub enum Phase {
     Request,
 }
 
-/// How many bytes the memory for the input keeps room for.
+/// How many bytes the memory for the input keeps room for, and may have without a share of what all clients may take.
 const KEPT: usize = 4 * 1024;
 
 const CUT_SHORT: Refusal = Refusal::Malformed("the request ends in the middle");
 
 impl Conversation {
-    /// A connection that was opened at the time `now`.
+    /// A connection that was opened at the time `now`. No other shares the memory that `limits` have for bodies.
     pub fn new(limits: &Limits, now: Instant) -> Conversation {
+        Conversation::sharing(&Room::of_at_most(limits.body_memory), limits, now)
+    }
+
+    /// A connection that was opened at the time `now`. What arrives on it takes of the memory in `room`; what does not
+    /// find enough is [refused](Refusal::NoRoom): a body of known length before it is wanted, one in chunks as it grows.
+    pub fn sharing(room: &Room, limits: &Limits, now: Instant) -> Conversation {
         Conversation {
             limits: limits.clone(),
+            room: room.clone(),
             input: Vec::new(),
+            share: Share::default(),
             start: 0,
             head: Head::default(),
             body: None,
@@ -114,7 +126,32 @@ impl Conversation {
         }
         self.input.drain(..self.start);
         self.start = 0;
-        self.input.extend_from_slice(bytes);
+        match self.decode_at_once(bytes) {
+            Ok(rest) if self.make_room_for(rest.len()) => self.input.extend_from_slice(rest),
+            Ok(_) => self.refuse(Refusal::NoRoom),
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Takes what belongs to a body whose beginning has been taken: it need not wait in the input, for which there may be no
+    /// memory though there is for the body. Gives back what is behind it.
+    fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
+        let is_next = self.input.len() == self.head.length();
+        match &mut self.body {
+            Some(body) if is_next => Ok(&bytes[body.decode(bytes, &self.room)?..]),
+            _ => Ok(bytes),
+        }
+    }
+
+    /// Whether so many more bytes fit.
+    fn make_room_for(&mut self, count: usize) -> bool {
+        let (length, capacity) = (self.input.len(), self.input.capacity());
+        if length + count <= capacity {
+            return true;
+        }
+        let wanted = (2 * capacity).max(length + count);
+        self.share.grow_to(wanted.saturating_sub(KEPT), &self.room)
+            && self.input.try_reserve_exact(wanted - length).is_ok()
     }
 
     /// The client has ended its side: no more bytes will arrive.
@@ -137,7 +174,7 @@ impl Conversation {
     /// Refuses whatever comes next: from now on each step says `refusal`, and what has arrived is forgotten.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         self.refused = Some(refusal);
-        (self.input, self.start) = (Vec::new(), 0);
+        (self.input, self.share, self.start) = (Vec::new(), Share::default(), 0);
         self.head.clear();
         self.body = None;
     }
@@ -151,13 +188,14 @@ impl Conversation {
                     true => Ok(Step::Over),
                 };
             }
-            self.body = Some(BodyDecoder::new(self.head.framing(), &self.limits));
+            let body = self.body.insert(BodyDecoder::new(self.head.framing(), &self.limits));
+            body.reserve(&self.room)?;
             self.is_waiting = self.head.expects_continue();
             self.since = self.now;
         }
         let behind_head = self.start + self.head.length();
         let body = self.body.as_mut().expect("it was just made");
-        let used = body.decode(&self.input[behind_head..])?;
+        let used = body.decode(&self.input[behind_head..], &self.room)?;
         self.input.drain(behind_head..behind_head + used);
         match body.is_complete() {
             true => Ok(Step::Request),
@@ -204,7 +242,7 @@ impl Conversation {
             Ok(false) => false,
             Ok(true) => {
                 let mut body = BodyDecoder::new(head.framing(), &self.limits);
-                body.decode(&next[head.length()..]).is_err() || body.is_complete()
+                body.decode(&next[head.length()..], &self.room).is_err() || body.is_complete()
             }
             Err(_) => true,
         }
@@ -219,6 +257,11 @@ impl Conversation {
     /// the client whether the connection `stays` open.
     pub fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
         self.head.answer(response, stays, out)
+    }
+
+    /// Moves the current body's share of the memory away, for an answer that may repeat it and is not sent yet.
+    pub(crate) fn take_share(&mut self) -> Share {
+        self.body.as_mut().map(BodyDecoder::take_share).unwrap_or_default()
     }
 
     /// The current request has its answer: the next one is looked for. It is `now`.
@@ -237,7 +280,7 @@ impl Conversation {
     pub fn take(&mut self, owned: &mut OwnedRequest, now: Instant) {
         let body =
             self.body.take().filter(BodyDecoder::is_complete).expect("a step has found a whole request");
-        owned.body = body.into_body();
+        (owned.body, owned.share) = body.into_body();
         owned.bytes.clear();
         owned.bytes.extend_from_slice(&self.input[self.start..self.start + self.head.length()]);
         std::mem::swap(&mut owned.head, &mut self.head);
@@ -255,6 +298,7 @@ impl Conversation {
             self.input.clear();
             self.start = 0;
             self.input.shrink_to(KEPT); // a long request's memory is given back
+            self.share.shrink_to(self.input.capacity().saturating_sub(KEPT));
         }
     }
 

@@ -263,7 +263,7 @@ fn parse_arrived(
     let meant = meaning::target(method, target)?;
     let host = meaning::host(parsed.headers, version, meant.authority)?;
     let framing = meaning::framing(parsed.headers, version)?;
-    if matches!(framing, Framing::Length(length) if length > limits.max_body) {
+    if matches!(framing, Framing::Length(length) if length > limits.longest_body()) {
         return Err(Refusal::BodyTooLarge);
     }
     let span = |part: &[u8]| Span::of(part, bytes);

@@ -20,6 +20,10 @@ pub(crate) use authority::{Authority, has_valid_escapes};
 mod presence;
 pub use presence::Presence;
 
+mod room;
+pub use room::Room;
+pub(crate) use room::Share;
+
 mod body;
 use body::{BodyDecoder, Framing};
 

@@ -1,5 +1,6 @@
 use super::head::Head;
-use super::{Body, Request, Response};
+use super::{Body, Request, Response, Share};
+use std::mem;
 
 /// A whole request by itself, apart from the connection that it came over: it can wait in a queue, and be answered on
 /// another thread.
@@ -11,6 +12,8 @@ pub struct OwnedRequest {
     /// The bytes of the head.
     pub(super) bytes: Vec<u8>,
     pub(super) body: Vec<u8>,
+    /// Of the memory for bodies.
+    pub(super) share: Share,
 }
 
 impl OwnedRequest {
@@ -27,6 +30,16 @@ impl OwnedRequest {
     /// How many bytes it holds.
     pub fn size(&self) -> usize {
         self.bytes.len() + self.body.len()
+    }
+
+    /// Moves the body's share of the memory away. It has to be kept as long as there is the body, or an answer that repeats it.
+    pub(crate) fn take_share(&mut self) -> Share {
+        self.share.take()
+    }
+
+    /// Gives back the memory of the body.
+    pub(crate) fn drop_body(&mut self) {
+        drop((mem::take(&mut self.body), self.share.take()));
     }
 
     /// Appends the head of the answer to `out`, and gives the body that follows it. The head tells the client whether the

@@ -30,6 +30,8 @@ pub enum Refusal {
     BodyTimeout,
     /// The server has no thread for this connection.
     Overloaded,
+    /// The server holds so much of what clients have sent that there is no room for this request.
+    NoRoom,
 }
 
 impl Refusal {
@@ -45,15 +47,20 @@ impl Refusal {
             Refusal::UnknownTransferCoding => Status::NotImplemented,
             Refusal::VersionNotSupported => Status::VersionNotSupported,
             Refusal::HeadTimeout | Refusal::BodyTimeout => Status::RequestTimeout,
-            Refusal::Overloaded => Status::ServiceUnavailable,
+            Refusal::Overloaded | Refusal::NoRoom => Status::ServiceUnavailable,
         }
+    }
+
+    /// Whether the client is known to be sending more than has arrived.
+    pub(crate) fn is_of_a_body(self) -> bool {
+        matches!(self, Refusal::BodyTooLarge | Refusal::NoRoom)
     }
 
     /// The answer to send before closing.
     pub fn response(self) -> Response {
         let response = Response::error(self.status(), &self.to_string());
         match self {
-            Refusal::Overloaded => response.header("Retry-After", "1"),
+            Refusal::Overloaded | Refusal::NoRoom => response.header("Retry-After", "1"),
             _ => response,
         }
     }
@@ -73,6 +80,7 @@ impl fmt::Display for Refusal {
             Refusal::HeadTimeout => "the request head did not arrive in time",
             Refusal::BodyTimeout => "the request body did not arrive in time",
             Refusal::Overloaded => "the server is busy or stopping; try again later",
+            Refusal::NoRoom => "the server has no room for more of what clients send; try again later",
         })
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
 
-/// How much of a file is in memory at a time.
-pub(crate) const CHUNK: u64 = 64 * 1024;
+/// How much of a file is in memory at a time, and how much of what is in memory is copied to go out with its head.
+pub(crate) const CHUNK: usize = 64 * 1024;
 
 /// How many fields most answers have at most; only an answer with more of them allocates for their list.
 const USUAL_FIELDS: usize = 2;
@@ -118,8 +118,11 @@ impl Body {
         match self {
             Body::None => to.write_all(out),
             Body::Bytes(bytes) => {
-                out.extend_from_slice(&bytes);
-                to.write_all(out)
+                // What is large is not copied.
+                let (first, rest) = bytes.split_at(bytes.len().min(CHUNK));
+                out.extend_from_slice(first);
+                to.write_all(out)?;
+                to.write_all(rest)
             }
             Body::File { file, start, length } => send_file(&file, start, length, out, to),
         }
@@ -218,7 +221,7 @@ fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut i
     loop {
         append_chunk(file, at, end, out)?;
         to.write_all(out)?;
-        at += (end - at).min(CHUNK);
+        at += (end - at).min(CHUNK as u64);
         if at == end {
             return Ok(());
         }
@@ -229,7 +232,7 @@ fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut i
 /// Appends to `out` the bytes of a file from `at` to `end`, but a chunk of them at most.
 pub(crate) fn append_chunk(file: &File, at: u64, end: u64, out: &mut Vec<u8>) -> io::Result<()> {
     let before = out.len();
-    let chunk = usize::try_from((end - at).min(CHUNK)).expect("a chunk is small");
+    let chunk = usize::try_from(end - at).map_or(CHUNK, |left| left.min(CHUNK));
     out.resize(before + chunk, 0);
     read_exact_at(file, &mut out[before..], at)
 }

@@ -113,7 +113,7 @@ impl Connection {
             peer,
             number,
             place: usize::MAX,
-            conversation: Conversation::new(&turn.server.limits, turn.now),
+            conversation: Conversation::sharing(&turn.server.room, &turn.server.limits, turn.now),
             under_way: UnderWay::default(),
             outgoing: Outgoing::default(),
             state,
@@ -232,7 +232,8 @@ impl Connection {
         let (before, length) = (turn.output.len(), response.body.length());
         let body = self.conversation.answer(response, stays, &mut turn.output);
         let head = turn.output.len() - before;
-        let tail = into_bytes(body, &mut turn.output);
+        let tail = into_bytes(body, &mut turn.output)
+            .map(|tail| tail.map(|tail| tail.with(self.conversation.take_share())));
         if let Some((line, began)) = line.zip(began) {
             self.outgoing.put_line(line, began, before, head, length);
         }
@@ -276,9 +277,7 @@ impl Connection {
                 self.state =
                     State::Ending(if more { Manner::Linger(briefly) } else { Manner::Unless(briefly) });
             }
-            if exchange.output.capacity() <= 2 * ENOUGH {
-                turn.spare.push(exchange); // one that was larger is not kept
-            }
+            turn.keep(exchange);
         }
         Need::Room
     }
@@ -304,7 +303,7 @@ impl Connection {
         self.state = State::Ending(Manner::Linger(match refusal {
             // It has been waited for long enough.
             Refusal::HeadTimeout | Refusal::BodyTimeout => Lingering::briefly(turn.now),
-            Refusal::BodyTooLarge => Self::lingering(PAUSE, turn),
+            refusal if refusal.is_of_a_body() => Self::lingering(PAUSE, turn),
             _ => Self::lingering(QUIET, turn),
         }));
     }

@@ -1,5 +1,5 @@
 use super::mailbox::{Bell, Errand, Load, Mailbox};
-use super::outgoing::Tail;
+use super::outgoing::{Source, Tail};
 use crate::access_log::Line;
 use crate::http::{Body, CHUNK, OwnedRequest, Presence, Refusal, append_chunk};
 use crate::server::Server;
@@ -82,11 +82,20 @@ impl Exchange {
         let body = self.request.answer(response, self.stays, &mut self.output);
         let head = self.output.len();
         match into_bytes(body, &mut self.output) {
-            Ok(tail) => self.tail = tail,
+            Ok(tail) => self.tail = tail.map(|tail| tail.with(self.request.take_share())),
             // The head has promised a body. Only the end of the connection can tell the client that it does not come.
             Err(_) => self.stays = false,
         }
         self.line = line.map(|line| AnswerLine { line, began, head, body: length });
+    }
+}
+
+impl Exchange {
+    /// Lets go of the request and the answer, and keeps memory for others.
+    pub(super) fn forget(&mut self) {
+        self.request.drop_body();
+        (self.tail, self.line) = (None, None);
+        self.output.clear();
     }
 }
 
@@ -137,7 +146,7 @@ impl Job {
     }
 }
 
-/// Appends a body to `out`. Gives back what is not in memory: of a file all but the first chunk.
+/// Appends a body to `out`, but no more than a chunk of it. Gives back the rest.
 ///
 /// # Errors
 ///
@@ -146,13 +155,14 @@ pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tai
     match body {
         Body::None => Ok(None),
         Body::Bytes(bytes) => {
-            out.extend_from_slice(&bytes);
-            Ok(None)
+            let end = bytes.len();
+            out.extend_from_slice(&bytes[..end.min(CHUNK)]);
+            Ok((end > CHUNK).then(|| Tail::new(Source::Memory(bytes), CHUNK as u64, end as u64)))
         }
         Body::File { file, start, length } => {
-            let end = start + length;
+            let (chunk, end) = (CHUNK as u64, start + length);
             append_chunk(&file, start, end, out)?;
-            Ok((length > CHUNK).then(|| Tail { file, at: start + CHUNK, end }))
+            Ok((length > chunk).then(|| Tail::new(Source::File(file), start + chunk, end)))
         }
     }
 }

@@ -85,6 +85,9 @@ const ACCEPTS: usize = 64;
 /// How many used exchanges are kept for further requests.
 const SPARE: usize = 64;
 
+/// How many bytes of answers a used exchange may have room for.
+const MOST_KEPT: usize = 128 * 1024;
+
 /// An event loop, and the connections that it looks after.
 pub struct Reactor {
     poll: Poll,
@@ -144,6 +147,14 @@ impl Turn {
 
     fn hands_over(&self, request: &Request<'_>) -> bool {
         self.hand_over.as_ref().is_some_and(|hand_over| (hand_over.is_wanted)(request))
+    }
+
+    /// Keeps the memory of an exchange for another one, but for what was large.
+    fn keep(&mut self, mut exchange: Box<Exchange>) {
+        if self.spare.len() < SPARE && exchange.output.capacity() <= MOST_KEPT {
+            exchange.forget();
+            self.spare.push(exchange);
+        }
     }
 
     fn hand_over(&self, exchange: Box<Exchange>) {
@@ -345,7 +356,7 @@ impl Reactor {
                         self.again.push_back(place);
                     }
                 }
-                _ => self.turn.spare.push(exchange),
+                _ => self.turn.keep(exchange),
             }
         }
         self.posted = posted;
@@ -364,7 +375,6 @@ impl Reactor {
                 self.give_turn(place);
             }
         }
-        self.turn.spare.truncate(SPARE);
     }
     // ANCHOR_END: again
 

@@ -1,17 +1,18 @@
 use super::io::is_nothing_yet;
 use crate::access_log::Line;
-use crate::http::append_chunk;
+use crate::http::{CHUNK, Share, append_chunk};
 use crate::limits::Limits;
 use crate::pace::Pace;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
-/// How many chunks of a file are sent in one turn.
+/// How many chunks of a tail are sent in one turn.
 const CHUNKS: usize = 16;
 
-/// What a client has not taken yet: bytes, then at most one part of a file.
+/// What a client has not taken yet: bytes, then at most one tail.
 ///
 /// It is a connection's whole memory of its answers. While there is something in it, no further request of that
 /// connection is answered, and then nothing is read. So a client that sends and never reads costs this and no more.
@@ -28,12 +29,51 @@ pub(super) struct Outgoing {
     lines: VecDeque<Unfinished>,
 }
 
-/// A part of a file. What was sent is not remembered as bytes: it is read again from where the client is.
+/// The rest of a body that is too large to be copied.
 #[derive(Debug)]
 pub(super) struct Tail {
-    pub(super) file: File,
-    pub(super) at: u64,
-    pub(super) end: u64,
+    source: Source,
+    at: u64,
+    end: u64,
+    /// Of the memory for bodies: it may be a body that a client has sent.
+    _share: Share,
+}
+
+#[derive(Debug)]
+pub(super) enum Source {
+    /// What was sent is not remembered as bytes: it is read again from where the client is.
+    File(File),
+    Memory(Cow<'static, [u8]>),
+}
+
+impl Tail {
+    /// What `source` has from `at` to `end`.
+    pub(super) fn new(source: Source, at: u64, end: u64) -> Tail {
+        Tail { source, at, end, _share: Share::default() }
+    }
+
+    /// The share is kept until it is sent.
+    pub(super) fn with(self, share: Share) -> Tail {
+        Tail { _share: share, ..self }
+    }
+
+    /// Writes a chunk at most. Says how many bytes that were, and whether `to` takes more.
+    fn send(&mut self, buffer: &mut Vec<u8>, to: &mut impl Write) -> io::Result<(usize, bool)> {
+        let chunk = match &self.source {
+            Source::File(file) => {
+                append_chunk(file, self.at, self.end, buffer)?;
+                &buffer[..]
+            }
+            Source::Memory(bytes) => {
+                let rest = &bytes[usize::try_from(self.at).expect("it is in memory")..];
+                &rest[..rest.len().min(CHUNK)]
+            }
+        };
+        let (count, is_all) = write_all_of(chunk, to).map(|count| (count, count == chunk.len()))?;
+        buffer.clear();
+        self.at += count as u64;
+        Ok((count, is_all))
+    }
 }
 
 /// The line in the access log of an answer that is not sent to its end. The numbers count from the opening of the
@@ -62,7 +102,7 @@ impl Outgoing {
         self.bytes.is_empty() && self.tail.is_none()
     }
 
-    /// A part of a file is left to send. Nothing may be put behind it.
+    /// A tail is left to send. Nothing may be put behind it.
     pub(super) fn has_tail(&self) -> bool {
         self.tail.is_some()
     }
@@ -79,7 +119,7 @@ impl Outgoing {
         }
     }
 
-    /// Puts a part of a file behind the bytes.
+    /// Puts a tail behind the bytes.
     pub(super) fn put_tail(&mut self, tail: Tail) {
         debug_assert!(self.tail.is_none(), "one at a time");
         self.tail = Some(tail);
@@ -132,15 +172,10 @@ impl Outgoing {
 
     fn send_tail(&mut self, buffer: &mut Vec<u8>, to: &mut impl Write, now: Instant) -> io::Result<Sent> {
         for _ in 0..CHUNKS {
-            let Some(Tail { file, at, end }) = &self.tail else { return Ok(Sent::All) };
-            append_chunk(file, *at, *end, buffer)?;
-            let (count, chunk) = (write_all_of(buffer, to)?, buffer.len());
-            buffer.clear();
+            let Some(tail) = &mut self.tail else { return Ok(Sent::All) };
+            let (count, is_all) = tail.send(buffer, to)?;
             self.took(count, now);
-            if let Some(tail) = &mut self.tail {
-                tail.at += count as u64;
-            }
-            if count < chunk {
+            if !is_all {
                 return Ok(Sent::Blocked);
             }
             self.tail.take_if(|tail| tail.at == tail.end);

@@ -55,8 +55,7 @@ impl UnderWay {
         let client = Arc::clone(self.client.get_or_insert_default());
         let mut exchange = match turn.spare.pop() {
             Some(mut used) => {
-                (used.peer, used.client, used.tail, used.line) = (peer, client, None, None);
-                used.output.clear();
+                (used.peer, used.client) = (peer, client);
                 used
             }
             None => Box::new(Exchange::new(Arc::clone(&turn.server), peer, client)),
@@ -68,9 +67,10 @@ impl UnderWay {
     }
 
     /// One has come back.
-    pub(super) fn is_answered(&mut self, exchange: Box<Exchange>) {
+    pub(super) fn is_answered(&mut self, mut exchange: Box<Exchange>) {
         self.unanswered -= 1;
         self.bytes -= exchange.request.size();
+        exchange.request.drop_body();
         if !self.is_over {
             self.answered.push_back(exchange);
         }

@@ -33,7 +33,8 @@ pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) ->
     client.reply().status
 }
 
-fn has_answer(client: &Client) -> bool {
+/// Whether a client has an answer by now, or was hung up on.
+pub(crate) fn has_answer(client: &Client) -> bool {
     client.stream.set_nonblocking(true).unwrap();
     let is_here = client.stream.peek(&mut [0]).is_ok();
     client.stream.set_nonblocking(false).unwrap();

@@ -24,6 +24,7 @@ mod lifecycle;
 #[cfg(unix)]
 mod log;
 mod listeners;
+mod memory;
 mod policy;
 mod refusals;
 mod requests;

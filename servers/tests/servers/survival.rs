@@ -4,8 +4,9 @@
 
 use crate::acceptance::cases::{self, Kind};
 use crate::bounds::{pipeline_endlessly, read_slowly};
-use crate::closing::{MIB, Reads, upload};
+use crate::closing::{MIB, Reads, has_answer, upload};
 use crate::lifecycle::{Upload, ask_alone};
+use crate::memory::{end_uploads, upload_all_but_one_byte};
 use crate::support::{
     Client, DEADLINE, SHARED_ACCEPT, SINGLE_THREADED, STAGES, Stage, eventually, output_of,
 };
@@ -41,6 +42,7 @@ const SCENARIOS: &[Scenario] = &[
     ("four clients send one request after the other without end: another client is", pipelining_clients),
     ("four clients read a large answer too slowly (`--write-timeout 1s`): another client is", slow_readers),
     ("a client sends five times what is allowed, and only then reads: it sees", too_large),
+    ("eight clients upload at once, and `--body-memory` has room for two of them: they are", uploads),
     ("nobody reads standard error: requests are", unread_log),
     ("a connection with nothing to do is", idle_connection),
     ("threads of the process once a hundred silent clients are there", threads_for_a_crowd),
@@ -99,6 +101,10 @@ fn rush(binary: &'static str) -> String {
     for client in &mut clients {
         client.send("GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n");
     }
+    statuses(&mut clients)
+}
+
+fn statuses(clients: &mut [Client]) -> String {
     let mut statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().status).collect();
     statuses.sort_unstable();
     statuses.dedup();
@@ -278,6 +284,16 @@ fn served(mut client: Client) -> String {
 fn too_large(binary: &'static str) -> String {
     let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", 5 * MIB);
     upload(start(binary).addr, &head, 5 * MIB, Reads::Afterwards).to_string()
+}
+
+fn uploads(binary: &'static str) -> String {
+    let stage = Stage::start(binary, &["--quiet", "--threads", "8", "--body-memory", "1048576"]);
+    let mut clients = upload_all_but_one_byte(stage.addr, 8, 200_000);
+    if binary != SINGLE_THREADED {
+        eventually("all find room", || clients.iter().any(has_answer));
+    }
+    end_uploads(&mut clients);
+    statuses(&mut clients)
 }
 
 fn unread_log(binary: &'static str) -> String {

@@ -145,6 +145,43 @@ fn a_refusal_is_said_once_and_for_ever() {
     }
 }
 
+/// The memory that all clients share has no room for two of these bodies, each of which counts twice.
+#[test]
+fn what_finds_no_memory_is_refused_and_what_was_taken_is_given_back() {
+    let limits = Limits { body_memory: 4_000, ..Limits::default() };
+    let room = Room::of_at_most(3_600);
+    let another = || Conversation::sharing(&room, &limits, second(0));
+    let head = |framing: &str| format!("POST /echo HTTP/1.1\r\nHost: h\r\n{framing}\r\n\r\n").into_bytes();
+    let (sized, chunked) = (head("Content-Length: 1000"), head("Transfer-Encoding: chunked"));
+    let (mut one, mut other, mut third) = (another(), another(), another());
+    one.arrived(&sized, second(0));
+    assert_eq!((one.step(), room.held()), (Ok(Step::Read), 2_000));
+    other.arrived(&chunked, second(0));
+    other.arrived(b"190\r\n", second(0));
+    assert_eq!((other.step(), room.held()), (Ok(Step::Read), 2_000), "nothing of it has come");
+    other.arrived(&[b'a'; 400], second(0));
+    assert_eq!((other.step(), room.held()), (Ok(Step::Read), 2_800));
+    third.arrived(&sized, second(0));
+    assert_eq!((third.step(), room.held()), (Err(Refusal::NoRoom), 2_800));
+    other.arrived(&[b"\r\n1f4\r\n", &[b'a'; 500][..]].concat(), second(0));
+    assert_eq!(
+        (other.step(), room.held()),
+        (Err(Refusal::NoRoom), 2_000),
+        "a refused one gives back its part"
+    );
+    // Not more than is taken arrives, and it counts until nobody has it.
+    one.arrived(&[b'a'; 1_000], second(0));
+    assert_eq!((one.step(), room.held()), (Ok(Step::Request), 2_000));
+    let mut owned = OwnedRequest::default();
+    one.take(&mut owned, second(0));
+    assert_eq!(room.held(), 2_000);
+    owned.drop_body();
+    assert_eq!(room.held(), 0);
+    one.arrived(&sized[..10], second(0));
+    one.arrived(&vec![b'\n'; 20_000], second(0));
+    assert_eq!((one.step(), room.held()), (Err(Refusal::NoRoom), 0), "what is not looked at counts, too");
+}
+
 #[test]
 fn the_end_is_in_order_between_two_requests_only() {
     let end = |bytes: &[u8]| {

@@ -1,0 +1,104 @@
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How much memory the bodies that clients have sent may take, all of them together, and how much they take.
+///
+/// A body counts twice from the beginning: an answer may repeat it, as that of `/echo` does, and would be too late to be
+/// refused. It counts until its answer is sent, or dropped. What has arrived and is not looked at counts, too, but for
+/// the first 4 KiB of each connection. Memory counts as it is allocated, which may be more than what is in it.
+#[derive(Debug, Clone)]
+pub struct Room(Arc<Bytes>);
+
+#[derive(Debug)]
+struct Bytes {
+    held: AtomicUsize,
+    most: usize,
+}
+
+/// A part of a [`Room`]. Dropped, it is given back.
+#[derive(Debug, Default)]
+pub(crate) struct Share {
+    bytes: usize,
+    /// None as long as there are no bytes: most requests have no body, and need not touch what all connections share.
+    room: Option<Room>,
+}
+
+impl Room {
+    /// Has room for `most` bytes.
+    pub fn of_at_most(most: usize) -> Room {
+        Room(Arc::new(Bytes { held: AtomicUsize::new(0), most }))
+    }
+
+    /// How many bytes are taken.
+    pub fn held(&self) -> usize {
+        self.0.held.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, bytes: usize) -> bool {
+        let Bytes { held, most } = &*self.0;
+        // Relaxed: it is a count, and nothing else is read by whoever looks at it.
+        let more = |held: usize| held.checked_add(bytes).filter(|held| held <= most);
+        held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+}
+
+impl Share {
+    /// Makes it a share of at least `bytes`. False if `room` has not so many: then nothing has changed.
+    #[must_use]
+    pub(super) fn grow_to(&mut self, bytes: usize, room: &Room) -> bool {
+        let missing = bytes.saturating_sub(self.bytes);
+        if missing == 0 {
+            return true;
+        }
+        if !room.take(missing) {
+            return false;
+        }
+        self.bytes = bytes;
+        self.room.get_or_insert_with(|| room.clone());
+        true
+    }
+
+    /// Gives back all but `bytes`.
+    pub(super) fn shrink_to(&mut self, bytes: usize) {
+        if let Some(room) = &self.room
+            && let Some(spare) = self.bytes.checked_sub(bytes)
+        {
+            room.0.held.fetch_sub(spare, Ordering::Relaxed);
+            self.bytes = bytes;
+        }
+    }
+
+    /// Moves it away.
+    pub(crate) fn take(&mut self) -> Share {
+        mem::take(self)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.shrink_to(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_given_back_whole_in_whatever_parts() {
+        let room = Room::of_at_most(10);
+        let (mut one, mut other) = (Share::default(), Share::default());
+        assert!(one.grow_to(6, &room) && one.grow_to(4, &room) && other.grow_to(4, &room));
+        assert!(!other.grow_to(5, &room) && !other.grow_to(usize::MAX, &room));
+        assert_eq!((one.bytes, other.bytes, room.held()), (6, 4, 10));
+        one.shrink_to(8);
+        one.shrink_to(1);
+        assert_eq!(room.held(), 5);
+        let moved = other.take();
+        drop(other);
+        assert_eq!(room.held(), 5);
+        drop((one, moved));
+        assert_eq!(room.held(), 0);
+    }
+}
