@@ -2,10 +2,10 @@
 //!
 //! # Waiting
 //!
-//! No wait for a client is without an end: reads come back every [50 ms](SLICE), so a caller that loops over them checks its
-//! own deadline, and writes keep a [pace](crate::pace). The token of the task that serves the client reaches its
-//! waits, too. A read whose task is cancelled comes back within a slice, and its reader asks
-//! [`is_cancelled`](Client::is_cancelled); a write ends soon after.
+//! No wait for a client is without an end: reads come back at a time that the caller says, or every [50 ms](SLICE), so that
+//! it looks at what else may end its wait; and writes keep a [pace](crate::pace). The token of the task that serves the
+//! client reaches its waits, too. A read whose task is cancelled comes back within a slice, or at once if it waits for longer,
+//! and its reader asks [`is_cancelled`](Client::is_cancelled); a write ends soon after.
 //!
 //! # Closing
 //!
@@ -26,15 +26,19 @@ use crate::crowd::Place;
 use crate::http::Presence;
 use crate::limits::Limits;
 use crate::writer::Writer;
-use executor::CancelToken;
-use std::cell::Cell;
+use executor::{CancelToken, Registration};
+use std::cell::{Cell, OnceCell};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a read or a write waits before it looks up: whether its deadline has passed, whether its task was
 /// cancelled, and whether the server would rather have its thread back.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
+
+/// The system takes a time-out of zero for none.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// How long a client that was refused may be silent before it is taken to have sent everything; and how long it may
 /// pause if it has sent something since.
@@ -50,12 +54,14 @@ pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     peer: SocketAddr,
     /// The token of the task that serves it.
     task: CancelToken,
     reads: Waits,
     writes: Waits,
+    /// Ends a long wait when the task is cancelled.
+    wakes: OnceCell<Registration>,
     _place: Option<Place>,
 }
 
@@ -64,7 +70,16 @@ pub(crate) struct Client {
 #[derive(Debug)]
 struct Waits {
     longest: Duration,
-    is_set: Cell<bool>,
+    set: Cell<Option<Duration>>,
+}
+
+/// For how long one read may wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// At most for a [slice](SLICE).
+    ASlice,
+    /// Until then, and perhaps a slice more. Only the end of the task ends it earlier.
+    Until(Instant),
 }
 
 /// Whether a client that has its answer sends more.
@@ -100,15 +115,16 @@ impl Client {
         if !cfg!(target_os = "linux") {
             stream.set_nodelay(true)?;
         }
-        let waits = |longest| Waits { longest, is_set: Cell::new(false) };
+        let waits = |longest| Waits { longest, set: Cell::new(None) };
         // On Windows nobody knows how much a write sent that timed out, so it cannot be carried on with there.
         let write_slice = if cfg!(windows) { limits.write_timeout } else { SLICE.min(limits.write_timeout) };
         Ok(Client {
-            stream,
+            stream: Arc::new(stream),
             peer,
             task: CancelToken::current(),
             reads: waits(SLICE.min(limits.header_timeout)),
             writes: waits(write_slice),
+            wakes: OnceCell::new(),
             _place: place,
         })
     }
@@ -124,8 +140,9 @@ impl Client {
     }
 
     /// Reads once into `bytes`, which must not be empty.
-    pub(crate) fn receive(&self, bytes: &mut [u8]) -> io::Result<Received> {
-        match self.read(bytes) {
+    pub(crate) fn receive(&self, bytes: &mut [u8], wait: Wait) -> io::Result<Received> {
+        match self.read(bytes, wait) {
+            Ok(0) if wait != Wait::ASlice && self.is_cancelled() => Ok(Received::Nothing),
             Ok(0) => Ok(Received::End),
             Ok(count) => Ok(Received::Bytes(count)),
             Err(error) if is_nothing_yet(&error) => Ok(Received::Nothing),
@@ -133,29 +150,50 @@ impl Client {
         }
     }
 
-    fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        if !self.reads.is_set.get() {
+    fn read(&self, bytes: &mut [u8], wait: Wait) -> io::Result<usize> {
+        if self.reads.set.get().is_none() {
             match at_once::read(&self.stream, bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 result => return result,
             }
-            self.stream.set_read_timeout(Some(self.reads.longest))?;
-            self.reads.is_set.set(true);
         }
-        (&self.stream).read(bytes)
+        let longest = match wait {
+            Wait::ASlice => self.reads.longest,
+            Wait::Until(deadline) => {
+                self.wake_when_cancelled();
+                deadline.saturating_duration_since(Instant::now()).max(SHORTEST)
+            }
+        };
+        // One that is nearly as long will do: mostly it is the same wait again, and the system need not be told.
+        if self.reads.set.get().is_none_or(|set| set > longest + SLICE || set < longest / 2) {
+            self.stream.set_read_timeout(Some(longest))?;
+            self.reads.set.set(Some(longest));
+        }
+        (&*self.stream).read(bytes)
+    }
+
+    /// From now on the end of the task ends a read that waits.
+    fn wake_when_cancelled(&self) {
+        self.wakes.get_or_init(|| {
+            let stream = Arc::downgrade(&self.stream);
+            self.task.on_cancel(move || {
+                // What is read then is nothing; half a request is answered all the same.
+                let _ = stream.upgrade().map(|stream| stream.shutdown(Shutdown::Read));
+            })
+        });
     }
 
     /// Writes once; waits for room for a slice at most.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.writes.is_set.get() {
+        if self.writes.set.get().is_none() {
             match at_once::write(&self.stream, bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 result => return result,
             }
             self.stream.set_write_timeout(Some(self.writes.longest))?;
-            self.writes.is_set.set(true);
+            self.writes.set.set(Some(self.writes.longest));
         }
-        (&self.stream).write(bytes)
+        (&*self.stream).write(bytes)
     }
 
     /// Writes one answer, at the pace that `limits` ask for.
@@ -200,7 +238,7 @@ impl Client {
         let mut heard = began;
         let mut discarded = [0; 16 * 1024];
         loop {
-            let received = self.receive(&mut discarded);
+            let received = self.receive(&mut discarded, Wait::ASlice);
             let now = Instant::now();
             match received {
                 Ok(Received::Bytes(_)) => (heard, quiet) = (now, pause),
@@ -300,9 +338,12 @@ mod tests {
         let client = listener.incoming().next().unwrap().take(&Limits::default()).unwrap();
         let mut bytes = [0; 100];
         // It may not have got through the network yet; then the first read waits.
-        let has_waited = client.receive(&mut bytes).unwrap() == Received::Nothing;
-        assert_eq!(client.stream.read_timeout().unwrap().is_some(), has_waited || client.reads.is_set.get());
-        assert_eq!(client.receive(&mut bytes).unwrap(), Received::Nothing);
+        let has_waited = client.receive(&mut bytes, Wait::ASlice).unwrap() == Received::Nothing;
+        assert_eq!(
+            client.stream.read_timeout().unwrap().is_some(),
+            has_waited || client.reads.set.get().is_some()
+        );
+        assert_eq!(client.receive(&mut bytes, Wait::ASlice).unwrap(), Received::Nothing);
         assert!(client.stream.read_timeout().unwrap() >= Some(SLICE));
         assert!(client.stream.write_timeout().unwrap().is_none());
         while client.write(&[0; 16_384]).is_ok() {}

@@ -1,5 +1,5 @@
 use crate::client::{PAUSE, QUIET};
-use crate::http::Refusal;
+use crate::http::{CLOSE, Refusal};
 use executor::CancelToken;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Read};
@@ -168,7 +168,7 @@ fn tell(mut stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(true)?;
     let mut answer = Vec::new();
     let response = Refusal::Overloaded.response();
-    response.append_head(Some("close"), &mut answer);
+    response.append_head(CLOSE, &mut answer);
     response.body.send(&mut answer, &mut stream)?;
     stream.shutdown(Shutdown::Write)
 }

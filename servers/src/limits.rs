@@ -31,12 +31,6 @@ pub struct Limits {
           value_parser = bytes::<0, 1_073_741_824>)]
     pub max_body: usize,
 
-    /// Memory for the bodies of all clients together, in bytes; a request for which there is none left is answered with 503.
-    /// A body counts twice, since an answer may repeat it, and may have a quarter
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_memory,
-          value_parser = bytes::<1_048_576, { isize::MAX as usize }>)]
-    pub body_memory: usize,
-
     /// Time a client has to send a whole request head, from its first byte
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
@@ -62,13 +56,19 @@ pub struct Limits {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub linger_timeout: Duration,
 
-    /// Most connections that are open at the same time; the next client is told 503
-    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_connections)]
-    pub max_connections: NonZeroUsize,
-
     /// Most requests on one connection; the last answer says that it is the last [default: no limit]
     #[arg(long, value_name = "COUNT")]
     pub max_requests: Option<NonZeroUsize>,
+
+    /// Memory for the bodies of all clients together, in bytes; a request for which there is none left is answered with 503.
+    /// A body counts twice, since an answer may repeat it, and may have a quarter
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_memory,
+          value_parser = bytes::<1_048_576, { isize::MAX as usize }>)]
+    pub body_memory: usize,
+
+    /// Most connections that are open at the same time; the next client is told 503
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_connections)]
+    pub max_connections: NonZeroUsize,
 }
 
 impl Limits {
@@ -88,15 +88,15 @@ impl Default for Limits {
             max_head: 16 * 1024,
             max_headers: 100,
             max_body: 1024 * 1024,
-            body_memory: 256 * 1024 * 1024,
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             min_write_rate: 64 * 1024,
             linger_timeout: Duration::from_secs(5),
-            max_connections: NonZeroUsize::new(16_384).expect("it is not zero"),
             max_requests: None,
+            body_memory: 256 * 1024 * 1024,
+            max_connections: NonZeroUsize::new(16_384).expect("it is not zero"),
         }
     }
 }

@@ -7,8 +7,10 @@
 //! # How a connection ends
 //!
 //! - The client is done: it closes, or asked for `Connection: close`.
-//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then are answered.
-//! - The stage has begun to stop: see [`Server::until`]. The same; and half a request head has a second to become whole.
+//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then are answered. Once an idle
+//!   connection had to go, answers are the last ones for a second: what a client has been told, it does not run into.
+//! - The stage has begun to stop: see [`Server::until`]. What arrives within 50 ms is answered, with the word that it is the
+//!   last; and half a request head has a second to become whole.
 //! - It has had as many answers as [`Limits::max_requests`] allows.
 //! - It is idle for the idle time-out, or has sent nothing since it was opened for the header time-out.
 //!   Nobody is owed an answer then, so it is just closed.
@@ -20,10 +22,13 @@
 //! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
 
 use crate::access_log::AccessLog;
-use crate::client::{Client, Received, StillSending};
+use crate::client::{Client, Received, StillSending, Wait};
 use crate::connection::Connection;
-use crate::http::{Body, Conversation, Phase, Refusal, Request, Response, Room, Status, Step};
+use crate::http::{
+    Body, CLOSE, Conversation, Persistence, Phase, Refusal, Request, Response, Room, Status, Step,
+};
 use crate::limits::Limits;
+use crate::listener::LAST_MOMENT;
 use crate::site::Site;
 use executor::CancelToken;
 use std::any::Any;
@@ -31,6 +36,8 @@ use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -38,6 +45,9 @@ use std::time::{Duration, Instant};
 /// begun to arrive when the stage stops. Browsers open connections in advance and leave them silent, but the bytes of
 /// a client that means it need their time on the way.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
+
+/// For how long, once an idle connection had to go for another client, no answer promises that its connection stays.
+const PRESSURE: Duration = Duration::from_secs(1);
 
 /// How many bytes one read can bring. A client whose thread is wanted gets answers to the requests among them.
 const READ: usize = 16 * 1024;
@@ -48,8 +58,46 @@ pub struct Server {
     pub(crate) limits: Limits,
     pub(crate) log: AccessLog,
     pub(crate) room: Room,
-    may_stay: Box<dyn Fn() -> bool + Send + Sync>,
-    pub(crate) stop: CancelToken,
+    /// The lines that tell a client how long its connection may be idle.
+    idle_for: Option<String>,
+    may_stay: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+    pressure: Pressure,
+    /// None if nobody is going to stop it.
+    stop: Option<Stop>,
+}
+
+/// The wish to stop, and when it came.
+struct Stop {
+    token: CancelToken,
+    since: Arc<OnceLock<Instant>>,
+}
+
+/// When an idle connection had to go for another client.
+struct Pressure {
+    began: Instant,
+    /// In milliseconds since then; 0 is never.
+    last: AtomicU64,
+}
+
+impl Pressure {
+    fn new() -> Pressure {
+        Pressure { began: Instant::now(), last: AtomicU64::new(0) }
+    }
+
+    // Relaxed: who sees it late says once more that a connection stays.
+    fn is_felt(&self, now: Instant) {
+        self.last.store(self.since_the_beginning(now), Ordering::Relaxed);
+    }
+
+    fn lasts(&self) -> bool {
+        let last = self.last.load(Ordering::Relaxed);
+        let lasts_until = || last + u64::try_from(PRESSURE.as_millis()).expect("it is short");
+        last > 0 && self.since_the_beginning(Instant::now()) < lasts_until()
+    }
+
+    fn since_the_beginning(&self, now: Instant) -> u64 {
+        u64::try_from(now.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX).max(1)
+    }
 }
 
 /// Why a conversation is over.
@@ -82,7 +130,8 @@ impl Server {
     /// Serves `site` within `limits`. Idle connections stay open until the idle time-out.
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
         let room = Room::of_at_most(limits.body_memory);
-        Server { site, limits, log, room, may_stay: Box::new(|| true), stop: CancelToken::new() }
+        let idle_for = Persistence::idle_for(limits.idle_timeout);
+        Server { site, limits, log, room, idle_for, may_stay: None, pressure: Pressure::new(), stop: None }
     }
 
     /// Lets a connection stay open only while `may_stay` says so. Once it says no, the requests that have arrived are
@@ -96,16 +145,19 @@ impl Server {
     /// cheap.
     #[must_use]
     pub fn keep_alive_while(mut self, may_stay: impl Fn() -> bool + Send + Sync + 'static) -> Server {
-        self.may_stay = Box::new(may_stay);
+        self.may_stay = Some(Box::new(may_stay));
         self
     }
 
-    /// Ends connections once `stop` is cancelled: idle ones are closed, half a request head is refused if it does not
-    /// become whole within a second of its first byte, and the others are closed as if their thread were wanted.
-    /// Requests in progress, and bodies that are on the way, are not hurried.
+    /// Ends connections once `stop` is cancelled: idle ones are closed if nothing comes on them for a moment, half a request
+    /// head is refused if it does not become whole within a second of its first byte, and the others are closed as if their
+    /// thread were wanted. Requests in progress, and bodies that are on the way, are not hurried.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
-        self.stop = stop.clone();
+        let since = Arc::new(OnceLock::new());
+        let noted = Arc::clone(&since);
+        stop.on_cancel(move || _ = noted.set(Instant::now())).keep();
+        self.stop = Some(Stop { token: stop.clone(), since });
         self
     }
 
@@ -147,7 +199,7 @@ impl Server {
 
     /// Reads once; waits for a slice of time at most.
     fn read(&self, client: &Client, conversation: &mut Conversation, arrived: &mut [u8]) -> Result<(), End> {
-        let received = client.receive(arrived)?;
+        let received = client.receive(arrived, self.longest_wait(conversation))?;
         let now = Instant::now();
         match received {
             Received::Bytes(count) => conversation.arrived(&arrived[..count], now),
@@ -161,14 +213,30 @@ impl Server {
         }
     }
 
+    /// How long one read may wait. A blocked read cannot be told that a thread is wanted, or that the stage stops: where that
+    /// may happen, the wait is in slices, and asks between them. Elsewhere nothing wakes the thread before the time is over.
+    fn longest_wait(&self, conversation: &Conversation) -> Wait {
+        match conversation.deadline() {
+            // Windows does not end a read that waits when its socket is shut down.
+            Some(deadline) if self.may_stay.is_none() && self.stop.is_none() && cfg!(unix) => {
+                Wait::Until(deadline)
+            }
+            _ => Wait::ASlice,
+        }
+    }
+
     fn check_patience(&self, client: &Client, conversation: &Conversation, now: Instant) -> Result<(), End> {
         let waited = now - conversation.since();
-        let (is_cancelled, is_stopping) = (client.is_cancelled(), self.stop.is_cancelled());
+        let is_cancelled = client.is_cancelled();
         let is_hurried = match conversation.phase() {
-            Phase::New => is_cancelled || (waited >= ON_THE_WAY && !self.may_stay()),
-            // A blocked read cannot be told that a thread is wanted, so the wait is in slices, and asks between them.
-            Phase::Idle => is_cancelled || !self.may_stay(),
-            Phase::Head => is_cancelled || (is_stopping && waited >= ON_THE_WAY),
+            Phase::New => {
+                let has_to_go = || self.is_stopped_for(Duration::ZERO, now) || !self.has_threads();
+                is_cancelled || (waited >= ON_THE_WAY && has_to_go())
+            }
+            Phase::Idle => {
+                is_cancelled || self.is_stopped_for(LAST_MOMENT, now) || self.wants_its_thread(now)
+            }
+            Phase::Head => is_cancelled || (waited >= ON_THE_WAY && self.is_stopped_for(Duration::ZERO, now)),
             Phase::Body | Phase::Request => is_cancelled,
         };
         match conversation.phase() {
@@ -179,8 +247,42 @@ impl Server {
         }
     }
 
+    /// Whether the connection may stay open behind an answer.
     pub(crate) fn may_stay(&self) -> bool {
-        !self.stop.is_cancelled() && (self.may_stay)()
+        !self.stop_token().is_some_and(CancelToken::is_cancelled)
+            && self.has_threads()
+            && !self.pressure.lasts()
+    }
+
+    /// Whether an idle connection has to go for another client.
+    fn wants_its_thread(&self, now: Instant) -> bool {
+        let is_wanted = !self.has_threads();
+        if is_wanted {
+            self.pressure.is_felt(now);
+        }
+        is_wanted
+    }
+
+    fn has_threads(&self) -> bool {
+        self.may_stay.as_ref().is_none_or(|may_stay| may_stay())
+    }
+
+    fn is_stopped_for(&self, time: Duration, now: Instant) -> bool {
+        let since = self.stop.as_ref().and_then(|stop| stop.since.get());
+        since.is_some_and(|&since| now.saturating_duration_since(since) >= time)
+    }
+
+    pub(crate) fn stop_token(&self) -> Option<&CancelToken> {
+        self.stop.as_ref().map(|stop| &stop.token)
+    }
+
+    /// What an answer tells of its connection.
+    pub(crate) fn then(&self, stays: bool, has_more: bool) -> Persistence<'_> {
+        match &self.idle_for {
+            // Whoever has sent the next request already does not ask how long it may wait with it.
+            Some(lines) if stays && !has_more => Persistence::Idles(lines),
+            _ => stays.into(),
+        }
     }
 
     /// Tells a client that waits for it to send its body; or that it need not.
@@ -220,7 +322,8 @@ impl Server {
         // system than to fall asleep and be woken. Behind a file it is not yet: the client has that to take first.
         let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
         let status = response.status;
-        let body = conversation.answer(response, stays, output);
+        let then = self.then(stays, conversation.has_unread());
+        let body = conversation.answer(response, then, output);
         self.send(client, Some(&request), status, body, output, began)?;
         if !stays {
             return Err(End::Finished(still_sending(conversation)));
@@ -270,7 +373,7 @@ impl Server {
 
     fn refuse(&self, client: Client, refusal: Refusal) {
         let (response, mut output) = (refusal.response(), Vec::new());
-        response.append_head(Some("close"), &mut output);
+        response.append_head(CLOSE, &mut output);
         let sent = self.send(&client, None, response.status, response.body, &mut output, Instant::now());
         match refusal {
             _ if sent.is_err() => {}

@@ -25,7 +25,7 @@
 //! - Where and in how many pieces the bytes arrive changes no request and no refusal.
 
 use super::head::Head;
-use super::{Body, BodyDecoder, OwnedRequest, Refusal, Request, Response, Room, Share};
+use super::{Body, BodyDecoder, OwnedRequest, Persistence, Refusal, Request, Response, Room, Share};
 use crate::limits::Limits;
 use std::time::Instant;
 
@@ -254,9 +254,14 @@ impl Conversation {
     }
 
     /// Appends the head of the answer to the current request to `out`, and gives the body that follows it. The head tells
-    /// the client whether the connection `stays` open.
-    pub fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
-        self.head.answer(response, stays, out)
+    /// the client what becomes of the connection `then`.
+    pub fn answer<'s>(
+        &self,
+        response: Response,
+        then: impl Into<Persistence<'s>>,
+        out: &mut Vec<u8>,
+    ) -> Body {
+        self.head.answer(response, then.into(), out)
     }
 
     /// Moves the current body's share of the memory away, for an answer that may repeat it and is not sent yet.

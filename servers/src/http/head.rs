@@ -14,7 +14,7 @@
 
 mod meaning;
 
-use super::{Authority, Body, Framing, Refusal, Request, Response, Version};
+use super::{Authority, Body, CLOSE, Framing, Persistence, Refusal, Request, Response, Version};
 use crate::limits::Limits;
 use httparse::Header;
 use std::mem::MaybeUninit;
@@ -129,13 +129,13 @@ impl Head {
         self.parts.keep_alive
     }
 
-    /// Appends the head of the answer to `out`, and gives the body that follows it. It tells the client whether the
-    /// connection `stays` open.
-    pub(super) fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
-        let connection = match (stays, self.version()) {
-            (false, _) => Some("close"),
-            (true, Version::Http10) => Some("keep-alive"),
-            (true, Version::Http11) => None,
+    /// Appends the head of the answer to `out`, and gives the body that follows it.
+    pub(super) fn answer(&self, response: Response, then: Persistence<'_>, out: &mut Vec<u8>) -> Body {
+        let connection = match (then, self.version()) {
+            (Persistence::Ends, _) => CLOSE,
+            (Persistence::Stays, Version::Http10) => "Connection: keep-alive\r\n",
+            (Persistence::Stays, Version::Http11) => "",
+            (Persistence::Idles(lines), _) => lines,
         };
         response.append_head(connection, out);
         if self.parts.is_for_head { Body::None } else { response.body }

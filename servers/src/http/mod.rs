@@ -41,8 +41,8 @@ pub use conversation::{Conversation, Phase, Step};
 pub(crate) mod date;
 
 mod response;
-pub use response::{Body, Response, Status};
-pub(crate) use response::{CHUNK, append_chunk};
+pub use response::{Body, Persistence, Response, Status};
+pub(crate) use response::{CHUNK, CLOSE, append_chunk};
 
 mod validators;
 pub use validators::{Precondition, Validators};

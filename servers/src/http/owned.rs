@@ -1,5 +1,5 @@
 use super::head::Head;
-use super::{Body, Request, Response, Share};
+use super::{Body, Persistence, Request, Response, Share};
 use std::mem;
 
 /// A whole request by itself, apart from the connection that it came over: it can wait in a queue, and be answered on
@@ -42,9 +42,14 @@ impl OwnedRequest {
         drop((mem::take(&mut self.body), self.share.take()));
     }
 
-    /// Appends the head of the answer to `out`, and gives the body that follows it. The head tells the client whether the
-    /// connection `stays` open.
-    pub fn answer(&self, response: Response, stays: bool, out: &mut Vec<u8>) -> Body {
-        self.head.answer(response, stays, out)
+    /// Appends the head of the answer to `out`, and gives the body that follows it. The head tells the client what becomes of
+    /// the connection `then`.
+    pub fn answer<'s>(
+        &self,
+        response: Response,
+        then: impl Into<Persistence<'s>>,
+        out: &mut Vec<u8>,
+    ) -> Body {
+        self.head.answer(response, then.into(), out)
     }
 }

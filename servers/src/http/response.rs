@@ -3,6 +3,7 @@ use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
+use std::time::Duration;
 
 /// How much of a file is in memory at a time, and how much of what is in memory is copied to go out with its head.
 pub(crate) const CHUNK: usize = 64 * 1024;
@@ -129,6 +130,40 @@ impl Body {
     }
 }
 
+/// What the head of an answer says of its connection. `true` stays, `false` ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persistence<'s> {
+    /// It is closed behind the answer.
+    Ends,
+    /// It stays open.
+    Stays,
+    /// It stays open, and the client has not asked for more yet. It is told for how long it may be idle: these are the
+    /// lines that [`idle_for`](Persistence::idle_for) has made.
+    Idles(&'s str),
+}
+
+impl Persistence<'_> {
+    /// The lines that tell a client for how long its connection may be idle, in whole seconds; none for less than one.
+    ///
+    /// A client that knows does not send a request at the moment at which the connection is closed. It takes off a margin for
+    /// the way, undici two seconds and Node's agent one.
+    pub fn idle_for(timeout: Duration) -> Option<String> {
+        let seconds = timeout.as_secs();
+        // The field is about this connection alone, so it has to be named in `Connection` (RFC 9110, 7.6.1), and is:
+        // names know no case.
+        (seconds > 0).then(|| format!("Connection: keep-alive\r\nKeep-Alive: timeout={seconds}\r\n"))
+    }
+}
+
+impl From<bool> for Persistence<'_> {
+    fn from(stays: bool) -> Self {
+        if stays { Persistence::Stays } else { Persistence::Ends }
+    }
+}
+
+/// The line that ends a connection.
+pub(crate) const CLOSE: &str = "Connection: close\r\n";
+
 /// An answer, ready to be sent.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -196,8 +231,8 @@ impl Response {
 
     /// Appends the status line, the fields and the empty line after them.
     ///
-    /// `connection` is the value of the `Connection` field, if there has to be one.
-    pub fn append_head(&self, connection: Option<&str>, out: &mut Vec<u8>) {
+    /// `connection` has the lines about the connection, if there have to be any, each with its end.
+    pub(crate) fn append_head(&self, connection: &str, out: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         append_all(&["HTTP/1.1 ", digits.format(self.status.code()), " ", self.status.reason(), "\r\n"], out);
         date::with_now(|now| append_field("Date", now, out));
@@ -208,10 +243,7 @@ impl Response {
         if !matches!(self.body, Body::None) {
             append_field("Content-Length", digits.format(self.body.length()), out);
         }
-        if let Some(value) = connection {
-            append_field("Connection", value, out);
-        }
-        out.extend_from_slice(b"\r\n");
+        append_all(&[connection, "\r\n"], out);
     }
 }
 
@@ -290,7 +322,7 @@ mod tests {
 
     fn send(response: Response) -> (io::Result<()>, Writes) {
         let (mut out, mut writes) = (Vec::new(), Writes::default());
-        response.append_head(None, &mut out);
+        response.append_head("", &mut out);
         (response.body.send(&mut out, &mut writes), writes)
     }
 

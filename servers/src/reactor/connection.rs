@@ -27,7 +27,7 @@ use super::{Stop, Turn};
 use crate::access_log::Line;
 use crate::client::{LAST_WORDS, PAUSE, QUIET};
 use crate::crowd::Place;
-use crate::http::{Body, Conversation, Phase, Presence, Refusal, Response, Step};
+use crate::http::{Body, CLOSE, Conversation, Phase, Presence, Refusal, Response, Step};
 use crate::leaving::LONGEST;
 use crate::server::ON_THE_WAY;
 use mio::net::TcpStream;
@@ -230,7 +230,8 @@ impl Connection {
         let end = (!stays).then(|| Manner::after_an_answer(&self.conversation, turn.now));
         let line = turn.server.log.begin(self.peer, Some(&request), response.status.code());
         let (before, length) = (turn.output.len(), response.body.length());
-        let body = self.conversation.answer(response, stays, &mut turn.output);
+        let then = turn.server.then(stays, self.conversation.has_unread());
+        let body = self.conversation.answer(response, then, &mut turn.output);
         let head = turn.output.len() - before;
         let tail = into_bytes(body, &mut turn.output)
             .map(|tail| tail.map(|tail| tail.with(self.conversation.take_share())));
@@ -254,7 +255,9 @@ impl Connection {
         if !stays {
             self.state = State::Ending(Manner::after_an_answer(&self.conversation, turn.now));
         }
+        let has_more = self.conversation.has_unread();
         let mut exchange = self.under_way.take(&mut self.conversation, self.peer, turn);
+        exchange.has_more = has_more;
         (exchange.place, exchange.connection, exchange.stays) = (self.place, self.number, stays);
         turn.hand_over(exchange);
     }
@@ -394,10 +397,12 @@ impl Connection {
         let usual = (self.conversation.deadline()?, self.conversation.too_late());
         let began = self.conversation.since();
         let hurried = match (stop, self.conversation.phase()) {
-            (Stop::No, _) | (_, Phase::Request) | (Stop::Asked, Phase::Body) => return Some(usual),
-            (Stop::Asked, Phase::Idle) | (Stop::Cancelled, Phase::New | Phase::Idle) => (began, None),
-            (Stop::Asked, Phase::New) => (began + ON_THE_WAY, None),
-            (Stop::Asked, Phase::Head) => (began + ON_THE_WAY, Some(Refusal::Overloaded)),
+            (Stop::No, _) | (_, Phase::Request) | (Stop::Asked(_), Phase::Body) => return Some(usual),
+            // Its next request may be on the way.
+            (Stop::Asked(last_moment), Phase::Idle) => (last_moment, None),
+            (Stop::Cancelled, Phase::New | Phase::Idle) => (began, None),
+            (Stop::Asked(_), Phase::New) => (began + ON_THE_WAY, None),
+            (Stop::Asked(_), Phase::Head) => (began + ON_THE_WAY, Some(Refusal::Overloaded)),
             (Stop::Cancelled, Phase::Head | Phase::Body) => (began, Some(Refusal::Overloaded)),
         };
         Some(if hurried.0 < usual.0 { hurried } else { usual })
@@ -418,7 +423,7 @@ fn turn_away(turn: &mut Turn) -> Lingering {
 /// Appends an answer from memory, the last one of the connection. Says how long its head is.
 fn append_last(response: Response, output: &mut Vec<u8>) -> usize {
     let before = output.len();
-    response.append_head(Some("close"), output);
+    response.append_head(CLOSE, output);
     let head = output.len() - before;
     if let Body::Bytes(bytes) = response.body {
         output.extend_from_slice(&bytes);

@@ -20,6 +20,8 @@ pub(super) struct Exchange {
     pub(super) request: OwnedRequest,
     /// Whether the connection goes on after it.
     pub(super) stays: bool,
+    /// Whether something has arrived behind it.
+    pub(super) has_more: bool,
     pub(super) peer: SocketAddr,
     pub(super) client: Arc<Remote>,
     /// The head of the answer, and the body as far as it is in memory.
@@ -62,6 +64,7 @@ impl Exchange {
             connection: 0,
             request: OwnedRequest::default(),
             stays: false,
+            has_more: false,
             peer,
             client,
             output: Vec::new(),
@@ -79,7 +82,8 @@ impl Exchange {
         self.stays &= is_sound;
         let line = self.server.log.begin(self.peer, Some(&request), response.status.code());
         let length = response.body.length();
-        let body = self.request.answer(response, self.stays, &mut self.output);
+        let then = self.server.then(self.stays, self.has_more);
+        let body = self.request.answer(response, then, &mut self.output);
         let head = self.output.len();
         match into_bytes(body, &mut self.output) {
             Ok(tail) => self.tail = tail.map(|tail| tail.with(self.request.take_share())),

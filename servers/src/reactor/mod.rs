@@ -49,7 +49,7 @@ pub use stats::ReactorStats;
 use crate::client::LAST_WORDS;
 use crate::http::{Request, date};
 use crate::leaving::MOST;
-use crate::listener::Listener;
+use crate::listener::{LAST_MOMENT, Listener};
 use crate::server::Server;
 use acceptor::Acceptor;
 use connection::{Connection, Next};
@@ -133,8 +133,8 @@ struct HandOver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stop {
     No,
-    /// What is under way is finished.
-    Asked,
+    /// What is under way is finished. Until then idle connections are kept: the next request may be on its way.
+    Asked(Instant),
     /// There is no more time.
     Cancelled,
 }
@@ -217,8 +217,9 @@ impl Reactor {
 
     /// Looks after connections until the server is [stopped](Server::until) and none is left. Says how many were cut off.
     ///
-    /// Stopped, it accepts those who wait to be accepted, and closes the listener; idle connections are closed, the
-    /// others when they have the answers to the requests that have arrived. Once the task that this is called on is
+    /// Stopped, it accepts those who wait to be accepted, and closes the listener. Meanwhile, for 50 ms, idle connections are
+    /// kept, and what comes on them is answered with `Connection: close`; the others are closed when they have the answers to
+    /// the requests that have arrived. Once the task that this is called on is
     /// cancelled, requests that are half here are answered with 503, and half a second later whatever is left is cut off.
     ///
     /// # Blocking
@@ -226,7 +227,8 @@ impl Reactor {
     /// Until then. A cancelled task comes back within a second, unless a handler runs on the loop and waits for something
     /// else.
     pub fn run(mut self) -> usize {
-        let (stop, task) = (self.turn.server.stop.clone(), CancelToken::current());
+        let stop = self.turn.server.stop_token().cloned().unwrap_or_default();
+        let task = CancelToken::current();
         let _woken = [&stop, &task].map(|token| {
             let answers = Arc::clone(&self.turn.answers);
             token.on_cancel(move || answers.ring())
@@ -398,7 +400,9 @@ impl Reactor {
     fn notice_a_stop(&mut self, stop: &CancelToken, task: &CancelToken) {
         let wanted = match () {
             () if task.is_cancelled() => Stop::Cancelled,
-            () if stop.is_cancelled() => Stop::Asked,
+            () if stop.is_cancelled() && self.turn.stop == Stop::No => {
+                Stop::Asked(self.turn.now + LAST_MOMENT)
+            }
             () => Stop::No,
         };
         if wanted <= self.turn.stop {

@@ -15,7 +15,8 @@ fn keeps(stage: &Stage) {
     let mut client = stage.connect();
     for _ in 0..20 {
         let reply = client.get("/hello");
-        assert_eq!((reply.status, reply.header("Connection")), (200, None));
+        assert_eq!((reply.status, reply.header("Connection")), (200, Some("keep-alive")));
+        assert_eq!(reply.header("Keep-Alive"), Some("timeout=30"));
     }
     // An error about a request that was understood is no reason to part.
     assert_eq!(client.get("/nothing").status, 404);
@@ -24,6 +25,23 @@ fn keeps(stage: &Stage) {
         405
     );
     assert_eq!(client.get("/hello").status, 200);
+}
+
+/// Whoever has sent more already need not be told, and less than a second cannot be told.
+#[test]
+fn a_client_is_told_for_how_long_it_may_be_idle() {
+    for (timeout, told) in [("1700ms", Some("timeout=1")), ("2m", Some("timeout=120")), ("900ms", None)] {
+        for binary in KEEPING_STAGES {
+            let stage = Stage::start(binary, &["--quiet", "--idle-timeout", timeout]);
+            let mut client = stage.connect();
+            client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(2));
+            let first = client.reply();
+            assert_eq!((first.header("Connection"), first.header("Keep-Alive")), (None, None), "{binary}");
+            let last = client.reply();
+            assert_eq!(last.header("Keep-Alive"), told, "{binary}");
+            assert_eq!(last.header("Connection"), told.map(|_| "keep-alive"), "{binary}");
+        }
+    }
 }
 
 #[test]

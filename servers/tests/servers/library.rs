@@ -173,7 +173,7 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
     let accepting = accept(listener("127.0.0.1:0"), site);
     let mut busy = Client::connect(accepting.addr);
     open.send(()).unwrap();
-    assert_eq!(busy.get("/gate").header("Connection"), None, "nobody waits");
+    assert_eq!(busy.get("/gate").header("Connection"), Some("keep-alive"), "nobody waits");
     busy.send("GET /gate HTTP/1.1\r\nHost: h\r\n\r\n");
     let mut waiting = Client::connect(accepting.addr);
     waiting.send("GET /hello HTTP/1.0\r\n\r\n");
@@ -184,6 +184,32 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
     busy.assert_closed();
     assert_eq!(waiting.reply().status, 200);
     accepting.stop();
+}
+
+/// Nothing but the end of its task can end the wait of a thread whose connection may stay, so it does not look up meanwhile.
+#[test]
+fn a_task_that_waits_for_long_ends_when_it_is_cancelled() {
+    let hours = Duration::from_secs(10_000);
+    let limits =
+        Limits { header_timeout: hours, body_timeout: hours, idle_timeout: hours, ..Limits::default() };
+    let server = Arc::new(Server::new(Site::new(None), limits, AccessLog::Quiet));
+    let (listener, pool) = (listener("127.0.0.1:0"), ThreadPoolExecutor::fixed(2));
+    let mut clients: Vec<_> = (0..2).map(|_| Client::connect(listener.local_addr())).collect();
+    for connection in listener.incoming().take(2) {
+        let server = Arc::clone(&server);
+        pool.execute(move || server.serve(connection)).unwrap();
+    }
+    // What is behind the first answer has been read, so the threads wait, or are about to.
+    for (client, begin) in
+        clients.iter_mut().zip(["", "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab"])
+    {
+        client.send(format!("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n{begin}"));
+        assert_eq!(client.reply().status, 200);
+    }
+    drop(pool.shutdown_now());
+    assert!(pool.await_termination(DEADLINE), "a thread goes on waiting");
+    clients[0].assert_closed();
+    assert_eq!(clients[1].reply().status, 503);
 }
 
 #[test]

@@ -240,6 +240,42 @@ fn come_and_go(addr: SocketAddr, way: usize) {
     }
 }
 
+/// The next requests of these clients are on their way when the stage stops. It waits for a moment anyway.
+#[test]
+fn what_comes_right_after_the_stop_is_answered_as_the_last() {
+    for is_loop in [false, true] {
+        let attempt = || {
+            let mut inside = Inside::start(is_loop);
+            // Their waits begin, and would end, at different times.
+            let mut connect = |_| {
+                thread::sleep(Duration::from_millis(7));
+                let mut client = Client::connect(inside.addr);
+                assert_eq!(client.get("/hello").header("Connection"), Some("keep-alive"));
+                client
+            };
+            let mut clients: Vec<_> = (0..7).map(&mut connect).collect();
+            inside.stop.cancel();
+            thread::sleep(Duration::from_millis(35)); // the way
+            let asks = |client: &mut Client| {
+                let sent = client.stream.write_all(b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+                sent.is_ok() && matches!(client.stream.peek(&mut [0]), Ok(1))
+            };
+            let answered = clients.iter_mut().map(asks).filter(|&is_answered| is_answered).count();
+            if answered == clients.len() {
+                for client in &mut clients {
+                    assert_eq!(client.reply().header("Connection"), Some("close"));
+                    client.assert_closed();
+                }
+            }
+            inside.serving.take().unwrap().join().unwrap();
+            answered
+        };
+        // On a busy machine the way may take longer than the server waits.
+        let answered: Vec<_> = (0..5).map(|_| attempt()).take_while(|&answered| answered < 7).collect();
+        assert!(answered.len() < 5, "event loop: {is_loop}; of seven {answered:?}");
+    }
+}
+
 /// Memory and places are counted when they are taken, and have to come back whatever becomes of the client.
 #[test]
 fn all_that_was_taken_is_given_back() {

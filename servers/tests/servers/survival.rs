@@ -45,6 +45,7 @@ const SCENARIOS: &[Scenario] = &[
     ("eight clients upload at once, and `--body-memory` has room for two of them: they are", uploads),
     ("nobody reads standard error: requests are", unread_log),
     ("a connection with nothing to do is", idle_connection),
+    ("a connection with nothing to do wakes its thread", idle_wakeups),
     ("threads of the process once a hundred silent clients are there", threads_for_a_crowd),
     ("`/stats` knows who waits for a thread", counts_the_waiting),
     ("a page of another name asks (`Host: rebound.example`): it is answered with", rebound),
@@ -132,6 +133,22 @@ fn silent_clients(binary: &'static str) -> String {
 fn idle_connection(binary: &'static str) -> String {
     let reply = start(binary).get("/hello");
     if reply.header("Connection") == Some("close") { "closed" } else { "kept" }.to_owned()
+}
+
+fn idle_wakeups(binary: &'static str) -> String {
+    let stage = Stage::start(binary, &["--quiet", "--threads", "32"]);
+    let mut idle: Vec<_> = (0..20).map(|_| stage.connect()).collect();
+    if idle.iter_mut().any(|client| client.get("/hello").header("Connection") == Some("close")) {
+        return "it is closed".to_owned();
+    }
+    let before = stage.voluntary_context_switches();
+    thread::sleep(Duration::from_secs(1));
+    match stage.voluntary_context_switches() - before {
+        0..=20 => "never",
+        // Less where the machine is busy.
+        _ => "20 times a second",
+    }
+    .to_owned()
 }
 
 fn threads_for_a_crowd(binary: &'static str) -> String {
