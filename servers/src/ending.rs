@@ -12,7 +12,7 @@
 
 use crate::diagnostics::report;
 use crate::leaving::Leaving;
-use crate::listener::LAST_MOMENT;
+use crate::server::KEPT_FOR;
 use executor::{CancelToken, ExecutorService, ThreadPoolExecutor};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -
         report(format_args!("stopping: refused {late} that came too late"));
     }
     // Idle connections are kept for a moment, and that is not worth a word.
-    pool.await_termination(2 * LAST_MOMENT.min(deadline.saturating_duration_since(Instant::now())));
+    pool.await_termination((2 * KEPT_FOR).min(deadline.saturating_duration_since(Instant::now())));
     while !pool.is_terminated() {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {

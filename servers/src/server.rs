@@ -7,10 +7,11 @@
 //! # How a connection ends
 //!
 //! - The client is done: it closes, or asked for `Connection: close`.
-//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then are answered. Once an idle
-//!   connection had to go, answers are the last ones for a second: what a client has been told, it does not run into.
-//! - The stage has begun to stop: see [`Server::until`]. What arrives within 50 ms is answered, with the word that it is the
-//!   last; and half a request head has a second to become whole.
+//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then are answered, and those that
+//!   come within 200 ms of the answer before. Once an idle connection had to go, answers are the last ones for a second: what
+//!   a client has been told, it does not run into.
+//! - The stage has begun to stop: see [`Server::until`]. What arrives within 50 ms, or within 200 ms of the answer before, is
+//!   answered, with the word that it is the last; and half a request head has a second to become whole.
 //! - It has had as many answers as [`Limits::max_requests`] allows.
 //! - It is idle for the idle time-out, or has sent nothing since it was opened for the header time-out.
 //!   Nobody is owed an answer then, so it is just closed.
@@ -45,6 +46,10 @@ use std::time::{Duration, Instant};
 /// begun to arrive when the stage stops. Browsers open connections in advance and leave them silent, but the bytes of
 /// a client that means it need their time on the way.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
+
+/// How long a connection whose client was told that it stays is kept behind that answer, whoever waits: the next request of a
+/// client that asks again and again is on its way by then.
+pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
 /// For how long, once an idle connection had to go for another client, no answer promises that its connection stays.
 const PRESSURE: Duration = Duration::from_secs(1);
@@ -234,7 +239,8 @@ impl Server {
                 is_cancelled || (waited >= ON_THE_WAY && has_to_go())
             }
             Phase::Idle => {
-                is_cancelled || self.is_stopped_for(LAST_MOMENT, now) || self.wants_its_thread(now)
+                let has_to_go = || self.is_stopped_for(LAST_MOMENT, now) || self.wants_its_thread(now);
+                is_cancelled || (waited >= KEPT_FOR && has_to_go())
             }
             Phase::Head => is_cancelled || (waited >= ON_THE_WAY && self.is_stopped_for(Duration::ZERO, now)),
             Phase::Body | Phase::Request => is_cancelled,

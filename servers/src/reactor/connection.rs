@@ -29,7 +29,7 @@ use crate::client::{LAST_WORDS, PAUSE, QUIET};
 use crate::crowd::Place;
 use crate::http::{Body, CLOSE, Conversation, Phase, Presence, Refusal, Response, Step};
 use crate::leaving::LONGEST;
-use crate::server::ON_THE_WAY;
+use crate::server::{KEPT_FOR, ON_THE_WAY};
 use mio::net::TcpStream;
 use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr};
@@ -399,7 +399,7 @@ impl Connection {
         let hurried = match (stop, self.conversation.phase()) {
             (Stop::No, _) | (_, Phase::Request) | (Stop::Asked(_), Phase::Body) => return Some(usual),
             // Its next request may be on the way.
-            (Stop::Asked(last_moment), Phase::Idle) => (last_moment, None),
+            (Stop::Asked(last_moment), Phase::Idle) => (last_moment.max(began + KEPT_FOR), None),
             (Stop::Cancelled, Phase::New | Phase::Idle) => (began, None),
             (Stop::Asked(_), Phase::New) => (began + ON_THE_WAY, None),
             (Stop::Asked(_), Phase::Head) => (began + ON_THE_WAY, Some(Refusal::Overloaded)),

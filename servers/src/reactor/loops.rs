@@ -1,14 +1,15 @@
 use super::{Reactor, ReactorStats};
 use crate::diagnostics::report;
 use crate::ending::{CUT_OFF, LAST_WORDS, SERVED};
+use crate::server::KEPT_FOR;
 use executor::{
     CancelToken, ExecutorExt, ExecutorService, RejectedSubmission, TaskHandle, ThreadPoolExecutor,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How soon the operator is told what the end waits for, which needs some time in any case.
-const FIRST_REPORT: Duration = Duration::from_millis(200);
+/// How soon the operator is told what the end waits for. That idle connections are kept for a moment is not worth a word.
+const FIRST_REPORT: Duration = KEPT_FOR.saturating_mul(2);
 
 /// How often after that.
 const REPORT_EVERY: Duration = Duration::from_secs(1);

@@ -133,7 +133,7 @@ struct HandOver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stop {
     No,
-    /// What is under way is finished. Until then idle connections are kept: the next request may be on its way.
+    /// What is under way is finished. Until then, at least, idle connections are kept: the next request may be on its way.
     Asked(Instant),
     /// There is no more time.
     Cancelled,
@@ -218,8 +218,8 @@ impl Reactor {
     /// Looks after connections until the server is [stopped](Server::until) and none is left. Says how many were cut off.
     ///
     /// Stopped, it accepts those who wait to be accepted, and closes the listener. Meanwhile, for 50 ms, idle connections are
-    /// kept, and what comes on them is answered with `Connection: close`; the others are closed when they have the answers to
-    /// the requests that have arrived. Once the task that this is called on is
+    /// kept, and for 200 ms those that were answered last; what comes on them is answered with `Connection: close`. The others
+    /// are closed when they have the answers to the requests that have arrived. Once the task that this is called on is
     /// cancelled, requests that are half here are answered with 503, and half a second later whatever is left is cut off.
     ///
     /// # Blocking
