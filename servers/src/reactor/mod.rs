@@ -445,6 +445,7 @@ impl fmt::Debug for Reactor {
 
 #[cfg(test)]
 mod tests {
+    use super::connection::STEPS;
     use super::*;
     use crate::access_log::AccessLog;
     use crate::limits::Limits;
@@ -484,14 +485,14 @@ mod tests {
     /// What is here is more than one turn reads.
     #[test]
     fn a_turn_has_an_end() {
-        let (reactor, _client) = a_turn_for(10);
+        let (reactor, _client) = a_turn_for(STEPS + 2);
         assert_eq!(reactor.again, [0]);
     }
 
     /// The last thing that there was time for in this turn was to answer.
     #[test]
     fn no_answer_is_left_when_a_turn_ends() {
-        let (_reactor, mut client) = a_turn_for(7);
+        let (_reactor, mut client) = a_turn_for(STEPS - 1);
         client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let mut answer = [0; 12];
         client.read_exact(&mut answer).unwrap();
