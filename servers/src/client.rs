@@ -54,6 +54,8 @@ pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
+    /// The first to be dropped: a client that has seen the end finds a place for another connection.
+    _place: Option<Place>,
     stream: Arc<TcpStream>,
     peer: SocketAddr,
     /// The token of the task that serves it.
@@ -62,7 +64,6 @@ pub(crate) struct Client {
     writes: Waits,
     /// Ends a long wait when the task is cancelled.
     wakes: OnceCell<Registration>,
-    _place: Option<Place>,
 }
 
 /// How long one read, or one write, waits. The system is told before the first that has to wait, and not before: many
@@ -119,13 +120,13 @@ impl Client {
         // On Windows nobody knows how much a write sent that timed out, so it cannot be carried on with there.
         let write_slice = if cfg!(windows) { limits.write_timeout } else { SLICE.min(limits.write_timeout) };
         Ok(Client {
+            _place: place,
             stream: Arc::new(stream),
             peer,
             task: CancelToken::current(),
             reads: waits(SLICE.min(limits.header_timeout)),
             writes: waits(write_slice),
             wakes: OnceCell::new(),
-            _place: place,
         })
     }
 

@@ -46,6 +46,8 @@ const ENOUGH: usize = 64 * 1024;
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 pub(super) struct Connection {
+    /// None if there was no room for it. The first to be dropped: a client that has seen the end finds a place for another.
+    pub(super) has_place: Option<Place>,
     pub(super) socket: TcpStream,
     peer: SocketAddr,
     /// Which one it is.
@@ -63,8 +65,6 @@ pub(super) struct Connection {
     pub(super) is_scheduled: bool,
     /// The entry among the [deadlines](super::deadlines) that counts.
     pub(super) looked_at: Option<Instant>,
-    /// None if there was no room for it.
-    pub(super) has_place: Option<Place>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +110,7 @@ impl Connection {
         let state =
             if place.is_some() { State::Open } else { State::Ending(Manner::Linger(turn_away(turn))) };
         Connection {
+            has_place: place,
             socket,
             peer,
             number,
@@ -122,7 +123,6 @@ impl Connection {
             end_is_near: false,
             is_scheduled: false,
             looked_at: None,
-            has_place: place,
         }
     }
 

@@ -114,6 +114,18 @@ fn who_comes_when_all_places_are_taken_is_told_so_and_costs_no_thread() {
     });
 }
 
+#[test]
+fn who_has_seen_the_end_of_its_connection_finds_a_place_for_another() {
+    every_stage(&["--quiet", "--max-connections", "1"], |stage| {
+        for _ in 0..200 {
+            let mut client = stage.connect();
+            let last = "GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+            assert_eq!(client.send(last).reply().status, 200);
+            client.assert_closed();
+        }
+    });
+}
+
 /// A client with a small window, so that it shows at the other end what it takes.
 fn connect_with_small_window(stage: &Stage) -> Client {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
