@@ -21,6 +21,8 @@ mod pace;
 mod client;
 mod writer;
 
+mod staying;
+
 pub mod server;
 pub use server::Server;
 

@@ -7,7 +7,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Bounds on what a client can make the server hold or wait for.
+/// Bounds on what clients can make the server hold or wait for.
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
@@ -61,7 +61,7 @@ pub struct Limits {
     pub max_requests: Option<NonZeroUsize>,
 
     /// Memory for the bodies of all clients together, in bytes; a request for which there is none left is answered with 503.
-    /// A body counts twice, since an answer may repeat it, and may have a quarter
+    /// A body counts twice, since an answer may repeat it; a single one may be as long as a quarter
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_memory,
           value_parser = bytes::<1_048_576, { isize::MAX as usize }>)]
     pub body_memory: usize,

@@ -31,14 +31,13 @@ use crate::http::{
 use crate::limits::Limits;
 use crate::listener::LAST_MOMENT;
 use crate::site::Site;
+use crate::staying::Staying;
 use executor::CancelToken;
 use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,9 +50,6 @@ pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 /// client that asks again and again is on its way by then.
 pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
-/// For how long, once an idle connection had to go for another client, no answer promises that its connection stays.
-const PRESSURE: Duration = Duration::from_secs(1);
-
 /// How many bytes one read can bring. A client whose thread is wanted gets answers to the requests among them.
 const READ: usize = 16 * 1024;
 
@@ -65,44 +61,7 @@ pub struct Server {
     pub(crate) room: Room,
     /// The lines that tell a client how long its connection may be idle.
     idle_for: Option<String>,
-    may_stay: Option<Box<dyn Fn() -> bool + Send + Sync>>,
-    pressure: Pressure,
-    /// None if nobody is going to stop it.
-    stop: Option<Stop>,
-}
-
-/// The wish to stop, and when it came.
-struct Stop {
-    token: CancelToken,
-    since: Arc<OnceLock<Instant>>,
-}
-
-/// When an idle connection had to go for another client.
-struct Pressure {
-    began: Instant,
-    /// In milliseconds since then; 0 is never.
-    last: AtomicU64,
-}
-
-impl Pressure {
-    fn new() -> Pressure {
-        Pressure { began: Instant::now(), last: AtomicU64::new(0) }
-    }
-
-    // Relaxed: who sees it late says once more that a connection stays.
-    fn is_felt(&self, now: Instant) {
-        self.last.store(self.since_the_beginning(now), Ordering::Relaxed);
-    }
-
-    fn lasts(&self) -> bool {
-        let last = self.last.load(Ordering::Relaxed);
-        let lasts_until = || last + u64::try_from(PRESSURE.as_millis()).expect("it is short");
-        last > 0 && self.since_the_beginning(Instant::now()) < lasts_until()
-    }
-
-    fn since_the_beginning(&self, now: Instant) -> u64 {
-        u64::try_from(now.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX).max(1)
-    }
+    staying: Staying,
 }
 
 /// Why a conversation is over.
@@ -136,7 +95,7 @@ impl Server {
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
         let room = Room::of_at_most(limits.body_memory);
         let idle_for = Persistence::idle_for(limits.idle_timeout);
-        Server { site, limits, log, room, idle_for, may_stay: None, pressure: Pressure::new(), stop: None }
+        Server { site, limits, log, room, idle_for, staying: Staying::new() }
     }
 
     /// Lets a connection stay open only while `may_stay` says so. Once it says no, the requests that have arrived are
@@ -150,7 +109,7 @@ impl Server {
     /// cheap.
     #[must_use]
     pub fn keep_alive_while(mut self, may_stay: impl Fn() -> bool + Send + Sync + 'static) -> Server {
-        self.may_stay = Some(Box::new(may_stay));
+        self.staying.only_while(may_stay);
         self
     }
 
@@ -159,10 +118,7 @@ impl Server {
     /// thread were wanted. Requests in progress, and bodies that are on the way, are not hurried.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
-        let since = Arc::new(OnceLock::new());
-        let noted = Arc::clone(&since);
-        stop.on_cancel(move || _ = noted.set(Instant::now())).keep();
-        self.stop = Some(Stop { token: stop.clone(), since });
+        self.staying.until(stop);
         self
     }
 
@@ -202,7 +158,7 @@ impl Server {
     }
     // ANCHOR_END: keep_alive
 
-    /// Reads once; waits for a slice of time at most.
+    /// Reads once.
     fn read(&self, client: &Client, conversation: &mut Conversation, arrived: &mut [u8]) -> Result<(), End> {
         let received = client.receive(arrived, self.longest_wait(conversation))?;
         let now = Instant::now();
@@ -223,26 +179,26 @@ impl Server {
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // Windows does not end a read that waits when its socket is shut down.
-            Some(deadline) if self.may_stay.is_none() && self.stop.is_none() && cfg!(unix) => {
-                Wait::Until(deadline)
-            }
+            Some(deadline) if self.staying.is_certain() && cfg!(unix) => Wait::Until(deadline),
             _ => Wait::ASlice,
         }
     }
 
     fn check_patience(&self, client: &Client, conversation: &Conversation, now: Instant) -> Result<(), End> {
         let waited = now - conversation.since();
-        let is_cancelled = client.is_cancelled();
+        let (is_cancelled, staying) = (client.is_cancelled(), &self.staying);
         let is_hurried = match conversation.phase() {
             Phase::New => {
-                let has_to_go = || self.is_stopped_for(Duration::ZERO, now) || !self.has_threads();
+                let has_to_go = || staying.is_stopped_for(Duration::ZERO, now) || !staying.has_threads();
                 is_cancelled || (waited >= ON_THE_WAY && has_to_go())
             }
             Phase::Idle => {
-                let has_to_go = || self.is_stopped_for(LAST_MOMENT, now) || self.wants_its_thread(now);
+                let has_to_go = || staying.is_stopped_for(LAST_MOMENT, now) || staying.is_thread_wanted(now);
                 is_cancelled || (waited >= KEPT_FOR && has_to_go())
             }
-            Phase::Head => is_cancelled || (waited >= ON_THE_WAY && self.is_stopped_for(Duration::ZERO, now)),
+            Phase::Head => {
+                is_cancelled || (waited >= ON_THE_WAY && staying.is_stopped_for(Duration::ZERO, now))
+            }
             Phase::Body | Phase::Request => is_cancelled,
         };
         match conversation.phase() {
@@ -255,31 +211,11 @@ impl Server {
 
     /// Whether the connection may stay open behind an answer.
     pub(crate) fn may_stay(&self) -> bool {
-        !self.stop_token().is_some_and(CancelToken::is_cancelled)
-            && self.has_threads()
-            && !self.pressure.lasts()
-    }
-
-    /// Whether an idle connection has to go for another client.
-    fn wants_its_thread(&self, now: Instant) -> bool {
-        let is_wanted = !self.has_threads();
-        if is_wanted {
-            self.pressure.is_felt(now);
-        }
-        is_wanted
-    }
-
-    fn has_threads(&self) -> bool {
-        self.may_stay.as_ref().is_none_or(|may_stay| may_stay())
-    }
-
-    fn is_stopped_for(&self, time: Duration, now: Instant) -> bool {
-        let since = self.stop.as_ref().and_then(|stop| stop.since.get());
-        since.is_some_and(|&since| now.saturating_duration_since(since) >= time)
+        self.staying.may_be_promised()
     }
 
     pub(crate) fn stop_token(&self) -> Option<&CancelToken> {
-        self.stop.as_ref().map(|stop| &stop.token)
+        self.staying.stop_token()
     }
 
     /// What an answer tells of its connection.

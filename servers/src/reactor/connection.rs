@@ -19,7 +19,7 @@
 //! 3. A turn reads and sends a bounded amount. A connection that could go on says so and waits for its next turn.
 
 use super::end::{Lingering, Manner};
-use super::exchange::{AnswerLine, Exchange, into_bytes};
+use super::exchange::{AnswerLine, Exchange, append_last, into_bytes};
 use super::io::is_nothing_yet;
 use super::outgoing::{Outgoing, Sent};
 use super::under_way::UnderWay;
@@ -27,7 +27,7 @@ use super::{Stop, Turn};
 use crate::access_log::Line;
 use crate::client::{LAST_WORDS, PAUSE, QUIET};
 use crate::crowd::Place;
-use crate::http::{Body, CLOSE, Conversation, Phase, Presence, Refusal, Response, Step};
+use crate::http::{Conversation, Phase, Presence, Refusal, Response, Step};
 use crate::leaving::LONGEST;
 use crate::server::{KEPT_FOR, ON_THE_WAY};
 use mio::net::TcpStream;
@@ -419,17 +419,6 @@ impl Connection {
 fn turn_away(turn: &mut Turn) -> Lingering {
     append_last(Refusal::Overloaded.response(), &mut turn.output);
     Lingering::new(QUIET, PAUSE, LONGEST, turn.now)
-}
-
-/// Appends an answer from memory, the last one of the connection. Says how long its head is.
-fn append_last(response: Response, output: &mut Vec<u8>) -> usize {
-    let before = output.len();
-    response.append_head(CLOSE, output);
-    let head = output.len() - before;
-    if let Body::Bytes(bytes) = response.body {
-        output.extend_from_slice(&bytes);
-    }
-    head
 }
 
 /// What a handler on the loop can know of its client.

@@ -1,7 +1,7 @@
 use super::mailbox::{Bell, Errand, Load, Mailbox};
 use super::outgoing::{Source, Tail};
 use crate::access_log::Line;
-use crate::http::{Body, CHUNK, OwnedRequest, Presence, Refusal, append_chunk};
+use crate::http::{Body, CHUNK, CLOSE, OwnedRequest, Presence, Refusal, Response, append_chunk};
 use crate::server::Server;
 use mio::Waker;
 use std::io;
@@ -169,4 +169,15 @@ pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tai
             Ok((length > chunk).then(|| Tail::new(Source::File(file), start + chunk, end)))
         }
     }
+}
+
+/// Appends an answer from memory, the last one of the connection. Says how long its head is.
+pub(super) fn append_last(response: Response, output: &mut Vec<u8>) -> usize {
+    let before = output.len();
+    response.append_head(CLOSE, output);
+    let head = output.len() - before;
+    if let Body::Bytes(bytes) = response.body {
+        output.extend_from_slice(&bytes);
+    }
+    head
 }

@@ -1,0 +1,88 @@
+//! Whether connections may stay open: what a server has been told about it, and what it has felt.
+
+use executor::CancelToken;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// For how long, once an idle connection had to go for another client, no answer promises that its connection stays.
+const PRESSURE: Duration = Duration::from_secs(1);
+
+pub(crate) struct Staying {
+    has_threads: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+    /// None if nobody is going to stop it.
+    stop: Option<Stop>,
+    began: Instant,
+    /// When an idle connection had to go for another client, in milliseconds since then; 0 is never.
+    pressure: AtomicU64,
+}
+
+/// The wish to stop, and when it came.
+struct Stop {
+    token: CancelToken,
+    since: Arc<OnceLock<Instant>>,
+}
+
+impl Staying {
+    pub(crate) fn new() -> Staying {
+        Staying { has_threads: None, stop: None, began: Instant::now(), pressure: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn only_while(&mut self, has_threads: impl Fn() -> bool + Send + Sync + 'static) {
+        self.has_threads = Some(Box::new(has_threads));
+    }
+
+    pub(crate) fn until(&mut self, stop: &CancelToken) {
+        let since = Arc::new(OnceLock::new());
+        let noted = Arc::clone(&since);
+        stop.on_cancel(move || _ = noted.set(Instant::now())).keep();
+        self.stop = Some(Stop { token: stop.clone(), since });
+    }
+
+    /// Nothing can change while a connection waits.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.has_threads.is_none() && self.stop.is_none()
+    }
+
+    /// Whether an answer may say that its connection stays.
+    pub(crate) fn may_be_promised(&self) -> bool {
+        !self.stop_token().is_some_and(CancelToken::is_cancelled)
+            && self.has_threads()
+            && !self.is_under_pressure()
+    }
+
+    /// Whether no other client waits for a thread.
+    pub(crate) fn has_threads(&self) -> bool {
+        self.has_threads.as_ref().is_none_or(|has_threads| has_threads())
+    }
+
+    /// Whether an idle connection has to go for another client. That is remembered for a while.
+    pub(crate) fn is_thread_wanted(&self, now: Instant) -> bool {
+        let is_wanted = !self.has_threads();
+        if is_wanted {
+            // Relaxed: who sees it late promises once more that a connection stays.
+            self.pressure.store(self.milliseconds(now), Ordering::Relaxed);
+        }
+        is_wanted
+    }
+
+    fn is_under_pressure(&self) -> bool {
+        let last = self.pressure.load(Ordering::Relaxed);
+        last > 0 && u128::from(self.milliseconds(Instant::now()).saturating_sub(last)) < PRESSURE.as_millis()
+    }
+
+    fn milliseconds(&self, now: Instant) -> u64 {
+        let elapsed = now.saturating_duration_since(self.began);
+        u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// Whether the wish to stop came so long ago.
+    pub(crate) fn is_stopped_for(&self, time: Duration, now: Instant) -> bool {
+        let since = self.stop.as_ref().and_then(|stop| stop.since.get());
+        since.is_some_and(|&since| now.saturating_duration_since(since) >= time)
+    }
+
+    pub(crate) fn stop_token(&self) -> Option<&CancelToken> {
+        self.stop.as_ref().map(|stop| &stop.token)
+    }
+}
