@@ -98,10 +98,13 @@ fn answered(client: &Client) -> bool {
 
 fn rush(binary: &'static str) -> String {
     let stage = start(binary);
-    let mut clients: Vec<_> = (0..200).map(|_| stage.connect()).collect();
-    for client in &mut clients {
+    // Whoever is silent for a second may be sent away, so each says at once what it wants.
+    let ask = |_| {
+        let mut client = stage.connect();
         client.send("GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n");
-    }
+        client
+    };
+    let mut clients: Vec<_> = (0..200).map(ask).collect();
     statuses(&mut clients)
 }
 
@@ -137,15 +140,20 @@ fn idle_connection(binary: &'static str) -> String {
 
 fn idle_wakeups(binary: &'static str) -> String {
     let stage = Stage::start(binary, &["--quiet", "--threads", "32"]);
-    let mut idle: Vec<_> = (0..20).map(|_| stage.connect()).collect();
-    if idle.iter_mut().any(|client| client.get("/hello").header("Connection") == Some("close")) {
-        return "it is closed".to_owned();
+    let mut idle = Vec::new();
+    for _ in 0..20 {
+        let mut client = stage.connect();
+        if client.get("/hello").header("Connection") == Some("close") {
+            return "it is closed".to_owned();
+        }
+        idle.push(client);
     }
     let before = stage.voluntary_context_switches();
     thread::sleep(Duration::from_secs(1));
     match stage.voluntary_context_switches() - before {
-        0..=20 => "never",
-        // Less where the machine is busy.
+        // Some threads had not fallen asleep.
+        0..=60 => "never",
+        // 400, or less where the machine is busy.
         _ => "20 times a second",
     }
     .to_owned()
