@@ -9,7 +9,7 @@ use crate::log::Log;
 use crate::workspace::Workspace;
 use anyhow::{Context, anyhow, bail};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
-use servers::{AccessLog, Files, HostArgs, Hosts, Limits, Listener, Server, Site, pool_stats};
+use servers::{AccessLog, Files, HostArgs, Hosts, Limits, Listener, Server, Site, Stats};
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -73,8 +73,8 @@ fn server(
     log: AccessLog,
 ) -> anyhow::Result<Server> {
     let files = Files::below(root).with_context(|| format!("cannot serve {}", root.display()))?;
-    let measured = Arc::clone(pool);
-    let site = Site::new(Some(files)).answering_for(hosts).with_stats(move || pool_stats(&measured.stats()));
+    let stats = Arc::new(Stats::new().with_pool("pool", pool));
+    let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
     let pool = Arc::clone(pool);
     // A browser keeps its connections open. They would hold their threads while others wait for one, and the
     // whole process when it should end.

@@ -1,12 +1,10 @@
 //! The command line that every stage has, so that one may be put in the place of another.
 
 use crate::access_log::AccessLog;
-use crate::crowd::Crowd;
 use crate::diagnostics::show_diagnostics;
 use crate::files::Files;
 use crate::hosts::HostArgs;
 use crate::limits::Limits;
-use crate::listener::{BACKLOG, Listener};
 use crate::site::Site;
 use anyhow::anyhow;
 use std::io::{self, ErrorKind};
@@ -41,6 +39,10 @@ pub struct ServerArgs {
     #[command(flatten)]
     pub hosts: HostArgs,
 
+    /// Address at which the stage can be watched, by a listener and a thread of its own: a live page, /stats and /metrics
+    #[arg(long, value_name = "HOST:PORT", value_parser = address)]
+    pub watch: Option<SocketAddr>,
+
     /// No line on stderr for each answer
     #[arg(long)]
     pub quiet: bool,
@@ -51,42 +53,7 @@ pub struct ServerArgs {
 }
 
 impl ServerArgs {
-    /// Starts to listen, but does not yet say so.
-    ///
-    /// # Errors
-    ///
-    /// A sentence that says what to do, for instance when the port is taken.
-    pub fn bind(&self) -> anyhow::Result<Listener> {
-        self.bind_with_backlog(BACKLOG)
-    }
-
-    /// Starts to listen with [room for `backlog` connections](Listener::bind_with_backlog), but does not yet say so.
-    ///
-    /// # Errors
-    ///
-    /// As [`bind`](ServerArgs::bind).
-    pub fn bind_with_backlog(&self, backlog: u16) -> anyhow::Result<Listener> {
-        let listener = Listener::bind_with_backlog(self.addr, backlog);
-        let listener = listener.map_err(|error| self.cannot_listen(&error))?;
-        Ok(listener.admitting(&self.crowd()))
-    }
-
-    /// Starts to listen with [several listeners](Listener::bind_each), but does not yet say so.
-    ///
-    /// # Errors
-    ///
-    /// As [`bind`](ServerArgs::bind).
-    pub fn bind_each(&self, count: usize) -> anyhow::Result<Vec<Listener>> {
-        let listeners = Listener::bind_each(self.addr, count).map_err(|error| self.cannot_listen(&error))?;
-        let crowd = self.crowd();
-        Ok(listeners.into_iter().map(|listener| listener.admitting(&crowd)).collect())
-    }
-
-    fn crowd(&self) -> Crowd {
-        Crowd::of_at_most(self.limits.max_connections.get())
-    }
-
-    fn cannot_listen(&self, error: &io::Error) -> anyhow::Error {
+    pub(crate) fn cannot_listen(&self, error: &io::Error) -> anyhow::Error {
         match error.kind() {
             ErrorKind::AddrInUse => anyhow!(
                 "{} is taken by another program; choose another address with --addr, or port 0 for any free port",

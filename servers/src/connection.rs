@@ -2,19 +2,13 @@ use crate::client::Client;
 use crate::crowd::Place;
 use crate::leaving::Leaving;
 use crate::limits::Limits;
-use std::cell::Cell;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-
-thread_local! {
-    /// Whether the connections that this thread drops are closed without an answer.
-    static IN_SILENCE: Cell<bool> = const { Cell::new(false) };
-}
 
 /// One accepted client, on its way to being served.
 ///
 /// [`Server::serve`](crate::server::Server::serve) consumes it. One that is dropped *instead* answers 503 first (but see
-/// [`close_in_silence`](Connection::close_in_silence)).
+/// [`silent_if_dropped`](Connection::silent_if_dropped)).
 /// So whatever happens to the task that holds it (refused by the pool, discarded from its queue, handed back by
 /// `shutdown_now` and thrown away), the client gets an answer, and no accept loop needs code for that.
 ///
@@ -30,6 +24,7 @@ pub struct Connection {
     leaving: Leaving,
     /// None for one that nobody is going to serve.
     place: Option<Place>,
+    is_silent: bool,
 }
 
 impl Connection {
@@ -40,7 +35,7 @@ impl Connection {
         leaving: Leaving,
         place: Option<Place>,
     ) -> Connection {
-        Connection { stream: Some(stream), peer, leaving, place }
+        Connection { stream: Some(stream), peer, leaving, place, is_silent: false }
     }
 
     /// The client's address.
@@ -48,22 +43,17 @@ impl Connection {
         self.peer
     }
 
-    // ANCHOR: in_silence
-    /// Runs `f`. A connection that is dropped meanwhile, by this thread, is closed without an answer.
+    // ANCHOR: silent
+    /// Is closed without an answer if nobody serves it, unless that is because the stage stops: then it answers 503.
     ///
     /// For a policy that throws tasks away without a word, and that sees of a task only that it is one. The end is an
     /// orderly one all the same, and no reset.
-    pub fn close_in_silence<R>(f: impl FnOnce() -> R) -> R {
-        struct Restore(bool);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                IN_SILENCE.set(self.0);
-            }
-        }
-        let _restore = Restore(IN_SILENCE.replace(true));
-        f()
+    #[must_use]
+    pub fn silent_if_dropped(mut self) -> Connection {
+        self.is_silent = true;
+        self
     }
-    // ANCHOR_END: in_silence
+    // ANCHOR_END: silent
 
     /// Makes ready for being served by the current task.
     pub(crate) fn take(mut self, limits: &Limits) -> io::Result<Client> {
@@ -74,13 +64,15 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(stream) = self.stream.take() {
-            // A thread that ends drops its own values in any order; then the client is answered.
-            if IN_SILENCE.try_with(Cell::get).unwrap_or(false) {
-                self.leaving.let_go(stream);
-            } else {
-                self.leaving.turn_away(stream);
-            }
+        let Some(stream) = self.stream.take() else { return };
+        let is_silent = self.is_silent && !self.leaving.is_late();
+        if let Some(place) = self.place.take() {
+            place.is_not_served(is_silent);
+        }
+        if is_silent {
+            self.leaving.let_go(stream);
+        } else {
+            self.leaving.turn_away(stream);
         }
     }
 }

@@ -1,5 +1,6 @@
+use crate::stats::{Samples, family};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// How many connections are open, and how many may be at the same time.
 ///
@@ -12,6 +13,10 @@ pub struct Crowd(Arc<Count>);
 struct Count {
     open: AtomicUsize,
     most: usize,
+    accepted: AtomicU64,
+    /// Of the accepted, those that nobody has served: told so, and told nothing.
+    turned_away: AtomicU64,
+    unanswered: AtomicU64,
 }
 
 /// What a connection has while it is open. Dropped, it makes room for another one.
@@ -21,7 +26,8 @@ pub(crate) struct Place(Crowd);
 impl Crowd {
     /// Admits `most` connections at the same time.
     pub fn of_at_most(most: usize) -> Crowd {
-        Crowd(Arc::new(Count { open: AtomicUsize::new(0), most }))
+        let (accepted, turned_away, unanswered) = Default::default();
+        Crowd(Arc::new(Count { open: AtomicUsize::new(0), most, accepted, turned_away, unanswered }))
     }
 
     /// How many are open: those that are served, and those that were accepted and wait for a thread.
@@ -31,11 +37,33 @@ impl Crowd {
 
     /// A place for one more, if there is room. It waits for nothing.
     pub(crate) fn enter(&self) -> Option<Place> {
-        let Count { open, most } = &*self.0;
+        let Count { open, most, .. } = &*self.0;
         // Relaxed: it is a count, and nothing else is read by whoever looks at it.
         let one_more = |open: usize| (open < *most).then(|| open + 1);
         let entered = open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        entered.is_ok().then(|| Place(self.clone()))
+        if entered.is_err() {
+            self.turn_away();
+            return None;
+        }
+        self.0.accepted.fetch_add(1, Ordering::Relaxed);
+        Some(Place(self.clone()))
+    }
+
+    /// One was accepted, and there is no place for it.
+    pub(crate) fn turn_away(&self) {
+        self.0.accepted.fetch_add(1, Ordering::Relaxed);
+        self.0.turned_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Who has come, who is there, and who was not served.
+    pub(crate) fn measure(&self, samples: &mut Samples) {
+        samples.count(&family::CONNECTIONS, self.open() as u64);
+        samples.count(&family::ACCEPTED, self.0.accepted.load(Ordering::Relaxed));
+        for (reason, count) in
+            [("turned_away", &self.0.turned_away), ("closed_unanswered", &self.0.unanswered)]
+        {
+            samples.count_of(&family::REFUSALS, reason, count.load(Ordering::Relaxed));
+        }
     }
 }
 
@@ -43,6 +71,15 @@ impl Default for Crowd {
     /// Without a bound.
     fn default() -> Crowd {
         Crowd::of_at_most(usize::MAX)
+    }
+}
+
+impl Place {
+    /// Nobody serves the connection. It is told so, or else closed in silence.
+    pub(crate) fn is_not_served(&self, is_silent: bool) {
+        let Count { turned_away, unanswered, .. } = &*self.0.0;
+        let count = if is_silent { unanswered } else { turned_away };
+        count.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -102,6 +102,11 @@ impl Grace {
         &self.over
     }
 
+    /// How long it is.
+    pub fn length(&self) -> Duration {
+        self.length
+    }
+
     /// When the time is over: counted from now, if nobody has told the stage to stop.
     pub fn deadline(&self) -> Instant {
         self.end.get().map_or_else(|| Instant::now() + self.length, |&(deadline, _)| deadline)

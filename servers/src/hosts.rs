@@ -7,7 +7,7 @@
 //!
 //! | the server listens on | it answers for |
 //! |---|---|
-//! | a loopback address | `localhost`, 127.0.0.0/8 and `[::1]`, and what `--host` names |
+//! | a loopback address | `localhost` and names below it, 127.0.0.0/8 and `[::1]`, and what `--host` names |
 //! | another address | any host: it is meant for others, under names that it cannot know |
 //! | another address, with `--host` | the names given, and the loopback names |
 //!

@@ -91,7 +91,8 @@ impl Leaving {
         }
     }
 
-    fn is_late(&self) -> bool {
+    /// Whether the stage has begun to stop.
+    pub(crate) fn is_late(&self) -> bool {
         self.lock().stop.is_cancelled()
     }
 

@@ -35,7 +35,18 @@ mod hosts;
 pub use hosts::{HostArgs, Hosts};
 
 pub mod site;
-pub use site::{Site, pool_stats};
+pub use site::Site;
+
+pub mod stats;
+pub use stats::Stats;
+
+mod watch;
+
+mod stage;
+pub use stage::{Stage, StopArgs, Stoppable};
+
+mod failure;
+pub use failure::Failure;
 
 pub mod control;
 

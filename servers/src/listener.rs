@@ -176,7 +176,7 @@ impl Listener {
     /// one that tries is not answered, tries again after a second, and finds that nobody listens. On other systems
     /// a client that comes between the last look and the end is reset.
     pub fn close(self) -> Leaving {
-        let Listener { socket, leaving, .. } = self;
+        let Listener { socket, leaving, crowd, .. } = self;
         leaving.count_from_now();
         stop_connecting(&socket);
         if socket.set_nonblocking(true).is_ok() {
@@ -184,7 +184,10 @@ impl Listener {
             let deadline = Instant::now() + LONGEST_PAUSE;
             loop {
                 match socket.accept() {
-                    Ok((stream, peer)) => late.push(Connection::new(stream, peer, leaving.clone(), None)),
+                    Ok((stream, peer)) => {
+                        crowd.turn_away();
+                        late.push(Connection::new(stream, peer, leaving.clone(), None));
+                    }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {
                         if Instant::now() >= deadline || !is_ready_within(&socket, LAST_MOMENT) {
                             break;

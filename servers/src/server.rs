@@ -22,7 +22,7 @@
 //!
 //! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
 
-use crate::access_log::AccessLog;
+use crate::access_log::{AccessLog, Line};
 use crate::client::{Client, Received, StillSending, Wait};
 use crate::connection::Connection;
 use crate::http::{
@@ -31,13 +31,16 @@ use crate::http::{
 use crate::limits::Limits;
 use crate::listener::LAST_MOMENT;
 use crate::site::Site;
+use crate::stats::{Board, Tally};
 use crate::staying::Staying;
 use executor::CancelToken;
 use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,6 +62,9 @@ pub struct Server {
     pub(crate) limits: Limits,
     pub(crate) log: AccessLog,
     pub(crate) room: Room,
+    pub(crate) tally: Arc<Tally>,
+    /// If somebody watches.
+    board: Option<Arc<Board>>,
     /// The lines that tell a client how long its connection may be idle.
     idle_for: Option<String>,
     staying: Staying,
@@ -95,7 +101,8 @@ impl Server {
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
         let room = Room::of_at_most(limits.body_memory);
         let idle_for = Persistence::idle_for(limits.idle_timeout);
-        Server { site, limits, log, room, idle_for, staying: Staying::new() }
+        let (tally, staying) = (Arc::default(), Staying::new());
+        Server { site, limits, log, room, tally, board: None, idle_for, staying }
     }
 
     /// Lets a connection stay open only while `may_stay` says so. Once it says no, the requests that have arrived are
@@ -127,12 +134,19 @@ impl Server {
         &self.room
     }
 
+    /// Has its threads write on a board what they do.
+    pub(crate) fn watched_on(mut self, board: Option<Arc<Board>>) -> Server {
+        self.board = board;
+        self
+    }
+
     /// Serves one client until one side has enough.
     ///
     /// # Blocking
     ///
     /// Blocks while the client is slow, each time at most for the time-out that [`Limits`] sets.
     pub fn serve(&self, connection: Connection) {
+        let _doing = self.board.as_ref().map(|board| board.serves(connection.peer()));
         let Ok(client) = connection.take(&self.limits) else { return };
         let Err(end) = self.converse(&client);
         match end {
@@ -284,6 +298,7 @@ impl Server {
 
     /// The answer, and whether the handler was sound: one that panics is answered for, and its connection must not go on.
     pub(crate) fn respond(&self, request: &Request<'_>) -> (Response, bool) {
+        let _doing = self.board.as_ref().map(|board| board.answers(request));
         match catch_unwind(AssertUnwindSafe(|| self.site.respond(request))) {
             Ok(response) => (response, true),
             Err(payload) => {
@@ -291,6 +306,17 @@ impl Server {
                 (Response::error(Status::InternalServerError, "the server made a mistake"), false)
             }
         }
+    }
+
+    /// Counts an answer with this status, and begins its event in the log. No request: it could not be read.
+    pub(crate) fn begin_answer(
+        &self,
+        peer: SocketAddr,
+        request: Option<&Request<'_>>,
+        status: Status,
+    ) -> Option<Line> {
+        self.tally.answered(status);
+        self.log.begin(peer, request, status.code())
     }
 
     /// Sends a head that has been put into `output`, then the body.
@@ -303,6 +329,7 @@ impl Server {
         output: &mut Vec<u8>,
         began: Instant,
     ) -> io::Result<()> {
+        self.tally.answered(status); // before: who has the answer finds it counted
         let head = output.len() as u64;
         let mut writer = client.writer(&self.limits);
         let sent = body.send(output, &mut writer);
@@ -314,6 +341,7 @@ impl Server {
     }
 
     fn refuse(&self, client: Client, refusal: Refusal) {
+        self.tally.refused(refusal);
         let (response, mut output) = (refusal.response(), Vec::new());
         response.append_head(CLOSE, &mut output);
         let sent = self.send(&client, None, response.status, response.body, &mut output, Instant::now());

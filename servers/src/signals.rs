@@ -1,13 +1,15 @@
 //! A signal as the wish to stop, and an end of all patience.
 //!
-//! What happens on the way from a signal to the end of the process is the library's: [`executor::shutdown_hooks`].
+//! What happens on the way from a signal to the end of the process is the library's: [`executor::shutdown_hooks`]. SIGHUP is
+//! none of its signals, and is added here.
 
 use executor::shutdown_hooks::{ShutdownGuard, ShutdownHooks};
 use executor::{CancelToken, Promise};
 use std::time::Duration;
 
 // ANCHOR: stop_on_signal
-/// Cancels `stop` when SIGINT or SIGTERM arrives. Once `stop` is cancelled, whoever did it, another such signal ends
+/// Cancels `stop` when SIGINT or SIGTERM arrives, or SIGHUP (on Linux, and unless the process has inherited that it is
+/// ignored). Once `stop` is cancelled, whoever did it, another such signal ends
 /// the process at once, with the status 128 + its number; and after `longest` the process ends with `status_at_deadline`,
 /// whatever its threads wait for.
 ///
@@ -38,6 +40,55 @@ pub fn stop_on_signal(
         hooks.begin();
     };
     stop.on_cancel(begin).keep(); // it may be asked otherwise than by a signal
+    #[cfg(target_os = "linux")]
+    hangup::stops(stop)?;
     Ok((shutdown, outcome))
 }
 // ANCHOR_END: stop_on_signal
+
+/// The terminal is gone, or was closed.
+///
+/// Only on Linux: who starts a program with `nohup` has SIGHUP ignored, and the program has to leave it so. Linux tells in
+/// `/proc` what is ignored; elsewhere it takes a system call for which Rust has no safe function.
+#[cfg(target_os = "linux")]
+mod hangup {
+    use executor::CancelToken;
+    use signal_hook::consts::SIGHUP;
+    use signal_hook::flag;
+    use signal_hook::low_level::pipe;
+    use std::io::{self, Read};
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::{fs, thread};
+
+    /// Has SIGHUP cancel `stop`, and end the process once that is cancelled.
+    pub(super) fn stops(stop: &CancelToken) -> io::Result<()> {
+        if is_ignored() {
+            return Ok(());
+        }
+        let (mut bell, rope) = UnixStream::pair()?;
+        let asked = Arc::new(AtomicBool::new(false));
+        let (stopping, told) = (stop.clone(), Arc::clone(&asked));
+        stop.on_cancel(move || told.store(true, Ordering::Release)).keep(); // as in the handler
+        let listen = move || {
+            if bell.read_exact(&mut [0]).is_ok() {
+                stopping.cancel();
+            }
+        };
+        thread::Builder::new().name("hang-up".to_owned()).spawn(listen)?;
+        // As the library does it: the first signal finds the flag down and raises it, the next one finds it up.
+        flag::register_conditional_shutdown(SIGHUP, 128 + SIGHUP, Arc::clone(&asked))?;
+        flag::register(SIGHUP, asked)?;
+        pipe::register(SIGHUP, rope)?;
+        Ok(())
+    }
+
+    /// Whether the process has inherited that it is. What cannot be read says no.
+    fn is_ignored() -> bool {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let signals = ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok());
+        signals.is_some_and(|signals| signals & (1 << (SIGHUP - 1)) != 0)
+    }
+}

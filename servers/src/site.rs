@@ -6,10 +6,11 @@
 use crate::files::Files;
 use crate::hosts::Hosts;
 use crate::http::{Body, Presence, Refusal, Request, Response, Status};
-use executor::{CancelToken, PoolStats};
-use serde_json::{Value, json};
+use crate::stats::{Stats, TEXT_TYPE};
+use executor::CancelToken;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The longest piece of work that a client may ask for.
@@ -25,7 +26,15 @@ pub struct Site {
     routes: Vec<Route>,
     files: Option<Files>,
     hosts: Hosts,
-    stats: Box<dyn Fn() -> Value + Send + Sync>,
+    stats: Arc<Stats>,
+    about: About,
+}
+
+/// What a site says of itself on its front page.
+#[derive(Debug)]
+struct About {
+    name: String,
+    what: String,
 }
 
 struct Route {
@@ -40,10 +49,15 @@ struct Route {
 type Handler = Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>;
 
 impl Site {
+    /// No endpoints but for the statistics, and no files, for requests to any host.
+    pub fn empty() -> Site {
+        let about = About { name: "Endpoints".to_owned(), what: String::new() };
+        Site { routes: Vec::new(), files: None, hosts: Hosts::Any, stats: Arc::default(), about }
+    }
+
     /// The endpoints, and what is in `files` at every other path, for requests to any host.
     pub fn new(files: Option<Files>) -> Site {
-        let no_pool = || json!({ "pool": null, "note": "this stage has no thread pool, so there is no queue of its own to look at" });
-        Site { routes: Vec::new(), files, hosts: Hosts::Any, stats: Box::new(no_pool) }
+        Site { files, ..Site::empty() }
             .route("/hello", &["GET"], "answers at once", |_| Response::text(Status::Ok, "Hello, world!"))
             .route("/cpu", &["GET"], "/cpu?ms=100 computes for 100 milliseconds", |request| {
                 work(request, spin)
@@ -71,10 +85,17 @@ impl Site {
         self
     }
 
-    /// Answers `/stats` with what `stats` says; the default says that there is no pool.
+    /// Answers `/stats` and `/metrics` with what is measured here; the default is to measure the process.
     #[must_use]
-    pub fn with_stats(mut self, stats: impl Fn() -> Value + Send + Sync + 'static) -> Site {
-        self.stats = Box::new(stats);
+    pub fn with_stats(mut self, stats: &Arc<Stats>) -> Site {
+        self.stats = Arc::clone(stats);
+        self
+    }
+
+    /// Says on its front page that it is called `name`, and `what` it is.
+    #[must_use]
+    pub fn called(mut self, name: impl Into<String>, what: impl Into<String>) -> Site {
+        self.about = About { name: name.into(), what: what.into() };
         self
     }
 
@@ -140,12 +161,15 @@ impl Site {
             return (route.handler)(request);
         }
         match (request.path, &self.files) {
-            ("/stats", _) => Response::json(&(self.stats)()),
+            ("/stats", _) => Response::json(&self.stats.json()),
+            ("/metrics", _) => {
+                Response::new(Status::Ok, TEXT_TYPE, Body::Bytes(self.stats.text().into_bytes().into()))
+            }
             (_, Some(files)) => match files.respond(request) {
-                response if request.path == "/" && response.status == Status::NotFound => self.list(),
+                response if request.path == "/" && response.status == Status::NotFound => self.list(request),
                 response => response,
             },
-            ("/", None) => self.list(),
+            ("/", None) => self.list(request),
             _ => Response::error(Status::NotFound, "there is no such page; / lists what there is"),
         }
     }
@@ -162,21 +186,68 @@ impl Site {
         }
     }
 
-    /// A page that lists the endpoints, for a site that has no page of its own.
-    fn list(&self) -> Response {
-        let mut page = String::from(
-            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Endpoints</title>\n\
-             <h1>Endpoints</h1>\n<ul>\n<li><a href=\"/stats\">/stats</a>: the thread pool's statistics</li>\n",
+    /// A page that says what this is, lists the endpoints and shows what to try, for a site that has no page of its own.
+    fn list(&self, request: &Request<'_>) -> Response {
+        let (name, what) = (escape(&self.about.name), escape(&self.about.what));
+        let mut page = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{name}</title>\n<h1>{name}</h1>\n\
+             <p>{what}</p>\n<h2>Endpoints</h2>\n<ul>\n\
+             <li><a href=\"/stats\">/stats</a>: what it does now, as JSON</li>\n\
+             <li><a href=\"/metrics\">/metrics</a>: the same, for Prometheus</li>\n"
         );
         for Route { path, about, .. } in &self.routes {
             let _ = writeln!(page, "<li><a href=\"{path}\">{path}</a>: {about}</li>");
         }
         page.push_str(match self.files {
-            None => "</ul>\n<p>Start the server with <code>--root</code> to serve files.</p>\n</html>\n",
-            Some(_) => "</ul>\n<p>Files are served, too; there is no <code>index.html</code> among them.</p>\n</html>\n",
+            None => "</ul>\n<p>Start the server with <code>--root</code> to serve files.</p>\n",
+            Some(_) => {
+                "</ul>\n<p>Files are served, too; there is no <code>index.html</code> among them.</p>\n"
+            }
         });
+        page.push_str("<h2>Requests to send</h2>\n<pre>");
+        let at = shown(request);
+        for (path, what, command) in EXPERIMENTS {
+            if self.at(path).is_some() {
+                let _ = write!(page, "# {what}\n{}\n", escape(&command.replace("AT", at)));
+            }
+        }
+        page.push_str("</pre>\n</html>\n");
         Response::html(Status::Ok, page)
     }
+}
+
+/// What one can try with an endpoint, in a shell. AT stands for the host and the port.
+const EXPERIMENTS: [(&str, &str, &str); 6] = [
+    ("/hello", "Is it there?", "curl -i http://AT/hello"),
+    ("/block", "Who waits for whom?", "curl \"http://AT/block?ms=5000\" & curl http://AT/hello"),
+    (
+        "/block",
+        "Three slow clients at once: how long does each take, and who serves them?",
+        "for i in 1 2 3; do curl -sw \"%{time_total} s\\n\" \"http://AT/block?ms=2000\" & done; sleep 1; curl http://AT/stats; wait",
+    ),
+    ("/cpu", "Work for a processor:", "curl \"http://AT/cpu?ms=1000\""),
+    (
+        "/panic",
+        "A handler that panics: is the server still there?",
+        "curl -i http://AT/panic; curl http://AT/hello",
+    ),
+    (
+        "/shutdown",
+        "Stop it in the middle of an answer:",
+        "curl \"http://AT/block?ms=3000\" & sleep 1; curl -X POST http://AT/shutdown; wait",
+    ),
+];
+
+/// The host that the client has asked for, as far as it can stand in a command of a shell: the client may have made it up.
+fn shown<'r>(request: &Request<'r>) -> &'r str {
+    let is_plain = |host: &&str| {
+        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
+    };
+    request.header("Host").filter(is_plain).unwrap_or("127.0.0.1:8080")
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 impl fmt::Debug for Site {
@@ -184,20 +255,6 @@ impl fmt::Debug for Site {
         let paths: Vec<_> = self.routes.iter().map(|route| route.path).collect();
         f.debug_struct("Site").field("routes", &paths).field("files", &self.files).finish_non_exhaustive()
     }
-}
-
-/// A pool's statistics as `/stats` answers them.
-pub fn pool_stats(stats: &PoolStats) -> Value {
-    json!({ "pool": {
-        "state": stats.state.to_string(),
-        "core_threads": stats.core_threads,
-        "threads": stats.threads,
-        "peak_threads": stats.peak_threads,
-        "active": stats.active,
-        "queued": stats.queued,
-        "completed": stats.completed,
-        "panicked": stats.panicked,
-    } })
 }
 
 /// The value of the `Allow` field: these methods, and those that any path has.

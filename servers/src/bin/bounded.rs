@@ -14,22 +14,19 @@
 
 use clap::{Parser, ValueEnum};
 use executor::{
-    Abort, Block, CallerRuns, CancelToken, Discard, ExecutorExt, ExecutorService, FifoQueue, RefusingPool,
+    Abort, Block, CallerRuns, Discard, DiscardOldest, ExecutorExt, ExecutorService, FifoQueue, RefusingPool,
     RejectReason, RejectedExecution, RejectionHandler, ThreadPoolExecutor,
 };
-use servers::control::ShutdownArgs;
-use servers::ending::{CUT_OFF, Grace, LAST_WORDS, finish};
-use servers::{Connection, Server, ServerArgs, limits, pool_stats, signals};
+use servers::ending::finish;
+use servers::{Connection, Failure, ServerArgs, Stage, Stats, StopArgs, Stoppable};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A web server that bounds how many connections it serves, 8 unless told otherwise, and how many wait.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "bounded", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
@@ -46,12 +43,8 @@ struct Args {
     #[arg(long, value_name = "COUNT", default_value = "1024", help_heading = "Overload")]
     backlog: u16,
 
-    /// Time that requests in progress have to finish when the server is told to stop
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = limits::duration)]
-    grace: Duration,
-
     #[command(flatten)]
-    shutdown: ShutdownArgs,
+    stop: StopArgs,
 }
 
 // ANCHOR: policies
@@ -73,6 +66,8 @@ enum Policy {
 struct Saturation {
     policy: Policy,
     rejected: AtomicU64,
+    /// The accepting thread serves a client.
+    is_lent: AtomicBool,
 }
 
 impl RejectionHandler for Saturation {
@@ -83,68 +78,72 @@ impl RejectionHandler for Saturation {
         self.rejected.fetch_add(1, Ordering::Relaxed);
         match self.policy {
             Policy::Abort => Abort.rejected(refused, pool),
-            Policy::CallerRuns => CallerRuns.rejected(refused, pool),
-            Policy::Discard => Connection::close_in_silence(|| Discard.rejected(refused, pool)),
-            Policy::DiscardOldest => {
-                // As the policy of that name does it, but if the pool was shut down just now, the new one is told.
-                Connection::close_in_silence(|| drop(pool.take_next()));
-                pool.try_execute(refused.task)
+            Policy::CallerRuns => {
+                self.is_lent.store(true, Ordering::Relaxed);
+                let done = CallerRuns.rejected(refused, pool);
+                self.is_lent.store(false, Ordering::Relaxed);
+                done
             }
+            Policy::Discard => Discard.rejected(refused, pool),
+            Policy::DiscardOldest => DiscardOldest.rejected(refused, pool),
             Policy::Block => Block::new().rejected(refused, pool),
+        }
+    }
+}
+
+impl Policy {
+    /// What becomes of the connection in a task that is thrown away: a policy sees of a task only that it is one.
+    fn prepare(self, connection: Connection) -> Connection {
+        match self {
+            Policy::Discard | Policy::DiscardOldest => connection.silent_if_dropped(),
+            Policy::Abort | Policy::CallerRuns | Policy::Block => connection, // which says 503
         }
     }
 }
 // ANCHOR_END: policies
 
-fn main() -> anyhow::Result<ExitCode> {
-    let Args { server: args, policy, queue, backlog, grace, shutdown } = Args::parse();
+fn main() -> Result<ExitCode, Failure> {
+    let Args { server: args, policy, queue, backlog, stop } = Args::parse();
     // ANCHOR: pool
-    let saturation = Arc::new(Saturation { policy, rejected: AtomicU64::new(0) });
+    let saturation =
+        Arc::new(Saturation { policy, rejected: AtomicU64::new(0), is_lent: AtomicBool::new(false) });
     let pool = ThreadPoolExecutor::builder()
         .threads(args.threads.map_or(8, NonZeroUsize::get))
         .queue(FifoQueue::bounded(queue.get()))
         .rejection_handler(Arc::clone(&saturation))
         .build()?;
     // ANCHOR_END: pool
-    let pool = Arc::new(pool);
-    let stop = CancelToken::new();
-    let (_shutdown, outcome) = signals::stop_on_signal(&stop, grace + LAST_WORDS, CUT_OFF)?;
-    let grace = Grace::after(&stop, grace);
-
-    let observed = Arc::clone(&pool);
-    let site = args.site()?.with_stats(move || {
-        let mut stats = pool_stats(&observed.stats());
-        stats["pool"]["queue_capacity"] = queue.get().into();
-        stats["pool"]["rejected"] = saturation.rejected.load(Ordering::Relaxed).into();
-        stats
-    });
-    let control = shutdown.control()?;
-    let site = control.route(site, stop.clone());
+    let (pool, counted) = (Arc::new(pool), Arc::clone(&saturation));
+    let rejected = move || counted.rejected.load(Ordering::Relaxed);
+    let numbers = Stats::new().with_pool("pool", &pool).with_bound("pool", queue.get(), rejected);
+    let stage = Stoppable::new(Stage::new::<Args>(&args, numbers)?, &stop)?;
+    let stop = stage.stop();
     // ANCHOR: keep_alive
-    // An idle connection keeps its thread while no other waits for one. The accepting thread it never keeps: those that
-    // wait for that are in the backlog, where no program can count them.
-    let (waiting, accepting) = (Arc::clone(&pool), thread::current().id());
-    let server = Server::new(site, args.limits.clone(), args.log())
-        .keep_alive_while(move || thread::current().id() != accepting && waiting.stats().backlog() == 0)
-        .until(&stop);
+    // An idle connection keeps its thread while no other waits for one: neither in the queue, nor in the backlog while the
+    // accepting thread is lent. No program can count those.
+    let waiting = Arc::clone(&pool);
+    let server = stage
+        .server()?
+        .keep_alive_while(move || {
+            !saturation.is_lent.load(Ordering::Relaxed) && waiting.stats().backlog() == 0
+        })
+        .until(stop);
     // ANCHOR_END: keep_alive
 
-    let listener = args.bind_with_backlog(backlog)?;
-    listener.announce();
-    control.announce();
+    let listener = stage.bind_with_backlog(backlog)?;
+    stage.announce(listener.local_addr());
     let server = Arc::new(server);
     // ANCHOR: accept_loop
     let refusing = Arc::clone(&pool);
     let _refuse_from_now_on = stop.on_cancel(move || refusing.shutdown());
-    for connection in listener.incoming_until(&stop) {
-        let server = Arc::clone(&server);
+    for connection in listener.incoming_until(stop) {
+        let (server, connection) = (Arc::clone(&server), policy.prepare(connection));
         let task = move || server.serve(connection);
         // What this thread serves itself ends with the grace, too. A task that comes back is dropped: 503.
-        let _ = grace.over().attach(|| pool.execute(task));
+        let _ = stage.grace().over().attach(|| pool.execute(task));
     }
     let leaving = listener.close();
     // ANCHOR_END: accept_loop
-    let status = finish(&pool, &leaving, grace.deadline());
-    let _ = outcome.complete(status);
-    Ok(ExitCode::from(status))
+    let status = finish(&pool, &leaving, stage.grace().deadline());
+    Ok(stage.end(status))
 }

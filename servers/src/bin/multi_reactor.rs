@@ -19,20 +19,17 @@
 //! The book's chapter: One loop for each processor.
 
 use clap::Parser;
-use executor::{CancelToken, StripedExecutor, ThreadPoolExecutor};
-use servers::control::ShutdownArgs;
-use servers::ending::{CUT_OFF, LAST_WORDS};
+use executor::{StripedExecutor, ThreadPoolExecutor};
 use servers::reactor::Loops;
-use servers::{Reactor, Server, ServerArgs, announce, limits, pool_stats, signals};
+use servers::{Failure, Reactor, ServerArgs, Stage, Stats, StopArgs, Stoppable};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 /// A web server with several event loops, and a pool of threads, 8 unless told otherwise, for what would hold them up.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "multi_reactor", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
@@ -45,29 +42,19 @@ struct Args {
     #[arg(long, help_heading = "Loops")]
     trusting: bool,
 
-    /// Time that requests in progress have to finish when the server is told to stop
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = limits::duration)]
-    grace: Duration,
-
     #[command(flatten)]
-    shutdown: ShutdownArgs,
+    stop: StopArgs,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    let Args { server: args, loops, trusting, grace, shutdown } = Args::parse();
+fn main() -> Result<ExitCode, Failure> {
+    let Args { server: args, loops, trusting, stop } = Args::parse();
     let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads.map_or(8, NonZeroUsize::get)));
-    let stop = CancelToken::new();
-    let (_shutdown, outcome) = signals::stop_on_signal(&stop, grace + LAST_WORDS, CUT_OFF)?;
-
-    let observed = Arc::clone(&pool);
-    let site = args.site()?.with_stats(move || pool_stats(&observed.stats()));
-    let control = shutdown.control()?;
-    let site = control.route(site, stop.clone());
-    let server = Arc::new(Server::new(site, args.limits.clone(), args.log()).until(&stop));
+    let stage = Stoppable::new(Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?, &stop)?;
+    let server = Arc::new(stage.server()?.until(stage.stop()));
 
     // ANCHOR: loops
     let processors = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let listeners = args.bind_each(loops.map_or_else(processors, usize::from))?;
+    let listeners = stage.bind_each(loops.map_or_else(processors, usize::from))?;
     let addr = listeners[0].local_addr();
     let stripes = Arc::new(StripedExecutor::over(Arc::clone(&pool)));
     let mut loops = Loops::new(listeners.len());
@@ -77,12 +64,10 @@ fn main() -> anyhow::Result<ExitCode> {
             move |request| !trusting && slow.is_slow(request),
             move |job| _ = stripes.execute_in(job.connection(), move || job.run()),
         );
-        loops.start(reactor)?;
+        loops.start(reactor, stage.stats())?;
     }
     // ANCHOR_END: loops
-    announce(addr);
-    control.announce();
-    let status = loops.finish(&pool, &stop, grace);
-    let _ = outcome.complete(status);
-    Ok(ExitCode::from(status))
+    stage.announce(addr);
+    let status = loops.finish(&pool, stage.stop(), stage.grace().length());
+    Ok(stage.end(status))
 }

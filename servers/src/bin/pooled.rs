@@ -21,36 +21,34 @@
 
 use clap::Parser;
 use executor::{ExecutorExt, ThreadPoolExecutor};
-use servers::{Server, ServerArgs, pool_stats};
+use servers::{Failure, ServerArgs, Stage, Stats};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// A web server that serves connections on a fixed pool of threads, 100 unless told otherwise.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "pooled", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> Result<(), Failure> {
     let args = Args::parse().server;
     // ANCHOR: pool
     let threads = args.threads.map_or(100, NonZeroUsize::get);
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
     // ANCHOR_END: pool
 
-    let observed = Arc::clone(&pool);
-    let site = args.site()?.with_stats(move || pool_stats(&observed.stats()));
+    let stage = Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?;
     // ANCHOR: policy
     // An idle connection holds one of the threads: it may, until another waits and no thread is free for it.
     let waiting = Arc::clone(&pool);
-    let server = Server::new(site, args.limits.clone(), args.log())
-        .keep_alive_while(move || waiting.stats().backlog() == 0);
+    let server = stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0);
     // ANCHOR_END: policy
 
-    let listener = args.bind()?;
-    listener.announce();
+    let listener = stage.bind()?;
+    stage.announce(listener.local_addr());
     let server = Arc::new(server);
     // ANCHOR: accept_loop
     for connection in listener.incoming() {

@@ -1,4 +1,5 @@
-//! The server with one event loop, and a pool for the handlers: thousands of connections on a handful of threads.
+//! The server with one event loop, and a pool for the handlers: thousands of connections on a handful of threads. (The loop
+//! itself: `reactor/mod.rs`, `run`; what it does for one connection: `reactor/connection.rs`, `turn`.)
 //!
 //! The loop reads requests and writes answers for everybody, and never waits for anybody. What a request asks for runs on
 //! the pool, in the *stripe* of its connection: requests that one client sends in a row are answered in order, those of
@@ -20,45 +21,32 @@
 //! The book's chapter: The event loop.
 
 use clap::Parser;
-use executor::{CancelToken, StripedExecutor, ThreadPoolExecutor};
-use servers::control::ShutdownArgs;
-use servers::ending::{CUT_OFF, LAST_WORDS};
+use executor::{StripedExecutor, ThreadPoolExecutor};
 use servers::http::Request;
 use servers::reactor::Loops;
-use servers::{Reactor, Server, ServerArgs, announce, limits, pool_stats, signals};
+use servers::{Failure, Reactor, ServerArgs, Stage, Stats, StopArgs, Stoppable};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A web server with one event loop, whose handlers run on a fixed pool of threads, 8 unless told otherwise.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "reactor", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
 
-    /// Time that requests in progress have to finish when the server is told to stop
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = limits::duration)]
-    grace: Duration,
-
     #[command(flatten)]
-    shutdown: ShutdownArgs,
+    stop: StopArgs,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    let Args { server: args, grace, shutdown } = Args::parse();
+fn main() -> Result<ExitCode, Failure> {
+    let Args { server: args, stop } = Args::parse();
     let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads.map_or(8, NonZeroUsize::get)));
-    let stop = CancelToken::new();
-    let (_shutdown, outcome) = signals::stop_on_signal(&stop, grace + LAST_WORDS, CUT_OFF)?;
+    let stage = Stoppable::new(Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?, &stop)?;
+    let server = Arc::new(stage.server()?.until(stage.stop()));
 
-    let observed = Arc::clone(&pool);
-    let site = args.site()?.with_stats(move || pool_stats(&observed.stats()));
-    let control = shutdown.control()?;
-    let site = control.route(site, stop.clone());
-    let server = Arc::new(Server::new(site, args.limits.clone(), args.log()).until(&stop));
-
-    let listener = args.bind()?;
+    let listener = stage.bind()?;
     let addr = listener.local_addr();
     // ANCHOR: hand_over
     let stripes = StripedExecutor::over(Arc::clone(&pool));
@@ -69,10 +57,8 @@ fn main() -> anyhow::Result<ExitCode> {
     });
     // ANCHOR_END: hand_over
     let mut loops = Loops::new(1);
-    loops.start(reactor)?;
-    announce(addr);
-    control.announce();
-    let status = loops.finish(&pool, &stop, grace);
-    let _ = outcome.complete(status);
-    Ok(ExitCode::from(status))
+    loops.start(reactor, stage.stats())?;
+    stage.announce(addr);
+    let status = loops.finish(&pool, stage.stop(), stage.grace().length());
+    Ok(stage.end(status))
 }

@@ -21,29 +21,30 @@
 //!
 //! The book's chapter: Sharing the listener.
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Parser;
-use servers::{Server, ServerArgs};
+use servers::{Failure, ServerArgs, Stage, Stats};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 
 /// A web server whose threads, 100 unless told otherwise, all accept connections and serve them.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "shared_accept", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> Result<(), Failure> {
     let args = Args::parse().server;
+    let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
     // No thread can tell whether somebody waits in the backlog, so none keeps an idle connection.
-    let server = Server::new(args.site()?, args.limits.clone(), args.log()).keep_alive_while(|| false);
+    let server = stage.server()?.keep_alive_while(|| false);
     // ANCHOR_END: policy
 
-    let listener = Arc::new(args.bind()?);
+    let listener = Arc::new(stage.bind()?);
     let server = Arc::new(server);
     // ANCHOR: accept_loops
     let threads = args.threads.map_or(100, NonZeroUsize::get);
@@ -61,10 +62,10 @@ fn main() -> anyhow::Result<()> {
         })?);
     }
     // ANCHOR_END: accept_loops
-    listener.announce();
+    stage.announce(listener.local_addr());
     // They go on for ever. One that died of a bug would be found here, at best, and not replaced.
     for acceptor in acceptors {
         let _ = acceptor.join();
     }
-    anyhow::bail!("every thread has died; the messages above say of what")
+    Err(anyhow!("every thread has died; the messages above say of what").into())
 }

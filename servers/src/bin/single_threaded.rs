@@ -20,29 +20,30 @@
 //! The book's chapter: The single-threaded server.
 
 use clap::Parser;
-use servers::{Server, ServerArgs};
+use servers::{Failure, ServerArgs, Stage, Stats};
 use std::sync::Arc;
 
 /// A web server that serves one connection at a time.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "single_threaded", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> Result<(), Failure> {
     let args = Args::parse().server;
     if args.threads.is_some() {
         servers::report("--threads has no effect here: this stage serves every connection on its one thread");
     }
+    let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
     // An idle connection would hold the only thread, so none may stay.
-    let server = Server::new(args.site()?, args.limits.clone(), args.log()).keep_alive_while(|| false);
+    let server = stage.server()?.keep_alive_while(|| false);
     // ANCHOR_END: policy
 
-    let listener = args.bind()?;
-    listener.announce();
+    let listener = stage.bind()?;
+    stage.announce(listener.local_addr());
     let server = Arc::new(server);
     // ANCHOR: accept_loop
     for connection in listener.incoming() {

@@ -21,29 +21,30 @@
 
 use clap::Parser;
 use executor::{ExecutorExt, ThreadPerTaskExecutor};
-use servers::{Server, ServerArgs};
+use servers::{Failure, ServerArgs, Stage, Stats};
 use std::sync::Arc;
 
 /// A web server that serves each connection on a new thread.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "thread_per_task", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> Result<(), Failure> {
     let args = Args::parse().server;
     if args.threads.is_some() {
         servers::report("--threads has no effect here: this stage starts a thread for each connection");
     }
+    let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
     // Nobody waits for the thread of an idle connection, so it may stay as long as the idle time-out allows.
-    let server = Server::new(args.site()?, args.limits.clone(), args.log());
+    let server = stage.server()?;
     // ANCHOR_END: policy
 
-    let listener = args.bind()?;
-    listener.announce();
+    let listener = stage.bind()?;
+    stage.announce(listener.local_addr());
     let server = Arc::new(server);
     // ANCHOR: accept_loop
     let executor = ThreadPerTaskExecutor::new();

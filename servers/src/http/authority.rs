@@ -46,11 +46,20 @@ impl<'b> Authority<'b> {
         self.has_host() && self.host.eq_ignore_ascii_case(name)
     }
 
+    /// Whether it is `localhost` or below it, perhaps with the dot of the root behind it. Browsers do not ask anybody what these
+    /// names mean, and a name service must not give them to another machine (RFC 6761, 6.3).
+    fn is_localhost(&self) -> bool {
+        let name = self.host.strip_suffix('.').unwrap_or(self.host);
+        let last =
+            name.rsplit_once('.').map_or(name, |(above, last)| if above.is_empty() { "" } else { last });
+        last.eq_ignore_ascii_case("localhost")
+    }
+
     /// Whether the name is one that only this machine itself goes by.
     pub(crate) fn is_loopback(&self) -> bool {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
         self.host == "127.0.0.1" // what most of them ask for, by far
-            || self.host.eq_ignore_ascii_case("localhost")
+            || self.is_localhost()
             || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
     }
 }
@@ -125,14 +134,34 @@ mod tests {
 
     #[test]
     fn some_names_are_this_machine() {
-        for text in
-            ["localhost", "LOCALHOST:80", "127.0.0.1", "127.1.2.3:8", "[::1]:80", "[::ffff:127.0.0.1]"]
-        {
+        for text in [
+            "localhost",
+            "LOCALHOST:80",
+            "127.0.0.1",
+            "127.1.2.3:8",
+            "[::1]:80",
+            "[::ffff:127.0.0.1]",
+            "localhost.",
+            "localhost.:80",
+            "app.localhost",
+            "a.b.LocalHost.:80",
+        ] {
             assert!(Authority::parse(text).unwrap().is_loopback(), "{text}");
         }
-        for text in
-            ["", "localhost.example.org", "example.org", "10.0.0.1", "[::2]", "0.0.0.0", "127.0.0.1.nip.io"]
-        {
+        for text in [
+            "",
+            "localhost.example.org",
+            "example.org",
+            "10.0.0.1",
+            "[::2]",
+            "0.0.0.0",
+            "127.0.0.1.nip.io",
+            "notlocalhost",
+            "localhost..",
+            ".localhost",
+            "localhost.localdomain",
+            ".",
+        ] {
             assert!(!Authority::parse(text).unwrap().is_loopback(), "{text}");
         }
     }

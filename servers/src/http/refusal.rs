@@ -35,6 +35,40 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// What statistics call each of them, in the order of their numbers.
+    pub const REASONS: [&'static str; 12] = [
+        "malformed",
+        "request_line_too_long",
+        "head_too_large",
+        "body_too_large",
+        "misdirected",
+        "expectation_failed",
+        "unknown_transfer_coding",
+        "version_not_supported",
+        "head_timeout",
+        "body_timeout",
+        "overloaded",
+        "no_room",
+    ];
+
+    /// Where its reason is among the [reasons](Refusal::REASONS).
+    pub(crate) fn number(self) -> usize {
+        match self {
+            Refusal::Malformed(_) => 0,
+            Refusal::RequestLineTooLong => 1,
+            Refusal::HeadTooLarge => 2,
+            Refusal::BodyTooLarge => 3,
+            Refusal::Misdirected => 4,
+            Refusal::ExpectationFailed => 5,
+            Refusal::UnknownTransferCoding => 6,
+            Refusal::VersionNotSupported => 7,
+            Refusal::HeadTimeout => 8,
+            Refusal::BodyTimeout => 9,
+            Refusal::Overloaded => 10,
+            Refusal::NoRoom => 11,
+        }
+    }
+
     /// The status that tells the client.
     pub fn status(self) -> Status {
         match self {

@@ -229,7 +229,7 @@ impl Connection {
         let (response, is_sound) = turn.server.respond(&request);
         let stays = is_sound && self.may_go_on(turn);
         let end = (!stays).then(|| Manner::after_an_answer(&self.conversation, turn.now));
-        let line = turn.server.log.begin(self.peer, Some(&request), response.status.code());
+        let line = turn.server.begin_answer(self.peer, Some(&request), response.status);
         let (before, length) = (turn.output.len(), response.body.length());
         let then = turn.server.then(stays, self.conversation.has_unread());
         let body = self.conversation.answer(response, then, &mut turn.output);
@@ -293,7 +293,7 @@ impl Connection {
             turn.output.extend_from_slice(self.conversation.go_ahead());
             return;
         };
-        let line = turn.server.log.begin(self.peer, Some(&request), response.status.code());
+        let line = turn.server.begin_answer(self.peer, Some(&request), response.status);
         self.answer_last(response, line, turn);
         // It may send its body all the same.
         self.state = State::Ending(Manner::Linger(Self::lingering(QUIET, turn)));
@@ -301,8 +301,9 @@ impl Connection {
 
     fn refuse(&mut self, refusal: Refusal, turn: &mut Turn) {
         self.conversation.refuse(refusal);
+        turn.server.tally.refused(refusal);
         let response = refusal.response();
-        let line = turn.server.log.begin(self.peer, None, response.status.code());
+        let line = turn.server.begin_answer(self.peer, None, response.status);
         self.answer_last(response, line, turn);
         self.state = State::Ending(Manner::Linger(match refusal {
             // It has been waited for long enough.

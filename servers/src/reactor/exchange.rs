@@ -80,7 +80,7 @@ impl Exchange {
         request.client = Some(&*self.client);
         let (response, is_sound) = self.server.respond(&request);
         self.stays &= is_sound;
-        let line = self.server.log.begin(self.peer, Some(&request), response.status.code());
+        let line = self.server.begin_answer(self.peer, Some(&request), response.status);
         let length = response.body.length();
         let then = self.server.then(self.stays, self.has_more);
         let body = self.request.answer(response, then, &mut self.output);
@@ -109,6 +109,8 @@ impl Load for Box<Exchange> {
         self.stays = false;
         self.output.clear();
         let response = Refusal::Overloaded.response();
+        self.server.tally.refused(Refusal::Overloaded);
+        self.server.tally.answered(response.status);
         if let Body::Bytes(bytes) = self.request.answer(response, false, &mut self.output) {
             self.output.extend_from_slice(&bytes);
         }

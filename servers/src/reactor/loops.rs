@@ -2,6 +2,7 @@ use super::{Reactor, ReactorStats};
 use crate::diagnostics::report;
 use crate::ending::{CUT_OFF, LAST_WORDS, SERVED};
 use crate::server::KEPT_FOR;
+use crate::stats::Stats;
 use executor::{
     CancelToken, ExecutorExt, ExecutorService, RejectedSubmission, TaskHandle, ThreadPoolExecutor,
 };
@@ -28,12 +29,13 @@ impl Loops {
         Loops { pool: ThreadPoolExecutor::fixed(count), running: Vec::new(), stats: Vec::new() }
     }
 
-    /// Starts a loop.
+    /// Starts a loop, and has it `shown`.
     ///
     /// # Errors
     ///
     /// When the system gives no thread.
-    pub fn start(&mut self, reactor: Reactor) -> Result<(), RejectedSubmission<usize>> {
+    pub fn start(&mut self, reactor: Reactor, shown: &Stats) -> Result<(), RejectedSubmission<usize>> {
+        shown.add_loop(self.stats.len(), reactor.stats());
         self.stats.push(reactor.stats());
         self.running.push(self.pool.submit(move || reactor.run())?);
         Ok(())

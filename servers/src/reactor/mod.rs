@@ -323,6 +323,7 @@ impl Reactor {
         for _ in 0..ACCEPTS {
             let Some((socket, peer, has_place)) = self.acceptor.accept(self.turn.now) else { break };
             let number = OPENED.fetch_add(1, Ordering::Relaxed);
+            self.stats.accept();
             self.turned_away += usize::from(has_place.is_none());
             let connection = Connection::new(socket, peer, number, has_place, &mut self.turn);
             let place = self.connections.insert(connection);

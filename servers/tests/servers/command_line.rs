@@ -5,9 +5,11 @@ use crate::support::{
 use std::process::Command;
 
 /// Runs a stage that cannot start; it fails and says so in one line about `expected`.
-fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
-    let output = output_of(Command::new(binary).args(flags).env_remove("RUST_BACKTRACE"));
+pub(crate) fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
+    // Which shows where a fault of the program is, and there is none.
+    let output = output_of(Command::new(binary).args(flags).env("RUST_BACKTRACE", "1"));
     let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!said.contains("backtrace"), "{said}");
     assert!(!output.status.success() && output.stdout.is_empty(), "{flags:?}: {said}");
     assert!(said.lines().next().unwrap().contains(expected), "{flags:?}: {said}");
 }

@@ -49,9 +49,11 @@ fn on_a_loopback_address_a_page_of_another_name_learns_nothing() {
             let absolute = format!("http://{host}/hello");
             assert_eq!(ask(&mut stage.connect(), "GET", &absolute, &host).status, 421);
         }
-        for host in [stage.addr.to_string(), format!("localhost:{port}"), "LOCALHOST".into(), "[::1]".into()]
+        let localhost = format!("localhost:{port}");
+        for host in
+            [&*stage.addr.to_string(), &*localhost, "LOCALHOST", "[::1]", "localhost.", "app.localhost"]
         {
-            assert_eq!(status(stage, &host), 200, "{host}");
+            assert_eq!(status(stage, host), 200, "{host}");
         }
         let old = stage.connect().send("GET /hello HTTP/1.0\r\n\r\n").reply();
         assert_eq!(old.status, 200, "it names no host, as no browser would");

@@ -1,13 +1,20 @@
 //! A stage that can be stopped, and how.
 
+#[cfg(target_os = "linux")]
+use crate::support::STOPPING_STAGES;
 use crate::support::{Client, DEADLINE, LIFECYCLE, Reply, Stage, eventually};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+#[cfg(target_os = "linux")]
+use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{iter, thread};
 
 const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
 const SHUTDOWN: &str = "POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// The signal of a terminal that is gone, where it is asked to stop the stage.
+const HANGUP: &str = if cfg!(target_os = "linux") { "HUP" } else { "TERM" };
 
 /// Sends a request and waits until the stage has begun with it.
 fn begin(stage: &Stage, request: &str) -> Client {
@@ -60,7 +67,7 @@ pub(crate) fn stopping(stage: &Stage) -> String {
 
 #[test]
 fn every_way_to_stop_lets_requests_finish() {
-    for how in ["INT", "TERM", "POST"] {
+    for how in ["INT", "TERM", HANGUP, "POST"] {
         let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
         let upload = Upload::begin(&stage);
         let mut idle = stage.connect();
@@ -228,7 +235,13 @@ fn half_a_head_and_a_deaf_client_do_not_outlive_the_grace_period() {
 
 #[test]
 fn a_second_signal_ends_it_at_once() {
-    for (how, signal, status) in [("INT", "INT", 130), ("INT", "TERM", 143), ("POST", "TERM", 143)] {
+    let hangups = if HANGUP == "HUP" {
+        &[("HUP", "HUP", 129), ("HUP", "TERM", 143), ("INT", "HUP", 129), ("POST", "HUP", 129)][..]
+    } else {
+        &[]
+    };
+    let others = [("INT", "INT", 130), ("INT", "TERM", 143), ("POST", "TERM", 143)];
+    for &(how, signal, status) in others.iter().chain(hangups) {
         let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--grace", "10m"]);
         let _running = begin(&stage, ENDLESS);
         stop_by(how, &stage);
@@ -312,12 +325,27 @@ fn without_shutdown_only_a_signal_stops_it() {
     assert_eq!(stage.exit_status(), Some(0));
 }
 
+/// As `nohup` has it.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    for binary in STOPPING_STAGES {
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", binary, "--quiet"]);
+        let mut stage = Stage::start_command(binary, &mut command);
+        stage.signal("HUP");
+        stage.assert_alive();
+        stage.signal("TERM");
+        assert_eq!(stage.exit_status(), Some(0));
+    }
+}
+
 #[test]
 fn no_signal_is_lost_however_early() {
     // The first line of output is a promise: from then on a signal means an orderly stop.
-    for _ in 0..20 {
+    for signal in ["TERM", HANGUP].into_iter().cycle().take(20) {
         let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
-        stage.signal("TERM");
+        stage.signal(signal);
         assert_eq!(stage.exit_status(), Some(0));
     }
 }

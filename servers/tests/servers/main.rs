@@ -39,3 +39,5 @@ mod system_calls;
 #[cfg(target_os = "linux")]
 mod thread_limit;
 mod timeouts;
+#[cfg(unix)]
+mod watch;

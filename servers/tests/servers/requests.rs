@@ -1,5 +1,6 @@
-use crate::support::{MULTI_REACTOR, every_stage};
+use crate::support::{MULTI_REACTOR, STOPPING_STAGES, every_stage};
 use std::io::Read;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -144,13 +145,34 @@ fn other_methods_are_told_which_there_are() {
     });
 }
 
+/// The commands can be copied, so a client that makes up its host must not get a command of its own among them.
+#[test]
+fn the_front_page_says_which_stage_it_is_and_what_to_send() {
+    every_stage(&["--quiet"], |stage| {
+        let name = Path::new(stage.binary).file_name().unwrap().to_str().unwrap();
+        let page = |host: &str| {
+            let reply = stage.connect().send(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n")).reply();
+            reply.text().to_owned()
+        };
+        let usual = page("localhost:1234");
+        assert!(usual.contains(&format!("<h1>{name}</h1>\n<p>A web server ")), "{usual}");
+        assert!(usual.contains("\ncurl -i http://localhost:1234/hello\n"), "{usual}");
+        assert!(usual.contains("/block?ms=5000\" &amp; curl http://localhost:1234/hello\n"), "{usual}");
+        let can_stop = STOPPING_STAGES.contains(&stage.binary);
+        assert_eq!(usual.contains("curl -X POST http://localhost:1234/shutdown"), can_stop, "{usual}");
+        for host in ["h;reboot", "$(reboot)", "a&b", "'x'"] {
+            assert!(page(host).contains("\ncurl -i http://127.0.0.1:8080/hello\n"), "{host}");
+        }
+    });
+}
+
 #[test]
 fn head_is_get_without_the_body() {
     every_stage(&[], |stage| {
         for path in ["/hello", "/", "/nothing", "/block?ms=x"] {
             let get = stage.get(path);
             let mut client = stage.connect();
-            let request = format!("HEAD {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+            let request = format!("HEAD {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
             let head = client.send(request).reply_without_body();
             assert_eq!(head.status, get.status, "{path}");
             for name in ["Content-Length", "Content-Type", "Server"] {

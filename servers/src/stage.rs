@@ -1,0 +1,220 @@
+//! What stages share that is not their lesson: what is seen of them, and, of those that stop in order, what asks them to.
+
+use crate::args::ServerArgs;
+use crate::control::{Control, ShutdownArgs};
+use crate::crowd::Crowd;
+use crate::ending::{CUT_OFF, Grace, LAST_WORDS};
+use crate::limits;
+use crate::listener::{BACKLOG, Listener, announce};
+use crate::server::Server;
+use crate::signals;
+use crate::site::Site;
+use crate::stats::{Board, Stats, family};
+use crate::watch;
+use clap::CommandFactory;
+use executor::shutdown_hooks::ShutdownGuard;
+use executor::{CancelToken, Promise};
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What every stage has beside its execution policy: a name, statistics, and perhaps an address at which it is watched.
+#[derive(Debug)]
+pub struct Stage<'a> {
+    args: &'a ServerArgs,
+    name: String,
+    what: String,
+    stats: Arc<Stats>,
+    crowd: Crowd,
+    /// If there is somebody to look at it.
+    board: Option<Arc<Board>>,
+    watched_at: Option<SocketAddr>,
+    stop: CancelToken,
+}
+
+impl<'a> Stage<'a> {
+    /// A stage that is called, and says of itself, what its command line `C` does. With `--watch` it can be watched from now on.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what to do, for instance when the address of `--watch` is taken.
+    pub fn new<C: CommandFactory>(args: &'a ServerArgs, stats: Stats) -> anyhow::Result<Stage<'a>> {
+        let command = C::command();
+        let name = command.get_name().to_owned();
+        let what = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let (stop, stats) = (CancelToken::new(), Arc::new(stats));
+        let crowd = Crowd::of_at_most(args.limits.max_connections.get());
+        let (called, asked, counted) = (name.clone(), stop.clone(), crowd.clone());
+        stats.add(move |samples| {
+            samples.word(&family::STAGE, &called);
+            samples.word(&family::STATE, if asked.is_cancelled() { "stopping" } else { "running" });
+            counted.measure(samples);
+        });
+        let board = args.watch.map(|_| Arc::<Board>::default());
+        let watched_at = match (args.watch, &board) {
+            (Some(addr), Some(board)) => Some(watch::begin(addr, &args.hosts, &stats, board)?),
+            _ => None,
+        };
+        Ok(Stage { args, name, what, stats, crowd, board, watched_at, stop })
+    }
+
+    /// What is measured of it.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The server of the usual site, within the usual limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`ServerArgs::site`].
+    pub fn server(&self) -> anyhow::Result<Server> {
+        Ok(self.server_of(self.site()?))
+    }
+
+    fn site(&self) -> anyhow::Result<Site> {
+        Ok(self.args.site()?.with_stats(&self.stats).called(&self.name, &self.what))
+    }
+
+    fn server_of(&self, site: Site) -> Server {
+        let server = Server::new(site, self.args.limits.clone(), self.args.log());
+        let (tally, room) = (Arc::clone(&server.tally), server.room().clone());
+        self.stats.add(move |samples| {
+            tally.measure(samples);
+            samples.count(&family::BODY_MEMORY, room.held() as u64);
+        });
+        server.watched_on(self.board.clone())
+    }
+
+    /// Starts to listen, but does not yet say so.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what to do, for instance when the port is taken.
+    pub fn bind(&self) -> anyhow::Result<Listener> {
+        self.bind_with_backlog(BACKLOG)
+    }
+
+    /// Starts to listen with [room for `backlog` connections](Listener::bind_with_backlog), but does not yet say so.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Stage::bind).
+    pub fn bind_with_backlog(&self, backlog: u16) -> anyhow::Result<Listener> {
+        let listener = Listener::bind_with_backlog(self.args.addr, backlog);
+        Ok(self.admit(listener.map_err(|error| self.args.cannot_listen(&error))?))
+    }
+
+    /// Starts to listen with [several listeners](Listener::bind_each), but does not yet say so. The bound on connections is
+    /// for all of them together.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Stage::bind).
+    pub fn bind_each(&self, count: usize) -> anyhow::Result<Vec<Listener>> {
+        let listeners = Listener::bind_each(self.args.addr, count);
+        let listeners = listeners.map_err(|error| self.args.cannot_listen(&error))?;
+        Ok(listeners.into_iter().map(|listener| self.admit(listener)).collect())
+    }
+
+    fn admit(&self, listener: Listener) -> Listener {
+        listener.admitting(&self.crowd)
+    }
+
+    /// Prints the address of a listener as the first line of output, and then that of `--watch`.
+    pub fn announce(&self, addr: SocketAddr) {
+        announce(addr);
+        self.announce_watch();
+    }
+
+    fn announce_watch(&self) {
+        self.watched_at.into_iter().for_each(watch::announce);
+    }
+}
+
+/// The flags of every stage that stops in order.
+#[derive(clap::Args)]
+pub struct StopArgs {
+    /// Time that requests in progress have to finish when the server is told to stop
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = limits::duration)]
+    grace: Duration,
+
+    #[command(flatten)]
+    shutdown: ShutdownArgs,
+}
+
+/// A stage that stops in order: once its token is cancelled, by a signal or by `POST /shutdown`.
+pub struct Stoppable<'a> {
+    stage: Stage<'a>,
+    grace: Grace,
+    control: Control,
+    outcome: Promise<u8>,
+    /// Runs the hooks when `main` ends.
+    guard: ShutdownGuard,
+}
+
+impl<'a> Stoppable<'a> {
+    // ANCHOR: stop
+    /// Has the stage stop when it is asked to. From the stop on it has the time that the flags give it, and a little more to
+    /// say that this is over; then the process ends.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no thread, no descriptor or no random bytes.
+    pub fn new(stage: Stage<'a>, flags: &StopArgs) -> anyhow::Result<Stoppable<'a>> {
+        let (guard, outcome) = signals::stop_on_signal(&stage.stop, flags.grace + LAST_WORDS, CUT_OFF)?;
+        let grace = Grace::after(&stage.stop, flags.grace);
+        let control = flags.shutdown.control()?;
+        Ok(Stoppable { stage, grace, control, outcome, guard })
+    }
+    // ANCHOR_END: stop
+
+    /// Cancelled when the stage is to stop.
+    pub fn stop(&self) -> &CancelToken {
+        &self.stage.stop
+    }
+
+    /// The time that it has then.
+    pub fn grace(&self) -> &Grace {
+        &self.grace
+    }
+
+    // ANCHOR: control
+    /// The server of the usual site, with `POST /shutdown` for those who may. What the stop means for it,
+    /// [`until`](Server::until) says.
+    ///
+    /// # Errors
+    ///
+    /// As [`ServerArgs::site`].
+    pub fn server(&self) -> anyhow::Result<Server> {
+        let site = self.control.route(self.stage.site()?, self.stop().clone());
+        Ok(self.stage.server_of(site))
+    }
+    // ANCHOR_END: control
+
+    /// As [`Stage::announce`], with the token of `POST /shutdown` in the second line, if there is one.
+    pub fn announce(&self, addr: SocketAddr) {
+        announce(addr);
+        self.control.announce();
+        self.stage.announce_watch();
+    }
+
+    // ANCHOR: outcome
+    /// Everything is served, or cut off: the exit status is decided, and the hook that waits for it ends.
+    pub fn end(self, status: u8) -> ExitCode {
+        let _ = self.outcome.complete(status);
+        drop(self.guard); // runs the hooks, if no signal has
+        ExitCode::from(status)
+    }
+    // ANCHOR_END: outcome
+}
+
+impl<'a> Deref for Stoppable<'a> {
+    type Target = Stage<'a>;
+
+    fn deref(&self) -> &Stage<'a> {
+        &self.stage
+    }
+}

@@ -1,0 +1,82 @@
+use crate::http::Request;
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread, ThreadId};
+use std::time::Instant;
+
+/// The longest request line that is shown, in characters.
+const LONGEST: usize = 120;
+
+/// What each thread does: the board on which threads write which client they serve, and what it has asked for.
+///
+/// It costs each request a lock that all threads share, so there is one only if somebody wants to watch.
+#[derive(Debug, Default)]
+pub(crate) struct Board(Mutex<HashMap<ThreadId, Line>>);
+
+#[derive(Debug)]
+struct Line {
+    thread: Thread,
+    client: Option<SocketAddr>,
+    /// None: it waits for a request, or for the client to take the answer.
+    request: Option<String>,
+    since: Instant,
+}
+
+/// What the current thread does until this is dropped. Then it does again what it did before.
+pub(crate) struct Doing<'b> {
+    board: &'b Board,
+    before: Option<Line>,
+}
+
+impl Board {
+    /// The current thread serves a client.
+    pub(crate) fn serves(&self, client: SocketAddr) -> Doing<'_> {
+        self.write(Some(client), None)
+    }
+
+    /// The current thread finds the answer to a request.
+    pub(crate) fn answers(&self, request: &Request<'_>) -> Doing<'_> {
+        let target: String = request.target.chars().take(LONGEST).collect();
+        self.write(request.peer, Some(format!("{} {target}", request.method)))
+    }
+
+    fn write(&self, client: Option<SocketAddr>, request: Option<String>) -> Doing<'_> {
+        let thread = thread::current();
+        let (id, line) = (thread.id(), Line { thread, client, request, since: Instant::now() });
+        Doing { board: self, before: self.lock().insert(id, line) }
+    }
+
+    /// The lines, in the order of the names of the threads.
+    pub(crate) fn json(&self) -> Json {
+        let now = Instant::now();
+        let lines = self.lock();
+        let mut lines: Vec<_> = lines.values().collect();
+        // `pool-1-thread-9` before `pool-1-thread-10`.
+        lines.sort_by_key(|line| line.thread.name().map(|name| (name.len(), name)));
+        let line = |line: &&Line| {
+            json!({
+                "thread": line.thread.name().unwrap_or("(no name)"),
+                "client": line.client.map(|client| client.to_string()),
+                "request": line.request,
+                "seconds": now.saturating_duration_since(line.since).as_secs_f64(),
+            })
+        };
+        lines.iter().map(line).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, Line>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Doing<'_> {
+    fn drop(&mut self) {
+        let mut lines = self.board.lock();
+        match self.before.take() {
+            Some(before) => lines.insert(before.thread.id(), before),
+            None => lines.remove(&thread::current().id()),
+        };
+    }
+}

@@ -1,0 +1,290 @@
+//! What can be measured of a stage while it runs: one list, as JSON and as the text that Prometheus reads.
+//!
+//! ```text
+//!   pool, loops, listener, server, process          sources: each adds samples of what it is now
+//!                  │
+//!                  ▼
+//!              Samples ──────▶ JSON   (/stats)      a sample goes to the place that its family names
+//!                      ──────▶ text   (/metrics)    the same sample, below the name of its family
+//! ```
+//!
+//! A *family* is one thing that is measured; [`families()`](families) is the list of all, with both names and what they mean. A *sample*
+//! is a family's value for one pool, one loop, one status code. Both forms are made of the same samples, so what one says
+//! the other says, too.
+//!
+//! Nothing is measured before somebody asks. What has to be counted as it happens is in the [`Tally`], whose counters are
+//! atomics: no answer waits for a lock.
+
+mod board;
+pub(crate) mod family;
+mod process;
+mod tally;
+
+pub(crate) use board::Board;
+pub use family::{Family, Kind, families};
+pub(crate) use tally::Tally;
+
+use crate::reactor::ReactorStats;
+use executor::ThreadPoolExecutor;
+use serde_json::{Value as Json, json};
+use std::fmt::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The media type of the text for Prometheus.
+pub const TEXT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The sources of what is shown of a stage.
+pub struct Stats {
+    sources: Mutex<Vec<Source>>,
+}
+
+type Source = Box<dyn Fn(&mut Samples) + Send + Sync>;
+
+/// What was measured in one look.
+#[derive(Debug, Default)]
+pub struct Samples(Vec<Sample>);
+
+#[derive(Debug)]
+struct Sample {
+    family: &'static Family,
+    /// Of which pool, which loop, which status; empty if there is only one.
+    of: String,
+    value: Value,
+}
+
+#[derive(Debug)]
+enum Value {
+    Count(u64),
+    Seconds(f64),
+    /// One of several words, such as the state of a pool.
+    Word(String),
+}
+
+impl Stats {
+    /// Measures the process, and nothing else so far.
+    pub fn new() -> Stats {
+        let stats = Stats { sources: Mutex::default() };
+        stats.add(process::source());
+        stats
+    }
+
+    /// Measures a pool, too; `name` tells it from other pools.
+    #[must_use]
+    pub fn with_pool(self, name: &'static str, pool: &Arc<ThreadPoolExecutor>) -> Stats {
+        let pool = Arc::clone(pool);
+        self.add(move |samples| {
+            let now = pool.stats();
+            samples.word_of(&family::POOL_STATE, name, now.state);
+            for (family, count) in [
+                (&family::POOL_SIZE, now.threads as u64),
+                (&family::POOL_CORE, now.core_threads as u64),
+                (&family::POOL_MAX, now.maximum_threads as u64),
+                (&family::POOL_PEAK, now.peak_threads as u64),
+                (&family::ACTIVE, now.active as u64),
+                (&family::QUEUED, now.queued as u64),
+                (&family::COMPLETED, now.completed),
+                (&family::PANICKED, now.panicked),
+            ] {
+                samples.count_of(family, name, count);
+            }
+        });
+        self
+    }
+
+    /// Measures the room in a pool's queue, too, and how often there was none.
+    #[must_use]
+    pub fn with_bound(
+        self,
+        name: &'static str,
+        capacity: usize,
+        rejected: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> Stats {
+        self.add(move |samples| {
+            samples.count_of(&family::QUEUE_CAPACITY, name, capacity as u64);
+            samples.count_of(&family::REJECTED, name, rejected());
+        });
+        self
+    }
+
+    /// Measures an event loop, too. The first one is number 0.
+    pub fn add_loop(&self, number: usize, reactor: Arc<ReactorStats>) {
+        self.add(move |samples| {
+            let number = number.to_string();
+            samples.count_of(&family::LOOP_CONNECTIONS, &number, reactor.connections() as u64);
+            samples.count_of(&family::LOOP_ACCEPTED, &number, reactor.accepted());
+        });
+    }
+
+    /// Measures something else, too. The source is called for each look, under a lock: it must not come back here.
+    pub(crate) fn add(&self, source: impl Fn(&mut Samples) + Send + Sync + 'static) {
+        self.lock().push(Box::new(source));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Source>> {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look(&self) -> Samples {
+        let mut samples = Samples::default();
+        self.lock().iter().for_each(|source| source(&mut samples));
+        samples
+    }
+
+    /// What `/stats` answers: a group of values for each pool, for the server, its loops and the process. Without a pool,
+    /// `pool` is null, and a note says so.
+    pub fn json(&self) -> Json {
+        self.look().json()
+    }
+
+    /// What `/metrics` answers, of the type [`TEXT_TYPE`].
+    pub fn text(&self) -> String {
+        self.look().text()
+    }
+}
+
+impl Samples {
+    /// A value of which there is one. Several sources may add to it: the value is their sum.
+    pub(crate) fn count(&mut self, family: &'static Family, count: u64) {
+        let before = self.0.iter_mut().find(|sample| std::ptr::eq(sample.family, family));
+        match before.map(|sample| &mut sample.value) {
+            Some(Value::Count(sum)) => *sum += count,
+            _ => self.push(family, "", Value::Count(count)),
+        }
+    }
+
+    pub(crate) fn count_of(&mut self, family: &'static Family, of: &str, count: u64) {
+        self.push(family, of, Value::Count(count));
+    }
+
+    fn seconds(&mut self, family: &'static Family, seconds: f64) {
+        self.push(family, "", Value::Seconds(seconds));
+    }
+
+    pub(crate) fn word(&mut self, family: &'static Family, word: impl fmt::Display) {
+        self.push(family, "", Value::Word(word.to_string()));
+    }
+
+    fn word_of(&mut self, family: &'static Family, of: &str, word: impl fmt::Display) {
+        self.push(family, of, Value::Word(word.to_string()));
+    }
+
+    fn push(&mut self, family: &'static Family, of: &str, value: Value) {
+        self.0.push(Sample { family, of: of.to_owned(), value });
+    }
+
+    fn json(&self) -> Json {
+        let mut json = json!({ "pool": null });
+        for Sample { family, of, value } in &self.0 {
+            let value = match value {
+                Value::Count(count) => json!(count),
+                Value::Seconds(seconds) => json!(seconds),
+                Value::Word(word) => json!(word),
+            };
+            match (family.group, family.label) {
+                ("", _) => json[of][family.key] = value,
+                (group, "") => json[group][family.key] = value,
+                (group, _) => json[group][family.key][of] = value,
+            }
+        }
+        if json["pool"].is_null() {
+            json["note"] = "this stage has no thread pool, so there is no queue of its own to look at".into();
+        }
+        json
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for family in families() {
+            let mut samples = self.0.iter().filter(|sample| std::ptr::eq(sample.family, family)).peekable();
+            if samples.peek().is_none() {
+                continue;
+            }
+            let (name, help) = (family.name, family.help.replace('\\', "\\\\").replace('\n', "\\n"));
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {}", family.kind);
+            samples.for_each(|sample| sample.append_line(&mut text));
+        }
+        text
+    }
+}
+
+impl Sample {
+    /// A line of the text. A word is the value of a label, and 1 says that it is this one.
+    fn append_line(&self, text: &mut String) {
+        let Family { name, label, key, .. } = *self.family;
+        let word = if let Value::Word(word) = &self.value { Some((key, word)) } else { None };
+        let of = (!label.is_empty()).then_some((label, &self.of));
+        let labels: Vec<_> = of
+            .into_iter()
+            .chain(word)
+            .map(|(label, value)| format!("{label}=\"{}\"", Escaped(value)))
+            .collect();
+        text.push_str(name);
+        if !labels.is_empty() {
+            let _ = write!(text, "{{{}}}", labels.join(","));
+        }
+        let _ = match self.value {
+            Value::Count(count) => writeln!(text, " {count}"),
+            Value::Seconds(seconds) => writeln!(text, " {seconds}"),
+            Value::Word(_) => writeln!(text, " 1"),
+        };
+    }
+}
+
+/// The value of a label, as it stands between quotation marks.
+struct Escaped<'t>(&'t str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '\\' => f.write_str("\\\\"),
+            '"' => f.write_str("\\\""),
+            '\n' => f.write_str("\\n"),
+            c => f.write_char(c),
+        })
+    }
+}
+
+impl Default for Stats {
+    fn default() -> Stats {
+        Stats::new()
+    }
+}
+
+impl fmt::Debug for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stats").field("sources", &self.lock().len()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_s_value_cannot_end_the_label_or_the_line() {
+        let mut samples = Samples::default();
+        samples.count_of(&family::ACTIVE, "a\\b\"c\nd", 3);
+        assert_eq!(samples.text().lines().last(), Some(r#"executor_active_threads{name="a\\b\"c\nd"} 3"#));
+        assert_eq!(samples.json()["a\\b\"c\nd"]["active"], 3);
+    }
+
+    #[test]
+    fn what_several_sources_count_is_added_up() {
+        let mut samples = Samples::default();
+        samples.count(&family::CONNECTIONS, 2);
+        samples.count(&family::CONNECTIONS, 3);
+        assert_eq!(samples.json()["server"]["connections"], 5);
+        assert_eq!(samples.text().lines().last(), Some("http_server_connections 5"));
+    }
+
+    #[test]
+    fn a_word_is_a_label() {
+        let mut samples = Samples::default();
+        samples.word_of(&family::POOL_STATE, "pool", "running");
+        assert_eq!(
+            samples.text().lines().last(),
+            Some(r#"executor_pool_state{name="pool",state="running"} 1"#)
+        );
+        assert_eq!(samples.json()["pool"]["state"], "running");
+    }
+}

@@ -1,0 +1,69 @@
+use super::Samples;
+use super::family;
+use crate::http::{Refusal, Status};
+use std::array;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// As many threads can count answers at the same time without disturbing each other.
+const STRIPES: usize = 16;
+
+/// Three digits each, from 200 on.
+const CODES: usize = 400;
+const FIRST_CODE: u16 = 200;
+
+/// What a server has answered and refused, counted by the threads that do it.
+///
+/// All of it is relaxed: a number says nothing about any other, and nobody reads it to learn what another thread has written.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    answers: Box<[Stripe]>,
+    refusals: [AtomicU64; Refusal::REASONS.len()],
+}
+
+/// The answers of some of the threads, by status. In cache lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Stripe([AtomicU64; CODES]);
+
+thread_local! {
+    /// The stripe of this thread. The first threads have one each.
+    static STRIPE: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed) % STRIPES
+    };
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally {
+            answers: (0..STRIPES).map(|_| Stripe(array::from_fn(|_| AtomicU64::new(0)))).collect(),
+            refusals: array::from_fn(|_| AtomicU64::new(0)),
+        }
+    }
+}
+
+impl Tally {
+    /// An answer is about to be sent.
+    pub(crate) fn answered(&self, status: Status) {
+        let stripe = STRIPE.try_with(|&stripe| stripe).unwrap_or(0);
+        let code = usize::from(status.code() - FIRST_CODE);
+        self.answers[stripe].0[code].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A request is refused, and its connection ends.
+    pub(crate) fn refused(&self, refusal: Refusal) {
+        self.refusals[refusal.number()].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn measure(&self, samples: &mut Samples) {
+        for code in 0..CODES {
+            let sum: u64 = self.answers.iter().map(|stripe| stripe.0[code].load(Ordering::Relaxed)).sum();
+            if sum > 0 {
+                samples.count_of(&family::REQUESTS, &(code + usize::from(FIRST_CODE)).to_string(), sum);
+            }
+        }
+        for (reason, count) in Refusal::REASONS.iter().zip(&self.refusals) {
+            samples.count_of(&family::REFUSALS, reason, count.load(Ordering::Relaxed));
+        }
+    }
+}

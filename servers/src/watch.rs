@@ -1,0 +1,103 @@
+//! `--watch`: a stage is seen from outside, by a listener and a thread of its own.
+//!
+//! A server that reports on itself through the threads that serve its clients is silent when it matters most: when they are
+//! all busy. So this is a server beside the server. It has nothing in common with the other but the process and the numbers,
+//! and it goes on until the process ends.
+//!
+//! One thread is enough because it is an event loop: a client that says nothing, or reads slowly, holds no thread. Its limits
+//! are small, and its handlers only read numbers.
+
+use crate::access_log::AccessLog;
+use crate::crowd::Crowd;
+use crate::hosts::HostArgs;
+use crate::http::{Body, Response, Status};
+use crate::limits::Limits;
+use crate::listener::Listener;
+use crate::reactor::Reactor;
+use crate::server::Server;
+use crate::site::Site;
+use crate::stats::{Board, Stats};
+use anyhow::{Context, anyhow};
+use std::io::{self, ErrorKind, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// The page loads nothing from elsewhere and runs no script but its own, whatever names threads and requests have.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// How many may watch at a time. The descriptors are those of the stage, too, and it needs them more.
+const MOST: usize = 256;
+
+/// What the page consists of.
+const FILES: [(&str, &str, &str); 3] = [
+    ("/", "text/html; charset=utf-8", include_str!("watch/page.html")),
+    ("/watch.js", "text/javascript; charset=utf-8", include_str!("watch/watch.js")),
+    ("/watch.css", "text/css; charset=utf-8", include_str!("watch/watch.css")),
+];
+
+/// Answers at `addr` until the process ends. Says where that is, for port 0.
+pub(crate) fn begin(
+    addr: SocketAddr,
+    hosts: &HostArgs,
+    stats: &Arc<Stats>,
+    board: &Arc<Board>,
+) -> anyhow::Result<SocketAddr> {
+    let listener = Listener::bind(addr).map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => anyhow!(
+            "{addr} is taken by another program; choose another address with --watch, or port 0 for any free port"
+        ),
+        _ => anyhow!("cannot listen on {addr}; choose another address with --watch ({error})"),
+    })?;
+    let addr = listener.local_addr();
+    let listener = listener.admitting(&Crowd::of_at_most(MOST));
+    let site = site(stats, board).answering_for(hosts.on(addr.ip()));
+    let server = Arc::new(Server::new(site, limits(), AccessLog::Quiet));
+    let reactor = Reactor::new(listener, &server).context("cannot watch")?;
+    let looking = move || _ = reactor.run();
+    thread::Builder::new().name("watch".to_owned()).spawn(looking).context("cannot watch")?;
+    Ok(addr)
+}
+
+/// Prints the address as a line of output.
+pub(crate) fn announce(addr: SocketAddr) {
+    let mut stdout = io::stdout();
+    // As with the address of the stage: a server whose output nobody reads still serves.
+    let _ = writeln!(stdout, "watch on http://{addr}/").and_then(|()| stdout.flush());
+}
+
+fn site(stats: &Arc<Stats>, board: &Arc<Board>) -> Site {
+    let (numbers, board) = (Arc::clone(stats), Arc::clone(board));
+    let mut site =
+        Site::empty().with_stats(stats).route("/stats", &["GET"], "what the stage does now", move |_| {
+            let mut json = numbers.json();
+            json["serving"] = board.json();
+            Response::json(&json)
+        });
+    for (path, content_type, text) in FILES {
+        site = site.route(path, &["GET"], "the page", move |_| {
+            Response::new(Status::Ok, content_type, Body::Bytes(text.as_bytes().into()))
+                .header("Content-Security-Policy", POLICY)
+                .header("X-Content-Type-Options", "nosniff")
+        });
+    }
+    site
+}
+
+/// Who looks at a page once a second sends a small request and takes a small answer.
+fn limits() -> Limits {
+    let briefly = Duration::from_secs(2);
+    Limits {
+        max_head: 4096,
+        max_request_line: 1024,
+        max_body: 0,
+        header_timeout: briefly,
+        body_timeout: briefly,
+        idle_timeout: Duration::from_secs(10),
+        write_timeout: briefly,
+        linger_timeout: briefly,
+        ..Limits::default()
+    }
+}
