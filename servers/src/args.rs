@@ -55,6 +55,9 @@ pub struct ServerArgs {
 impl ServerArgs {
     pub(crate) fn cannot_listen(&self, error: &io::Error) -> anyhow::Error {
         match error.kind() {
+            ErrorKind::AddrInUse if self.watch == Some(self.addr) => {
+                anyhow!("{} cannot be both; give --watch another address than --addr", self.addr)
+            }
             ErrorKind::AddrInUse => anyhow!(
                 "{} is taken by another program; choose another address with --addr, or port 0 for any free port",
                 self.addr

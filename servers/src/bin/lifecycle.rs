@@ -1,11 +1,11 @@
-//! The pooled server with an end: SIGINT, SIGTERM and `POST /shutdown` stop it in order.
+//! The pooled server with an end: SIGINT, SIGTERM, SIGHUP and `POST /shutdown` stop it in order.
 //!
 //! In order means: no new connections; clients that were accepted are served; clients that come too late are told so,
 //! and counted. When `--grace` is over, requests in progress are cancelled and answered with 503. Two seconds later
 //! the process ends, whatever its threads wait for. Another signal ends it at once.
 //!
-//! The exit status is 0 if every client was answered, 3 if something was cut off, 130 or 143 after another SIGINT or
-//! SIGTERM. (It is 1 if the server could not start, 2 if the command line was wrong.)
+//! The exit status is 0 if every client was answered, 3 if something was cut off, 130, 143 or 129 after another SIGINT,
+//! SIGTERM or SIGHUP. (It is 1 if the server could not start, 2 if the command line was wrong.)
 //!
 //! ```sh
 //! cargo run --bin lifecycle

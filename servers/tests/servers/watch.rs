@@ -1,5 +1,6 @@
 //! What is seen of a stage: at `/stats` and `/metrics`, and with `--watch` also while all its threads are busy.
 
+use crate::command_line::assert_fails;
 use crate::support::{
     BOUNDED, Client, DEADLINE, EVENT_LOOPS, MULTI_REACTOR, POOLED, SINGLE_THREADED, STAGES, STOPPING_STAGES,
     Stage, THREAD_PER_TASK, eventually, every_stage,
@@ -316,9 +317,15 @@ fn who_watches_can_do_nothing_else() {
 fn an_address_that_is_taken_is_said_before_the_stage_listens() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
+    // While the one is taken, no other test is given this port; and Linux has more than one loopback address.
+    let free = taken.replace("127.0.0.1", "127.0.0.2");
     for binary in STAGES {
         let flags = ["--addr", "127.0.0.1:0", "--watch", &taken];
-        crate::command_line::assert_fails(binary, &flags, "choose another address with --watch");
+        assert_fails(binary, &flags, "choose another address with --watch");
+        if cfg!(target_os = "linux") {
+            let flags = ["--addr", &*free, "--watch", &*free];
+            assert_fails(binary, &flags, "give --watch another address than --addr");
+        }
     }
 }
 
