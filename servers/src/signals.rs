@@ -8,10 +8,9 @@ use executor::{CancelToken, Promise};
 use std::time::Duration;
 
 // ANCHOR: stop_on_signal
-/// Cancels `stop` when SIGINT or SIGTERM arrives, or SIGHUP (on Linux, and unless the process has inherited that it is
-/// ignored). Once `stop` is cancelled, whoever did it, another such signal ends
-/// the process at once, with the status 128 + its number; and after `longest` the process ends with `status_at_deadline`,
-/// whatever its threads wait for.
+/// Cancels `stop` when SIGINT or SIGTERM arrives; and SIGHUP, on Linux and unless the process was started with that
+/// ignored. Once `stop` is cancelled, whoever did it, another such signal ends the process at once, with the status 128 +
+/// its number; and after `longest` the process ends with `status_at_deadline`, whatever its threads wait for.
 ///
 /// The guard has to live until the end of `main`. The promise is to be completed when everything is served, with the exit
 /// status.

@@ -12,7 +12,7 @@
 //! is a family's value for one pool, one loop, one status code. Both forms are made of the same samples, so what one says
 //! the other says, too.
 //!
-//! Nothing is measured before somebody asks. What has to be counted as it happens is in the [`Tally`], whose counters are
+//! Nothing is measured before somebody asks. What has to be counted as it happens is in the `Tally`, whose counters are
 //! atomics: no answer waits for a lock.
 
 mod board;
