@@ -68,7 +68,8 @@ impl Stats {
         stats
     }
 
-    /// Measures a pool, too; `name` tells it from other pools.
+    /// Measures a pool, too. `name` tells it from other pools, and from the other groups of the JSON, which are called
+    /// `server`, `loops` and `process`.
     #[must_use]
     pub fn with_pool(self, name: &'static str, pool: &Arc<ThreadPoolExecutor>) -> Stats {
         let pool = Arc::clone(pool);

@@ -2,10 +2,10 @@
 
 use crate::command_line::assert_fails;
 use crate::support::{
-    BOUNDED, Client, DEADLINE, EVENT_LOOPS, MULTI_REACTOR, POOLED, SINGLE_THREADED, STAGES, STOPPING_STAGES,
-    Stage, THREAD_PER_TASK, eventually, every_stage,
+    BOUNDED, Client, DEADLINE, EVENT_LOOPS, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES,
+    STOPPING_STAGES, Stage, THREAD_PER_TASK, eventually, every_stage,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use servers::stats::{TEXT_TYPE, families};
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
@@ -20,14 +20,14 @@ fn watch_addr(stage: &Stage) -> SocketAddr {
     addr.unwrap_or_else(|| panic!("{line}")).parse().unwrap()
 }
 
-fn json(mut client: Client) -> Value {
+fn stats_of(mut client: Client) -> Value {
     let reply = client.get("/stats");
     assert_eq!(reply.header("Content-Type"), Some("application/json"));
     serde_json::from_slice(&reply.body).unwrap()
 }
 
 fn watched(addr: SocketAddr) -> Value {
-    json(Client::connect(addr))
+    stats_of(Client::connect(addr))
 }
 
 /// What `/metrics` says, by name and labels as they are written. Anything that is not as the format has it fails.
@@ -149,7 +149,7 @@ fn json_and_text_say_the_same() {
             compared += 1;
         }
         assert!(compared >= 8, "{compared}");
-        assert_eq!(stats["server"]["requests"], serde_json::json!({ "200": 1, "404": 1 }));
+        assert_eq!(stats["server"]["requests"], json!({ "200": 1, "404": 1 }));
         for (key, value) in stats["pool"].as_object().into_iter().flatten() {
             let family = families().find(|family| family.group.is_empty() && family.key == key).unwrap();
             let sample = metrics.iter().find(|(sample, _)| name_of(sample) == family.name).unwrap();
@@ -177,7 +177,7 @@ fn refusals_are_counted_by_kind() {
         let count = |reason: &str| some.get(&reason.to_owned()).and_then(|count| count.as_u64());
         assert_eq!((count("malformed"), count("body_too_large")), (Some(2), Some(1)), "{some:?}");
         assert_eq!((count("version_not_supported"), some.len()), (Some(1), 3), "{some:?}");
-        assert_eq!(stats["server"]["requests"], serde_json::json!({ "400": 2, "413": 1, "505": 1 }));
+        assert_eq!(stats["server"]["requests"], json!({ "400": 2, "413": 1, "505": 1 }));
     });
 }
 
@@ -201,6 +201,25 @@ fn connections_that_are_not_served_are_counted_by_what_they_are_told() {
         assert_eq!((&stats["pool"]["rejected"], &stats["pool"]["queue_capacity"]), (&3.into(), &1.into()));
         assert_eq!((&stats["server"]["accepted"], &stats["server"]["connections"]), (&5.into(), &2.into()));
         drop(more);
+    }
+}
+
+#[test]
+fn connections_beyond_the_bound_are_counted() {
+    for binary in [THREAD_PER_TASK, POOLED, REACTOR, MULTI_REACTOR] {
+        let stage = Stage::start(binary, &["--quiet", "--max-connections", "2", "--watch", "127.0.0.1:0"]);
+        let watch = watch_addr(&stage);
+        let mut clients: Vec<_> = (0..2).map(|_| stage.connect()).collect();
+        for client in &mut clients {
+            assert_eq!(client.get("/hello").status, 200);
+        }
+        assert_eq!(stage.connect().reply().status, 503);
+        let server = &watched(watch)["server"];
+        assert_eq!((&server["accepted"], &server["connections"]), (&3.into(), &2.into()), "{binary}");
+        assert_eq!(
+            (&server["refusals"]["turned_away"], &server["requests"]),
+            (&1.into(), &json!({ "200": 2 }))
+        );
     }
 }
 
@@ -249,7 +268,7 @@ fn every_connection_that_ends_is_counted_out() {
         drop(stage.connect()); // says nothing
         let server = |key: &str| watched(watch)["server"][key].as_u64().unwrap();
         eventually("they stay", || (server("accepted"), server("connections")) == (4, 0));
-        assert_eq!(watched(watch)["serving"], serde_json::json!([]));
+        assert_eq!(watched(watch)["serving"], json!([]));
     });
 }
 
@@ -335,7 +354,7 @@ fn a_stage_that_is_not_watched_shows_no_requests() {
     let stage = Stage::start(THREAD_PER_TASK, &["--quiet"]);
     let mut client = stage.connect();
     client.send(ENDLESS);
-    assert_eq!(json(stage.connect())["serving"], Value::Null);
+    assert_eq!(stats_of(stage.connect())["serving"], Value::Null);
     assert!(!metrics(stage.connect()).is_empty());
 }
 
