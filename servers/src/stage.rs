@@ -136,6 +136,7 @@ impl<'a> Stage<'a> {
 
 /// The flags of every stage that stops in order.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Stop")]
 pub struct StopArgs {
     /// Time that requests in progress have to finish when the server is told to stop
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = limits::duration)]
