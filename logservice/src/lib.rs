@@ -16,6 +16,8 @@ pub use format::Format;
 
 mod identity;
 
+mod process;
+
 pub mod sink;
 pub use sink::Sink;
 

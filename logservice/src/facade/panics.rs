@@ -1,20 +1,18 @@
 //! Panics in the log.
 
 use std::panic::{self, PanicHookInfo};
-use std::time::Duration;
+use std::time::Instant;
 
 use crate::record::thread_name;
-use crate::service::is_formatting;
+use crate::service::{PANICKING_AT_MOST, is_formatting};
 use crate::{Durability, Level, LogHandle};
-
-/// For how long a thread that panics waits until that is handed to the system.
-const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
 
 /// Has every panic logged, at level error with the target `panic`: the thread, the place and the message. Then whatever hook
 /// there was before is called.
 ///
-/// The thread that panics waits until the line is handed to the system, for a second at most: a panic may be the end of the
-/// process. On the writer's own thread nothing is logged, since nobody is left to write it. While a record is being formatted
+/// The thread that panics waits until the line is handed to the system: a panic may be the end of the process. It waits for a
+/// second at most, whatever the policy of the level error: a full disk must not keep the hook that was there before, and the
+/// message on standard error, waiting. On the writer's own thread nothing is logged, since nobody is left to write it. While a record is being formatted
 /// nothing is logged here either: the service says in a line of its own that this panicked.
 ///
 /// # Aborts
@@ -32,6 +30,7 @@ pub fn log_panics(handle: LogHandle) {
 }
 
 fn log(handle: &LogHandle, panic: &PanicHookInfo<'_>) {
+    let began = Instant::now();
     let message = panic.payload_as_str().unwrap_or("a payload that is no text");
     let said = thread_name(|thread| match panic.location() {
         Some(place) => {
@@ -41,6 +40,6 @@ fn log(handle: &LogHandle, panic: &PanicHookInfo<'_>) {
         None => handle.say(Level::Error, "panic", format_args!("thread '{thread}' panicked: {message}")),
     });
     if said.is_ok() {
-        let _ = handle.flush(Durability::System, FLUSH_AT_MOST);
+        let _ = handle.flush(Durability::System, PANICKING_AT_MOST.saturating_sub(began.elapsed()));
     }
 }

@@ -78,6 +78,8 @@ struct State {
     reopen: bool,
     /// At the deadline of a stop: the writer ends, whatever is left.
     give_up: bool,
+    /// A stop has returned while lines were left, and has told of them.
+    loss_is_told: bool,
     /// How many lines were dropped since the last one that was put into `filling`.
     missing: u64,
     counts: Counts,
@@ -149,6 +151,7 @@ impl LineQueue {
                 reopen: false,
                 syncs: Syncs::default(),
                 give_up: false,
+                loss_is_told: false,
             }),
             work: Condvar::new(),
             room: Condvar::new(),
@@ -264,23 +267,30 @@ impl LineQueue {
 
     // ANCHOR: stop
     /// Accepts nothing from now on, lets go of those that wait for room, and waits until the writer has ended. At the deadline
-    /// tells it to give up. Returns whether it has ended.
-    pub(crate) fn stop(&self, deadline: Option<Instant>) -> bool {
+    /// tells it to give up; then no other stop waits any longer, either. Returns how many lines are lost, to one caller only.
+    pub(crate) fn stop(&self, deadline: Option<Instant>) -> Option<u64> {
+        self.begin_to_stop();
+        let is_awaited = |state: &State| state.phase != Phase::Ended && !state.give_up;
+        let mut state = self.wait_for_progress(self.lock(), deadline, is_awaited);
+        if is_awaited(&state) {
+            state.give_up = true;
+            self.work.notify_one();
+            self.progress.notify_all();
+        }
+        let lost = state.counts.waiting();
+        (lost > 0 && !mem::replace(&mut state.loss_is_told, true)).then_some(lost)
+    }
+    // ANCHOR_END: stop
+
+    /// The part of a stop that waits for nobody: the writer's own thread can do no more.
+    pub(crate) fn begin_to_stop(&self) {
         let mut state = self.lock();
         if state.phase == Phase::Open {
             state.phase = Phase::Stopping;
         }
         self.room.notify_all();
         self.work.notify_one();
-        state = self.wait_for_progress(state, deadline, |state| state.phase != Phase::Ended);
-        let has_ended = state.phase == Phase::Ended;
-        if !has_ended {
-            state.give_up = true;
-            self.work.notify_one();
-        }
-        has_ended
     }
-    // ANCHOR_END: stop
 
     fn wait_for_progress<'a>(
         &'a self,

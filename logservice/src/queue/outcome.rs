@@ -9,9 +9,10 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Overflow {
     /// The thread that logs waits until there is room, or until the service is stopped. Nothing is lost, and a disk that hangs
-    /// holds up the program.
+    /// holds up the program. A thread that panics waits for a second at most: its process may be about to end.
     Block,
-    /// The thread that logs waits for so long at most. Then the line is dropped and counted.
+    /// The thread that logs waits for so long at most, and for a second at most while it panics. Then the line is dropped and
+    /// counted.
     BlockFor(Duration),
     /// The line is dropped and counted. What was accepted stays.
     DropNewest,
@@ -32,6 +33,9 @@ pub enum NotLogged {
     OwnThread,
     /// The thread was formatting a record, whose format was logging another one, and so on, too many times.
     TooDeep,
+    /// This process is a child, by `fork`, of the one that started the service. The thread that writes was not copied with it.
+    /// Such a line is counted nowhere.
+    Forked,
 }
 
 impl fmt::Display for NotLogged {
@@ -41,6 +45,7 @@ impl fmt::Display for NotLogged {
             NotLogged::Stopped => "the log service has been stopped",
             NotLogged::OwnThread => "the thread that writes the log cannot log",
             NotLogged::TooDeep => "records were nested too deep",
+            NotLogged::Forked => "the log service belongs to the process that this one was forked from",
         })
     }
 }

@@ -1,14 +1,19 @@
 use super::line::{Depth, give_back, is_writer, make_line, own_memory};
+use crate::process::Home;
 use crate::queue::{Flushed, LineQueue};
 use crate::{Counts, Format, Level, NotLogged, Overflow, Record};
 use executor::shutdown_hooks::{ShutdownBegun, ShutdownHook, ShutdownHooks};
 use std::error::Error;
 use std::fmt::{self, Arguments};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long before the process ends a hook gives up.
 const MARGIN: Duration = Duration::from_millis(100);
+
+/// How long a thread that panics waits at most.
+pub(crate) const PANICKING_AT_MOST: Duration = Duration::from_secs(1);
 
 /// What logs to a service. Clones are the same.
 #[derive(Clone)]
@@ -21,6 +26,7 @@ pub(super) struct Shared {
     pub(super) format: Arc<dyn Format>,
     pub(super) longest_line: usize,
     pub(super) overflow: [Overflow; 5],
+    pub(super) home: Home,
 }
 
 /// Why [`LogHandle::flush`] failed.
@@ -35,6 +41,8 @@ pub enum FlushError {
     SyncFailed,
     /// The writer's own thread cannot wait for itself.
     OwnThread,
+    /// This process was forked from the one that started the service.
+    Forked,
 }
 
 /// How far a flush goes.
@@ -59,12 +67,15 @@ impl LogHandle {
     /// Makes a line of the record and hands it over.
     ///
     /// # Blocking
-    /// If there is no room, as the [`Overflow`] of its level says; not on the writer's own thread. It is no cancellation
-    /// point: a task that was cancelled can say so.
+    /// If there is no room, as the [`Overflow`] of its level says; not on the writer's own thread. While the thread panics, for
+    /// a second at most. It is no cancellation point: a task that was cancelled can say so.
     ///
     /// # Errors
     /// [`NotLogged`] says why the line was not accepted. It is counted then.
     pub fn log(&self, record: &Record<'_>) -> Result<(), NotLogged> {
+        if self.shared.home.is_left() {
+            return Err(NotLogged::Forked);
+        }
         let depth = Depth::enter();
         if is_writer() || depth.is_too_deep() {
             self.shared.queue.refuse();
@@ -72,17 +83,32 @@ impl LogHandle {
         }
         let mut line = own_memory();
         make_line(&*self.shared.format, record, self.shared.longest_line, &mut line);
-        let accepted = self.shared.queue.put(line.as_bytes(), self.shared.overflow[record.level as usize]);
+        let accepted = self.shared.queue.put(line.as_bytes(), self.overflow(record.level));
         give_back(line);
         accepted
     }
     // ANCHOR_END: log
+
+    /// A disk that hangs must not keep a panic from its end: from the message on standard error, and from the drop that stops
+    /// the service.
+    fn overflow(&self, level: Level) -> Overflow {
+        match self.shared.overflow[level as usize] {
+            Overflow::Block if thread::panicking() => Overflow::BlockFor(PANICKING_AT_MOST),
+            Overflow::BlockFor(time) if thread::panicking() => {
+                Overflow::BlockFor(time.min(PANICKING_AT_MOST))
+            }
+            overflow => overflow,
+        }
+    }
 
     /// Waits until all lines that were accepted before are handed to the system, or are on the disk.
     ///
     /// # Errors
     /// [`FlushError`] says why they are not.
     pub fn flush(&self, durability: Durability, at_most: Duration) -> Result<(), FlushError> {
+        if self.shared.home.is_left() {
+            return Err(FlushError::Forked);
+        }
         if is_writer() {
             return Err(FlushError::OwnThread);
         }
@@ -94,34 +120,38 @@ impl LogHandle {
         }
     }
 
-    /// What has become of the lines so far.
+    /// What has become of the lines so far. In a process that was forked from the service's, nothing.
     pub fn counts(&self) -> Counts {
-        self.shared.queue.counts()
+        if self.shared.home.is_left() { Counts::default() } else { self.shared.queue.counts() }
     }
 
     /// Has the sink opened anew, for a program that rotates logs by moving them. Returns at once.
     pub fn reopen(&self) {
-        self.shared.queue.reopen();
+        if !self.shared.home.is_left() {
+            self.shared.queue.reopen();
+        }
     }
 
     /// Stops the service: lines are refused from now on, threads that wait for room are let go, and what was accepted is
-    /// written. At the deadline the writer gives up. Can be called several times, by anybody.
+    /// written. At the deadline the writer gives up. Can be called several times, by anybody; once the writer was told to give
+    /// up, no other stop waits for it, and neither does the drop of the [`LogService`](crate::LogService).
     ///
-    /// [`Counts::waiting`] of what it returns says how many lines are lost; if there are any, standard error says so, too.
+    /// [`Counts::waiting`] of what it returns says how many lines are lost; if there are any, standard error says so, once.
     ///
     /// # Blocking
-    /// Until everything is written, or for `at_most`. On the writer's own thread it does not wait.
+    /// Until everything is written, or for `at_most`. On the writer's own thread, and in a process that was forked from the
+    /// service's, it does not wait.
     pub fn stop(&self, at_most: Duration) -> Counts {
-        let at_most = if is_writer() { Duration::ZERO } else { at_most };
-        self.shared.queue.stop(Instant::now().checked_add(at_most));
-        let counts = self.counts();
-        if counts.waiting() > 0 {
-            crate::sink::say_on_stderr(&format!(
-                "log: stopped with {} accepted lines unwritten",
-                counts.waiting()
-            ));
+        if self.shared.home.is_left() {
+            return Counts::default();
         }
-        counts
+        if is_writer() {
+            self.shared.queue.begin_to_stop();
+        } else if let Some(lost) = self.shared.queue.stop(Instant::now().checked_add(at_most)) {
+            let lines = if lost == 1 { "line" } else { "lines" };
+            crate::sink::say_on_stderr(&format!("log: stopped with {lost} accepted {lines} unwritten"));
+        }
+        self.counts()
     }
 
     /// Registers a hook that stops the service. Register it before those whose code logs: hooks run in the reverse order.
@@ -143,6 +173,7 @@ impl fmt::Display for FlushError {
             FlushError::Stopped => "the log service ended before all was written",
             FlushError::SyncFailed => "the log could not be put on the disk",
             FlushError::OwnThread => "the thread that writes the log cannot wait for itself",
+            FlushError::Forked => "the log service belongs to the process that this one was forked from",
         })
     }
 }

@@ -27,6 +27,18 @@
 //! A service that is stopped writes what it has accepted. [`LogService`] stops it when it is dropped, and so does a hook that
 //! [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers; a process that ends in another way (`exit`, `abort`, a signal
 //! that nobody catches) loses the lines that wait, a millisecond's worth unless the sink is slow.
+//!
+//! A sink that takes nothing any more (a full disk, a pipe that nobody reads, a call of the system that never comes back) holds
+//! up no end for longer than was said: a stop and a drop have their time, and a thread that panics waits for a second at most.
+//!
+//! # `fork`
+//!
+//! A child process has a copy of the service's memory, and not its writer: only the thread that forks is copied. So the service
+//! belongs to the process that started it. In a child each call returns at once, with [`NotLogged::Forked`](crate::NotLogged)
+//! or [`FlushError::Forked`], and nothing is written twice. A daemon starts its service after it has forked. A child that has
+//! to log starts a service of its own, on another file: the lock of the parent's file is held by both processes.
+//! (`posix_spawn` and `std::process::Command` start another program, and are no matter here. A call of the system that forks
+//! past the C library, as `clone` does, is not noticed.)
 
 mod line;
 pub(crate) use line::is_formatting;
@@ -34,8 +46,10 @@ pub(crate) use line::is_formatting;
 mod voice;
 
 mod handle;
+pub(crate) use handle::PANICKING_AT_MOST;
 pub use handle::{Durability, FlushError, LogHandle};
 
+use crate::process::Home;
 use crate::queue::{Batch, LineQueue, Room};
 use crate::writer::Writer;
 use crate::{Format, Level, Overflow, Sink};
@@ -145,6 +159,7 @@ impl Builder {
                 "a buffer of {capacity} bytes does not fit: it has to hold the longest line, {longest_line} bytes, and at most 1 GiB"
             ));
         }
+        let home = Home::here()?;
         let room = Room { bytes: capacity, lines: (capacity / SHORT_LINE).max(16) };
         let queue = Arc::new(LineQueue::new(room));
         let writer =
@@ -154,7 +169,7 @@ impl Builder {
             line::becomes_writer();
             writer.run(second);
         })?;
-        let shared = Arc::new(Shared { queue, format, longest_line, overflow });
+        let shared = Arc::new(Shared { queue, format, longest_line, overflow, home });
         Ok(LogService { handle: LogHandle { shared }, writer: Some(writer), stop_within })
     }
 }
@@ -170,9 +185,12 @@ impl Deref for LogService {
 impl Drop for LogService {
     fn drop(&mut self) {
         self.stop(self.stop_within);
-        // Past the deadline it may hang in the system.
-        if let Some(writer) = self.writer.take().filter(JoinHandle::is_finished) {
-            let _ = writer.join();
+        let Some(writer) = self.writer.take() else { return };
+        if self.handle.shared.home.is_left() {
+            std::mem::forget(writer); // there is no such thread in this process
+        } else if writer.is_finished() {
+            // Otherwise it may hang in the system. What a sink's destructor panicked with might panic in its own.
+            let _ = writer.join().map_err(std::mem::forget);
         }
     }
 }

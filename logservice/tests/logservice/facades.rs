@@ -59,7 +59,7 @@ impl Log {
 }
 
 /// Runs the body in a process of its own, which has to succeed before long.
-fn run_alone(test: &str, body: impl FnOnce()) {
+pub(crate) fn run_alone(test: &str, body: impl FnOnce()) {
     const IN_IT: &str = "LOGSERVICE_TEST_OF_ITS_OWN";
     if env::var(IN_IT).is_ok_and(|name| name == test) {
         thread::spawn(|| {
@@ -88,4 +88,4 @@ macro_rules! in_own_process {
         }
     };
 }
-use in_own_process;
+pub(crate) use in_own_process;

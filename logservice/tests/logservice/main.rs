@@ -17,6 +17,10 @@ mod pipes; // pipes and sockets that nobody reads, or nobody reads any more
 #[cfg(unix)]
 mod processes; // two processes on one file, one that is killed, one that may write no more
 #[cfg(unix)]
+mod ends; // processes that end while their sink takes nothing
+#[cfg(unix)]
+mod forks; // a process that forks while its threads log
+#[cfg(unix)]
 mod fates; // whatever may happen to a log file, at random and at the same time
 #[cfg(unix)]
 mod follow; // reading a log while it is written and rotated

@@ -128,7 +128,7 @@ impl Log {
     }
 
     fn stop(self) -> (String, Counts) {
-        assert!(self.queue.stop(None));
+        assert_eq!(self.queue.stop(None), None, "nothing is lost");
         self.writer.join().unwrap();
         (self.page.text(), self.queue.counts())
     }
@@ -190,10 +190,11 @@ fn blocked_clients_go_on_when_there_is_room_and_when_there_never_will_be() {
         let log = Log::start(1, 0, true);
         let client = log.put("abcd", Overflow::Block);
         let second = Duration::from_secs(1);
-        let has_ended = log.queue.stop(door::time::Instant::now().checked_add(second));
+        let lost = log.queue.stop(door::time::Instant::now().checked_add(second));
         let accepted = client.join().unwrap();
         log.writer.join().unwrap();
-        assert!(!has_ended || accepted.is_empty(), "the sink takes nothing");
+        assert_eq!(lost.unwrap_or(0), accepted.len() as u64, "the sink takes nothing");
+        assert_eq!(log.queue.stop(None), None, "it is told once");
         let counts = log.queue.counts();
         assert_eq!((counts.accepted, counts.written), (accepted.len() as u64, 0));
         assert_eq!(counts.refused + counts.accepted, 4);
@@ -213,7 +214,7 @@ fn a_stop_lets_blocked_clients_go_before_the_sink_works_again() {
         let stop = thread::spawn(move || queue.stop(None));
         let accepted = client.join().unwrap();
         *log.page.is_shut.lock().unwrap() = false;
-        assert!(stop.join().unwrap());
+        assert_eq!(stop.join().unwrap(), None);
         assert_eq!(log.stop().0, accepted);
     });
 }
