@@ -117,3 +117,49 @@ fn every_line_is_in_one_of_the_files_once_and_in_order() {
     all += &place.text("app.log");
     assert!(all == (0..2_000).map(line).collect::<String>());
 }
+
+/// What this process has open of a folder.
+#[cfg(target_os = "linux")]
+fn open_files(place: &Place) -> Vec<String> {
+    let open =
+        fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+    let own = open.filter(|path| path.starts_with(place.folder.path()));
+    let mut names: Vec<_> =
+        own.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// An open file keeps its blocks on the disk, also when its name is gone.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_was_rotated_is_let_go() {
+    for syncs in [false, true] {
+        let place = Place::new();
+        let mut sink = rotated(&place, 2, 2);
+        for line in ["a\n", "b\n", "c\n", "d\n", "e\n", "f\n"] {
+            write(&mut sink, line);
+            if syncs {
+                sink.sync().unwrap();
+            }
+        }
+        assert_eq!(open_files(&place), ["app.log", "app.log.lock"]);
+        fs::rename(&place.log, place.path("moved")).unwrap();
+        write(&mut sink, "g\n");
+        assert_eq!(open_files(&place), ["app.log", "app.log.lock"]);
+    }
+}
+
+#[test]
+fn whoever_asks_for_the_disk_means_rotated_files_too() {
+    let place = Place::new();
+    let mut sink = rotated(&place, 2, 3);
+    write(&mut sink, "a\nb\nc\n");
+    fs::remove_file(place.path("app.log.1")).unwrap();
+    sink.sync().unwrap(); // what is gone needs no disk
+    write(&mut sink, "d\n");
+    fs::remove_file(place.path("app.log.1")).unwrap();
+    fs::create_dir(place.path("app.log.1")).unwrap(); // something that cannot be opened as a file was
+    assert!(sink.sync().is_err(), "it was not looked at");
+    sink.sync().unwrap(); // which is not tried again
+}

@@ -59,8 +59,9 @@ impl FileBuilder {
         self
     }
 
-    /// Does without the lock that keeps a second writer away: for a file system that has no locks, or a folder where the
-    /// process may not make a file beside the log.
+    /// Does without the lock that keeps a second writer away: for several processes that append to one file, for a file system
+    /// that has no locks, or for a folder where the process may not make a file beside the log. Such a sink cannot rotate the
+    /// file itself, since it cannot know who else would; `logrotate` can.
     pub fn unlocked(mut self) -> Self {
         self.is_locked = false;
         self
@@ -93,6 +94,11 @@ impl FileBuilder {
         if self.rotation.is_on() {
             match (self.rotation.keep, self.rotation.at_bytes) {
                 (0, _) => return contradicts("keep(0) would remove lines at each rotation"),
+                _ if !self.is_locked => {
+                    return contradicts(
+                        "unlocked() and rotation: two sinks would rename the file under each other; leave that to logrotate",
+                    );
+                }
                 (_, Some(0)) => return contradicts("rotate_at_bytes(0) leaves no room for a line"),
                 _ => {}
             }

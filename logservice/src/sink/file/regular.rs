@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use super::lock::Lock;
 use super::rotation::Rotation;
@@ -15,8 +15,8 @@ use crate::sink::torn::{Torn, taken, write_all};
 /// A file that is removed as fast as it is made: that is an error, and not a reason to go on for ever.
 const TRIES: usize = 10;
 
-/// For so long after a look it is believed that the name still means the file, before something is written.
-const BELIEVED: Duration = Duration::from_millis(10);
+const TRUNCATED: &str = "was truncated by another program: lines that came after its copy are lost, and counted as written \
+    (for logrotate, give `create` instead of `copytruncate`)";
 
 /// Writes the file, and knows what has become of it.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(super) struct Regular {
     unsynced: Unsynced,
     /// The last attempt to rotate failed, which has been told.
     is_stuck: bool,
+    /// Another program has truncated the file, which has been told.
+    is_truncated: bool,
     warning: Option<String>,
     clock: fn() -> SystemTime,
     _lock: Option<Lock>,
@@ -40,8 +42,6 @@ struct Open {
     file: File,
     identity: Identity,
     size: u64,
-    /// When the name was seen to mean this file.
-    seen: Instant,
     period: Option<Range<SystemTime>>,
 }
 
@@ -68,9 +68,20 @@ impl Regular {
         options.open(&path).map_err(cannot)?; // so that a folder that is missing is not called a missing lock
         let lock = lock.map(|options| Lock::take(&path, options)).transpose()?;
         let (torn, unsynced) = (Torn::default(), Unsynced::default());
-        let (open, is_stuck, warning) = (None, false, None);
-        let mut file =
-            Self { path, options, rotation, open, torn, unsynced, is_stuck, warning, clock, _lock: lock };
+        let (open, is_stuck, is_truncated, warning) = (None, false, false, None);
+        let mut file = Self {
+            path,
+            options,
+            rotation,
+            open,
+            torn,
+            unsynced,
+            is_stuck,
+            is_truncated,
+            warning,
+            clock,
+            _lock: lock,
+        };
         file.opened().map_err(cannot)?;
         Ok(file)
     }
@@ -87,7 +98,7 @@ impl Regular {
     /// Writes lines as far as there is room in this file for them, at least one. Returns how many bytes are there for good.
     pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         for _ in 0..TRIES {
-            self.look_before();
+            self.look_now();
             self.rotate_if_due(lines);
             let piece = self.piece(lines);
             self.opened()?;
@@ -122,19 +133,12 @@ impl Regular {
 
     // ----- what becomes of the file -----
 
-    /// Before lines are written: a file that was moved away some time ago may be in somebody's hands already.
-    fn look_before(&mut self) {
-        let is_fresh = self.open.as_ref().is_some_and(|open| open.seen.elapsed() < BELIEVED);
-        if !is_fresh || !self.torn.is_none() {
-            self.look_now();
-        }
-    }
-
+    /// Also before lines are written: a file that was moved away may be in somebody's hands already.
     fn look_now(&mut self) {
         let Some(expected) = self.open.as_ref().map(|open| open.size) else { return };
         match self.look() {
             // Somebody has truncated it, or added to it: what is torn stays torn.
-            Fate::Named(size) if size != expected && !self.torn.is_none() => self.close(),
+            Fate::Named(size) if size != expected && !self.torn.is_none() => self.open = None,
             fate => {
                 self.settle(fate);
             }
@@ -160,18 +164,20 @@ impl Regular {
     fn settle(&mut self, fate: Fate) -> bool {
         let is_gone = matches!(fate, Fate::Removed);
         match (fate, &mut self.open) {
-            (Fate::Named(size), Some(open)) => (open.size, open.seen) = (size, Instant::now()),
+            (Fate::Named(size), Some(open)) => {
+                if size < open.size && !std::mem::replace(&mut self.is_truncated, true) {
+                    self.warning = Some(TRUNCATED.to_owned());
+                }
+                open.size = size;
+            }
             (Fate::Removed, open) => *open = None,
-            _ => self.close(),
+            (_, open) => {
+                if let Some(open) = open.take() {
+                    self.unsynced.is_moved_away(&open.file);
+                }
+            }
         }
         is_gone
-    }
-
-    /// What is open is not the log any more.
-    fn close(&mut self) {
-        if let Some(open) = self.open.take() {
-            self.unsynced.add(open.file);
-        }
     }
 
     fn opened(&mut self) -> io::Result<()> {
@@ -210,7 +216,8 @@ impl Regular {
         }
         match self.rotation.shift(&self.path) {
             Ok(()) => {
-                self.close();
+                self.open = None;
+                self.unsynced.has_rotated();
                 self.is_stuck = false;
             }
             Err(error) => {
@@ -224,7 +231,8 @@ impl Regular {
     // ----- for the operator -----
 
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.unsynced.sync(self.open.as_ref().map(|open| &open.file), &self.path)
+        let current = self.open.as_ref().map(|open| &open.file);
+        self.unsynced.sync(current, &self.path, |files| Ok(self.rotation.newest(&self.path, files)))
     }
 
     /// The file stays open if the name still means it.
@@ -251,7 +259,7 @@ impl Open {
         let begun = if size == 0 { clock() } else { metadata.modified().unwrap_or_else(|_| clock()) };
         let (identity, period) = (Identity::of(&metadata), rotation.period(begun));
         let needs_line_feed = size > 0 && last_byte(&mut file)? != b'\n';
-        Ok((Self { file, identity, size, seen: Instant::now(), period }, needs_line_feed))
+        Ok((Self { file, identity, size, period }, needs_line_feed))
     }
 }
 

@@ -46,6 +46,11 @@ impl Rotation {
         every.period(time, zone)
     }
 
+    /// The rotated files that came last, so many of them.
+    pub(super) fn newest(&self, log: &Path, files: usize) -> Vec<PathBuf> {
+        (1..=files.min(self.keep)).map(|number| numbered(log, number)).collect()
+    }
+
     /// Gives the log the number 1, after the others have made room.
     pub(super) fn shift(&self, log: &Path) -> io::Result<()> {
         let free = (1..=self.keep).find(|&number| !is_there(&numbered(log, number)));

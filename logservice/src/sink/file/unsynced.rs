@@ -1,45 +1,56 @@
 //! What has to be put on the disk when somebody asks for it.
 //!
 //! A rotation does not wait for the disk, since most programs never ask for that. But who asks means all lines, those in rotated
-//! files, too. So files stay open after they were rotated, some of them: a log that is rotated often may not use up the
-//! process's descriptors. Of those that are too many only the first is kept. Linux can put all of its file system on the disk,
-//! and tells of errors since that file was opened; elsewhere a file is put on the disk when it is let go.
+//! files, too. Such a file is closed when it is rotated: a file that is open has its blocks on the disk also when its name is
+//! gone. So it is opened anew, by its name, when it has to be put on the disk. One that another program has moved away has a
+//! name that nobody here knows. It is put on the disk when it is left, once somebody has asked at all.
 
 use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
-/// More files than these, and the first of those let go, are not kept open.
-const MOST: usize = 4;
-
-/// The files that were written to, and are not the log any more; and whether names of files have changed.
+/// What was written since the last time, beside the file that is open.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
-    files: Vec<File>,
-    let_go: LetGo,
+    /// How many files were rotated.
+    rotated: usize,
+    /// Somebody has asked for the disk.
+    is_asked: bool,
+    /// A file that was moved away could not be put on the disk.
+    failed: Option<io::Error>,
     /// A file is found after a failure of the power only if its name is on the disk, too.
     folder: bool,
 }
 
 impl Unsynced {
-    pub(super) fn add(&mut self, file: File) {
-        if self.files.len() == MOST {
-            self.let_go.add(self.files.remove(0));
+    pub(super) fn has_rotated(&mut self) {
+        self.rotated += 1;
+    }
+
+    pub(super) fn is_moved_away(&mut self, file: &File) {
+        if self.is_asked {
+            self.failed = file.sync_data().err().or(self.failed.take());
         }
-        self.files.push(file);
     }
 
     pub(super) fn folder_has_changed(&mut self) {
         self.folder = true;
     }
 
-    /// Puts all of them on the disk, and the log itself. What fails is not tried again: the system may have forgotten what it
-    /// could not write.
-    pub(super) fn sync(&mut self, current: Option<&File>, log: &Path) -> io::Result<()> {
-        let let_go = self.let_go.sync();
-        let kept: Vec<_> = self.files.drain(..).map(|file| file.sync_data()).collect();
+    /// Puts all of it on the disk, and the log itself. `rotated` finds so many of the newest rotated files. What fails is not
+    /// tried again: the system may have forgotten what it could not write.
+    pub(super) fn sync(
+        &mut self,
+        current: Option<&File>,
+        log: &Path,
+        rotated: impl FnOnce(usize) -> io::Result<Vec<PathBuf>>,
+    ) -> io::Result<()> {
+        self.is_asked = true;
+        let earlier = self.failed.take().map_or(Ok(()), Err);
+        let rotated = rotated(std::mem::take(&mut self.rotated));
+        let rotated = rotated.and_then(|paths| paths.iter().map(|path| sync(path)).fold(Ok(()), Result::and));
         let current = current.map_or(Ok(()), File::sync_data);
-        kept.into_iter().fold(let_go.and(current), Result::and)?;
+        earlier.and(rotated).and(current)?;
         if self.folder {
             sync_folder(log)?;
             self.folder = false;
@@ -48,37 +59,12 @@ impl Unsynced {
     }
 }
 
-#[cfg(target_os = "linux")]
-#[derive(Debug, Default)]
-struct LetGo {
-    first: Option<File>,
-}
-
-#[cfg(target_os = "linux")]
-impl LetGo {
-    fn add(&mut self, file: File) {
-        self.first.get_or_insert(file);
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.first.take().map_or(Ok(()), |file| Ok(rustix::fs::syncfs(file)?))
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-#[derive(Debug, Default)]
-struct LetGo {
-    failed: Option<io::Error>,
-}
-
-#[cfg(not(target_os = "linux"))]
-impl LetGo {
-    fn add(&mut self, file: File) {
-        self.failed = file.sync_data().err().or(self.failed.take());
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.failed.take().map_or(Ok(()), Err)
+/// A file that is not there was removed, with its lines.
+fn sync(path: &Path) -> io::Result<()> {
+    // Windows wants a file open for writing here.
+    match File::options().append(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        file => file?.sync_data(),
     }
 }
 
