@@ -50,7 +50,8 @@ pub enum FlushError {
 pub enum Durability {
     /// The lines are handed to the system: they survive the end of the process, whatever ends it.
     System,
-    /// The lines are on the disk: they survive a failure of the power.
+    /// The lines are on the disk: they survive a failure of the power. Those in rotated files, too; what is said of files
+    /// that other programs move away is on the page of [`sink::file`](crate::sink::file).
     Disk,
 }
 

@@ -70,17 +70,21 @@ pub(crate) fn run_alone(test: &str, body: impl FnOnce()) {
         return body();
     }
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "--nocapture", test]).env(IN_IT, test).env_remove("RUST_LOG");
+    command
+        .args(["--exact", "--include-ignored", "--nocapture", test])
+        .env(IN_IT, test)
+        .env_remove("RUST_LOG");
     let output = command.output().unwrap();
     let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    println!("{}", said[0]);
     assert!(output.status.success() && said[0].contains("1 passed"), "{}:\n{}", output.status, said.concat());
 }
 
 /// A test whose body runs in a process of its own.
 macro_rules! in_own_process {
-    ($(#[$doc:meta])* $name:ident $body:block) => {
-        $(#[$doc])*
+    ($(#[$attribute:meta])* $name:ident $body:block) => {
         #[test]
+        $(#[$attribute])*
         fn $name() {
             // The first part is the crate's name.
             let module = module_path!().split_once("::").unwrap().1;

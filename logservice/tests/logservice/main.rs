@@ -19,6 +19,8 @@ mod processes; // two processes on one file, one that is killed, one that may wr
 #[cfg(unix)]
 mod ends; // processes that end while their sink takes nothing
 #[cfg(unix)]
+mod logrotate; // for `.ci/run --all`: the real one
+#[cfg(unix)]
 mod forks; // a process that forks while its threads log
 #[cfg(unix)]
 mod fates; // whatever may happen to a log file, at random and at the same time

@@ -29,9 +29,9 @@
 //! |---|---|
 //! | the disk is full, or a limit is reached, in the middle of a line | fails, remembers how much is there, and goes on from there when the line comes again |
 //! | the process is killed in the middle of a line | the next one ends that line with a line feed |
-//! | the file is moved away (`logrotate`) | makes a new one, by itself or when told by [`reopen`](crate::Sink::reopen); a line that was torn begins again there |
+//! | the file is moved away (`logrotate`) | makes a new one, with the next line or when told by [`reopen`](crate::Sink::reopen); a line that was torn begins again there |
 //! | the file is removed | makes a new one, and writes the lines of this call again |
-//! | the file is truncated (`copytruncate`) | appends to what is left of it |
+//! | the file is truncated (`copytruncate`) | appends to what is left of it, and says [once](crate::Sink::warning) that lines are lost: what came between the copy and the cut, which nobody can count |
 //! | the folder is missing | fails until there is one again |
 //! | the file cannot be renamed at a rotation | goes on in the same file, says so [once](crate::Sink::warning), and tries again with the next lines |
 //! | another process writes the file | [`open`](FileBuilder::open) refuses: see `lock.rs` |
@@ -41,6 +41,20 @@
 //! nobody writes to is not rotated; a process that is started on the next day rotates the file of the day before. A line that is
 //! longer than a file may be gets one of its own. The rotated files are `app.log.1`, the newest, to `app.log.n`. Leave them to
 //! one program: either the sink rotates, or `logrotate` does.
+//!
+//! A rotated file is not kept open. When somebody asks for the [disk](crate::Durability::Disk), it is found by its name. One that
+//! another program has moved away is put on the disk when the sink leaves it, but only after somebody has asked for the disk
+//! once. A program that is silent has a file that was moved or removed open until its next line, or until it is told to
+//! reopen.
+//!
+//! # With `logrotate`
+//! One process or several may write the file then, the latter [`unlocked`](FileBuilder::unlocked). The package has this
+//! configuration, `logservice/logrotate.conf`; a test has the real `logrotate` rotate by it while four services write to the
+//! file.
+//!
+//! ```text
+#![doc = include_str!("../../../logrotate.conf")]
+//! ```
 //!
 //! # What is not a file
 //! A named pipe, a terminal or `/dev/stdout` has no lock and is not rotated. A pipe needs a reader: without one, lines wait. If
