@@ -39,6 +39,8 @@ fn format(name: &str, format: &impl Format) {
             message,
             fields: &fields,
             spans: &[],
+            file: None,
+            line: None,
         };
         format.line(black_box(&record), 8_191, &mut out);
         black_box(out.len())

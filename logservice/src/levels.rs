@@ -1,11 +1,12 @@
 //! Which records are logged, by target and level, changed while the program runs.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::env;
 use std::error::Error;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use log::LevelFilter as LogFilter;
 use tracing::callsite;
@@ -37,8 +38,9 @@ use crate::Level;
 /// levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number from 0 to 5. An empty text is `error`, as
 /// other loggers have it.
 ///
-/// Spans and fields, which other filters can choose by, are an error here. (A subscriber may have such a filter beside this
-/// service's layer.)
+/// What other filters know and this one does not is an error: spans and fields, and a pattern behind a `/`. (A subscriber may
+/// have such a filter beside this service's layer.) A word that looks like a level and is none is an error, too, since as a
+/// target it would silence the rest: `inf`, `warning`, `6`. A target of such a name is written with its level, `inf=trace`.
 ///
 /// # What it costs
 ///
@@ -56,15 +58,30 @@ struct Shared {
     /// Names `targets`. Written together with it, under its lock.
     version: AtomicU64,
     targets: RwLock<Arc<Targets>>,
-    /// Whether the maximum level of the `log` facade follows.
-    governs_log: AtomicBool,
+}
+
+/// Those that the process's logger of the `log` crate has.
+static GOVERNING: Mutex<Vec<Levels>> = Mutex::new(Vec::new());
+
+fn governing() -> MutexGuard<'static, Vec<Levels>> {
+    GOVERNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Of two changes at once, the second one to come here sees both.
+fn tell_log() {
+    let governing = governing();
+    if let Some(most) = governing.iter().map(|levels| levels.0.most.load(Relaxed)).max() {
+        log::set_max_level(
+            LogFilter::iter().find(|&filter| filter as usize == most).unwrap_or(LogFilter::Trace),
+        );
+    }
 }
 
 /// A directive that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadDirective {
     directive: String,
-    reason: &'static str,
+    reason: Cow<'static, str>,
 }
 
 thread_local! {
@@ -85,7 +102,6 @@ impl Levels {
             least,
             version: AtomicU64::new(next_version()),
             targets: RwLock::new(Arc::new(targets)),
-            governs_log: AtomicBool::new(false),
         })))
     }
 
@@ -111,11 +127,10 @@ impl Levels {
             self.0.most.store(most(&targets), Relaxed);
             self.0.least.store(least(&targets), Relaxed);
             self.0.version.store(next_version(), Relaxed);
-            let replaced = std::mem::replace(&mut *current, targets);
-            self.tell_log();
-            replaced
+            std::mem::replace(&mut *current, targets)
         };
         drop(replaced); // not under the lock: it gives memory back, and an allocator may log
+        tell_log();
         callsite::rebuild_interest_cache();
         Ok(())
     }
@@ -130,21 +145,10 @@ impl Levels {
             || self.look(|targets| targets.would_enable(target, &level.into()))
     }
 
-    /// The maximum level of the `log` facade is that of these levels from now on.
-    pub(crate) fn govern_log(&self) {
-        let _current = self.0.targets.write().unwrap_or_else(PoisonError::into_inner);
-        self.0.governs_log.store(true, Relaxed);
-        self.tell_log();
-    }
-
-    /// To be called with the lock held, so that of two changes at once the last one counts everywhere.
-    fn tell_log(&self) {
-        if self.0.governs_log.load(Relaxed) {
-            let most = self.0.most.load(Relaxed);
-            log::set_max_level(
-                LogFilter::iter().find(|&filter| filter as usize == most).unwrap_or(LogFilter::Trace),
-            );
-        }
+    /// The maximum level of the `log` facade is from now on what any of these levels has.
+    pub(crate) fn govern_log(levels: Vec<Self>) {
+        *governing() = levels;
+        tell_log();
     }
 
     fn look<R>(&self, look: impl FnOnce(&Targets) -> R) -> R {
@@ -173,29 +177,71 @@ fn parse(directives: &str) -> Result<Targets, BadDirective> {
     let directives = directives.split(',').map(str::trim).filter(|directive| !directive.is_empty());
     let mut targets: Option<Targets> = None;
     for directive in directives {
-        let bad = |reason| BadDirective { directive: directive.to_owned(), reason };
-        if directive.contains(['[', ']', '{', '}']) {
-            return Err(bad("spans and fields cannot be chosen by"));
-        }
         let before = targets.take().unwrap_or_default();
-        targets =
-            Some(match directive.split_once('=') {
-                Some((target, level)) => {
-                    let (target, level) = (target.trim(), level.trim());
-                    if target.is_empty() {
-                        return Err(bad("no target stands before the `=`"));
-                    }
-                    before.with_target(target, parse_level(level).ok_or_else(|| {
-                    bad("behind the `=` stands none of off, error, warn, info, debug, trace and 0 to 5")
-                })?)
-                }
-                None => match parse_level(directive) {
-                    Some(level) => before.with_default(level),
-                    None => before.with_target(directive, LevelFilter::TRACE),
-                },
-            });
+        let result = parse_one(before, directive);
+        targets = Some(result.map_err(|reason| BadDirective { directive: directive.to_owned(), reason })?);
     }
     Ok(targets.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR)))
+}
+
+fn parse_one(before: Targets, directive: &str) -> Result<Targets, Cow<'static, str>> {
+    if directive.contains(['[', ']', '{', '}']) {
+        return Err("spans and fields cannot be chosen by".into());
+    }
+    let Some((target, level)) = directive.split_once('=') else {
+        return match parse_level(directive) {
+            Some(level) => Ok(before.with_default(level)),
+            None => Ok(before.with_target(alone(directive)?, LevelFilter::TRACE)),
+        };
+    };
+    let (target, level) = (target.trim(), level.trim());
+    if target.is_empty() {
+        return Err("no target stands before the `=`".into());
+    }
+    match parse_level(level) {
+        Some(level) => Ok(before.with_target(target, level)),
+        None => Err("behind the `=` stands none of off, error, warn, info, debug, trace and 0 to 5".into()),
+    }
+}
+
+/// A word that is no level is a target, unless it was hardly meant as one.
+fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
+    if word.contains('/') {
+        return Err(format!("no pattern can be chosen by; if it is a target, write `{word}=trace`").into());
+    }
+    if word.contains(char::is_whitespace) {
+        return Err("directives have commas between them".into());
+    }
+    if word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err("levels are numbered from 0, which is off, to 5".into());
+    }
+    match meant(&word.to_ascii_lowercase()) {
+        Some(level) => {
+            Err(format!("it is no level: write `{level}`, or, if it is a target, `{word}=trace`").into())
+        }
+        None => Ok(word),
+    }
+}
+
+/// The level for which a word was meant, which is the beginning of one, or lacks a letter of it, or is another logger's.
+fn meant(word: &str) -> Option<&'static str> {
+    const OTHERS: [(&str, &str); 9] = [
+        ("none", "off"),
+        ("fatal", "error"),
+        ("critical", "error"),
+        ("errors", "error"),
+        ("warning", "warn"),
+        ("warnings", "warn"),
+        ("information", "info"),
+        ("verbose", "trace"),
+        ("all", "trace"),
+    ];
+    let is_meant = |level: &&str| {
+        let lacks = |at| word.strip_prefix(&level[..at]) == Some(&level[at + 1..]);
+        level.starts_with(word) || (0..level.len()).any(lacks)
+    };
+    let level = ["off", "error", "warn", "info", "debug", "trace"].into_iter().find(is_meant);
+    level.or_else(|| OTHERS.into_iter().find(|(other, _)| *other == word).map(|(_, level)| level))
 }
 
 fn parse_level(level: &str) -> Option<LevelFilter> {

@@ -59,9 +59,20 @@ pub struct Record<'a> {
     pub fields: &'a dyn Fields,
     /// The spans it was said in, the outermost first: their names, each with its fields.
     pub spans: &'a [(&'a str, &'a dyn Fields)],
+    /// The file of the source that it was said in, if that is known.
+    pub file: Option<&'a str>,
+    /// The line of that file.
+    pub line: Option<u32>,
 }
 
-impl Record<'_> {
+impl<'a> Record<'a> {
+    /// What is said now, without fields, spans and a place in the source. Others are made of it:
+    /// `Record { fields: &fields, ..Record::new(Level::Info, "shop", format_args!("sold")) }`.
+    pub fn new(level: Level, target: &'a str, message: Arguments<'a>) -> Self {
+        let time = SystemTime::now();
+        Self { time, level, target, message, fields: &(), spans: &[], file: None, line: None }
+    }
+
     /// Hands over the name of the thread that said it: the current one, since a format runs on the thread that logs.
     ///
     /// A thread without a name is called `ThreadId(7)`, as std does.

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use log::kv::{self, Source, VisitSource, VisitValue};
 use log::{Log, Metadata, SetLoggerError};
 
+use super::tracing::with_current_spans;
 use crate::{Durability, Fields, Levels, LogHandle, Record, Value};
 
 /// How long [`flush`](Log::flush) waits, which has no way to say that it failed.
@@ -15,8 +16,18 @@ const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
 ///
 /// Key-value pairs keep their types: `log::info!(rows = 3; "read")`. A record that the service refuses is counted there; the
 /// macros have no way to say so.
+///
+/// Records have the `tracing` spans that the thread is in if both facades were [installed](super::install) together. With a
+/// subscriber of your own, `tracing_log::LogTracer` makes events of records in place of this, and the
+/// [`LogLayer`](crate::LogLayer) knows their spans.
 #[derive(Debug, Clone)]
 pub struct Logger {
+    first: Output,
+    others: Vec<Output>,
+}
+
+#[derive(Debug, Clone)]
+struct Output {
     handle: LogHandle,
     levels: Levels,
 }
@@ -24,7 +35,13 @@ pub struct Logger {
 impl Logger {
     /// Logs what these levels enable.
     pub fn new(handle: LogHandle, levels: Levels) -> Self {
-        Self { handle, levels }
+        Self { first: Output { handle, levels }, others: Vec::new() }
+    }
+
+    /// Logs to this service, too, after those before it, what its own levels enable.
+    pub fn and(mut self, handle: LogHandle, levels: Levels) -> Self {
+        self.others.push(Output { handle, levels });
+        self
     }
 
     /// Makes it the process's logger, whose maximum level follows the levels from now on.
@@ -32,36 +49,59 @@ impl Logger {
     /// # Errors
     /// If the process has a logger already. It stays, and so does its maximum level.
     pub fn install(self) -> Result<(), SetLoggerError> {
-        let levels = self.levels.clone();
+        let levels = self.outputs().map(|output| output.levels.clone()).collect();
         log::set_boxed_logger(Box::new(self))?;
-        levels.govern_log();
+        Levels::govern_log(levels);
         Ok(())
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = &Output> {
+        [&self.first].into_iter().chain(&self.others)
     }
 }
 
 impl Log for Logger {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.outputs().any(|output| output.takes(metadata))
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        self.first.log(record);
+        for output in &self.others {
+            output.log(record);
+        }
+    }
+
+    /// Waits until what was logged before is handed to the system, for a second at most, for each service one after the other.
+    fn flush(&self) {
+        for output in self.outputs() {
+            let _ = output.handle.flush(Durability::System, FLUSH_AT_MOST);
+        }
+    }
+}
+
+impl Output {
+    fn takes(&self, metadata: &Metadata<'_>) -> bool {
         self.levels.enables(metadata.target(), metadata.level().into())
     }
 
     fn log(&self, record: &log::Record<'_>) {
-        if !self.enabled(record.metadata()) {
+        if !self.takes(record.metadata()) {
             return;
         }
-        // What is refused is counted by the service.
-        let _ = self.handle.log(&Record {
-            time: SystemTime::now(),
-            level: record.level().into(),
-            target: record.target(),
-            message: *record.args(),
-            fields: &Pairs(record.key_values()),
-            spans: &[],
+        with_current_spans(&self.handle, |spans| {
+            // What is refused is counted by the service.
+            let _ = self.handle.log(&Record {
+                time: SystemTime::now(),
+                level: record.level().into(),
+                target: record.target(),
+                message: *record.args(),
+                fields: &Pairs(record.key_values()),
+                spans,
+                file: record.file(),
+                line: record.line(),
+            });
         });
-    }
-
-    /// Waits until what was logged before is handed to the system, for a second at most.
-    fn flush(&self) {
-        let _ = self.handle.flush(Durability::System, FLUSH_AT_MOST);
     }
 }
 

@@ -27,6 +27,30 @@
 //!
 //! A program with a subscriber of its own adds a [`LogLayer`] to it.
 //!
+//! # Several outputs
+//!
+//! A file for all records, and standard error for the warnings: each output is a service, with its own sink, format, levels,
+//! policies, buffer and counts. So each keeps by itself what a service promises, and an output that hangs has no line of
+//! another one. It holds up threads as its own [`Overflow`](crate::Overflow) says, and no longer.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use logservice::format::Human;
+//! use logservice::sink::{FileSink, StderrSink};
+//! use logservice::{Levels, LogService, Overflow, facade};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("app.log");
+//! let file = LogService::builder().start(FileSink::builder(&path).open()?)?;
+//! let console = LogService::builder()
+//!     .format(Human::local().digits(0).threads(false))
+//!     .overflow_of_all(Overflow::DropNewest) // a terminal that nobody reads holds up nothing
+//!     .start(StderrSink::new())?;
+//! facade::install_all((&file, &Levels::from_env("info")?), &[(&console, &Levels::parse("warn")?)])?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! What is logged while a record is logged, by a value that is shown for instance, is a record of its own and comes first. Only
 //! `tracing` itself drops such an event, and that only if its subscriber is not the process's but a thread's
 //! (`with_default`).
@@ -46,9 +70,6 @@ pub use panics::log_panics;
 
 use std::error::Error;
 use std::fmt;
-
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::registry;
 
 use crate::{Levels, LogHandle};
 
@@ -70,9 +91,26 @@ pub enum InstallError {
 /// A process has one logger and one subscriber, which cannot be replaced. [`InstallError`] says which there was already; the
 /// other facade is installed all the same.
 pub fn install(handle: &LogHandle, levels: &Levels) -> Result<(), InstallError> {
-    let subscriber = registry().with(LogLayer::filtered(handle.clone(), levels.clone()));
-    let subscriber = ::tracing::subscriber::set_global_default(subscriber);
-    let logger = Logger::new(handle.clone(), levels.clone()).install();
+    install_all((handle, levels), &[])
+}
+
+/// The same for several services, each with levels of its own. A record goes to one after the other, in this order.
+///
+/// # Errors
+/// As for [`install`].
+pub fn install_all(
+    first: (&LogHandle, &Levels),
+    others: &[(&LogHandle, &Levels)],
+) -> Result<(), InstallError> {
+    let outputs: Vec<_> =
+        [first].iter().chain(others).map(|&(handle, levels)| (handle.clone(), levels.clone())).collect();
+    let subscriber = tracing::install(outputs.clone());
+    let logger = Logger::new(first.0.clone(), first.1.clone());
+    let logger = outputs
+        .into_iter()
+        .skip(1)
+        .fold(logger, |logger, (handle, levels)| logger.and(handle, levels))
+        .install();
     match (logger, subscriber) {
         (Ok(()), Ok(())) => Ok(()),
         (Err(_), Ok(())) => Err(InstallError::Log),

@@ -2,17 +2,18 @@
 
 use std::error::Error;
 use std::fmt::{self, Debug};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use smallvec::SmallVec;
 use tracing::field::{Field, Visit};
 use tracing::span::{self, Attributes, Id};
-use tracing::{Event, Subscriber};
+use tracing::subscriber::SetGlobalDefaultError;
+use tracing::{Dispatch, Event, Subscriber};
 use tracing_subscriber::filter::Filtered;
-use tracing_subscriber::layer::{Context, Layer};
-use tracing_subscriber::registry::{LookupSpan, SpanRef};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 
 use super::spans::{Node, Values};
 use crate::{Fields, Levels, LogHandle, Record, Value};
@@ -48,7 +49,7 @@ pub struct LogLayer {
 impl LogLayer {
     /// Logs whatever comes.
     pub fn new(handle: LogHandle) -> Self {
-        static NUMBERS: AtomicU32 = AtomicU32::new(0);
+        static NUMBERS: AtomicU32 = AtomicU32::new(1); // 0 is no layer
         Self { handle, number: NUMBERS.fetch_add(1, Relaxed) }
     }
 
@@ -60,34 +61,90 @@ impl LogLayer {
         Self::new(handle).with_filter(levels)
     }
 
-    fn node<'a, S: LookupSpan<'a>>(&self, span: &SpanRef<'a, S>) -> Option<Arc<Node>> {
-        let extensions = span.extensions();
-        let nodes: &Nodes = extensions.get()?;
-        nodes.0.iter().find(|(of, _)| *of == self.number).map(|(_, node)| Arc::clone(node))
-    }
-
-    fn log(&self, event: &Event<'_>, target: &str, node: Option<&Arc<Node>>) {
-        let mut spans: SmallVec<[(&str, &dyn Fields); 8]> = SmallVec::new();
-        let mut next = node;
-        while let Some(node) = next {
-            spans.push((node.name, &**node));
-            next = node.parent.as_ref();
-        }
-        spans.reverse();
-        // What is refused is counted by the service.
-        let _ = self.handle.log(&Record {
-            time: SystemTime::now(),
-            level: (*event.metadata().level()).into(),
-            target,
-            message: format_args!("{}", Message(event)),
-            fields: &EventFields(event),
-            spans: &spans,
+    fn log(&self, event: &Event<'_>, said_at: SaidAt<'_>, node: Option<&Arc<Node>>) {
+        let (target, file, line) = said_at;
+        with_spans(node, |spans| {
+            // What is refused is counted by the service.
+            let _ = self.handle.log(&Record {
+                time: SystemTime::now(),
+                level: (*event.metadata().level()).into(),
+                target,
+                message: format_args!("{}", Message(event)),
+                fields: &EventFields(event),
+                spans,
+                file,
+                line,
+            });
         });
     }
 }
 
+/// The target, the file of the source, and its line.
+type SaidAt<'a> = (&'a str, Option<&'a str>, Option<u32>);
+
 /// The nodes of a span, in its extensions: one for each layer that knows the span.
 struct Nodes(SmallVec<[(u32, Arc<Node>); 1]>);
+
+/// Whether any layer has seen a span: programs that have none need not look for them.
+static ARE_SPANS: AtomicBool = AtomicBool::new(false);
+
+/// That of a layer.
+fn node<'a, S: LookupSpan<'a>>(of_layer: u32, span: &SpanRef<'a, S>) -> Option<Arc<Node>> {
+    let extensions = span.extensions();
+    let nodes: &Nodes = extensions.get()?;
+    nodes.0.iter().find(|(of, _)| *of == of_layer).map(|(_, node)| Arc::clone(node))
+}
+
+/// Hands over the way to a node, from the outermost span.
+fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
+    let mut spans: SmallVec<[(&str, &dyn Fields); 8]> = SmallVec::new();
+    let mut next = node;
+    while let Some(node) = next {
+        spans.push((node.name, &**node));
+        next = node.parent.as_ref();
+    }
+    spans.reverse();
+    with(&spans)
+}
+
+/// What [`install`] has made the process's subscriber. In another one a span may be locked while a value of it is shown, by
+/// another layer; what logs meanwhile, or panics, would wait for itself.
+static INSTALLED: OnceLock<Dispatch> = OnceLock::new();
+
+pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobalDefaultError> {
+    let (mut filtered, mut numbers) = (Vec::new(), Vec::new());
+    for (handle, levels) in outputs {
+        let layer = LogLayer::new(handle.clone());
+        numbers.push((handle, layer.number));
+        filtered.push(layer.with_filter(levels));
+    }
+    let registry = tracing_subscriber::registry();
+    let dispatch = match filtered.len() {
+        1 => Dispatch::new(registry.with(filtered.remove(0))), // no list to go through for each event
+        _ => Dispatch::new(registry.with(filtered)),
+    };
+    tracing::dispatcher::set_global_default(dispatch.clone())?;
+    let _ = INSTALLED.set(dispatch);
+    for (handle, number) in numbers {
+        handle.has_layer(number);
+    }
+    Ok(())
+}
+
+/// Hands over the spans that this thread is in, as the installed layer of this service knows them.
+pub(super) fn with_current_spans<R>(handle: &LogHandle, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
+    match ARE_SPANS.load(Relaxed).then(|| current_node(handle.layer())).flatten() {
+        Some(node) => with_spans(Some(&node), with),
+        None => with(&[]),
+    }
+}
+
+fn current_node(of_layer: u32) -> Option<Arc<Node>> {
+    let registry = INSTALLED.get()?.downcast_ref::<Registry>()?;
+    let current = registry.current_span();
+    let span = registry.span(current.id()?)?;
+    span.scope().find_map(|span| node(of_layer, &span))
+}
 
 impl<S> Layer<S> for LogLayer
 where
@@ -97,7 +154,8 @@ where
         let Some(span) = context.span(id) else { return };
         let mut values = Values::default();
         attributes.record(&mut values);
-        let parent = span.parent().and_then(|parent| self.node(&parent));
+        let parent = span.parent().and_then(|parent| node(self.number, &parent));
+        ARE_SPANS.store(true, Relaxed);
         let node = Arc::new(Node::new(span.name(), parent, values));
         let mut extensions = span.extensions_mut();
         match extensions.get_mut::<Nodes>() {
@@ -109,17 +167,19 @@ where
     fn on_record(&self, id: &Id, record: &span::Record<'_>, context: Context<'_, S>) {
         let mut values = Values::default();
         record.record(&mut values);
-        if let Some(node) = context.span(id).and_then(|span| self.node(&span)) {
+        if let Some(node) = context.span(id).and_then(|span| node(self.number, &span)) {
             node.record(values);
         }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let node = context.event_span(event).and_then(|span| self.node(&span));
+        let node = context.event_span(event).and_then(|span| node(self.number, &span));
         if is_from_log(event) {
-            event.record(&mut LogTarget(|target: &str| self.log(event, target, node.as_ref())));
+            let from = FromLog::of(event);
+            self.log(event, (&from.target, from.file.as_deref(), from.line), node.as_ref());
         } else {
-            self.log(event, event.metadata().target(), node.as_ref());
+            let metadata = event.metadata();
+            self.log(event, (metadata.target(), metadata.file(), metadata.line()), node.as_ref());
         }
     }
 }
@@ -132,13 +192,34 @@ fn is_from_log(event: &Event<'_>) -> bool {
 
 const LOG_TARGET: &str = "log.target";
 
-/// Calls it with the target that a record of the `log` crate had.
-struct LogTarget<F>(F);
+/// Where a record of the `log` crate comes from. The values are borrowed only for a moment.
+#[derive(Default)]
+struct FromLog {
+    target: String,
+    file: Option<String>,
+    line: Option<u32>,
+}
 
-impl<F: FnMut(&str)> Visit for LogTarget<F> {
+impl FromLog {
+    fn of(event: &Event<'_>) -> Self {
+        let mut found = Self::default();
+        event.record(&mut found);
+        found
+    }
+}
+
+impl Visit for FromLog {
     fn record_str(&mut self, field: &Field, value: &str) {
-        if field.name() == LOG_TARGET {
-            self.0(value);
+        match field.name() {
+            LOG_TARGET => value.clone_into(&mut self.target),
+            "log.file" => self.file = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "log.line" {
+            self.line = value.try_into().ok();
         }
     }
 

@@ -24,23 +24,34 @@ use crate::{Fields, Format, Level, Record, Value};
 #[derive(Debug, Clone)]
 pub struct Human {
     stamp: Stamp,
-    threads: bool,
+    says: Says,
+}
+
+/// What a line may say or not.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Says {
+    pub(super) threads: bool,
+    pub(super) places: bool,
+}
+
+impl Says {
+    pub(super) const USUAL: Self = Self { threads: true, places: false };
 }
 
 impl Human {
     /// Times are said in UTC.
     pub fn utc() -> Self {
-        Self { stamp: Stamp::utc(), threads: true }
+        Self { stamp: Stamp::utc(), says: Says::USUAL }
     }
 
     /// Times are said in the zone that the system is set to now.
     pub fn local() -> Self {
-        Self { stamp: Stamp::local(), threads: true }
+        Self { stamp: Stamp::local(), says: Says::USUAL }
     }
 
     /// Times are said in this zone.
     pub fn in_zone(zone: TimeZone) -> Self {
-        Self { stamp: Stamp::in_zone(zone), threads: true }
+        Self { stamp: Stamp::in_zone(zone), says: Says::USUAL }
     }
 
     /// With how many digits the fraction of a second is said: 6 by default, 9 at most.
@@ -50,7 +61,12 @@ impl Human {
 
     /// Whether the name of the thread is said. By default it is.
     pub fn threads(self, said: bool) -> Self {
-        Self { threads: said, ..self }
+        Self { says: Says { threads: said, ..self.says }, ..self }
+    }
+
+    /// Whether the place in the source is said, behind the target: `shop::db src/db.rs:12`. By default it is not.
+    pub fn places(self, said: bool) -> Self {
+        Self { says: Says { places: said, ..self.says }, ..self }
     }
 }
 
@@ -65,15 +81,18 @@ impl Format for Human {
             Level::Debug => " DEBUG ",
             Level::Trace => " TRACE ",
         });
-        body(&mut line, record, self.threads);
+        body(&mut line, record, self.says);
         line.end_with_mark();
     }
 }
 
 /// All that comes after the level.
-pub(super) fn body(line: &mut Line<'_>, record: &Record<'_>, threads: bool) {
+pub(super) fn body(line: &mut Line<'_>, record: &Record<'_>, says: Says) {
     line.escaped(Escapes::Shown, record.target);
-    if threads {
+    if says.places {
+        place(line, record);
+    }
+    if says.threads {
         record.thread(|name| {
             line.text(" [");
             line.escaped(Escapes::Shown, name);
@@ -87,6 +106,16 @@ pub(super) fn body(line: &mut Line<'_>, record: &Record<'_>, threads: bool) {
     line.text(": ");
     line.show(Escapes::Shown, record.message);
     record.fields.visit(&mut |key, value| field(line, " ", key, value));
+}
+
+fn place(line: &mut Line<'_>, record: &Record<'_>) {
+    let Some(file) = record.file else { return };
+    line.text(" ");
+    line.escaped(Escapes::Shown, file);
+    if let Some(number) = record.line {
+        line.text(":");
+        line.text(itoa::Buffer::new().format(number));
+    }
 }
 
 fn span(line: &mut Line<'_>, name: &str, fields: &dyn Fields) {

@@ -30,27 +30,33 @@ use crate::{Fields, Format, Record, Value};
 #[derive(Debug, Clone)]
 pub struct Json {
     stamp: Stamp,
+    places: bool,
 }
 
 impl Json {
     /// Times are said in UTC.
     pub fn utc() -> Self {
-        Self { stamp: Stamp::utc() }
+        Self { stamp: Stamp::utc(), places: false }
     }
 
     /// Times are said in the zone that the system is set to now.
     pub fn local() -> Self {
-        Self { stamp: Stamp::local() }
+        Self { stamp: Stamp::local(), places: false }
     }
 
     /// Times are said in this zone.
     pub fn in_zone(zone: TimeZone) -> Self {
-        Self { stamp: Stamp::in_zone(zone) }
+        Self { stamp: Stamp::in_zone(zone), places: false }
     }
 
     /// With how many digits the fraction of a second is said: 6 by default, 9 at most.
     pub fn digits(self, digits: u8) -> Self {
-        Self { stamp: self.stamp.digits(digits) }
+        Self { stamp: self.stamp.digits(digits), ..self }
+    }
+
+    /// Whether the place in the source is said, as `"file":"src/db.rs","line":12` behind the target. By default it is not.
+    pub fn places(self, said: bool) -> Self {
+        Self { places: said, ..self }
     }
 }
 
@@ -68,6 +74,12 @@ impl Format for Json {
         });
         member(line, first, "level", |line| string(line, |line| line.whole(record.level.name())));
         member(line, first, "target", |line| text(line, record.target));
+        if let Some(file) = record.file.filter(|_| self.places) {
+            member(line, first, "file", |line| text(line, file));
+        }
+        if let Some(number) = record.line.filter(|_| self.places) {
+            member(line, first, "line", |line| whole(line, itoa::Buffer::new().format(number)));
+        }
         record.thread(|name| member(line, first, "thread", |line| text(line, name)));
         member(line, first, "message", |line| shown(line, record.message));
         if has_any(record.fields) {

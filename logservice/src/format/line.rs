@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Arguments, Write};
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::escape::{Escapes, Piece};
 
@@ -84,16 +85,20 @@ impl<'a> Line<'a> {
         });
     }
 
-    /// Something from outside that can be shown.
+    /// Something from outside that can be shown. If it panics, the line has what it wrote until then, and says so.
     pub(super) fn show(&mut self, escapes: Escapes, what: Arguments<'_>) {
         if let Some(text) = what.as_str() {
             return self.escaped(escapes, text);
         }
         let unescaped = Some(self.place());
         let mut shown = Shown { line: self, escapes, unescaped };
-        // Whoever refuses to be shown has what it wrote until then in the line.
-        let _ = shown.write_fmt(what);
+        // Whoever refuses to be shown has what it wrote until then in the line, too.
+        let result = catch_unwind(AssertUnwindSafe(|| _ = shown.write_fmt(what)));
         shown.escape();
+        if let Err(payload) = result {
+            std::mem::forget(payload); // its own destructor might panic
+            self.whole("(panicked)");
+        }
     }
 
     pub(super) fn is_full(&self) -> bool {

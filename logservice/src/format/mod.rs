@@ -10,10 +10,7 @@
 //!     out.push_str(&line[..line.floor_char_boundary(longest)]);
 //! };
 //! let format: Box<dyn Format> = Box::new(short);
-//! # let record = Record {
-//! #     time: std::time::SystemTime::now(), level: logservice::Level::Info, target: "t",
-//! #     message: format_args!("hello"), fields: &(), spans: &[],
-//! # };
+//! # let record = Record::new(logservice::Level::Info, "t", format_args!("hello"));
 //! # let mut out = String::new();
 //! # format.line(&record, 8, &mut out);
 //! # assert_eq!(out, "INFO hel");

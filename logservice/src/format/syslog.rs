@@ -1,6 +1,6 @@
 use std::process;
 
-use super::human;
+use super::human::{self, Says};
 use super::line::Line;
 use super::stamp::Stamp;
 use crate::{Format, Level, Record};
@@ -20,7 +20,7 @@ pub struct Syslog {
     facility: Facility,
     /// ` shop[4711]: `
     tag: String,
-    threads: bool,
+    says: Says,
 }
 
 /// The kind of program that a line of the system's log comes from, by which administrators sort.
@@ -53,12 +53,17 @@ impl Syslog {
         let may_stand = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
         let tag: String = tag.chars().take(32).map(|c| if may_stand(c) { c } else { '_' }).collect();
         let tag = format!(" {tag}[{}]: ", process::id());
-        Self { stamp: Stamp::local().bsd(), facility, tag, threads: true }
+        Self { stamp: Stamp::local().bsd(), facility, tag, says: Says::USUAL }
     }
 
     /// Whether the name of the thread is said. By default it is.
     pub fn threads(self, said: bool) -> Self {
-        Self { threads: said, ..self }
+        Self { says: Says { threads: said, ..self.says }, ..self }
+    }
+
+    /// Whether the place in the source is said, behind the target. By default it is not.
+    pub fn places(self, said: bool) -> Self {
+        Self { says: Says { places: said, ..self.says }, ..self }
     }
 }
 
@@ -72,7 +77,7 @@ impl Format for Syslog {
         line.text(&self.tag);
         line.text(record.level.name());
         line.text(" ");
-        human::body(&mut line, record, self.threads);
+        human::body(&mut line, record, self.says);
         line.end_with_mark();
     }
 }

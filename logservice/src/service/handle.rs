@@ -5,9 +5,11 @@ use crate::{Counts, Format, Level, NotLogged, Overflow, Record};
 use executor::shutdown_hooks::{ShutdownBegun, ShutdownHook, ShutdownHooks};
 use std::error::Error;
 use std::fmt::{self, Arguments};
+use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// How long before the process ends a hook gives up.
 const MARGIN: Duration = Duration::from_millis(100);
@@ -27,6 +29,8 @@ pub(super) struct Shared {
     pub(super) longest_line: usize,
     pub(super) overflow: [Overflow; 5],
     pub(super) home: Home,
+    /// The installed layer that hands events to this service; 0 if there is none.
+    pub(super) layer: AtomicU32,
 }
 
 /// Why [`LogHandle::flush`] failed.
@@ -56,12 +60,15 @@ pub enum Durability {
 }
 
 impl LogHandle {
-    /// Logs a text of this level and target.
+    /// Logs a text of this level and target. Its place in the source is that of the call.
     ///
     /// # Errors
     /// As for [`log`](Self::log).
+    #[track_caller]
     pub fn say(&self, level: Level, target: &str, message: Arguments<'_>) -> Result<(), NotLogged> {
-        self.log(&Record { time: SystemTime::now(), level, target, message, fields: &(), spans: &[] })
+        let place = Location::caller();
+        let (file, line) = (Some(place.file()), Some(place.line()));
+        self.log(&Record { file, line, ..Record::new(level, target, message) })
     }
 
     // ANCHOR: log
@@ -119,6 +126,14 @@ impl LogHandle {
             Flushed::SyncFailed => Err(FlushError::SyncFailed),
             Flushed::TimedOut => Err(FlushError::TimedOut),
         }
+    }
+
+    pub(crate) fn has_layer(&self, number: u32) {
+        self.shared.layer.store(number, Relaxed);
+    }
+
+    pub(crate) fn layer(&self) -> u32 {
+        self.shared.layer.load(Relaxed)
     }
 
     /// What has become of the lines so far. In a process that was forked from the service's, nothing.

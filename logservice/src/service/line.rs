@@ -21,7 +21,8 @@ thread_local! {
     static IS_WRITER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Appends the line with its line feed. A record that panics while it is shown leaves a line that says so.
+/// Appends the line with its line feed. A record or a format that panics leaves a line that says so. (The formats of this
+/// package say it in place of the value that has panicked.)
 pub(super) fn make_line(format: &dyn Format, record: &Record<'_>, longest: usize, line: &mut String) {
     let is_made = append(format, record, longest - 1, line) || {
         let message = format_args!("a record of {} panicked while it was formatted", record.target);

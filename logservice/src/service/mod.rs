@@ -169,7 +169,7 @@ impl Builder {
             line::becomes_writer();
             writer.run(second);
         })?;
-        let shared = Arc::new(Shared { queue, format, longest_line, overflow, home });
+        let shared = Arc::new(Shared { queue, format, longest_line, overflow, home, layer: 0.into() });
         Ok(LogService { handle: LogHandle { shared }, writer: Some(writer), stop_within })
     }
 }

@@ -2,7 +2,6 @@ use super::line::make_line;
 use crate::writer::Voice;
 use crate::{Fields, Format, Level, Record, Value};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// What the writer says of itself.
 pub(super) struct OwnVoice {
@@ -18,8 +17,8 @@ impl Voice for OwnVoice {
     fn missing(&self, count: u64, out: &mut Vec<u8>) {
         let lines = if count == 1 { "line" } else { "lines" };
         let message = format_args!("{count} {lines} dropped here: the log's buffer was full");
-        let (time, level, target) = (SystemTime::now(), Level::Warn, "logservice");
-        let record = Record { time, level, target, message, fields: &Dropped(count), spans: &[] };
+        let fields = &Dropped(count);
+        let record = Record { fields, ..Record::new(Level::Warn, "logservice", message) };
         let mut line = String::new();
         make_line(&*self.format, &record, self.longest_line, &mut line);
         out.extend_from_slice(line.as_bytes());

@@ -3,6 +3,7 @@
 
 mod alone; // what comes through the two facades of a process
 mod inside; // logging while something is being logged, while a thread ends, while a panic begins
+mod outputs; // several services at once, and what records know of where they were said
 mod layer; // the layer of a subscriber that a thread has for itself
 
 use std::cell::Cell;

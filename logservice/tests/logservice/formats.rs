@@ -18,7 +18,7 @@ fn time() -> SystemTime {
 }
 
 fn record<'a>(message: fmt::Arguments<'a>, fields: &'a dyn Fields) -> Record<'a> {
-    Record { time: time(), level: Level::Info, target: "shop::db", message, fields, spans: &[] }
+    Record { time: time(), fields, ..Record::new(Level::Info, "shop::db", message) }
 }
 
 fn line(format: &impl Format, record: &Record<'_>, longest: usize) -> String {
@@ -68,6 +68,28 @@ fn levels_are_as_wide_as_each_other() {
     let expected = ["ERROR", " WARN", " INFO", "DEBUG", "TRACE"]
         .map(|level| format!("2026-11-25T07:33:07Z {level} shop::db: connected"));
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn the_place_in_the_source_is_said_if_it_is_wanted_and_known() {
+    let at = |file, line| Record { file, line, ..record(format_args!("m"), &()) };
+    let [known, nameless, unknown] =
+        [at(Some("src/d\n.rs"), Some(12)), at(Some("a.rs"), None), at(None, None)];
+    let human = Human::utc().digits(0).threads(false);
+    let said =
+        |record| line(&human.clone().places(true), record, WIDE).split_off("2026-11-25T07:33:07Z ".len());
+    assert_eq!(said(&known), r" INFO shop::db src/d\n.rs:12: m");
+    assert_eq!([said(&nameless), said(&unknown)], [" INFO shop::db a.rs: m", " INFO shop::db: m"]);
+    let syslog = line(&Syslog::new(Facility::User, "t").threads(false).places(true), &known, WIDE);
+    assert!(syslog.ends_with(r"INFO shop::db src/d\n.rs:12: m"), "{syslog}");
+    let said = |record| {
+        let text = line(&Json::utc().places(true), record, WIDE);
+        let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+        [object["file"].clone(), object["line"].clone()]
+    };
+    assert_eq!(said(&known), [json!("src/d\n.rs"), json!(12)]);
+    assert_eq!(said(&unknown), [json!(null), json!(null)]);
+    assert!(!line(&human, &known, WIDE).contains("12") && json(&known).get("file").is_none());
 }
 
 #[test]

@@ -33,6 +33,10 @@ fn directives_are_those_of_rust_log() {
     assert_enables("warn,a=debug,a::noisy=off", &[("a::b", 4), ("a::noisy::x", 0), ("b", 2)]);
     assert_enables("a::noisy=off, a = debug ,warn,", &[("a::b", 4), ("a::noisy::x", 0), ("b", 2)]);
     assert_enables("info,warn", &[("a", 2)]); // the last one counts
+    assert_enables(
+        "warp,tracing,inform,a/b=debug,inf=trace",
+        &[("warp", 5), ("inf", 5), ("a/b", 4), ("b", 0)],
+    );
     assert_enables("", &[("a", 1)]);
     assert_enables(" , ", &[("a", 1)]);
 }
@@ -49,6 +53,15 @@ fn what_is_no_directive_is_named_and_changes_nothing() {
         ("a[span]=info", "`a[span]=info`"),
         ("[span{id=7}]=info", "`[span{id=7}]=info`"),
         ("info,a=debug/pattern", "`a=debug/pattern`"),
+        ("inf", "write `info`, or, if it is a target, `inf=trace`"),
+        ("a,WARNING", "write `warn`, or, if it is a target, `WARNING=trace`"),
+        ("eror", "`error`"),
+        ("wrn,a", "`warn`"),
+        ("all", "`trace`"),
+        ("6", "`6` cannot be understood: levels are numbered"),
+        ("info/pattern", "write `info/pattern=trace`"),
+        ("a/pattern", "write `a/pattern=trace`"),
+        ("info debug", "commas"),
     ] {
         let error = levels.set(directives).unwrap_err().to_string();
         assert!(error.contains(named), "{error}");

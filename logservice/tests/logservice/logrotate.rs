@@ -76,7 +76,7 @@ fn log_meanwhile(place: &Place, configuration: &str) -> Vec<u64> {
 fn lines(place: &Place) -> BTreeMap<(usize, u64), usize> {
     let mut found = BTreeMap::new();
     for name in place.names().iter().filter(|name| name.starts_with("app.log")) {
-        let text = if name.ends_with(".gz") {
+        let text = if Path::new(name).extension().is_some_and(|end| end == "gz") {
             String::from_utf8(Command::new("gzip").arg("-dc").arg(place.path(name)).output().unwrap().stdout)
                 .unwrap()
         } else {

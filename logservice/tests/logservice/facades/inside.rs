@@ -11,6 +11,8 @@ use logservice::facade::{install, log_panics};
 use logservice::format::Json;
 use logservice::{Durability, Levels, LogService, Record, Sink};
 
+use serde_json::json;
+
 use super::{LONG, Log, in_own_process};
 
 fn installed() -> Log {
@@ -160,10 +162,12 @@ in_own_process! {
         log_panics(log.service.handle());
         log::info!(target: "l", "{Panics}");
         tracing::info!(target: "t", "{Panics}");
-        tracing::info!(target: "t", field = %Panics);
+        tracing::info!(target: "t", before = 1, field = %Panics, after = 2, "with a field");
         log::info!(target: "l", "on");
-        let expected = ["l", "t", "t"].map(|t| format!("INFO {t}: a record of {t} panicked while it was formatted"));
-        assert_eq!(log.said(), [&expected[..], &["INFO l: on".into()]].concat());
+        let objects = log.objects();
+        let said = objects.iter().map(|object| object["message"].as_str().unwrap());
+        assert_eq!(said.collect::<Vec<_>>(), ["half(panicked)", "half(panicked)", "with a field", "on"]);
+        assert_eq!(objects[2]["fields"], json!({ "before": 1, "field": "half(panicked)", "after": 2 }));
     }
 }
 
