@@ -75,6 +75,7 @@ pub struct Follow {
     buffer: Vec<u8>,
     given: usize,
     searched: usize,
+    goes_on: bool,
     has_failed: bool,
 }
 
@@ -90,6 +91,7 @@ impl Follow {
             buffer: Vec::new(),
             given: 0,
             searched: 0,
+            goes_on: false,
             has_failed: false,
         }
     }
@@ -98,6 +100,12 @@ impl Follow {
     pub fn last(mut self, lines: usize) -> Self {
         self.last = Some(lines);
         self
+    }
+
+    /// Whether what was given last is the beginning of a line, and the next one goes on with it: a line of more than a MiB is
+    /// given in pieces.
+    pub fn goes_on(&self) -> bool {
+        self.goes_on
     }
 
     /// A line that is there as a whole.
@@ -111,6 +119,7 @@ impl Follow {
                 return None;
             }
         };
+        self.goes_on = skip == 0;
         let line = self.buffer[self.given..end].to_vec();
         self.given = end + skip;
         self.searched = self.given;

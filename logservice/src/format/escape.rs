@@ -1,5 +1,8 @@
-//! What a text from outside may not bring into a line: ends of lines, and characters that steer a terminal or turn the
-//! direction of writing. Who could write them could forge records that were never logged.
+//! What a text from outside may not bring into a line: ends of lines, characters that steer a terminal or turn the direction of
+//! writing, and those that show nothing. Who could write them could forge records that were never logged, or hide what was.
+//!
+//! Four that show nothing are let through, since ordinary texts have them: what joins and parts letters in Persian and in the
+//! scripts of India (U+200C, U+200D), and what chooses the look of an emoji (U+FE0E, U+FE0F).
 //!
 //! Nearly every text has none of them, so bytes are looked at eight at a time, and a run of harmless ones is copied as a whole.
 
@@ -88,8 +91,8 @@ impl Escapes {
     /// Whether a byte is, or may be the first of, a character that has to be looked at.
     fn suspects(self, byte: u8) -> bool {
         match byte {
-            // The last three begin U+0080 to U+00BF, U+0600 to U+063F and U+2000 to U+2FFF.
-            ..0x20 | 0x7f | 0xc2 | 0xd8 | 0xe2 => true,
+            // The bytes from 0x80 on begin those characters of `forbidden` that are no ASCII, and many others.
+            ..0x20 | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3 => true,
             b'"' | b'\\' => self != Self::Shown,
             _ => false,
         }
@@ -111,22 +114,25 @@ impl Escapes {
     }
 
     fn escape_by_number(self, c: char, each: impl FnOnce(&str)) {
-        let mut text = [0; 10]; // `\u{10ffff}`
+        let mut text = [0; 12]; // `\ud83d\ude00`, as JSON has what needs more than 16 bits
         let mut length = 0;
         let mut push = |byte| {
             text[length] = byte;
             length += 1;
         };
-        let digit = |place: u32| b"0123456789abcdef"[(u32::from(c) >> (4 * place) & 0xf) as usize];
-        push(b'\\');
-        push(b'u');
+        let digit = |of: u32, place: u32| b"0123456789abcdef"[(of >> (4 * place) & 0xf) as usize];
         if self == Self::Json {
-            // None of the forbidden ones needs more than four digits.
-            (0..4).rev().for_each(|place| push(digit(place)));
+            for &mut unit in c.encode_utf16(&mut [0; 2]) {
+                push(b'\\');
+                push(b'u');
+                (0..4).rev().for_each(|place| push(digit(unit.into(), place)));
+            }
         } else {
-            push(b'{');
             let digits = (u32::BITS - u32::from(c).leading_zeros()).div_ceil(4).max(1);
-            (0..digits).rev().for_each(|place| push(digit(place)));
+            push(b'\\');
+            push(b'u');
+            push(b'{');
+            (0..digits).rev().for_each(|place| push(digit(c.into(), place)));
             push(b'}');
         }
         each(str::from_utf8(&text[..length]).unwrap_or_default());
@@ -149,16 +155,32 @@ fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
     word
 }
 
-/// Controls (C0, DEL, C1), ends of lines and paragraphs, and what sets the direction of writing.
+/// Controls (C0, DEL, C1), ends of lines and paragraphs, what sets the direction of writing, and what Unicode has readers
+/// ignore (`Default_Ignorable_Code_Point`) but for the four above; notes between the lines, and an empty pattern of Braille.
 fn forbidden(c: char) -> bool {
     matches!(
         c,
         '\0'..='\x1f'
             | '\x7f'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{34f}'
             | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'
             | '\u{200e}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0d}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
@@ -197,5 +219,19 @@ mod tests {
         assert_eq!(escaped(Escapes::Shown, text), text);
         assert_eq!(escaped(Escapes::Quoted, text), r#"C:\\temp \"quoted\""#);
         assert_eq!(escaped(Escapes::Json, "\"\\\n\x1b\u{2028}"), r#"\"\\\n\u001b\u2028"#);
+    }
+
+    #[test]
+    fn what_shows_nothing_is_shown_and_what_ordinary_texts_have_stays() {
+        let hidden = "pay\u{200b}pal tag\u{e0041}\u{e007f} bom\u{feff} filler\u{3164}";
+        let shown = r"pay\u{200b}pal tag\u{e0041}\u{e007f} bom\u{feff} filler\u{3164}";
+        assert_eq!(escaped(Escapes::Shown, hidden), shown);
+        let json = format!("\"{}\"", escaped(Escapes::Json, hidden));
+        assert!(json.is_ascii(), "{json}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hidden);
+        for ordinary in ["می\u{200c}خواهم", "ක්\u{200d}ෂ", "❤\u{fe0f}", "👩\u{200d}🚀", "ひらがな", "Größe"]
+        {
+            assert_eq!(escaped(Escapes::Shown, ordinary), ordinary);
+        }
     }
 }

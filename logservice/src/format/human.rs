@@ -15,8 +15,8 @@ use crate::{Fields, Format, Level, Record, Value};
 /// They say the time with its zone, the level, the target, the thread, the spans from the outermost to the innermost, the
 /// message and the fields.
 ///
-/// A text from outside cannot forge a line or steer the reader's terminal: line breaks and all other control characters, and
-/// those that set the direction of writing, are escaped (`\n`, `\u{1b}`). A value that could be taken for two stands between
+/// A text from outside cannot forge a line or steer the reader's terminal: line breaks and all other control characters,
+/// those that set the direction of writing and those that show nothing are escaped (`\n`, `\u{1b}`). A value that could be taken for two stands between
 /// quotation marks. (The message is as the program put it together. Where a machine reads the log, take
 /// [`Json`](super::Json).)
 ///

@@ -6,7 +6,8 @@ use logservice::Follow;
 use logservice::sink::FileSink;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -173,6 +174,21 @@ fn a_line_without_end_comes_in_pieces() {
     let rest = follower.next();
     assert_eq!(pieces.map(|piece| piece.len()).iter().sum::<usize>() + rest.len(), 3_000_000);
     follower.assert_next(&["end"]);
+}
+
+/// The program puts the pieces together again.
+#[test]
+fn a_long_line_is_printed_as_one() {
+    let place = Place::new();
+    let text = "x".repeat(3_000_000) + "\n" + &"y".repeat(1 << 20) + "\nend\n";
+    append(&place, &text);
+    let mut program = Command::new(env!("CARGO_BIN_EXE_logservice"));
+    let mut program = program.arg("follow").arg(&place.log).stdout(Stdio::piped()).spawn().unwrap();
+    let mut printed = vec![0; text.len()];
+    program.stdout.take().unwrap().read_exact(&mut printed).unwrap();
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert!(printed == text.as_bytes());
 }
 
 #[test]

@@ -50,15 +50,17 @@ pub(crate) fn run(args: &FollowArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// What cannot be read now is told once, until lines come again.
-fn print(lines: Follow) -> io::Result<()> {
+fn print(mut lines: Follow) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let mut is_told = false;
-    for line in lines {
+    while let Some(line) = lines.next() {
         match line {
             Ok(line) => {
                 is_told = false;
                 out.write_all(&line)?;
-                out.write_all(b"\n")?;
+                if !lines.goes_on() {
+                    out.write_all(b"\n")?;
+                }
             }
             Err(error) if !is_told => {
                 is_told = true;
