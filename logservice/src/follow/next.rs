@@ -2,10 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::identity::Identity;
-use crate::sink::file::numbered;
+use crate::sink::file::{dated, numbered};
 
 #[derive(Debug)]
 pub(super) struct Source {
@@ -45,7 +45,7 @@ pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) ->
         if is_at(log, old)? {
             return Ok(None);
         }
-        let Some(now) = number_of(log, old)? else { return with_bytes(Source::open(log)?) }; // it is gone
+        let Some(now) = number_of(log, old)? else { return next_dated(log, old, between) };
         let Some(number) = (0..now).rev().find(|&number| name(number).exists()) else { return Ok(None) };
         between();
         let next = Source::open(&name(number))?;
@@ -56,6 +56,25 @@ pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) ->
     }
 }
 // ANCHOR_END: next
+
+/// The same for files with dates, which do not move. One that is compressed cannot be read: it is passed.
+fn next_dated(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
+    let after_old = || -> io::Result<Option<PathBuf>> {
+        let files: Vec<_> = there(dated(log))?.unwrap_or_default();
+        let paths = files.iter().filter(|file| !file.is_compressed).map(|file| file.path(log));
+        let mut paths = paths.skip_while(|path| !is_at(path, old).unwrap_or(false));
+        Ok(paths.next().and_then(|_| paths.next()))
+    };
+    loop {
+        let name = after_old()?;
+        between();
+        // Without one, the log itself comes next. So it does if the old file is gone.
+        let next = Source::open(name.as_deref().unwrap_or(log))?;
+        if after_old()? == name {
+            return with_bytes(next);
+        }
+    }
+}
 
 fn with_bytes(next: Option<Source>) -> io::Result<Option<Source>> {
     let Some(next) = next else { return Ok(None) };

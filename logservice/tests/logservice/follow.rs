@@ -3,7 +3,7 @@
 use crate::place::{LONG, Place, line, number, numbered, wait_until, write, write_all};
 use executor::CancelToken;
 use logservice::Follow;
-use logservice::sink::FileSink;
+use logservice::sink::{FileBuilder, FileSink};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -204,13 +204,22 @@ fn what_cannot_be_read_is_an_error_and_is_tried_again() {
     }
 }
 
-/// Rotates as fast as it can, while the follower reads. Nothing is missed, because every file is kept.
 #[test]
 fn every_line_is_found_once_while_the_log_is_rotated() {
+    every_line_is_found_once(4_000, |builder| builder);
+}
+
+#[test]
+fn every_line_is_found_once_while_the_log_is_rotated_and_its_files_have_dates() {
+    every_line_is_found_once(1_000, |builder| builder.dated(jiff::tz::TimeZone::UTC));
+}
+
+/// Rotates as fast as it can, while the follower reads. Nothing is missed, because every file is kept.
+fn every_line_is_found_once(lines: usize, names: impl FnOnce(FileBuilder) -> FileBuilder) {
     let place = Place::new();
     let follower = from_start(&place);
-    let lines = 4_000;
-    let mut sink = FileSink::builder(&place.log).rotate_at_bytes(2_000).keep(9_999).open().unwrap();
+    let builder = FileSink::builder(&place.log).rotate_at_bytes(2_000).keep(9_999);
+    let mut sink = names(builder).open().unwrap();
     let mut found = 0;
     for batch in 0..lines / 4 {
         write_all(&mut sink, numbered(batch * 4..batch * 4 + 4).as_bytes(), |error| panic!("{error}"));

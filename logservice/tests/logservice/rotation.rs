@@ -118,6 +118,41 @@ fn every_line_is_in_one_of_the_files_once_and_in_order() {
     assert!(all == (0..2_000).map(line).collect::<String>());
 }
 
+/// Rotated files that have dates, in the order of these and of the numbers behind them.
+fn dated(place: &Place) -> Vec<String> {
+    let key = |name: &String| {
+        let (date, number) =
+            name["app.log.".len()..].split_once('.').unwrap_or((&name["app.log.".len()..], "1"));
+        (date.to_owned(), number.parse::<u32>().unwrap())
+    };
+    let mut names = place.names();
+    names.retain(|name| name.len() >= "app.log.2026-11-25T07-33-07".len() && !name.ends_with("text"));
+    names.sort_by_key(key);
+    names
+}
+
+#[test]
+fn files_with_dates_stay_until_they_are_the_oldest() {
+    let place = Place::new();
+    for other in ["app.log.1", "app.log.2026", "app.log.2020-01-01T00-00-00.old.text"] {
+        fs::write(place.path(other), "not ours\n").unwrap();
+    }
+    fs::write(place.path("app.log.2020-01-01"), "the oldest\n").unwrap();
+    let zone = jiff::tz::TimeZone::UTC;
+    let mut sink = FileSink::builder(&place.log).rotate_at_bytes(2).dated(zone).keep(3).open().unwrap();
+    write(&mut sink, "a\nb\n");
+    let first = dated(&place)[0].clone();
+    write(&mut sink, "c\nd\n");
+    assert_eq!(dated(&place)[0], first);
+    assert_eq!(place.text("app.log.2020-01-01"), "", "the fourth is one too many");
+    write(&mut sink, "e\nf\n");
+    let texts: Vec<_> = dated(&place).iter().map(|name| place.text(name)).collect();
+    assert_eq!((texts.concat(), place.text("app.log")), ("c\nd\ne\n".into(), "f\n".into()));
+    assert_eq!((place.text(&first), place.names().len()), (String::new(), 3 + 2 + 3));
+    sink.sync().unwrap();
+    assert_eq!(sink.warning(), None);
+}
+
 /// What this process has open of a folder.
 #[cfg(target_os = "linux")]
 fn open_files(place: &Place) -> Vec<String> {

@@ -27,7 +27,7 @@ impl FileBuilder {
         Self {
             path: path.to_owned(),
             mode: 0o640,
-            rotation: Rotation { at_bytes: None, every: None, keep: 10 },
+            rotation: Rotation { at_bytes: None, every: None, dates: None, keep: 10 },
             is_locked: true,
             clock: SystemTime::now,
         }
@@ -52,8 +52,17 @@ impl FileBuilder {
         self
     }
 
+    /// Has dates of this time zone in the names of rotated files, in place of numbers: when the last line was written to the
+    /// file. `app.log.2026-11-25` if it is rotated by day, `app.log.2026-11-25T07` by hour, `app.log.2026-11-25T07-33-07` by
+    /// size. The second file of one date gets a number, `app.log.2026-11-25.2`; so does one whose date would be before that of
+    /// the file before it, since the clock was set back.
+    pub fn dated(mut self, zone: TimeZone) -> Self {
+        self.rotation.dates = Some(zone);
+        self
+    }
+
     /// How many rotated files are kept; by default ten. The oldest is removed when one is too many. Files with higher numbers
-    /// are left alone, also those of a time when more were kept.
+    /// are left alone, also those of a time when more were kept; of files with dates, all are counted.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
         self

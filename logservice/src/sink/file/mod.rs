@@ -39,8 +39,8 @@
 //! # Rotation
 //! It takes place between two lines, when the next one comes and finds the file full, or its hour or day over. So a file that
 //! nobody writes to is not rotated; a process that is started on the next day rotates the file of the day before. A line that is
-//! longer than a file may be gets one of its own. The rotated files are `app.log.1`, the newest, to `app.log.n`. Leave them to
-//! one program: either the sink rotates, or `logrotate` does.
+//! longer than a file may be gets one of its own. The rotated files are `app.log.1`, the newest, to `app.log.n`; or they
+//! have [dates](FileBuilder::dated). Leave them to one program: either the sink rotates, or `logrotate` does.
 //!
 //! A rotated file is not kept open. When somebody asks for the [disk](crate::Durability::Disk), it is found by its name. One that
 //! another program has moved away is put on the disk when the sink leaves it, but only after somebody has asked for the disk
@@ -73,9 +73,11 @@
 
 mod lock;
 
+mod names;
+pub(crate) use names::{dated, numbered};
+
 mod rotation;
 pub use rotation::Every;
-pub(crate) use rotation::numbered;
 
 mod unsynced;
 
@@ -222,5 +224,22 @@ mod tests {
         file.set_modified(now()).unwrap();
         write_at(&mut open(), NOON - 7 * HOUR, "h\n");
         assert_eq!(contents(&path, 1), ["f\ng\n", "h\n"]);
+    }
+
+    #[test]
+    fn a_file_with_a_date_is_called_after_the_day_of_its_last_line() {
+        fn tomorrow() -> SystemTime {
+            SystemTime::now() + Duration::from_secs(24 * HOUR)
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("app.log");
+        let daily = || FileSink::builder(&path).rotate_every(Every::Day, TimeZone::UTC).dated(TimeZone::UTC);
+        assert_eq!(daily().open().unwrap().write(b"a\n").unwrap(), 2);
+        let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(NOON);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(noon).unwrap();
+        assert_eq!(daily().clock(tomorrow).open().unwrap().write(b"b\n").unwrap(), 2);
+        let day = jiff::Timestamp::try_from(noon).unwrap().strftime("%Y-%m-%d").to_string();
+        assert_eq!(fs::read_to_string(folder.path().join(format!("app.log.{day}"))).unwrap(), "a\n");
+        assert_eq!(contents(&path, 0), ["b\n"]);
     }
 }

@@ -232,7 +232,7 @@ impl Regular {
 
     pub(super) fn sync(&mut self) -> io::Result<()> {
         let current = self.open.as_ref().map(|open| &open.file);
-        self.unsynced.sync(current, &self.path, |files| Ok(self.rotation.newest(&self.path, files)))
+        self.unsynced.sync(current, &self.path, |files| self.rotation.newest(&self.path, files))
     }
 
     /// The file stays open if the name still means it.

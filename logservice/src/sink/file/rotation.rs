@@ -7,6 +7,8 @@
 //! The files move from the back to the front, up to the first number that is free, and the log itself moves last. Each step is
 //! one `rename`, so a process that is killed between two of them leaves every file whole, with a number free; the next rotation
 //! fills it.
+//!
+//! Files whose names have dates do not move: the oldest ones are removed, and then the log gets its name.
 
 use std::fs;
 use std::io;
@@ -16,6 +18,8 @@ use std::time::SystemTime;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+
+use super::names::{Dated, dated, numbered};
 
 /// How long a file of a log is written to, if it is rotated by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub enum Every {
 pub(super) struct Rotation {
     pub(super) at_bytes: Option<u64>,
     pub(super) every: Option<(Every, TimeZone)>,
+    /// The zone of the dates in names; `None` if they have numbers.
+    pub(super) dates: Option<TimeZone>,
     pub(super) keep: usize,
 }
 
@@ -47,12 +53,43 @@ impl Rotation {
     }
 
     /// The rotated files that came last, so many of them.
-    pub(super) fn newest(&self, log: &Path, files: usize) -> Vec<PathBuf> {
-        (1..=files.min(self.keep)).map(|number| numbered(log, number)).collect()
+    pub(super) fn newest(&self, log: &Path, files: usize) -> io::Result<Vec<PathBuf>> {
+        if self.dates.is_none() || files == 0 {
+            return Ok((1..=files.min(self.keep)).map(|number| numbered(log, number)).collect());
+        }
+        let newest = dated(log)?.into_iter().rev().filter(|file| !file.is_compressed).take(files);
+        Ok(newest.map(|file| file.path(log)).collect())
     }
 
-    /// Gives the log the number 1, after the others have made room.
+    /// Gives the log the name of a rotated file, after the others have made room.
     pub(super) fn shift(&self, log: &Path) -> io::Result<()> {
+        match &self.dates {
+            Some(zone) => self.shift_dated(log, zone),
+            None => self.shift_numbered(log),
+        }
+    }
+
+    fn shift_dated(&self, log: &Path, zone: &TimeZone) -> io::Result<()> {
+        let mut files = dated(log)?;
+        let precision = match (&self.every, self.at_bytes) {
+            (Some((Every::Day, _)), None) => "%Y-%m-%d",
+            (Some((Every::Hour, _)), None) => "%Y-%m-%dT%H",
+            _ => "%Y-%m-%dT%H-%M-%S",
+        };
+        let name = Dated::next(files.last(), fs::metadata(log)?.modified()?, zone, precision)?;
+        files.reverse();
+        let mut kept = 0;
+        for (n, file) in files.iter().enumerate() {
+            // One that is being compressed is there twice.
+            kept += usize::from(n == 0 || !file.is(&files[n - 1]));
+            if kept >= self.keep {
+                remove(&file.path(log))?;
+            }
+        }
+        rename(log, &name.path(log))
+    }
+
+    fn shift_numbered(&self, log: &Path) -> io::Result<()> {
         let free = (1..=self.keep).find(|&number| !is_there(&numbered(log, number)));
         for number in (1..free.unwrap_or(self.keep)).rev() {
             rename(&numbered(log, number), &numbered(log, number + 1))?;
@@ -61,16 +98,18 @@ impl Rotation {
     }
 }
 
-/// `app.log.3`
-pub(crate) fn numbered(log: &Path, number: usize) -> PathBuf {
-    let mut path = log.as_os_str().to_owned();
-    path.push(format!(".{number}"));
-    path.into()
-}
-
 /// A link that leads nowhere is there, too.
 fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
+}
+
+/// One that is not there is removed already.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(io::Error::new(error.kind(), format!("cannot remove {}: {error}", path.display()))),
+        Ok(()) => Ok(()),
+    }
 }
 
 fn rename(from: &Path, to: &Path) -> io::Result<()> {
@@ -149,7 +188,7 @@ mod tests {
     fn files_move_up_to_the_first_number_that_is_free() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("app.log");
-        let rotation = Rotation { at_bytes: Some(1), every: None, keep: 3 };
+        let rotation = Rotation { at_bytes: Some(1), every: None, dates: None, keep: 3 };
         let write = |path: &Path, text: &str| fs::write(path, text).unwrap();
         let files = || [1, 2, 3].map(|number| fs::read_to_string(numbered(&log, number)).unwrap_or_default());
         write(&numbered(&log, 1), "b");

@@ -1,0 +1,132 @@
+//! The names of rotated files: with numbers, which move up at each rotation, or with dates, which stay.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use jiff::fmt::strtime;
+use jiff::tz::TimeZone;
+
+/// `app.log.3`
+pub(crate) fn numbered(log: &Path, number: usize) -> PathBuf {
+    with_end(log, &number.to_string())
+}
+
+fn with_end(log: &Path, end: &str) -> PathBuf {
+    let mut path = log.as_os_str().to_owned();
+    path.push(".");
+    path.push(end);
+    path.into()
+}
+
+/// What stands behind the name of the log: `2026-11-25`, `2026-11-25T07` or `2026-11-25T07-33-07`; a number from 2 on if the file
+/// before it has the same date; and `gz` if it is compressed. In the order in which they were rotated.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Dated {
+    date: String,
+    number: u32,
+    pub(crate) is_compressed: bool,
+}
+
+impl Dated {
+    /// `None` if the text is no such end of a name.
+    fn parse(end: &str) -> Option<Self> {
+        let (end, is_compressed) = end.strip_suffix(".gz").map_or((end, false), |end| (end, true));
+        let (date, number) = match end.split_once('.') {
+            Some((date, number)) => (date, number.parse().ok().filter(|&number| number > 1)?),
+            None => (end, 1),
+        };
+        is_date(date).then(|| Self { date: date.to_owned(), number, is_compressed })
+    }
+
+    /// The name of the file that is rotated now and was written to last at this time. Its date is not before that of the file
+    /// that was rotated before it, even if the clock was set back.
+    pub(super) fn next(
+        last: Option<&Self>,
+        time: SystemTime,
+        zone: &TimeZone,
+        precision: &str,
+    ) -> io::Result<Self> {
+        let time = Timestamp::try_from(time).map_err(io::Error::other)?;
+        let date =
+            strtime::format(precision, &time.to_zoned_datetime(zone.clone())).map_err(io::Error::other)?;
+        let last = last.filter(|last| last.date >= date);
+        let (date, number) = last.map_or((date, 1), |last| (last.date.clone(), last.number + 1));
+        Ok(Self { date, number, is_compressed: false })
+    }
+
+    pub(crate) fn path(&self, log: &Path) -> PathBuf {
+        let number = if self.number > 1 { format!(".{}", self.number) } else { String::new() };
+        with_end(log, &format!("{}{number}{}", self.date, if self.is_compressed { ".gz" } else { "" }))
+    }
+
+    /// Whether it is the same file, compressed or not.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        (&self.date, self.number) == (&other.date, other.number)
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    let fits =
+        |(byte, pattern): (u8, u8)| if pattern == b'0' { byte.is_ascii_digit() } else { byte == pattern };
+    matches!(text.len(), 10 | 13 | 19) && text.bytes().zip(*b"0000-00-00T00-00-00").all(fits)
+}
+
+/// The rotated files of a log that have dates, the oldest first.
+pub(crate) fn dated(log: &Path) -> io::Result<Vec<Dated>> {
+    let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let end =
+            log.file_name().and_then(|log| name.to_str()?.strip_prefix(log.to_str()?)?.strip_prefix('.'));
+        found.extend(end.and_then(Dated::parse));
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_rotated_files_are_taken_for_such() {
+        let log = Path::new("/var/log/app.log");
+        let all =
+            ["2026-11-25", "2026-11-25.2", "2026-11-25.10.gz", "2026-11-25T07", "2026-11-25T07-33-07.gz"];
+        let parsed = all.map(|end| Dated::parse(end).unwrap());
+        assert!(parsed.is_sorted());
+        assert_eq!(parsed.map(|dated| dated.path(log)), all.map(|end| with_end(log, end)));
+        for no in [
+            "1",
+            "gz",
+            "2026-11-25.1",
+            "2026-11-2",
+            "2026-11-25 ",
+            "2026-11-25.gz.part",
+            "2026-11-25T7",
+            "lock",
+            "",
+        ] {
+            assert_eq!(Dated::parse(no), None, "{no}");
+        }
+    }
+
+    #[test]
+    fn a_date_is_never_before_that_of_the_file_before() {
+        let next = |last: Option<&str>, time: &str| {
+            let time: SystemTime = time.parse::<Timestamp>().unwrap().try_into().unwrap();
+            let last = last.map(|last| Dated::parse(last).unwrap());
+            let zone = TimeZone::posix("CET-1").unwrap();
+            let next = Dated::next(last.as_ref(), time, &zone, "%Y-%m-%d").unwrap();
+            next.path(Path::new("a")).to_str().unwrap().to_owned()
+        };
+        assert_eq!(next(None, "2026-11-24T23:00:00Z"), "a.2026-11-25");
+        assert_eq!(next(Some("2026-11-24.7.gz"), "2026-11-25T07:00:00Z"), "a.2026-11-25");
+        assert_eq!(next(Some("2026-11-25.gz"), "2026-11-25T07:00:00Z"), "a.2026-11-25.2");
+        assert_eq!(next(Some("2026-11-25.9"), "2026-11-24T07:00:00Z"), "a.2026-11-25.10");
+    }
+}
