@@ -12,6 +12,8 @@ mod place; // a folder for a log
 mod file_sink; // a log file that is removed, moved away, truncated
 #[cfg(unix)]
 mod rotation; // a log file that is rotated
+#[cfg(all(unix, feature = "gzip"))]
+mod compression; // rotated files that are compressed
 #[cfg(unix)]
 mod pipes; // pipes and sockets that nobody reads, or nobody reads any more
 #[cfg(unix)]

@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use jiff::tz::TimeZone;
 
+#[cfg(feature = "gzip")]
+use super::compressor::Compressor;
 use super::regular::Regular;
 use super::rotation::{Every, Rotation};
 use super::{FileSink, Target};
@@ -19,6 +21,8 @@ pub struct FileBuilder {
     mode: u32,
     rotation: Rotation,
     is_locked: bool,
+    #[cfg(feature = "gzip")]
+    is_compressed: bool,
     clock: fn() -> SystemTime,
 }
 
@@ -29,6 +33,8 @@ impl FileBuilder {
             mode: 0o640,
             rotation: Rotation { at_bytes: None, every: None, dates: None, keep: 10 },
             is_locked: true,
+            #[cfg(feature = "gzip")]
+            is_compressed: false,
             clock: SystemTime::now,
         }
     }
@@ -58,6 +64,15 @@ impl FileBuilder {
     /// the file before it, since the clock was set back.
     pub fn dated(mut self, zone: TimeZone) -> Self {
         self.rotation.dates = Some(zone);
+        self
+    }
+
+    /// Compresses rotated files, as `gzip` does: `app.log.2026-11-25.gz`. That needs names with [dates](Self::dated). A thread
+    /// does it, which holds up neither the log nor the end of the process; what it has no time for, the next process does when
+    /// it opens the log. A failure is told on standard error, and the file stays as it was. (With the feature `gzip`.)
+    #[cfg(feature = "gzip")]
+    pub fn compressed(mut self) -> Self {
+        self.is_compressed = true;
         self
     }
 
@@ -100,6 +115,15 @@ impl FileBuilder {
 
     fn open_at(self, path: PathBuf) -> io::Result<FileSink> {
         let contradicts = |what| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        if self.rotation.dates.is_some() && !self.rotation.is_on() {
+            return contradicts("dated() without rotation: nothing would get a name with a date");
+        }
+        #[cfg(feature = "gzip")]
+        if self.is_compressed && self.rotation.dates.is_none() {
+            return contradicts(
+                "compressed() without dated(): files with numbers move while they are compressed",
+            );
+        }
         if self.rotation.is_on() {
             match (self.rotation.keep, self.rotation.at_bytes) {
                 (0, _) => return contradicts("keep(0) would remove lines at each rotation"),
@@ -125,8 +149,12 @@ impl FileBuilder {
         survive_the_size_limit()?;
         let (options, mut beside) = (self.options(), self.lock_options());
         let lock = self.is_locked.then_some(&mut beside);
-        Regular::open(path, options, self.rotation, lock, self.clock)
-            .map(|file| FileSink(Target::Regular(file)))
+        #[cfg(feature = "gzip")]
+        let compressor = self.is_compressed.then(|| Compressor::new(path.clone(), options.clone()));
+        let file = Regular::open(path, options, self.rotation, lock, self.clock)?;
+        #[cfg(feature = "gzip")]
+        let file = file.compressed_by(compressor);
+        Ok(FileSink(Target::Regular(Box::new(file))))
     }
 
     fn options(&self) -> OpenOptions {

@@ -81,6 +81,9 @@ pub use rotation::Every;
 
 mod unsynced;
 
+#[cfg(feature = "gzip")]
+mod compressor;
+
 mod regular;
 
 #[cfg(unix)]
@@ -102,7 +105,7 @@ pub struct FileSink(Target);
 
 #[derive(Debug)]
 enum Target {
-    Regular(Regular),
+    Regular(Box<Regular>),
     #[cfg(unix)]
     Device(device::Device),
 }

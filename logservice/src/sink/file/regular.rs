@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+#[cfg(feature = "gzip")]
+use super::compressor::Compressor;
 use super::lock::Lock;
 use super::rotation::Rotation;
 use super::unsynced::Unsynced;
@@ -34,6 +36,8 @@ pub(super) struct Regular {
     is_truncated: bool,
     warning: Option<String>,
     clock: fn() -> SystemTime,
+    #[cfg(feature = "gzip")]
+    compressor: Option<Compressor>,
     _lock: Option<Lock>,
 }
 
@@ -80,6 +84,8 @@ impl Regular {
             is_truncated,
             warning,
             clock,
+            #[cfg(feature = "gzip")]
+            compressor: None,
             _lock: lock,
         };
         file.opened().map_err(cannot)?;
@@ -91,7 +97,17 @@ impl Regular {
     }
 
     pub(super) fn warning(&mut self) -> Option<String> {
-        self.warning.take()
+        let warning = self.warning.take();
+        #[cfg(feature = "gzip")]
+        let warning = warning.or_else(|| self.compressor.as_ref()?.failure());
+        warning
+    }
+
+    /// Has rotated files compressed: those that are there, and those to come.
+    #[cfg(feature = "gzip")]
+    pub(super) fn compressed_by(self, compressor: Option<Compressor>) -> Self {
+        compressor.iter().for_each(Compressor::begin);
+        Self { compressor, ..self }
     }
 
     // ANCHOR: write
@@ -218,6 +234,8 @@ impl Regular {
             Ok(()) => {
                 self.open = None;
                 self.unsynced.has_rotated();
+                #[cfg(feature = "gzip")]
+                self.compressor.iter().for_each(Compressor::begin);
                 self.is_stuck = false;
             }
             Err(error) => {

@@ -69,13 +69,13 @@ fn sync(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn sync_folder(log: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(log: &Path) -> io::Result<()> {
     File::open(log.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
 /// Windows opens no folder as a file, and has no such call.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
-fn sync_folder(_: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }

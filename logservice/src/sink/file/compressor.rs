@@ -1,0 +1,120 @@
+//! Compresses rotated files, on a thread that nobody waits for.
+//!
+//! ```text
+//!   app.log.DATE ──read──▶ app.log.gz.part ──on the disk──▶ app.log.DATE.gz, and app.log.DATE is removed
+//! ```
+//!
+//! A process that ends in the middle leaves the file as it was, and a part; the next one that opens the log begins again. So
+//! neither a stop nor a drop waits for it. Files with dates keep their names meanwhile, which those with numbers do not: a file
+//! that moves could not be removed safely.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::names::{Dated, dated};
+
+#[derive(Debug, Clone)]
+pub(super) struct Compressor {
+    log: PathBuf,
+    /// How files are made.
+    options: OpenOptions,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_running: bool,
+    /// A file was rotated since the thread has looked.
+    again: bool,
+    failure: Option<String>,
+}
+
+impl Compressor {
+    /// `options` make files with the permissions of the log's.
+    pub(super) fn new(log: PathBuf, mut options: OpenOptions) -> Self {
+        options.read(false).append(false).write(true).create(true).truncate(true);
+        Self { log, options, state: Arc::default() }
+    }
+
+    /// Has all rotated files compressed that are not. Returns at once.
+    pub(super) fn begin(&self) {
+        let mut state = self.state();
+        state.again = true;
+        if !state.is_running {
+            let own = self.clone();
+            let thread = thread::Builder::new().name("log compressor".into()).spawn(move || own.run());
+            state.is_running = thread.is_ok();
+            state.failure = thread.err().map(|error| format!("cannot compress rotated files: {error}"));
+        }
+    }
+
+    /// What has failed since somebody asked.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.state().failure.take()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        while self.has_more() {
+            if let Err(error) = self.compress_all() {
+                self.state().failure = Some(error.to_string());
+            }
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        let mut state = self.state();
+        state.is_running = std::mem::take(&mut state.again);
+        state.is_running
+    }
+
+    /// What fails is tried again after the next rotation.
+    fn compress_all(&self) -> io::Result<()> {
+        let rotated = dated(&self.log)?;
+        rotated
+            .iter()
+            .filter(|file| !file.is_compressed)
+            .map(|file| self.compress(file))
+            .fold(Ok(()), Result::and)
+    }
+
+    fn compress(&self, file: &Dated) -> io::Result<()> {
+        let path = file.path(&self.log);
+        let mut compressed = file.clone();
+        compressed.is_compressed = true;
+        let compressed = compressed.path(&self.log);
+        let part = self.log.with_added_extension("gz.part"); // one at a time, so that none is left over
+        let result = self.compress_to(&path, &part).and_then(|()| fs::rename(&part, &compressed));
+        match result
+            .and_then(|()| super::unsynced::sync_folder(&self.log))
+            .and_then(|()| fs::remove_file(&path))
+        {
+            // It was removed meanwhile, as the oldest one.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => {
+                let _ = fs::remove_file(&part);
+                let what = format!("cannot compress {}, and leaves it as it is: {error}", path.display());
+                Err(io::Error::new(error.kind(), what))
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn compress_to(&self, path: &Path, part: &Path) -> io::Result<()> {
+        let mut file = File::open(path)?;
+        let mut encoder = GzEncoder::new(self.options.open(part)?, Compression::default());
+        io::copy(&mut file, &mut encoder)?;
+        let compressed = encoder.finish()?;
+        compressed.set_modified(file.metadata()?.modified()?)?; // by which administrators find old files
+        compressed.sync_all()
+    }
+}
