@@ -1,4 +1,4 @@
-//! A program that keeps a log: a file that is rotated, both facades, levels that change while it runs, hooks, and a flush before
+//! A program that keeps a log: a file that is rotated, the warnings on standard error, both facades, levels that change while it runs, hooks, and a flush before
 //! something is promised to a customer.
 //!
 //! ```sh
@@ -8,7 +8,7 @@
 //! The book's chapter: A logger to keep.
 
 use executor::shutdown_hooks::ShutdownHooks;
-use logservice::sink::FileSink;
+use logservice::sink::{FileSink, StderrSink};
 use logservice::{Durability, Level, Levels, LogService, Overflow, facade};
 use std::error::Error;
 use std::time::Duration;
@@ -24,11 +24,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         .overflow(Level::Debug, Overflow::DropOldest) // nobody waits for these
         .overflow(Level::Trace, Overflow::DropOldest)
         .start(FileSink::builder(&path).rotate_at_bytes(100_000_000).keep(14).open()?)?;
+    let console = LogService::builder()
+        .overflow_of_all(Overflow::DropNewest) // a terminal that hangs holds up nothing
+        .start(StderrSink::new())?;
     service.stop_at_shutdown(&shutdown)?; // first, so that it runs last
+    console.stop_at_shutdown(&shutdown)?;
     #[cfg(unix)]
     service.reopen_on_hangup()?; // for `logrotate`
     let levels = Levels::from_env("info")?;
-    facade::install(&service, &levels)?;
+    facade::install_all((&service, &levels), &[(&console, &Levels::parse("warn")?)])?;
     facade::log_panics(service.handle());
     // ANCHOR_END: start
 
