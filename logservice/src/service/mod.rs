@@ -57,6 +57,7 @@ use handle::Shared;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -167,7 +168,8 @@ impl Builder {
         let second = Batch::new(room);
         let writer = thread::Builder::new().name("log writer".into()).spawn(move || {
             line::becomes_writer();
-            writer.run(second);
+            // A sink's destructor may panic, with something that panics in its own.
+            let _ = catch_unwind(AssertUnwindSafe(|| writer.run(second))).map_err(std::mem::forget);
         })?;
         let shared = Arc::new(Shared { queue, format, longest_line, overflow, home, layer: 0.into() });
         Ok(LogService { handle: LogHandle { shared }, writer: Some(writer), stop_within })
@@ -189,8 +191,7 @@ impl Drop for LogService {
         if self.handle.shared.home.is_left() {
             std::mem::forget(writer); // there is no such thread in this process
         } else if writer.is_finished() {
-            // Otherwise it may hang in the system. What a sink's destructor panicked with might panic in its own.
-            let _ = writer.join().map_err(std::mem::forget);
+            let _ = writer.join(); // otherwise it may hang in the system
         }
     }
 }

@@ -284,6 +284,44 @@ fn a_sink_that_takes_little_or_panics_gets_each_line_once() {
     assert!(kept.lines().into_iter().eq((0..21).map(line)));
 }
 
+/// A sink that panics when it is dropped, with something that panics when that is dropped.
+struct Falls(Kept);
+struct Bomb;
+
+impl Sink for Falls {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        self.0.write(lines)
+    }
+
+    fn name(&self) -> String {
+        "one that falls".into()
+    }
+}
+
+impl Drop for Falls {
+    fn drop(&mut self) {
+        std::panic::panic_any(Bomb);
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("as the test has asked");
+    }
+}
+
+#[test]
+fn a_sink_that_panics_when_it_is_dropped_takes_nobody_with_it() {
+    for _ in 0..20 {
+        let kept = Kept::default();
+        let service = LogService::builder().format(bare).start(Falls(kept.clone())).unwrap();
+        put(&service, 0).unwrap();
+        assert_eq!(books(service.stop(LONG)), [1, 1, 0, 0]);
+        drop(service); // the writer may be dropping its sink, or have ended
+        assert_eq!(kept.lines(), [line(0)]);
+    }
+}
+
 #[test]
 fn a_flush_waits_for_the_lines_before_it() {
     let kept = Kept::shut();
