@@ -206,8 +206,11 @@ fn parse_one(before: Targets, directive: &str) -> Result<Targets, Cow<'static, s
 
 /// A word that is no level is a target, unless it was hardly meant as one.
 fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
-    if word.contains('/') {
-        return Err(format!("no pattern can be chosen by; if it is a target, write `{word}=trace`").into());
+    if let Some((before, _)) = word.split_once('/') {
+        return Err(format!(
+            "no pattern can be chosen by: write `{before}`, or, if all of it is a target, `{word}=trace`"
+        )
+        .into());
     }
     if word.contains(char::is_whitespace) {
         return Err("directives have commas between them".into());

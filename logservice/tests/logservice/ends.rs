@@ -1,7 +1,7 @@
 //! Processes that end while their sink takes nothing: each end comes in its time, and what a program panicked with is on
 //! standard error.
 
-use crate::place::{LONG, Place};
+use crate::place::{LONG, Place, wait_until};
 use executor::shutdown_hooks::ShutdownHooks;
 use logservice::facade::log_panics;
 use logservice::sink::FileSink;
@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -104,6 +105,9 @@ fn no_end_of_a_process_waits_for_a_sink_and_what_it_panicked_with_is_told() {
 
 // ----- what the processes do -----
 
+/// The writer does not come back from this call with anything written.
+static IS_STUCK: AtomicBool = AtomicBool::new(false);
+
 /// Takes nothing for ever.
 struct Stuck {
     file: Option<FileSink>,
@@ -126,6 +130,7 @@ impl Stuck {
 impl Sink for Stuck {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         assert!(!std::mem::take(&mut self.panics_first), "{MESSAGE}");
+        IS_STUCK.store(!self.takes_lines, Relaxed);
         match &mut self.file {
             Some(file) => file.write(lines),
             None if self.takes_lines => Ok(lines.len()),
@@ -134,6 +139,7 @@ impl Sink for Stuck {
     }
 
     fn sync(&mut self) -> io::Result<()> {
+        IS_STUCK.store(true, Relaxed);
         hang()
     }
 
@@ -154,17 +160,10 @@ fn variable(name: &str) -> String {
 
 /// Until the writer is stuck and the buffer has no room.
 fn fill(service: &LogService) {
-    let full = Err(NotLogged::Full);
     service.say(Level::Trace, "", format_args!("the first")).unwrap();
-    assert_eq!(service.flush(Durability::Disk, Duration::from_millis(10)), Err(FlushError::TimedOut));
-    // The writer may not have run in these ten milliseconds.
-    loop {
-        while service.say(Level::Trace, "", format_args!("{:040}", 0)) != full {}
-        let flushed = service.flush(Durability::System, Duration::from_millis(10));
-        if flushed.is_err() && service.say(Level::Trace, "", format_args!("{:040}", 0)) == full {
-            return;
-        }
-    }
+    assert_eq!(service.flush(Durability::Disk, Duration::from_millis(1)), Err(FlushError::TimedOut));
+    wait_until("the writer is stuck", || IS_STUCK.load(Relaxed));
+    while service.say(Level::Trace, "", format_args!("{:040}", 0)) != Err(NotLogged::Full) {}
 }
 
 struct Panics;

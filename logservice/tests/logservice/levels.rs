@@ -59,8 +59,8 @@ fn what_is_no_directive_is_named_and_changes_nothing() {
         ("wrn,a", "`warn`"),
         ("all", "`trace`"),
         ("6", "`6` cannot be understood: levels are numbered"),
-        ("info/pattern", "write `info/pattern=trace`"),
-        ("a/pattern", "write `a/pattern=trace`"),
+        ("info/pattern", "write `info`, or, if all of it is a target, `info/pattern=trace`"),
+        ("a/pattern", "write `a`, or"),
         ("info debug", "commas"),
     ] {
         let error = levels.set(directives).unwrap_err().to_string();
