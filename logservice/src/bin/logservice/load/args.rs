@@ -1,5 +1,5 @@
 use anyhow::{Context, ensure};
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use logservice::format::{Human, Json};
 use logservice::sink::FileSink;
 use logservice::{Builder, LogService, Overflow};
@@ -23,8 +23,8 @@ The exit code is 0 if every line that was accepted is written, or was dropped be
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadArgs {
     /// How many threads log
-    #[arg(long, short, value_name = "COUNT", default_value = "4", value_parser = threads)]
-    pub(super) threads: usize,
+    #[arg(long, short, value_name = "COUNT", default_value = "4", value_parser = value_parser!(u16).range(1..=1_000))]
+    pub(super) threads: u16,
 
     /// How many messages each of them logs
     #[arg(long, short, value_name = "COUNT", default_value = "250000")]
@@ -103,11 +103,6 @@ fn duration(text: &str) -> Result<Duration, String> {
     // A day is longer than anyone means, and short enough that no deadline overflows.
     let sensible = parsed.filter(|time| *time <= Duration::from_hours(24));
     sensible.ok_or_else(|| "expected a time of 24 hours at most, such as 500ms, 10s or 2m".to_owned())
-}
-
-fn threads(text: &str) -> Result<usize, String> {
-    let count = text.parse().ok().filter(|count| (1..=1_000).contains(count));
-    count.ok_or_else(|| "expected a number from 1 to 1000".to_owned())
 }
 
 impl LoadArgs {

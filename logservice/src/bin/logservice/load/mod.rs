@@ -74,7 +74,7 @@ fn log_from_all(args: &LoadArgs, log: &LogHandle, stop: &CancelToken) -> Histogr
     calls
 }
 
-fn log_from_one(args: &LoadArgs, thread: usize, log: &LogHandle, stop: &CancelToken) -> Histogram<u64> {
+fn log_from_one(args: &LoadArgs, thread: u16, log: &LogHandle, stop: &CancelToken) -> Histogram<u64> {
     let mut calls = calls_of_nanoseconds();
     for message in 0..args.messages {
         if stop.is_cancelled() {
