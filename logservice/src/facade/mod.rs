@@ -30,8 +30,8 @@
 //! # Several outputs
 //!
 //! A file for all records, and standard error for the warnings: each output is a service, with its own sink, format, levels,
-//! policies, buffer and counts. So each keeps by itself what a service promises, and an output that hangs has no line of
-//! another one. It holds up threads as its own [`Overflow`](crate::Overflow) says, and no longer.
+//! policies, buffer and counts. So each keeps by itself what a service promises, and an output that hangs takes no line of
+//! another one with it. It holds up threads as its own [`Overflow`](crate::Overflow) says, and no longer.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

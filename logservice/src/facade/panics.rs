@@ -14,8 +14,9 @@ use crate::{Durability, Level, LogHandle, Record};
 ///
 /// The thread that panics waits until the line is handed to the system: a panic may be the end of the process. It waits for a
 /// second at most, whatever the policy of the level error: a full disk must not keep the hook that was there before, and the
-/// message on standard error, waiting. On the writer's own thread nothing is logged, since nobody is left to write it. While a record is being formatted
-/// nothing is logged here either: the line of that record says that it, or one of its values, panicked.
+/// message on standard error, waiting. On the writer's own thread nothing is logged, since nobody is left to write it. While a
+/// record is being formatted nothing is logged here either: the line of that record says that it, or one of its values,
+/// panicked.
 ///
 /// The record has the place of the panic. If the process's facades were [installed](super::install) by this package, it has the
 /// spans, too, that the thread is in.

@@ -40,7 +40,8 @@
 //! It takes place between two lines, when the next one comes and finds the file full, or its hour or day over. So a file that
 //! nobody writes to is not rotated; a process that is started on the next day rotates the file of the day before. A line that is
 //! longer than a file may be gets one of its own. The rotated files are `app.log.1`, the newest, to `app.log.n`; or they
-//! have [dates](FileBuilder::dated). Leave them to one program: either the sink rotates, or `logrotate` does.
+//! have [dates](FileBuilder::dated), and can be compressed (`FileBuilder::compressed`, with the feature `gzip`). Leave them to
+//! one program: either the sink rotates, or `logrotate` does.
 //!
 //! A rotated file is not kept open. When somebody asks for the [disk](crate::Durability::Disk), it is found by its name. One that
 //! another program has moved away is put on the disk when the sink leaves it, but only after somebody has asked for the disk

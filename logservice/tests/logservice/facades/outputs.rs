@@ -118,7 +118,7 @@ impl Sink for Stuck {
 }
 
 in_own_process! {
-    an_output_that_hangs_has_no_line_of_another
+    an_output_that_hangs_takes_no_line_of_another_with_it
     {
         const LINES: u64 = 10_000;
         let log = Log::json();
