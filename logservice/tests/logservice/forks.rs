@@ -15,12 +15,12 @@ const THREADS: usize = 4;
 const CHILDREN: usize = 12;
 
 /// What a child does. Its status says whether all was as it should be.
-fn in_the_child(service: &LogService, own_log: &Path) -> bool {
+fn in_the_child(service: &LogService, own_log: Option<&Path>) -> bool {
     let is_refused = service.say(Level::Info, "", format_args!("from a child")) == Err(NotLogged::Forked)
         && service.flush(Durability::Disk, LONG) == Err(FlushError::Forked)
         && service.counts() == Counts::default();
     service.reopen();
-    is_refused && service.stop(LONG) == Counts::default() && has_a_service_of_its_own(own_log)
+    is_refused && service.stop(LONG) == Counts::default() && own_log.is_none_or(has_a_service_of_its_own)
 }
 
 fn has_a_service_of_its_own(log: &Path) -> bool {
@@ -59,11 +59,11 @@ in_own_process! {
             }
             wait_until("the threads log", || service.counts().written > 0);
             let ended = (0..CHILDREN).filter(|number| {
-                let own_log = place.path(&format!("child.{number}"));
+                let own_log = (*number == 0).then(|| place.path("child"));
                 // SAFETY: glibc has its allocator ready in a child of many threads; the service is what is tried here.
                 match unsafe { libc::fork() } {
                     0 => {
-                        let status = i32::from(!in_the_child(&service, &own_log));
+                        let status = i32::from(!in_the_child(&service, own_log.as_deref()));
                         // SAFETY: it ends the process, and nothing is left to be dropped there.
                         unsafe { libc::_exit(status) }
                     }

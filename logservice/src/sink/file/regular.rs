@@ -165,9 +165,13 @@ impl Regular {
     fn look(&self) -> Fate {
         let Some(open) = &self.open else { return Fate::Moved };
         let named = fs::metadata(&self.path);
+        let is_named = named.as_ref().is_ok_and(|named| Identity::of(named) == open.identity);
+        if let (true, Ok(named)) = (cfg!(unix) && is_named, &named) {
+            return Fate::Named(named.len()); // elsewhere it may be another file
+        }
         let Ok(own) = open.file.metadata() else { return Fate::Moved };
         match named {
-            Ok(named) if Identity::of(&named) == open.identity => Fate::Named(own.len()),
+            _ if is_named => Fate::Named(own.len()),
             _ if is_removed(&own) => Fate::Removed,
             Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 Fate::Named(own.len()) // nothing is known about the name

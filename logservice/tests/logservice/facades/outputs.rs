@@ -120,7 +120,7 @@ impl Sink for Stuck {
 in_own_process! {
     an_output_that_hangs_takes_no_line_of_another_with_it
     {
-        const LINES: u64 = 10_000;
+        const LINES: u64 = 500;
         let log = Log::json();
         let (end, is_over) = mpsc::channel();
         let builder = LogService::builder().capacity(4096).longest_line(64).overflow_of_all(Overflow::DropNewest);
