@@ -280,7 +280,6 @@ impl LineQueue {
         let lost = state.counts.waiting();
         (lost > 0 && !mem::replace(&mut state.loss_is_told, true)).then_some(lost)
     }
-    // ANCHOR_END: stop
 
     /// The part of a stop that waits for nobody: the writer's own thread can do no more.
     pub(crate) fn begin_to_stop(&self) {
@@ -291,6 +290,7 @@ impl LineQueue {
         self.room.notify_all();
         self.work.notify_one();
     }
+    // ANCHOR_END: stop
 
     fn wait_for_progress<'a>(
         &'a self,
