@@ -31,10 +31,11 @@
 //! Between two looks the log may be rotated several times. So the next file is the one with the next lower number after the
 //! name that the old file has now (`app.log.3` is followed by `app.log.2`), and the log itself after number 1. While names are
 //! looked at, they may change; files only move to higher numbers, though. What was seen holds if afterwards the old file has its
-//! name still and there is nothing between the two.
+//! name still and there is nothing between the two. Files whose names have dates do not move: the next one is that with the next
+//! later date, if what was seen is still so when it is open.
 //!
 //! # What is missed
-//! Files that were rotated and removed between two looks. A log that is truncated, and has grown again to more than was read,
+//! Files that were rotated and removed, or compressed, between two looks. A log that is truncated, and has grown again to more than was read,
 //! before the next look. On Windows a rotation is noticed only if the new file is shorter than what was read of the old one.
 
 mod next;
