@@ -14,10 +14,11 @@ use executor::{
     ScheduledThreadPoolExecutor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
-/// Longer than anything here takes, unless it is broken or the machine is very busy. `.ci/mutants` breaks it on purpose, and
-/// has one test run on a core of its own.
-pub(crate) const LONG: Duration =
-    Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 4 } else { 10 });
+/// Longer than anything here takes unless it is broken, also where it gets a fortieth of a processor. `.ci/mutants` breaks it on
+/// purpose, and has one test run on a core of its own.
+pub(crate) const LONG: Duration = Duration::from_secs(if IS_IMPATIENT { 4 } else { 30 });
+
+const IS_IMPATIENT: bool = option_env!("EXECUTOR_TESTS_IMPATIENT").is_some();
 
 /// For what must time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(5);
@@ -56,7 +57,7 @@ pub(crate) fn with_enough_time(attempt: impl Fn(Duration) -> bool) {
 /// The rounds of a race: `most`, or as many as there is time for. On a machine that is busy with other things, a round
 /// takes as long as it takes to get a turn.
 pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
-    let end = Instant::now() + LONG / 2;
+    let end = Instant::now() + Duration::from_secs(if IS_IMPATIENT { 2 } else { 5 });
     (0..most).take_while(move |_| Instant::now() < end)
 }
 

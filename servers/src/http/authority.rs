@@ -8,6 +8,8 @@ pub(crate) struct Authority<'b> {
     host: &'b str,
 }
 
+const LOCALHOST: &str = "localhost";
+
 impl<'b> Authority<'b> {
     /// `None` if it is something else, for instance has a user name before it or a path after it.
     pub(crate) fn parse(text: &'b str) -> Option<Authority<'b>> {
@@ -50,9 +52,12 @@ impl<'b> Authority<'b> {
     /// names mean, and a name service must not give them to another machine (RFC 6761, 6.3).
     fn is_localhost(&self) -> bool {
         let name = self.host.strip_suffix('.').unwrap_or(self.host);
-        let last =
-            name.rsplit_once('.').map_or(name, |(above, last)| if above.is_empty() { "" } else { last });
-        last.eq_ignore_ascii_case("localhost")
+        // From behind, for this is asked for each request.
+        let parts = name.len().checked_sub(LOCALHOST.len()).and_then(|above| name.split_at_checked(above));
+        parts.is_some_and(|(above, last)| {
+            last.eq_ignore_ascii_case(LOCALHOST)
+                && (above.is_empty() || above.len() > 1 && above.ends_with('.'))
+        })
     }
 
     /// Whether the name is one that only this machine itself goes by.
