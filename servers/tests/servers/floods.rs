@@ -30,8 +30,7 @@ fn crowd_size() -> usize {
 const ROOM_TO_SEND: Duration = Duration::from_millis(500);
 
 fn start(binary: &'static str) -> Stage {
-    let timeout = if in_line(binary, 1) == 0 { ROOM_TO_SEND } else { HEADER_TIMEOUT };
-    let timeout = format!("{}ms", timeout.as_millis());
+    let timeout = format!("{}ms", timeout(binary).as_millis());
     let flags = [
         "--quiet",
         "--threads",
@@ -42,6 +41,11 @@ fn start(binary: &'static str) -> Stage {
         &timeout,
     ];
     Stage::start_with_room(binary, &flags)
+}
+
+/// For how long a server waits for a client's head.
+fn timeout(binary: &str) -> Duration {
+    if in_line(binary, 1) == 0 { ROOM_TO_SEND } else { HEADER_TIMEOUT }
 }
 
 // ANCHOR: bound
@@ -77,10 +81,17 @@ fn reset_all(clients: Vec<Client>) {
 }
 
 fn assert_answers_within_bound(stage: &Stage, count: usize, what: &str) {
-    let began = Instant::now();
-    let mut client = stage.connect();
+    // A client that gets no processor for so long that its server takes it for silent, and closes, comes again.
+    let (began, mut client) = loop {
+        let began = Instant::now();
+        let mut client = stage.connect();
+        client.send("GET /hello HTTP/1.1\r\nHost: test\r\n\r\n");
+        if began.elapsed() < timeout(stage.binary) / 2 {
+            break (began, client);
+        }
+    };
     client.stream.set_read_timeout(Some(bound(stage.binary, count))).unwrap();
-    assert_eq!(client.get("/hello").status, 200, "{what}");
+    assert_eq!(client.reply().status, 200, "{what}");
     let took = began.elapsed();
     assert!(took < bound(stage.binary, count), "{what}: {took:?}");
 }
