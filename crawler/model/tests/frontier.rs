@@ -14,7 +14,7 @@ use std::time::Duration;
 #[allow(dead_code, unreachable_pub)] // it reads like a module of its library
 mod frontier;
 
-use frontier::{Frontier, Job, Kind};
+use frontier::{Failure, Frontier, Job, Kind, Trouble};
 
 fn page(number: usize, depth: u32) -> Job {
     let site = if number.is_multiple_of(2) { "even" } else { "odd" };
@@ -75,13 +75,19 @@ impl Crawl {
         self.enter(&page);
         let is_last = if page.attempts == 0 && self.fails.contains(&&*page.url) {
             self.leave(&page);
-            self.start(self.frontier.again(page.clone()));
-            false
+            // Page 6 may not be given up before its site has answered: so its site is closed, and asked.
+            let failure = if &*page.url == "6" { Failure::Unanswered } else { Failure::NoAnswer };
+            match self.frontier.failed(page.clone(), failure) {
+                Trouble::OfThePage(retry) => self.start(self.frontier.again(retry)),
+                Trouble::OfTheSite(_, asking) => self.start([asking]),
+                Trouble::Known | Trouble::Left(_) => (),
+            }
+            self.frontier.open_pages() == 0
         } else {
             let added = self.frontier.add(links(&page.url));
             self.start(added.ready);
             self.leave(&page);
-            self.frontier.done(&page.site)
+            self.frontier.done(&page.site, true)
         };
         self.start(self.frontier.free(&page.site));
         *self.ends.lock().unwrap() += usize::from(is_last);
@@ -104,8 +110,15 @@ fn every_page_once(workers: usize, stripes: usize, fails: &'static [&'static str
     check(move || {
         let (fetched, busy) = (Mutex::default(), Mutex::default());
         let (ready, ends) = (Mutex::default(), Mutex::default());
-        let crawl =
-            Arc::new(Crawl { frontier: Frontier::new(100), stripes, ready, fetched, busy, ends, fails });
+        let crawl = Arc::new(Crawl {
+            frontier: Frontier::new(100, Duration::MAX),
+            stripes,
+            ready,
+            fetched,
+            busy,
+            ends,
+            fails,
+        });
         let added = crawl.frontier.add([page(0, 0)]);
         crawl.start(added.ready);
         let workers: Vec<_> = (0..workers)
@@ -142,10 +155,67 @@ fn pages_that_fail_are_tried_again() {
     every_page_once(2, 1, &["0", "3", "6"]);
 }
 
+/// A site of which a page has no answer is left. The crawl ends, and each page that was found is over, or left.
+#[test]
+fn a_site_that_is_left_is_no_longer_waited_for() {
+    check(|| {
+        let (fetched, busy) = (Mutex::default(), Mutex::default());
+        let (ready, ends) = (Mutex::default(), Mutex::default());
+        let frontier = Frontier::new(100, Duration::ZERO);
+        let crawl = Arc::new(Crawl { frontier, stripes: 2, ready, fetched, busy, ends, fails: &["6"] });
+        crawl.start(crawl.frontier.add([page(0, 0)]).ready);
+        let workers = [(); 2].map(|()| {
+            let crawl = Arc::clone(&crawl);
+            thread::spawn(move || crawl.work())
+        });
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        let over: usize = crawl.frontier.sites().iter().map(|site| site.over).sum();
+        assert_eq!((crawl.frontier.open_pages(), over + crawl.frontier.left()), (0, crawl.frontier.seen()));
+        assert!(crawl.frontier.left() > 0);
+    });
+}
+
+/// A try counts if the site was there. Pages that were under way when it was closed keep their places.
+#[test]
+fn an_outage_costs_no_try() {
+    check(|| {
+        let frontier = Arc::new(Frontier::new(100, Duration::MAX));
+        let rules = frontier.add([page(0, 0), page(2, 1), page(4, 1)]).ready.remove(0);
+        // All three at once: one of them closes the site.
+        let fail = |pages: Vec<Job>| {
+            let failing = pages.into_iter().map(|page| {
+                let frontier = Arc::clone(&frontier);
+                thread::spawn(move || {
+                    let trouble = frontier.failed(page.clone(), Failure::Unanswered);
+                    assert_eq!(frontier.free(&page.site), None, "the site rests");
+                    usize::from(matches!(trouble, Trouble::OfTheSite(..)))
+                })
+            });
+            let failing: Vec<_> = failing.collect();
+            failing.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
+        };
+        let tried = |times: u32| {
+            let mut pages = frontier.open_site(&rules.site, 3);
+            pages.sort_by_key(|page| Arc::clone(&page.url));
+            assert_eq!(
+                pages,
+                [(0, 0), (2, 1), (4, 1)].map(|(n, depth)| Job { attempts: times, ..page(n, depth) })
+            );
+            pages
+        };
+        assert_eq!(fail(tried(0)), 1);
+        assert!(matches!(frontier.away(&rules, None), Trouble::OfTheSite(..)));
+        assert_eq!(fail(tried(0)), 1, "after a rest in which it was away");
+        tried(1);
+    });
+}
+
 #[test]
 fn no_more_pages_than_asked_for() {
     check(|| {
-        let frontier = Arc::new(Frontier::new(2));
+        let frontier = Arc::new(Frontier::new(2, Duration::MAX));
         let add = |number: &'static str| {
             let frontier = Arc::clone(&frontier);
             thread::spawn(move || frontier.add(links(number)).new.len())
@@ -163,7 +233,7 @@ fn stopped_at_any_moment_no_page_is_lost() {
         let pool = ThreadPoolExecutor::builder().threads(2).build().unwrap();
         let tracking = Arc::new(TrackingExecutor::owning(pool).with_tags());
         let stopped = Arc::new(Stopped {
-            frontier: Frontier::new(100),
+            frontier: Frontier::new(100, Duration::MAX),
             tracking,
             over: Mutex::default(),
             refused: Mutex::default(),
@@ -209,7 +279,7 @@ impl Stopped {
             let added = crawl.frontier.add(links(&task.url));
             crawl.over.lock().unwrap().push(task.url.to_string());
             added.ready.into_iter().for_each(|page| crawl.start(page));
-            let _ = crawl.frontier.done(&task.site);
+            let _ = crawl.frontier.done(&task.site, true);
             crawl.frontier.free(&task.site).into_iter().for_each(|page| crawl.start(page));
             Ok(())
         });

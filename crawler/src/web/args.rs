@@ -59,6 +59,10 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "COUNT", default_value = "3", help_heading = "Limits")]
     pub retries: u32,
 
+    /// How long a site may be away before its pages are left to another run
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = delay, help_heading = "Limits")]
+    pub patience: Duration,
+
     /// Also pages that could not be had in an earlier run
     #[arg(long, help_heading = "Which pages")]
     pub retry_failed: bool,

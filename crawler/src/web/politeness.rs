@@ -170,7 +170,7 @@ fn end(pool: &ThreadPoolExecutor, stop: &CancelToken) {
 /// If there are no threads.
 pub fn scheduled(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
     let crawl = Arc::new(Scheduled {
-        frontier: Frontier::new(usize::MAX),
+        frontier: Frontier::new(usize::MAX, Duration::MAX),
         pool: ThreadPoolExecutor::builder().threads(THREADS).build()?,
         timer: ScheduledThreadPoolExecutor::new(1),
         diary: Arc::clone(diary),
@@ -213,7 +213,7 @@ impl Scheduled {
     // ANCHOR: scheduled
     fn page(self: &Arc<Self>, page: Job) {
         self.diary.fetched(page.site.parse().expect("a number"), Instant::now());
-        if self.frontier.done(&page.site) {
+        if self.frontier.done(&page.site, true) {
             self.is_over.count_down();
         }
         let crawl = Arc::clone(self);

@@ -80,6 +80,9 @@ fn lines(sites: &[SiteNow], fetched: usize, before: &HashMap<Arc<str>, usize>, t
     for site in sites.iter().take(SHOWN) {
         let (name, over, waiting) = (&site.name, site.over, site.waiting);
         let _ = write!(lines, "\n  {name}: {over} pages, {waiting} wait, {:.1} pages/s", rate(new(site)));
+        if let Some(away) = site.away {
+            let _ = write!(lines, ", away for {} s", away.as_secs());
+        }
     }
     if sites.len() > SHOWN {
         let _ = write!(lines, "\n  and {} more sites", sites.len() - SHOWN);
@@ -93,7 +96,8 @@ mod tests {
 
     #[test]
     fn each_site_has_its_queue_and_its_rate() {
-        let site = |name: &str, waiting, over| SiteNow { name: name.into(), waiting, taken: 1, over };
+        let site =
+            |name: &str, waiting, over| SiteNow { name: name.into(), waiting, taken: 1, over, away: None };
         let sites = [site("http://a", 40, 70), site("http://b", 3, 20), site("http://c", 0, 5)];
         let before = HashMap::from([("http://a".into(), 50), ("http://b".into(), 20)]);
         assert_eq!(

@@ -16,6 +16,9 @@ use url::Url;
 /// The exit status of a crawl that found broken links.
 const BROKEN: u8 = 3;
 
+/// The exit status of a crawl that came to its end and has left pages to another run.
+const LEFT: u8 = 4;
+
 /// Pages with a link to a broken one that are named.
 const NAMED: usize = 5;
 
@@ -23,6 +26,8 @@ const NAMED: usize = 5;
 pub struct Ended {
     /// All pages are over.
     pub is_whole: bool,
+    /// Nobody stopped it: the pages that wait are left to another run.
+    pub is_left: bool,
     /// Pages that were being fetched when it was stopped.
     pub cut_off: usize,
 }
@@ -53,6 +58,7 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
         report.print();
     }
     Ok(match (ended.is_whole, report.broken.is_empty()) {
+        (false, _) if ended.is_left => ExitCode::from(LEFT),
         (false, _) => ExitCode::from(INTERRUPTED),
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(BROKEN),

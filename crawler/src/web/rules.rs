@@ -12,10 +12,10 @@
 //! that.
 
 use super::fetch::{FetchError, Fetched};
-use super::frontier::Job;
+use super::frontier::{Job, pause_after};
 use super::robots::Robots;
 use super::sitemap;
-use super::visit::{Visitor, pause_before};
+use super::visit::Visitor;
 use executor::{CancelToken, Cancelled};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,41 +35,23 @@ const PANICKED: &str = "reading it panicked, which is a bug of this program";
 #[derive(Debug)]
 pub struct Rules {
     robots: Robots,
-    /// Why nobody knows the rules. Nothing may be fetched then.
-    unknown: Option<String>,
 }
 
 impl Rules {
     /// Nothing is forbidden.
     pub(super) fn none() -> Rules {
-        Rules { robots: Robots::all(), unknown: None }
+        Rules { robots: Robots::all() }
     }
 
-    fn unknown(why: String) -> Rules {
-        Rules { robots: Robots::none(), unknown: Some(why) }
-    }
-
-    /// Why this page may not be fetched.
-    pub fn forbid(&self, url: &Url) -> Option<Forbidden> {
-        if self.robots.allows(url) {
-            return None;
-        }
-        Some(self.unknown.clone().map_or(Forbidden::ByRobots, Forbidden::Unknown))
+    /// Whether this page may be fetched.
+    pub fn allow(&self, url: &Url) -> bool {
+        self.robots.allows(url)
     }
 
     /// The pause that the site asks for.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.robots.crawl_delay()
     }
-}
-
-/// Why a page may not be fetched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Forbidden {
-    /// `robots.txt` says so.
-    ByRobots,
-    /// `robots.txt` cannot be had, for this reason. It could say anything (RFC 9309, section 2.3.1.4).
-    Unknown(String),
 }
 
 /// A site that is being asked.
@@ -94,6 +76,9 @@ pub enum Step {
     Next(Asking, Duration),
     /// All is known: what the site asks for, and the pages that it lists.
     Known(Job, Rules, Vec<Job>),
+    /// The site does not answer, for this reason; it may have asked for a rest. It has to be asked again: its rules could say anything
+    /// (RFC 9309, section 2.3.1.4).
+    Away(Job, String, Option<Duration>),
 }
 
 impl Asking {
@@ -114,6 +99,11 @@ impl Asking {
         asking
     }
 
+    /// Whether this only finds out if the site is back.
+    fn is_again(&self) -> bool {
+        self.site.attempts > 0
+    }
+
     fn ask(&mut self, url: Url) {
         if self.seen.insert(url.clone()) {
             self.next.push_back(url);
@@ -126,15 +116,20 @@ impl Asking {
     /// # Errors
     /// If `token` was cancelled.
     pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
-        let Some(url) = self.next.front().filter(|_| visitor.heeds_robots) else { return Ok(self.known()) };
+        let is_wanted = visitor.heeds_robots || self.is_again();
+        let Some(url) = self.next.front().filter(|_| is_wanted) else { return Ok(self.known()) };
         let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch(url, token))) {
             Ok(Err(FetchError::Cancelled(cancelled))) => return Err(cancelled),
+            Ok(Ok(_)) if !visitor.heeds_robots => Answer::Nowhere(String::new()), // it is there, whatever it says
             Ok(answer) => Answer::of(answer),
             Err(_) => Answer::Later(PANICKED.to_owned(), None),
         };
         match answer {
+            Answer::Later(why, asked) if self.rules.is_none() => {
+                return Ok(Step::Away(self.site, why, asked));
+            }
             Answer::Later(_, asked) if self.attempts < visitor.retries => {
-                let pause = pause_before(self.attempts, asked);
+                let pause = asked.unwrap_or_default().max(pause_after(self.attempts));
                 self.attempts += 1;
                 return Ok(Step::Next(self, pause));
             }
@@ -158,7 +153,10 @@ impl Asking {
         let trouble = read.unwrap_or_else(|_| Err(PANICKED.to_owned()));
         if let Err(why) = trouble {
             if is_robots {
-                self.rules = Some(Rules::unknown(why)); // each page will say so
+                visitor.note(format!(
+                    "{url}, the rules of a site, cannot be read, so nothing is allowed: {why}"
+                ));
+                self.rules = Some(Rules { robots: Robots::none() });
             } else {
                 visitor.note(format!("{url}, a list of pages, cannot be had, or not all of it: {why}"));
             }
@@ -179,8 +177,12 @@ impl Asking {
             Answer::Nowhere(_) | Answer::Elsewhere(_) => Robots::all(),
             Answer::Later(why, _) => return Err(why),
         };
-        robots.sitemaps().iter().for_each(|list| self.ask_for_list(visitor, list.clone()));
-        self.rules = Some(Rules { robots, unknown: None });
+        if self.is_again() || !visitor.heeds_robots {
+            self.next.clear(); // its lists are known
+        } else {
+            robots.sitemaps().iter().for_each(|list| self.ask_for_list(visitor, list.clone()));
+        }
+        self.rules = Some(Rules { robots: if visitor.heeds_robots { robots } else { Robots::all() } });
         Ok(())
     }
 

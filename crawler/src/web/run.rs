@@ -33,6 +33,8 @@ pub struct Run {
     pub threads: usize,
     /// When it began.
     pub begun: Instant,
+    /// Pages that wait and that this command line does not admit.
+    pub beyond: usize,
     first: Mutex<Vec<Job>>,
     _demo: Option<Demo>,
 }
@@ -65,13 +67,19 @@ impl Run {
             sites: Mutex::default(),
             notes: Mutex::default(),
         };
-        let frontier = Frontier::new(args.pages);
-        let mut first = left(&state, &frontier, &visitor, args.retry_failed)?;
+        let frontier = Frontier::new(args.pages, args.patience);
+        let (mut first, beyond) = left(&state, &frontier, &visitor, args.retry_failed)?;
+        if beyond > 0 {
+            visitor.note(format!(
+                "{beyond} pages wait for a run with other starts or flags: this one does not go there"
+            ));
+        }
         first.extend(starts.iter().filter_map(|start| visitor.job(start, 0)));
         Ok(Run {
             frontier,
             visitor,
             first: Mutex::new(first),
+            beyond,
             state: Arc::new(state),
             threads: args.threads.get(),
             begun: Instant::now(),
@@ -131,11 +139,17 @@ fn left(
     frontier: &Frontier,
     visitor: &Visitor,
     retry_failed: bool,
-) -> anyhow::Result<Vec<Job>> {
-    let mut left = Vec::new();
+) -> anyhow::Result<(Vec<Job>, usize)> {
+    let (mut left, mut beyond) = (Vec::new(), 0);
     state.each(|url, record| {
-        let is_open = record.progress == Progress::Waiting || retry_failed && is_worth_a_try(&record);
+        // What robots.txt forbade is asked of the rules again: they may have changed, or do not count now.
+        let is_open = matches!(record.progress, Progress::Waiting | Progress::Refused)
+            || retry_failed && is_worth_a_try(&record);
         match Url::parse(url) {
+            Ok(parsed) if is_open && visitor.scope.admits(&parsed).is_err() => {
+                beyond += usize::from(record.progress == Progress::Waiting);
+                frontier.remember([Arc::from(url)]);
+            }
             Ok(parsed) if is_open => left.push(job(url, &host_key(&parsed), &record)),
             _ => frontier.remember([Arc::from(url)]),
         }
@@ -154,7 +168,7 @@ fn left(
         }
         Ok(())
     })?;
-    Ok(left)
+    Ok((left, beyond))
 }
 
 /// Whether a page that could not be had may be there now.

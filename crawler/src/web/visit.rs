@@ -1,9 +1,9 @@
 //! What is done with one page: asked for, read, and what it says of itself and of others.
 
 use super::fetch::{FetchError, Fetched, Fetcher};
-use super::frontier::{Job, Kind};
+use super::frontier::{Failure, Job, Kind};
 use super::links::{Links, links};
-use super::rules::{Forbidden, Rules};
+use super::rules::Rules;
 use super::save;
 use super::state::{Progress, Record};
 use super::urls::{Refused, Scope, host_key, normalise};
@@ -21,10 +21,6 @@ const MOST_LINKS: usize = 10_000;
 
 /// Notes that are kept for the report.
 const MOST_NOTES: usize = 100;
-
-/// The pause before the second try, and the longest one. Each is twice the one before.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// Visits pages. Shared by all threads.
 pub struct Visitor {
@@ -57,13 +53,12 @@ pub struct Visitor {
 pub enum Visit {
     /// The page is over. It leads to these.
     Over(Box<Record>, Vec<Job>),
-    /// It is to be visited again, after this time.
-    Again {
-        /// The time.
-        pause: Duration,
-        /// The server has asked for it. So it is left alone altogether.
-        is_asked: bool,
-    },
+    /// It is to be visited again.
+    Again(Failure),
+    /// `robots.txt` forbids it, or it is no page of this crawl: it is over, and the server was not asked.
+    Forbidden(Box<Record>),
+    /// It cannot be had in this run, for this reason. It waits for another one.
+    Waits(String),
     /// It was fetched, and its file cannot be written. The page is not over, and the crawl cannot go on.
     Unwritten(anyhow::Error),
 }
@@ -84,24 +79,25 @@ impl Visitor {
         let mut record = Record::waiting(job.depth);
         let Ok(url) = Url::parse(&job.url) else { return Ok(failed(record, "it is no address".to_owned())) };
         if let Err(refused) = self.scope.admits(&url) {
-            return Ok(failed(record, refused.to_string()));
+            return Ok(Visit::Waits(refused.to_string()));
         }
-        match self.rules(&job.site).forbid(&url) {
-            Some(Forbidden::ByRobots) => {
-                record.progress = Progress::Refused;
-                return Ok(Visit::Over(Box::new(record), Vec::new()));
-            }
-            Some(Forbidden::Unknown(why)) => {
-                return Ok(failed(record, format!("its robots.txt cannot be had: {why}")));
-            }
-            None => (),
+        if !self.rules(&job.site).allow(&url) {
+            record.progress = Progress::Refused;
+            return Ok(Visit::Forbidden(Box::new(record)));
         }
         let fetched = match self.fetcher.fetch(&url, token) {
             Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
-            Err(error) if error.is_transient() && job.attempts < self.retries => return Ok(again(job, None)),
+            Err(error) if error.is_transient() && job.attempts < self.retries => {
+                return Ok(Visit::Again(Failure::NoAnswer));
+            }
+            // If the site then answers, there is one try more.
+            Err(error) if error.is_silence() && job.attempts == self.retries => {
+                return Ok(Visit::Again(Failure::Unanswered));
+            }
+            Err(FetchError::Unusable(why)) => return Ok(Visit::Waits(why)),
             Err(error) => return Ok(failed(record, error.to_string())),
             Ok(fetched) if fetched.is_busy() && job.attempts < self.retries => {
-                return Ok(again(job, fetched.retry_after));
+                return Ok(Visit::Again(Failure::Busy(fetched.retry_after)));
             }
             Ok(fetched) => fetched,
         };
@@ -199,16 +195,6 @@ impl Visitor {
 
 fn failed(record: Record, why: String) -> Visit {
     Visit::Over(Box::new(Record { progress: Progress::Failed, why: Some(why), ..record }), Vec::new())
-}
-
-fn again(job: &Job, asked: Option<Duration>) -> Visit {
-    Visit::Again { pause: pause_before(job.attempts, asked), is_asked: asked.is_some() }
-}
-
-/// The pause after so many tries and the one that has just failed; or what the server asks for.
-pub(super) fn pause_before(attempts: u32, asked: Option<Duration>) -> Duration {
-    let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(attempts));
-    asked.unwrap_or(pause).min(LONGEST_PAUSE)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -4,7 +4,7 @@ use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, gzip, request};
 use crawler::web::fetch::{Fetcher, Options};
 use crawler::web::frontier::{Job, Kind};
-use crawler::web::rules::{Asking, Forbidden, Step};
+use crawler::web::rules::{Asking, Step};
 use crawler::web::state::{Progress, Record, State};
 use crawler::web::urls::{LONGEST, Scope};
 use crawler::web::visit::{Visit, Visitor};
@@ -441,24 +441,24 @@ fn a_start_page_at_a_private_address_is_refused_however_it_is_written() {
 }
 
 #[test]
-fn a_host_without_an_address_is_an_entry_in_the_report() {
+fn pages_of_a_host_without_an_address_wait_and_the_report_says_why() {
     let folder = tempfile::tempdir().unwrap();
-    let flags = ["--json", "--ignore-robots", "--retries", "0"];
+    let flags = ["--json", "--patience", "0"];
     let (status, report) =
         report(&ended(crawl(folder.path(), "http://nobody.invalid/", &flags).spawn().unwrap()));
-    assert_eq!((status, &report["failed"]), (Some(3), &1.into()), "{report}");
-    assert!(broken(&report)["/"].contains("cannot be resolved"), "{report}");
+    assert_eq!((status, &report["waiting"]), (Some(4), &1.into()), "{report}");
+    assert!(report["notes"][0].as_str().unwrap().contains("cannot be resolved"), "{report}");
 }
 
 #[cfg(not(feature = "tls"))]
 #[test]
-fn without_tls_a_page_that_needs_it_is_an_entry_that_says_so() {
+fn without_tls_a_page_that_needs_it_waits_for_a_crawler_that_has_it() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["--json", "--ignore-robots", "--allow-private"];
     let (status, report) =
         report(&ended(crawl(folder.path(), "https://127.0.0.1:9/", &flags).spawn().unwrap()));
-    assert_eq!((status, &report["failed"]), (Some(3), &1.into()), "{report}");
-    assert!(broken(&report)["/"].contains("feature tls"), "{report}");
+    assert_eq!((status, &report["waiting"]), (Some(4), &1.into()), "{report}");
+    assert!(report["notes"][0].as_str().unwrap().contains("feature tls"), "{report}");
 }
 
 #[test]
@@ -586,33 +586,31 @@ fn a_panic_is_as_if_there_had_been_no_answer() {
     let panics = Fetcher::with_parts(Options::default(), |_| false, |_, _| panic!("looking up a name"));
     let (visitor, token) = (visitor(&url, panics.unwrap()), CancelToken::new());
     let asking = Asking::begin(job(&url, Kind::Robots));
-    let Step::Next(asking, pause) = asking.step(&visitor, &token).unwrap() else {
-        panic!("it is tried again")
-    };
-    assert_eq!(pause, Duration::from_secs(1));
-    let Step::Known(_, rules, pages) = asking.step(&visitor, &token).unwrap() else {
-        panic!("it is given up")
-    };
-    assert!(matches!(rules.forbid(&url), Some(Forbidden::Unknown(why)) if why.contains("panicked")));
-    assert_eq!(pages, []);
+    let step = asking.step(&visitor, &token).unwrap();
+    assert!(matches!(&step, Step::Away(_, why, None) if why.contains("panicked")), "{step:?}");
     let visit = visitor.visit(&job(&url, Kind::Page), &token).unwrap();
     assert!(matches!(&visit, Visit::Over(record, _) if record.progress == Progress::Failed), "{visit:?}");
 }
 
-/// No test waits for it, so this one asks the visitor how long it would be.
+/// No site is worth a year. A crawl that has less patience leaves the pages to another run, and ends.
 #[test]
-fn a_pause_of_a_year_is_five_minutes() {
+fn a_pause_of_a_year_is_for_another_run() {
     let year = (365 * 24 * 60 * 60).to_string();
     for value in [year.as_str(), "99999999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"] {
-        let sent = answer("503 Later", &format!("Retry-After: {value}\r\n"), "");
-        let server = Raw::saying(sent.once);
-        let url = Url::parse(&format!("http://{}/", server.address())).unwrap();
-        let fetcher = Fetcher::new(Options { allow_private: true, ..Options::default() }).unwrap();
-        let visit = visitor(&url, fetcher).visit(&job(&url, Kind::Page), &CancelToken::new()).unwrap();
-        assert!(
-            matches!(visit, Visit::Again { pause, .. } if pause == Duration::from_mins(5)),
-            "{value}: {visit:?}"
+        let asks = format!("Retry-After: {value}\r\n");
+        let site = Site::of(move |&Asked { path, .. }| match path {
+            "/" => html(links(["/later", "/a", "/b"])),
+            "/later" => answer("503 Later", &asks, ""),
+            _ => html(""),
+        });
+        let mut command = crawl(site.folder.path(), &site.start(), &["--allow-private", "--json"]);
+        let (status, report) = report(&ended(command.spawn().unwrap()));
+        assert_eq!(
+            (status, &report["waiting"], &report["failed"]),
+            (Some(4), &3.into(), &0.into()),
+            "{report}"
         );
+        assert_eq!(report["complete"], false, "{report}");
     }
 }
 

@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -193,10 +194,50 @@ fn rules_that_are_late_are_asked_for_again() {
 #[test]
 fn rules_that_never_come_are_why_no_page_is_asked_for() {
     let site = Site::new(|path, _| Some(if path == "/robots.txt" { busy(0) } else { html("") }));
-    let (status, report) = crawl(&folder(), &[&fast(&site)[..], &["--retries", "2"]].concat());
-    assert_eq!((status, &report["failed"], &report["fetched"]), (Some(3), &1.into(), &0.into()), "{report}");
-    assert_eq!(report["broken"][0]["why"], "its robots.txt cannot be had: status 503");
-    assert_eq!(site.asked(), ["/robots.txt"; 3]);
+    let folder = folder();
+    let (status, report) = crawl(&folder, &[&fast(&site)[..], &["--patience", "1500ms"]].concat());
+    assert_eq!((status, &report["failed"], &report["fetched"]), (Some(4), &0.into(), &0.into()), "{report}");
+    assert_eq!((&report["waiting"], &report["complete"]), (&1.into(), &false.into()), "{report}");
+    let note = report["notes"][0].as_str().unwrap();
+    assert!(note.ends_with("is away (status 503): 1 of its pages wait for another run"), "{report}");
+    assert_eq!(site.asked(), ["/robots.txt"; 2]);
+}
+
+/// The first time, a site does not answer once and is asked again. Then it says no, and is what it was before.
+#[test]
+fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
+    let is_away = Arc::new(AtomicBool::new(false));
+    let away = Arc::clone(&is_away);
+    let site = Site::new(move |path, times| {
+        if path == "/" {
+            away.store(true, Relaxed);
+            return Some(html(&links(&["/a", "/b", "/c", "/d", "/e"])));
+        }
+        if path == "/robots.txt" && times == 2 {
+            away.store(false, Relaxed);
+        }
+        Some(if away.load(Relaxed) { status(503) } else { html("") })
+    });
+    let (status, report) = crawl(&folder(), &[&fast(&site)[..], &["--retries", "1"]].concat());
+    assert_eq!((status, &report["fetched"]), (Some(0), &6.into()), "{report}");
+    assert_eq!(site.asked().iter().filter(|path| *path == "/robots.txt").count(), 3, "{:?}", site.asked());
+}
+
+/// What this run may not do, another one may: so nothing of that is final.
+#[test]
+fn what_the_flags_leave_out_waits_for_other_flags() {
+    let site = Site::new(|path, _| {
+        Some(match path {
+            "/robots.txt" => answer(200, "", "User-agent: *\nDisallow: /no\n"),
+            "/" => html(&links(&["/a", "/no"])),
+            _ => html(""),
+        })
+    });
+    let folder = folder();
+    let (status, report) = crawl(&folder, &fast(&site));
+    assert_eq!((status, &report["fetched"], &report["refused"]), (Some(0), &2.into(), &1.into()), "{report}");
+    let (status, report) = crawl(&folder, &[&fast(&site)[..], &["--ignore-robots"]].concat());
+    assert_eq!((status, &report["fetched"], &report["refused"]), (Some(0), &3.into(), &0.into()), "{report}");
 }
 
 #[test]

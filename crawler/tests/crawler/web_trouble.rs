@@ -67,20 +67,15 @@ fn a_private_address_is_refused_unless_it_is_allowed() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_a_broken_page() {
-    let folder = tempfile::tempdir().unwrap();
-    let flags = ["--allow-private", "--retries", "0"];
-    let run = ended(command("http://127.0.0.1:9/", folder.path(), &flags).spawn().unwrap());
-    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
-    // No rules could be had, so no page may be asked for (RFC 9309, section 2.3.1.4).
-    assert_eq!((run.status.code(), &report["failed"]), (Some(3), &1.into()), "{report}");
-    assert!(report["broken"][0]["why"].as_str().unwrap().contains("robots.txt cannot be had"), "{report}");
-    let again = ["--allow-private", "--retries", "0", "--ignore-robots", "--state", "other"];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
-    let run = command.arg("http://127.0.0.1:9/").args(again).arg("--json").current_dir(folder.path());
-    let run = ended(run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
-    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
-    assert_eq!((run.status.code(), &report["failed"]), (Some(3), &1.into()), "{report}");
+fn pages_of_a_server_that_is_not_there_wait_for_it() {
+    for flags in [&[][..], &["--ignore-robots"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let flags = [&["--allow-private", "--retries", "0", "--patience", "0"], flags].concat();
+        let run = ended(command("http://127.0.0.1:9/", folder.path(), &flags).spawn().unwrap());
+        let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let counts = (&report["failed"], &report["waiting"], &report["complete"]);
+        assert_eq!((run.status.code(), counts), (Some(4), (&0.into(), &1.into(), &false.into())), "{report}");
+    }
 }
 
 #[cfg(unix)]

@@ -97,7 +97,9 @@ impl Crawl {
         }
         let cut_off = self.pages.cut_off()?;
         let cut_off = cut_off.iter().filter(|task| task.is_certain()).count();
-        Ok(Ended { is_whole: self.run.frontier.open_pages() == 0, cut_off })
+        let has_ended = self.run.frontier.open_pages() == 0;
+        let is_whole = has_ended && self.run.frontier.left() + self.run.beyond == 0;
+        Ok(Ended { is_whole, is_left: has_ended, cut_off })
     }
     // ANCHOR_END: end
 }

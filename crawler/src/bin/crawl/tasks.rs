@@ -1,7 +1,7 @@
 //! What the tasks of a crawl do: ask a site for its rules, fetch a page, and start what may be fetched after that.
 
 use super::Crawl;
-use crawler::web::frontier::{Job, Kind};
+use crawler::web::frontier::{Job, Kind, Trouble, pause_after};
 use crawler::web::keeper::Outcome;
 use crawler::web::rules::{Asking, Step};
 use crawler::web::run::Run;
@@ -33,6 +33,7 @@ impl Crawl {
         self.submit(asking.site.clone(), move |crawl, token| {
             let Run { frontier, visitor, .. } = &*crawl.run;
             match asking.step(visitor, token)? {
+                Step::Away(site, why, asked) => crawl.trouble(&site, frontier.away(&site, asked), &why),
                 Step::Next(asking, pause) => crawl.later(pause, move |crawl| crawl.ask(asking)),
                 Step::Known(site, rules, listed) => {
                     let stripes = visitor.heed(&site.site, rules);
@@ -57,14 +58,21 @@ impl Crawl {
     fn page(self: &Arc<Self>, page: Job, token: &CancelToken) -> Result<(), Cancelled> {
         let permit = self.in_flight.acquire().map_err(|_| Cancelled)?.into_owned();
         let site = Arc::clone(&page.site);
-        let (mut rest, mut is_last) = (self.run.visitor.delay(&site), false);
+        let mut rest = self.run.visitor.delay(&site);
         match self.run.visitor.visit(&page, token)? {
-            Visit::Over(record, links) => is_last = self.over(page, *record, links, permit),
-            Visit::Again { pause, is_asked } => {
-                rest = if is_asked { rest.max(pause) } else { rest };
-                self.later(pause, move |crawl| {
-                    crawl.run.frontier.again(page).into_iter().for_each(|page| crawl.start(page));
-                });
+            Visit::Over(record, links) => self.over(page, *record, links, permit),
+            Visit::Forbidden(record) => {
+                rest = Duration::ZERO;
+                self.over(page, *record, Vec::new(), permit);
+            }
+            Visit::Waits(why) => {
+                rest = Duration::ZERO;
+                self.run.visitor.note(format!("{} waits for another run: {why}", page.url));
+                self.run.frontier.leave(&site);
+            }
+            Visit::Again(failure) => {
+                let trouble = self.run.frontier.failed(page.clone(), failure);
+                self.trouble(&page, trouble, &failure.to_string());
             }
             Visit::Unwritten(error) => self.fail(error),
         }
@@ -72,20 +80,46 @@ impl Crawl {
         self.later(rest, move |crawl| {
             crawl.run.frontier.free(&site).into_iter().for_each(|page| crawl.start(page));
         });
-        if is_last {
-            self.is_over.count_down();
-        }
+        self.end_if_nothing_is_open();
         Ok(())
     }
 
-    /// A page is over. New pages are counted before that, and start after its outcome has been sent. Whether it was the last one.
-    fn over(self: &Arc<Self>, page: Job, record: Record, links: Vec<Job>, permit: OwnedPermit) -> bool {
+    /// Does what follows if a page, or the site of a job, could not be had.
+    fn trouble(self: &Arc<Self>, job: &Job, trouble: Trouble, why: &str) {
+        match trouble {
+            Trouble::OfThePage(retry) => self.later(pause_after(job.attempts), move |crawl| {
+                crawl.run.frontier.again(retry).into_iter().for_each(|page| crawl.start(page));
+                crawl.end_if_nothing_is_open();
+            }),
+            Trouble::OfTheSite(pause, asking) => self.later(pause, move |crawl| crawl.start(asking)),
+            Trouble::Left(pages) => {
+                let site = &job.site;
+                self.run
+                    .visitor
+                    .note(format!("{site} is away ({why}): {pages} of its pages wait for another run"));
+                self.end_if_nothing_is_open();
+            }
+            Trouble::Known => (),
+        }
+    }
+
+    fn end_if_nothing_is_open(&self) {
+        if self.run.frontier.open_pages() == 0 {
+            self.is_over.count_down();
+        }
+    }
+
+    /// A page is over. New pages are counted before that, and start after its outcome has been sent.
+    fn over(self: &Arc<Self>, page: Job, record: Record, links: Vec<Job>, permit: OwnedPermit) {
         let added = self.run.frontier.add(links);
+        let is_well = record.status.is_some_and(|status| status != 429 && status < 500);
         if !self.send(Some((page.url, record)), added.new, Some(permit)) {
-            return false;
+            return;
         }
         added.ready.into_iter().for_each(|page| self.start(page));
-        self.run.frontier.done(&page.site)
+        if self.run.frontier.done(&page.site, is_well) {
+            self.is_over.count_down();
+        }
     }
     // ANCHOR_END: page
 

@@ -44,6 +44,11 @@ impl FetchError {
             | FetchError::Unusable(_) => false,
         }
     }
+
+    /// Whether nothing came from the server: it may be away.
+    pub fn is_silence(&self) -> bool {
+        matches!(self, FetchError::TimedOut | FetchError::Resolve(_) | FetchError::Connect(_))
+    }
 }
 
 impl From<Cancelled> for FetchError {
