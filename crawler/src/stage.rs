@@ -2,6 +2,8 @@
 
 use anyhow::{Context, anyhow};
 use executor::{CancelReason, CancelToken};
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
 use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
@@ -20,10 +22,32 @@ pub fn run(
     still: &'static str,
     program: impl FnOnce(&CancelToken) -> anyhow::Result<ExitCode>,
 ) -> ExitCode {
-    stopped_by_signals(name, still).and_then(|stop| program(&stop)).unwrap_or_else(|error| {
-        eprintln!("{name}: {error:#}");
+    ended(name, failed, stopped_by_signals(name, still).and_then(|stop| program(&stop)))
+}
+
+/// The exit status of a program. An error becomes a sentence and the exit status `failed`.
+pub fn ended(name: &str, failed: u8, program: anyhow::Result<ExitCode>) -> ExitCode {
+    program.unwrap_or_else(|error| {
+        say(format_args!("{name}: {error:#}"));
         ExitCode::from(failed)
     })
+}
+
+/// Prints a text to standard output. A reader that has closed it has read enough, so that is no error.
+///
+/// # Errors
+/// If the text cannot be written for another reason, as on a full disk.
+pub fn print(text: impl fmt::Display) -> anyhow::Result<()> {
+    let (text, mut out) = (text.to_string(), io::stdout().lock());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("the output cannot be written"),
+    }
+}
+
+/// Prints a line to standard error, if that takes it: there is nobody who could be told that it does not.
+pub fn say(line: impl fmt::Display) {
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// A token that the first Ctrl-C or SIGTERM cancels. It also says on standard error what is `still` being done. The second one ends the
@@ -40,7 +64,9 @@ pub fn stopped_by_signals(name: &'static str, still: &'static str) -> anyhow::Re
                 process::exit(i32::from(INTERRUPTED));
             }
             // On a thread of its own: a terminal that has been stopped must not keep the second signal from being heard.
-            thread::spawn(move || eprintln!("{name}: {still}; the same signal again ends it at once"));
+            thread::spawn(move || {
+                say(format_args!("{name}: {still}; the same signal again ends it at once"));
+            });
         }
     };
     ctrlc::set_handler(on_signal).context("signals cannot be handled")?;

@@ -4,7 +4,7 @@ use crate::content::{Content, Skipped, Stamp, read};
 use crate::progress::Progress;
 use crate::{Batch, Crawl, File, IndexArgs, Rules, Store, Tally, Writer, roots, tree};
 use anyhow::{Context, anyhow};
-use crawler::stage::INTERRUPTED;
+use crawler::stage::{self, INTERRUPTED};
 use executor::CancelToken;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -99,7 +99,7 @@ impl Indexing {
         self.tally.count(|tally| &tally.indexed);
         self.tally.bytes.fetch_add(bytes, Relaxed);
         if let Some(path) = named {
-            eprintln!("indexed {}", crate::printable(&path.to_string_lossy()));
+            stage::say(format_args!("indexed {}", crate::printable(&path.to_string_lossy())));
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl Indexing {
     pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
         self.writer.commit(is_complete)?;
         if self.is_verbose {
-            eprintln!("committed {}", self.tally.indexed.load(Relaxed));
+            stage::say(format_args!("committed {}", self.tally.indexed.load(Relaxed)));
         }
         Ok(())
     }
@@ -163,12 +163,14 @@ impl Indexing {
             let mut report = run.tally.json();
             report["complete"] = is_whole.into();
             report["seconds"] = seconds.into();
-            println!("{report}");
+            stage::print(format_args!("{report}\n"))?;
         } else {
-            println!("{} in {seconds:.1} s", run.tally);
-            if !is_whole {
-                println!("Incomplete: it was told to stop. The same command goes on from here.");
-            }
+            let end = if is_whole {
+                ""
+            } else {
+                "Incomplete: it was told to stop. The same command goes on from here.\n"
+            };
+            stage::print(format_args!("{} in {seconds:.1} s\n{end}", run.tally))?;
         }
         Ok(match (is_whole, run.tally.gaps()) {
             (false, _) => ExitCode::from(INTERRUPTED),

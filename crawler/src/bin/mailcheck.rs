@@ -60,10 +60,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    run(&Args::parse()).unwrap_or_else(|error| {
-        eprintln!("mailcheck: {error:#}");
-        ExitCode::from(2)
-    })
+    stage::ended("mailcheck", 2, run(&Args::parse()))
 }
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -77,14 +74,14 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.listing {
         let has_new_mail = listing::check_mail(&accounts, args.within, &threads);
         let (took, left) = (begin.elapsed(), threads.alive());
-        program::print(&report::of_listing(has_new_mail, took, left, args.json))?;
+        stage::print(report::of_listing(has_new_mail, took, left, args.json))?;
         return Ok(ExitCode::from(u8::from(!has_new_mail)));
     }
     let most = args.threads.map_or(accounts.len().clamp(1, 100), NonZeroUsize::get);
     let accounts = check_mail(&accounts, args.within, most, &threads, &stop, ask)?;
     let (took, threads_left) = (begin.elapsed(), threads.alive());
     let report = Report { accounts, took, threads_left, interrupted: stop.is_cancelled() };
-    program::print(&report.text(args.json))?;
+    stage::print(report.text(args.json))?;
     Ok(ExitCode::from(report.exit_status()))
 }
 

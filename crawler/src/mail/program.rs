@@ -1,9 +1,9 @@
-//! What the mail check does around its lesson: files and output.
+//! What the mail check does around its lesson: its hosts file.
 
 use super::{Account, accounts};
+use crate::stage::say;
 use anyhow::Context;
 use std::env;
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,18 +15,7 @@ pub fn read(hosts: &Path) -> anyhow::Result<Vec<Arc<Account>>> {
     let env = |name: &str| Some(env::var_os(name)?.into_encoded_bytes());
     let read = accounts::read(hosts, env).with_context(|| hosts.display().to_string())?;
     for warning in read.warnings {
-        eprintln!("mailcheck: {}: {warning}", hosts.display());
+        say(format_args!("mailcheck: {}: {warning}", hosts.display()));
     }
     Ok(read.accounts)
-}
-
-/// Prints a text to standard output. That its reader has closed it is no error.
-///
-/// # Errors
-/// If it cannot be written for another reason.
-pub fn print(text: &str) -> anyhow::Result<()> {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("the answers cannot be printed"),
-    }
 }

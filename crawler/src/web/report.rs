@@ -5,10 +5,10 @@ use super::graph::{self, Broken};
 use super::run::Run;
 use super::state::Progress;
 use super::urls::{Refused, Scope};
-use crate::stage::INTERRUPTED;
+use crate::stage::{self, INTERRUPTED};
 use anyhow::Context;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::process::ExitCode;
 use url::Url;
@@ -52,11 +52,7 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
         ended,
         seconds: run.begun.elapsed().as_secs_f64(),
     };
-    if args.json {
-        report.print_as_json();
-    } else {
-        report.print();
-    }
+    stage::print(format_args!("{}\n", if args.json { report.json().to_string() } else { report.text() }))?;
     Ok(match (ended.is_whole, report.broken.is_empty()) {
         (false, _) if ended.is_left => ExitCode::from(LEFT),
         (false, _) => ExitCode::from(INTERRUPTED),
@@ -146,10 +142,10 @@ struct Report<'r> {
 }
 
 impl Report<'_> {
-    fn print_as_json(&self) {
+    fn json(&self) -> Value {
         let broken = |broken: &Broken| json!({ "url": broken.url, "why": broken.why, "linked_from": broken.linked_from });
         let Tally { fetched, failed, refused, waiting, truncated, unlisted, elsewhere } = &self.tally;
-        let report = json!({
+        json!({
             "fetched": fetched,
             "failed": failed,
             "refused": refused,
@@ -162,40 +158,45 @@ impl Report<'_> {
             "elsewhere": elsewhere,
             "notes": self.notes,
             "seconds": self.seconds,
-        });
-        println!("{report}");
+        })
     }
 
-    fn print(&self) {
+    fn text(&self) -> String {
+        let mut lines = Vec::new();
         for broken in &self.broken {
-            println!("{}: {}", broken.url, visible(&broken.why));
-            broken.linked_from.iter().take(NAMED).for_each(|from| println!("  on {from}"));
+            lines.push(format!("{}: {}", broken.url, visible(&broken.why)));
+            lines.extend(broken.linked_from.iter().take(NAMED).map(|from| format!("  on {from}")));
             if broken.linked_from.len() > NAMED {
-                println!("  and {} more", broken.linked_from.len() - NAMED);
+                lines.push(format!("  and {} more", broken.linked_from.len() - NAMED));
             }
         }
-        self.notes.iter().for_each(|note| println!("{}", visible(note)));
+        lines.extend(self.notes.iter().map(|note| visible(note)));
         let Tally { fetched, failed, refused, waiting, truncated, unlisted, elsewhere } = &self.tally;
-        println!(
+        lines.push(format!(
             "{fetched} pages fetched, {failed} failed, {refused} not allowed by robots.txt, {} broken, in {:.1} s",
             self.broken.len(),
             self.seconds
-        );
+        ));
         if let Some(elsewhere) = elsewhere.in_words() {
-            println!("Not followed, addresses: {elsewhere}.");
+            lines.push(format!("Not followed, addresses: {elsewhere}."));
         }
         if *truncated > 0 {
-            println!("{truncated} pages are longer than --max-bytes; links behind that are not known.");
+            lines.push(format!(
+                "{truncated} pages are longer than --max-bytes; links behind that are not known."
+            ));
         }
         if *unlisted > 0 {
-            println!("{unlisted} links were left out: their pages have too many, or they are too long.");
+            lines.push(format!(
+                "{unlisted} links were left out: their pages have too many, or they are too long."
+            ));
         }
         if !self.ended.is_whole {
             let cut_off = self.ended.cut_off;
-            println!(
+            lines.push(format!(
                 "Incomplete: {waiting} pages wait, {cut_off} of them were being fetched. The same command goes on from here."
-            );
+            ));
         }
+        lines.join("\n")
     }
 }
 

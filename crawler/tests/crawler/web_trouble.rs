@@ -4,7 +4,8 @@ use crate::child::{WATCHDOG, crawl, ended};
 use crawler::web::demo::{Demo, DemoOptions};
 use crawler::web::state::State;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -126,4 +127,36 @@ fn a_full_disk_ends_the_crawl_and_loses_nothing() {
     let run = ended(command(&start, folder.path(), &["--allow-private", "--per-site", "8"]).spawn().unwrap());
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.status.code(), &report["fetched"]), (Some(0), &site.pages().len().into()));
+}
+
+/// A reader that has closed its end has read enough. A full disk is an error. Neither is a panic.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_nobody_takes_is_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = Demo::start(DemoOptions { pages: 5, ..DemoOptions::default() }).unwrap();
+    for program in ["crawl", "crawl --json", "crawler orders", "crawler stops"] {
+        let command = || match program.strip_prefix("crawler ") {
+            None => crawl(folder.path(), site.start_url().as_str(), &["--allow-private", "--per-site", "8"]),
+            Some(topic) => {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_crawler"));
+                command.arg(topic).stderr(Stdio::piped());
+                command
+            }
+        };
+        let flag = program.strip_prefix("crawl ").into_iter();
+        let closed = io::pipe().unwrap().1;
+        let run = ended(command().args(flag.clone()).stdout(closed).spawn().unwrap());
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!((run.status.code(), &*said), (Some(0), ""), "{program}");
+
+        let full = || File::options().write(true).open("/dev/full").unwrap();
+        let run = ended(command().args(flag.clone()).stdout(full()).spawn().unwrap());
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!((run.status.code(), said.lines().count()), (Some(1), 1), "{program}: {said}");
+        assert!(said.contains("the output cannot be written"), "{program}: {said}");
+
+        let run = ended(command().args(flag).stdout(full()).stderr(full()).spawn().unwrap());
+        assert_eq!(run.status.code(), Some(1), "{program}: there is nobody to tell");
+    }
 }

@@ -13,7 +13,7 @@ use crawler::stage;
 use desktop_search::{Hit, Hits, Now, Query, SearchArgs, Store, printable, search};
 use serde_json::json;
 use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -23,10 +23,7 @@ const LARGEST: u64 = 1 << 30;
 
 fn main() -> ExitCode {
     let args = SearchArgs::parse();
-    find(&args).unwrap_or_else(|error| {
-        eprintln!("search: {error:#}");
-        ExitCode::from(2)
-    })
+    stage::ended("search", 2, find(&args))
 }
 
 fn find(args: &SearchArgs) -> anyhow::Result<ExitCode> {
@@ -38,45 +35,34 @@ fn find(args: &SearchArgs) -> anyhow::Result<ExitCode> {
             let hits = search(&store, &query, args.limit as usize, LARGEST)?;
             Ok((hits, store.is_complete()?))
         })?;
-    let written = if args.json {
-        writeln!(io::stdout(), "{}", report(&hits, is_complete, begun))
-    } else {
-        write(&hits)
-    };
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
-        _ => (), // whoever has closed the pipe has seen enough
-    }
+    stage::print(if args.json { format!("{}\n", report(&hits, is_complete, begun)) } else { lines(&hits) })?;
     if !is_complete {
-        eprintln!("search: the index is incomplete, there may be more; `index` goes on with it");
+        stage::say("search: the index is incomplete, there may be more; `index` goes on with it");
     }
     Ok(ExitCode::from(u8::from(hits.count == 0)))
 }
 
-fn write(hits: &Hits) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let is_coloured = out.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+fn lines(hits: &Hits) -> String {
+    let mut out = String::new();
+    let is_coloured =
+        io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let here = env::current_dir().unwrap_or_default();
     for hit in &hits.best {
         let path = printable(&near(&hit.path, &here).to_string_lossy());
         match &hit.place {
-            Some(place) => write!(out, "{path}:{}: {}", place.line, marked(hit, is_coloured))?,
-            None => write!(out, "{path}")?,
+            Some(place) => out.extend([path, format!(":{}: {}", place.line, marked(hit, is_coloured))]),
+            None => out += &path,
         }
-        writeln!(
-            out,
-            "{}",
-            match hit.now {
-                Now::Same => "",
-                Now::Changed => "  (changed since it was indexed)",
-                Now::Unreadable => "  (cannot be read any more)",
-            }
-        )?;
+        out += match hit.now {
+            Now::Same => "\n",
+            Now::Changed => "  (changed since it was indexed)\n",
+            Now::Unreadable => "  (cannot be read any more)\n",
+        };
     }
     match hits.count - hits.best.len() {
-        0 if hits.count == 0 => writeln!(out, "nothing found"),
-        0 => Ok(()),
-        more => writeln!(out, "and {more} more: --limit {} shows all", hits.count),
+        0 if hits.count == 0 => out + "nothing found\n",
+        0 => out,
+        more => out + &format!("and {more} more: --limit {} shows all\n", hits.count),
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::folder::Folder;
 use clap::Parser;
 use desktop_search::{IndexArgs, Indexing};
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::process::Output;
 use std::sync::mpsc;
@@ -193,4 +194,27 @@ fn a_pipe_is_not_waited_for() {
     thread::spawn(move || sender.send(desktop_search::read(&pipe, 100).unwrap()));
     let content = content.recv_timeout(Duration::from_secs(30)).expect("it does not wait");
     assert_eq!(content, desktop_search::Content::Skipped(desktop_search::Skipped::Special));
+}
+
+/// A reader that has closed its end has read enough. A full disk is an error. Neither is a panic.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_nobody_takes_is_no_panic() {
+    let folder = Folder::with_a_tree(5);
+    let runs: [(_, &[_], _); 4] = [
+        ("index", &["tree", "--into", "index"], 1),
+        ("index", &["tree", "--into", "index", "--json", "--verbose"], 1),
+        ("search", &["index", "number1"], 2),
+        ("search", &["index", "number1", "--json"], 2),
+    ];
+    for (program, words, failed) in runs {
+        let closed = || io::pipe().unwrap().1;
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let run = folder.program(program).args(words).stdout(closed()).stderr(closed()).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{program} {words:?}");
+        let run = folder.program(program).args(words).stdout(full).output().unwrap();
+        assert_eq!(run.status.code(), Some(failed), "{program} {words:?}: {}", said(&run));
+        assert!(said(&run).contains("the output cannot be written"), "{program} {words:?}: {}", said(&run));
+        assert!(!said(&run).contains("panicked"), "{program} {words:?}: {}", said(&run));
+    }
 }

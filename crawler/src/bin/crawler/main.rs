@@ -9,10 +9,12 @@
 
 use clap::{Parser, Subcommand, ValueEnum};
 use crawler::pills::faults;
+use crawler::stage;
 use crawler::web::orders::Tables;
 use crawler::web::politeness::{Diary, asking, scheduled, sleeping};
 use crawler::web::stops::{self, Point};
 use executor::CancelToken;
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// Programs that end well, and some that do not.
@@ -85,17 +87,17 @@ enum Pause {
     Scheduled,
 }
 
-fn main() -> anyhow::Result<()> {
-    match Args::parse().command {
-        Command::Pills { variant } => pills(variant),
-        Command::Stops { way } => stop(way),
-        Command::Orders => println!("{Tables}"),
-        Command::Politeness { way } => pause(way)?,
-    }
-    Ok(())
+fn main() -> ExitCode {
+    let said = match Args::parse().command {
+        Command::Pills { variant } => Ok(pills(variant)),
+        Command::Stops { way } => Ok(stop(way)),
+        Command::Orders => Ok(format!("{Tables}\n")),
+        Command::Politeness { way } => pause(way),
+    };
+    stage::ended("crawler", 1, said.and_then(stage::print).map(|()| ExitCode::SUCCESS))
 }
 
-fn pills(variant: Variant) {
+fn pills(variant: Variant) -> String {
     let seen = match variant {
         Variant::Endless => faults::endless(),
         Variant::Single => faults::single(),
@@ -103,30 +105,30 @@ fn pills(variant: Variant) {
         Variant::Dead => faults::dead(),
         Variant::Right => faults::right(),
     };
-    println!("{seen}");
+    format!("{seen}\n")
 }
 
-fn stop(way: Stop) {
+fn stop(way: Stop) -> String {
     match way {
-        Stop::FalsePositive => println!("stopped when /news was complete\n{}", stops::false_positive()),
-        Stop::Wrappers => println!("stopped while /news was being fetched\n{}", stops::wrappers()),
-        Stop::LinksLost => println!("stopped between the links of /\n{}", stops::links_lost()),
-        Stop::TooSlow => println!("stopped while /news and /shop were being fetched\n{}", stops::too_slow()),
-        Stop::Right => {
-            println!("stopped when /news was complete\n{}", stops::right(1, Point::Submitted, "/news"));
-            println!("stopped while /news was being fetched\n{}", stops::right(1, Point::Fetching, "/news"));
-            println!("stopped between the links of /\n{}", stops::right(1, Point::Written, "/"));
-        }
+        Stop::FalsePositive => format!("stopped when /news was complete\n{}\n", stops::false_positive()),
+        Stop::Wrappers => format!("stopped while /news was being fetched\n{}\n", stops::wrappers()),
+        Stop::LinksLost => format!("stopped between the links of /\n{}\n", stops::links_lost()),
+        Stop::TooSlow => format!("stopped while /news and /shop were being fetched\n{}\n", stops::too_slow()),
+        Stop::Right => format!(
+            "stopped when /news was complete\n{}\nstopped while /news was being fetched\n{}\nstopped between the links of /\n{}\n",
+            stops::right(1, Point::Submitted, "/news"),
+            stops::right(1, Point::Fetching, "/news"),
+            stops::right(1, Point::Written, "/"),
+        ),
     }
 }
 
-fn pause(way: Pause) -> anyhow::Result<()> {
+fn pause(way: Pause) -> anyhow::Result<String> {
     let (diary, never) = (Diary::new(Duration::from_millis(200)), CancelToken::new());
     match way {
         Pause::Sleeping => sleeping(&diary, &never)?,
         Pause::Asking => asking(&diary, &never)?,
         Pause::Scheduled => scheduled(&diary, &never)?,
     }
-    println!("{diary}");
-    Ok(())
+    Ok(format!("{diary}\n"))
 }
