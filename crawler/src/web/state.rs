@@ -91,12 +91,13 @@ pub struct State {
 }
 
 impl State {
-    /// Opens the file, or makes it.
+    /// Opens the file, or makes it. Reads all of it: what is not as it was written would be believed, and written again.
     ///
     /// # Errors
     /// If another process has it, it is damaged or from a later version, or the system refuses.
     pub fn open(path: &Path) -> anyhow::Result<State> {
-        let database = Database::create(path).map_err(|error| explained(path, error))?;
+        let database = Database::builder().set_check_integrity_on_open(true).create(path);
+        let database = database.map_err(|error| explained(path, error))?;
         let state = State { database, path: path.to_owned() };
         state.check()?;
         Ok(state)
@@ -224,7 +225,9 @@ fn explained(path: &Path, error: DatabaseError) -> anyhow::Error {
             }
             _ => anyhow!("{name}: {error}"),
         },
-        DatabaseError::Storage(StorageError::Corrupted(what)) => anyhow!("{name} is damaged ({what})"),
+        DatabaseError::Storage(StorageError::Corrupted(what)) => {
+            anyhow!("{name} is damaged ({what}): name another file")
+        }
         other => anyhow!("{name}: {other}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::child::{WATCHDOG, crawl, ended};
 use crawler::web::demo::{Demo, DemoOptions};
-use crawler::web::state::State;
+use crawler::web::state::{Progress, Record, State};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -159,4 +159,51 @@ fn output_that_nobody_takes_is_no_panic() {
         let run = ended(command().args(flag).stdout(full()).stderr(full()).spawn().unwrap());
         assert_eq!(run.status.code(), Some(1), "{program}: there is nobody to tell");
     }
+}
+
+/// Bytes of the file that are not as they were written.
+#[test]
+fn a_damaged_state_is_refused_or_says_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let record = |number: usize| Record {
+        progress: Progress::Fetched,
+        status: Some(200),
+        links: (1..9).map(|link| format!("http://example.org/{}", number * link)).collect(),
+        ..Record::waiting(1)
+    };
+    let pages: BTreeMap<_, _> =
+        (0..150).map(|number| (format!("http://example.org/{number}"), record(number))).collect();
+    let state = State::open(&path).unwrap();
+    state.commit(pages.iter().map(|(url, record)| (url.as_str(), record)), []).unwrap();
+    drop(state);
+
+    let whole = fs::read(&path).unwrap();
+    let used = |at: &usize| whole[at / 4096 * 4096..][..4096].iter().any(|byte| *byte != 0);
+    let mut random = fastrand::Rng::with_seed(11);
+    let (mut refused, mut same) = (0, 0);
+    let blocks = (0..whole.len()).step_by(4096).filter(used);
+    for at in blocks.flat_map(|block| [block + random.usize(..128), block + random.usize(..4096)]) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        fs::write(&path, damaged).unwrap();
+        let mut read = BTreeMap::new();
+        let opened = State::open(&path).and_then(|state| {
+            state.each(|url, record| {
+                read.insert(url.to_owned(), record);
+                Ok(())
+            })
+        });
+        match opened {
+            Ok(()) => {
+                assert_eq!(read, pages, "byte {at}");
+                same += 1;
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("damaged"), "byte {at}: {error:#}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 20, "{refused} refused, {same} not");
 }
