@@ -7,6 +7,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+/// Pages that are named, of many that have the same trouble.
+const NAMED: usize = 5;
+
 /// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`.
 ///
 /// # Errors
@@ -64,7 +67,7 @@ pub fn broken(state: &State) -> anyhow::Result<Vec<Broken>> {
     let mut broken = BTreeMap::new();
     state.each(|url, page| {
         if let Some(why) = trouble(&page) {
-            broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Vec::new() });
+            broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Pages::default() });
         }
         Ok(())
     })?;
@@ -72,7 +75,7 @@ pub fn broken(state: &State) -> anyhow::Result<Vec<Broken>> {
         state.each(|url, page| {
             for link in page.links {
                 if let Some(broken) = broken.get_mut(&link) {
-                    broken.linked_from.push(url.to_owned());
+                    broken.linked_from.add(url);
                 }
             }
             Ok(())
@@ -89,7 +92,26 @@ pub struct Broken {
     /// What the server said, or why it said nothing.
     pub why: String,
     /// Pages with a link to it.
-    pub linked_from: Vec<String>,
+    pub linked_from: Pages,
+}
+
+/// Pages, of which there may be very many: how many, and the first few by name.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Pages {
+    /// How many.
+    pub count: usize,
+    /// The first ones, five at most.
+    pub named: Vec<String>,
+}
+
+impl Pages {
+    /// One more.
+    pub fn add(&mut self, url: &str) {
+        self.count += 1;
+        if self.count <= NAMED {
+            self.named.push(url.to_owned());
+        }
+    }
 }
 
 fn trouble(page: &Record) -> Option<String> {

@@ -1,7 +1,7 @@
 //! What a run of `crawl` says at its end.
 
 use super::args::CrawlArgs;
-use super::graph::{self, Broken};
+use super::graph::{self, Broken, Pages};
 use super::run::Run;
 use super::state::Progress;
 use super::urls::{Refused, Scope};
@@ -18,9 +18,6 @@ const BROKEN: u8 = 3;
 
 /// The exit status of a crawl that came to its end and has left pages to another run.
 const LEFT: u8 = 4;
-
-/// Pages with a link to a broken one that are named.
-const NAMED: usize = 5;
 
 /// How a crawl ended.
 pub struct Ended {
@@ -143,7 +140,7 @@ struct Report<'r> {
 
 impl Report<'_> {
     fn json(&self) -> Value {
-        let broken = |broken: &Broken| json!({ "url": broken.url, "why": broken.why, "linked_from": broken.linked_from });
+        let broken = |Broken { url, why, linked_from }: &Broken| json!({ "url": url, "why": why, "links": linked_from.count, "linked_from": linked_from.named });
         let Tally { fetched, failed, refused, waiting, truncated, unlisted, elsewhere } = &self.tally;
         json!({
             "fetched": fetched,
@@ -165,10 +162,7 @@ impl Report<'_> {
         let mut lines = Vec::new();
         for broken in &self.broken {
             lines.push(format!("{}: {}", broken.url, visible(&broken.why)));
-            lines.extend(broken.linked_from.iter().take(NAMED).map(|from| format!("  on {from}")));
-            if broken.linked_from.len() > NAMED {
-                lines.push(format!("  and {} more", broken.linked_from.len() - NAMED));
-            }
+            lines.extend(listed(&broken.linked_from, "on "));
         }
         lines.extend(self.notes.iter().map(|note| visible(note)));
         let Tally { fetched, failed, refused, waiting, truncated, unlisted, elsewhere } = &self.tally;
@@ -198,6 +192,15 @@ impl Report<'_> {
         }
         lines.join("\n")
     }
+}
+
+/// A line for each page that is named, and one for the others.
+fn listed(pages: &Pages, before: &str) -> Vec<String> {
+    let mut lines: Vec<_> = pages.named.iter().map(|page| format!("  {before}{page}")).collect();
+    if pages.count > pages.named.len() {
+        lines.push(format!("  and {} more", pages.count - pages.named.len()));
+    }
+    lines
 }
 
 /// Without what a terminal could take for a command: parts of it are from servers.

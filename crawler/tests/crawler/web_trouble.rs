@@ -1,6 +1,6 @@
 //! A crawl that is stopped, and a state that is not what it should be: a sentence and an exit status, and nothing is lost.
 
-use crate::child::{WATCHDOG, crawl, ended};
+use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
 use crawler::web::state::{Progress, Record, State};
 use std::collections::BTreeMap;
@@ -206,4 +206,36 @@ fn a_damaged_state_is_refused_or_says_the_same() {
         }
     }
     assert!(refused > 20, "{refused} refused, {same} not");
+}
+
+/// The report of a crawl that is over, for machines and for people. Nobody is asked for anything.
+fn reports(pages: &[(String, Record)], flags: &[&str]) -> (serde_json::Value, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let state = State::open(&folder.path().join("state")).unwrap();
+    state.commit(pages.iter().map(|(url, record)| (url.as_str(), record)), []).unwrap();
+    drop(state);
+    let run = |more: &[&str]| {
+        let flags = [&["--allow-private"], flags, more].concat();
+        ended(crawl(folder.path(), "http://127.0.0.1:9/0", &flags).spawn().unwrap())
+    };
+    (report(&run(&["--json"])).1, String::from_utf8(run(&[]).stdout).unwrap())
+}
+
+fn fetched(page: usize, links: &[&str]) -> (String, Record) {
+    let links = links.iter().map(|link| format!("http://127.0.0.1:9/{link}")).collect();
+    let record = Record { progress: Progress::Fetched, status: Some(200), links, ..Record::waiting(0) };
+    (format!("http://127.0.0.1:9/{page}"), record)
+}
+
+/// A site may have the same broken link on every page.
+#[test]
+fn a_few_of_many_pages_with_a_broken_link_are_named() {
+    let mut pages: Vec<_> = (0..1000).map(|page| fetched(page, &["1000"])).collect();
+    pages.push(fetched(1000, &[]));
+    pages[1000].1.status = Some(404);
+    let (json, text) = reports(&pages, &[]);
+    let broken = &json["broken"][0];
+    assert_eq!((&broken["links"], broken["linked_from"].as_array().unwrap().len()), (&1000.into(), 5));
+    assert!(text.contains("/1000: status 404\n  on http://127.0.0.1:9/0\n"), "{text}");
+    assert!(text.contains("  and 995 more\n"), "{text}");
 }
