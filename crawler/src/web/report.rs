@@ -47,6 +47,7 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
         broken: graph::broken(&run.state)?,
         notes: run.visitor.notes(),
         ended,
+        is_saved: args.save.is_some(),
         seconds: run.begun.elapsed().as_secs_f64(),
     };
     stage::print(format_args!("{}\n", if args.json { report.json().to_string() } else { report.text() }))?;
@@ -66,7 +67,9 @@ struct Tally {
     refused: usize,
     waiting: usize,
     /// Pages that are longer than what was read.
-    truncated: usize,
+    truncated: Pages,
+    /// Pages that say that another one is the real one.
+    copies: usize,
     /// Links that are in no list, because their page has too many, or because they are too long.
     unlisted: usize,
     /// Addresses that links lead to and that are no pages of the crawl.
@@ -86,14 +89,17 @@ struct Elsewhere {
 impl Tally {
     fn of(run: &Run) -> anyhow::Result<Tally> {
         let (mut tally, mut seen) = (Tally::default(), HashSet::new());
-        run.state.each(|_, record| {
+        run.state.each(|url, record| {
             *match record.progress {
                 Progress::Fetched => &mut tally.fetched,
                 Progress::Failed => &mut tally.failed,
                 Progress::Refused => &mut tally.refused,
                 Progress::Waiting => &mut tally.waiting,
             } += 1;
-            tally.truncated += usize::from(record.is_truncated);
+            if record.is_truncated {
+                tally.truncated.add(url);
+            }
+            tally.copies += usize::from(record.copy_of.is_some());
             tally.unlisted += record.left_out;
             for link in record.links {
                 if !run.frontier.has_seen(&link) && !seen.contains(&link) {
@@ -135,13 +141,14 @@ struct Report<'r> {
     broken: Vec<Broken>,
     notes: Vec<String>,
     ended: &'r Ended,
+    is_saved: bool,
     seconds: f64,
 }
 
 impl Report<'_> {
     fn json(&self) -> Value {
         let broken = |Broken { url, why, linked_from }: &Broken| json!({ "url": url, "why": why, "links": linked_from.count, "linked_from": linked_from.named });
-        let Tally { fetched, failed, refused, waiting, truncated, unlisted, elsewhere } = &self.tally;
+        let Tally { fetched, failed, refused, waiting, truncated, copies, unlisted, elsewhere } = &self.tally;
         json!({
             "fetched": fetched,
             "failed": failed,
@@ -150,7 +157,9 @@ impl Report<'_> {
             "cut_off": self.ended.cut_off,
             "complete": self.ended.is_whole,
             "broken": self.broken.iter().map(broken).collect::<Vec<_>>(),
-            "truncated": truncated,
+            "truncated": truncated.count,
+            "truncated_pages": truncated.named,
+            "copies": copies,
             "unlisted": unlisted,
             "elsewhere": elsewhere,
             "notes": self.notes,
@@ -165,7 +174,7 @@ impl Report<'_> {
             lines.extend(listed(&broken.linked_from, "on "));
         }
         lines.extend(self.notes.iter().map(|note| visible(note)));
-        let Tally { fetched, failed, refused, waiting, truncated, unlisted, elsewhere } = &self.tally;
+        let Tally { fetched, failed, refused, waiting, truncated, copies, unlisted, elsewhere } = &self.tally;
         lines.push(format!(
             "{fetched} pages fetched, {failed} failed, {refused} not allowed by robots.txt, {} broken, in {:.1} s",
             self.broken.len(),
@@ -174,10 +183,16 @@ impl Report<'_> {
         if let Some(elsewhere) = elsewhere.in_words() {
             lines.push(format!("Not followed, addresses: {elsewhere}."));
         }
-        if *truncated > 0 {
+        if truncated.count > 0 {
+            let files = if self.is_saved { ", and their files are cut there" } else { "" };
             lines.push(format!(
-                "{truncated} pages are longer than --max-bytes; links behind that are not known."
+                "{} pages are longer than --max-bytes; links behind that are not known{files}:",
+                truncated.count
             ));
+            lines.extend(listed(truncated, ""));
+        }
+        if self.is_saved && *copies > 0 {
+            lines.push(format!("{copies} pages are not saved: they say that another page is the real one."));
         }
         if *unlisted > 0 {
             lines.push(format!(

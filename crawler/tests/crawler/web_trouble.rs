@@ -239,3 +239,24 @@ fn a_few_of_many_pages_with_a_broken_link_are_named() {
     assert!(text.contains("/1000: status 404\n  on http://127.0.0.1:9/0\n"), "{text}");
     assert!(text.contains("  and 995 more\n"), "{text}");
 }
+
+#[test]
+fn what_is_not_saved_or_not_whole_is_said() {
+    let mut pages: Vec<_> = (0..20).map(|page| fetched(page, &[])).collect();
+    pages[0].1.is_truncated = true;
+    pages[1..].iter_mut().for_each(|(_, page)| page.copy_of = Some("http://127.0.0.1:9/0".to_owned()));
+    let (json, text) = reports(&pages, &["--save", "pages"]);
+    assert_eq!(
+        (&json["truncated"], &json["truncated_pages"][0], &json["copies"]),
+        (&1.into(), &"http://127.0.0.1:9/0".into(), &19.into())
+    );
+    assert!(
+        text.contains("their files are cut there:\n  http://127.0.0.1:9/0\n19 pages are not saved"),
+        "{text}"
+    );
+    let (_, text) = reports(&pages, &[]);
+    assert!(
+        text.contains("behind that are not known:\n  http://127.0.0.1:9/0\n") && !text.contains("saved"),
+        "{text}"
+    );
+}
