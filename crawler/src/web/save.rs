@@ -1,8 +1,8 @@
 //! Pages as files: where each goes.
 
 use super::urls::{Octet, octets};
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -12,17 +12,38 @@ const LONGEST_NAME: usize = 200;
 /// Bytes that the names of a page may have together. Systems allow 4096, of which the directory has a part.
 const LONGEST_PATH: usize = 2000;
 
-/// Writes a page into its file, before the state says that the page was fetched. So the file of a page that was fetched is whole, and one
-/// that a crash has cut off is written again.
+/// Writes a page into its file, and waits until both are on the disk, before the state says that the page was fetched. So the file of a
+/// page that was fetched is whole, and one that a crash or a power cut has cut off is written again.
 pub(super) fn write(directory: &Path, url: &Url, body: &[u8]) -> io::Result<()> {
     let path = path(directory, url);
-    match (fs::write(&path, body), path.parent()) {
-        (Err(error), Some(above)) if error.kind() == ErrorKind::NotFound => {
+    let above = path.parent().expect("the directory of its site");
+    let mut file = match File::create(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             fs::create_dir_all(above)?; // most pages have company, so this comes second
-            fs::write(&path, body)
+            File::create(&path)?
         }
-        (written, _) => written,
+        file => file?,
+    };
+    file.write_all(body)?;
+    file.sync_all()?;
+    // The name of a file is in its directory. Another thread may have made that one just now, so all of them are waited for.
+    for above in path.ancestors().skip(1).take_while(|above| above.starts_with(directory)) {
+        sync(above)?;
     }
+    Ok(())
+}
+
+/// Waits until the names in a directory are on the disk.
+#[cfg(unix)]
+fn sync(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// Here a directory cannot be opened as a file.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as where it can fail")]
+fn sync(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Scheme, host and port, and then the path, with the query in the last name. Whatever a site calls its pages, no two have the same file, no
