@@ -1,9 +1,10 @@
 //! What a crawl has found, for others: pages and their links, and the links that are broken.
 
 use super::state::{Progress, Record, State};
+use anyhow::Context;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -45,14 +46,17 @@ pub fn write_dot(state: &State, path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Beside the file, and then in its place: whoever reads it sees the old one or the new one.
+/// Beside the file, and then in its place: whoever reads it sees the old one or the new one. What cannot be written leaves nothing there.
 fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let cannot = || format!("{} cannot be written", path.display());
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
-    let mut out = BufWriter::new(File::create(&beside)?);
-    content(&mut out)?;
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    Ok(std::fs::rename(&beside, path)?)
+    let mut out = BufWriter::new(File::create(&beside).with_context(cannot)?);
+    let written = content(&mut out).and_then(|()| {
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        Ok(fs::rename(&beside, path)?)
+    });
+    written.with_context(cannot).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
 fn quoted(text: &str) -> String {

@@ -6,7 +6,6 @@ use super::run::Run;
 use super::state::Progress;
 use super::urls::{Refused, Scope};
 use crate::stage::{self, INTERRUPTED};
-use anyhow::Context;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -29,19 +28,13 @@ pub struct Ended {
     pub cut_off: usize,
 }
 
-/// Writes what is asked for, says what came of the crawl, and by which exit status.
+/// Writes what is asked for, says what came of the crawl, and by which exit status. What cannot be written takes nothing from the report.
 ///
 /// # Errors
 /// If a file cannot be written, or the state is damaged.
 pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<ExitCode> {
-    if let Some(path) = &args.graph {
-        graph::write_lines(&run.state, path)
-            .with_context(|| format!("{} cannot be written", path.display()))?;
-    }
-    if let Some(path) = &args.dot {
-        graph::write_dot(&run.state, path)
-            .with_context(|| format!("{} cannot be written", path.display()))?;
-    }
+    let lines = args.graph.as_ref().map(|path| graph::write_lines(&run.state, path));
+    let dot = args.dot.as_ref().map(|path| graph::write_dot(&run.state, path));
     let report = Report {
         tally: Tally::of(run)?,
         broken: graph::broken(&run.state)?,
@@ -51,6 +44,7 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
         seconds: run.begun.elapsed().as_secs_f64(),
     };
     stage::print(format_args!("{}\n", if args.json { report.json().to_string() } else { report.text() }))?;
+    lines.into_iter().chain(dot).collect::<anyhow::Result<()>>()?;
     Ok(match (ended.is_whole, report.broken.is_empty()) {
         (false, _) if ended.is_left => ExitCode::from(LEFT),
         (false, _) => ExitCode::from(INTERRUPTED),

@@ -260,3 +260,23 @@ fn what_is_not_saved_or_not_whole_is_said() {
         "{text}"
     );
 }
+
+/// The crawl is complete, and its report does not need the files.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_graph_that_cannot_be_written_leaves_a_report_and_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = Demo::start(DemoOptions { pages: 300, ..DemoOptions::default() }).unwrap();
+    let start = site.start_url().to_string();
+    let flags = ["--allow-private", "--per-site", "8"];
+    assert_eq!(report(&ended(command(&start, folder.path(), &flags).spawn().unwrap())).0, Some(0));
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("graph.new")).unwrap();
+    let run = command(&start, folder.path(), &flags).args(["--graph", "graph", "--dot", "dot"]).spawn();
+    let run = ended(run.unwrap());
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(said.contains("graph cannot be written: No space left"), "{said}");
+    let (status, report) = report(&run);
+    assert_eq!((status, &report["complete"]), (Some(1), &true.into()), "{said}");
+    let left = |name: &str| folder.path().join(name).symlink_metadata().is_ok();
+    assert_eq!(["graph", "graph.new", "dot", "dot.new"].map(left), [false, false, true, false]);
+}
