@@ -31,20 +31,14 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Begins to write what is sent to the sender. If that cannot be written, `stop` is cancelled.
+    /// Begins to write what is sent to the sender. If that cannot be written, `stop` is cancelled at once.
     ///
     /// # Errors
     /// If there is no thread.
     pub fn begin(state: Arc<State>, stop: CancelToken) -> anyhow::Result<(Sender<Outcome>, Keeper)> {
         let (outcomes, arrived) = bounded(IN_FLIGHT);
         let thread = ThreadPoolExecutor::builder().threads(1).name("keeper").build()?;
-        let kept = thread.submit(move || {
-            let kept = keep(&arrived, &state);
-            if kept.is_err() {
-                stop.cancel_because(CancelReason::new("the state cannot be written"));
-            }
-            kept
-        })?;
+        let kept = thread.submit(move || keep(&arrived, &state, &stop))?;
         Ok((outcomes, Keeper { kept, _thread: thread }))
     }
 
@@ -64,8 +58,8 @@ impl Keeper {
 /// together with that one or later, and never without it.
 ///
 /// # Errors
-/// If the state cannot be written. What was committed stays.
-pub fn keep(outcomes: &Receiver<Outcome>, state: &State) -> anyhow::Result<()> {
+/// If the state cannot be written. What was committed stays, and `stop` is cancelled.
+pub fn keep(outcomes: &Receiver<Outcome>, state: &State, stop: &CancelToken) -> anyhow::Result<()> {
     while let Ok(first) = outcomes.take() {
         let mut batch = vec![first];
         while let Ok(next) = outcomes.try_take() {
@@ -75,7 +69,12 @@ pub fn keep(outcomes: &Receiver<Outcome>, state: &State) -> anyhow::Result<()> {
             .iter()
             .flat_map(|outcome| outcome.found.iter().map(|page| (&*page.url, Record::waiting(page.depth))));
         let done = batch.iter().filter_map(|outcome| outcome.page.as_ref());
-        state.commit(done.map(|(url, record)| (&**url, record)), found)?;
+        let committed = state.commit(done.map(|(url, record)| (&**url, record)), found);
+        if committed.is_err() {
+            // Before the permits are given back: no more pages are fetched in vain.
+            stop.cancel_because(CancelReason::new("the state cannot be written"));
+        }
+        committed?;
     } // the batch is dropped, and its permits with it
     Ok(())
 }

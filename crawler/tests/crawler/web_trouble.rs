@@ -2,6 +2,7 @@
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
+use crawler::web::keeper::IN_FLIGHT;
 use crawler::web::state::{Progress, Record, State};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -124,6 +125,16 @@ fn a_full_disk_ends_the_crawl_and_loses_nothing() {
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(1), "{said}");
     assert!(said.contains("cannot be written"), "{said}");
+    let mut kept = 1; // robots.txt
+    let state = State::open(&folder.path().join("state")).unwrap();
+    let counted = state.each(|_, record| {
+        kept += usize::from(record.progress != Progress::Waiting);
+        Ok(())
+    });
+    counted.unwrap();
+    drop(state);
+    let asked = site.requests().len();
+    assert!(asked - kept <= IN_FLIGHT, "{asked} were asked for, {kept} of them are kept");
     let run = ended(command(&start, folder.path(), &["--allow-private", "--per-site", "8"]).spawn().unwrap());
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.status.code(), &report["fetched"]), (Some(0), &site.pages().len().into()));

@@ -64,12 +64,18 @@ fn crawl(run: &Arc<Run>, stop: &CancelToken) -> anyhow::Result<Ended> {
         stop: stop.clone(),
         trouble: Mutex::default(),
     });
+    // Whoever cancels, the keeper too, stops the pages before anything else.
+    let stopping = stop.on_cancel({
+        let crawl = Arc::clone(&crawl);
+        move || crawl.halt()
+    });
     crawl.begin();
     let progress = Progress::new();
     while crawl.is_over.wait_timeout(TICK).is_err() && !stop.is_cancelled() {
         progress.show(&run.frontier, crawl.pages.stats().running);
     }
     drop(progress);
+    drop(stopping);
     let ended = crawl.end();
     drop(crawl); // the keeper ends when its last sender is dropped
     keeper.end()?;
@@ -87,10 +93,15 @@ impl Crawl {
     }
 
     // ANCHOR: end
-    /// Stops what is under way, and waits for it. What was being fetched is known then.
-    fn end(&self) -> anyhow::Result<Ended> {
+    /// Stops what is under way.
+    fn halt(&self) {
         drop(self.timer.shutdown_now());
         drop(self.pages.stop());
+    }
+
+    /// Stops what is under way, and waits for it. What was being fetched is known then.
+    fn end(&self) -> anyhow::Result<Ended> {
+        self.halt();
         masked(|| while !self.pages.await_termination(Duration::from_hours(1)) {});
         if let Some(error) = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
