@@ -1,4 +1,4 @@
-//! What every program does around its idea: signals, errors as sentences, exit statuses.
+//! What every program does around its idea: signals, output, errors as sentences, exit statuses.
 
 use anyhow::{Context, anyhow};
 use executor::{CancelReason, CancelToken};
