@@ -67,7 +67,7 @@ pub struct Job {
 pub enum Kind {
     /// A page.
     Page,
-    /// The rules of a site. Its pages wait for them. If there were `attempts` before, this asks whether the site is back.
+    /// The rules of a site. Its pages wait for them. If they were known before, there are `attempts`: this asks whether the site is back.
     Robots,
 }
 
@@ -257,7 +257,7 @@ impl Frontier {
         } else if is_of_the_site {
             (site.stripes, site.outages_before) = (0, site.outages);
             site.aside.push(page.clone());
-            return inner.rest(&page, asked, self.patience);
+            return inner.rest(&Job { attempts: 1, ..page }, asked, self.patience);
         } else {
             return Trouble::OfThePage(Retry { page, outages: site.outages });
         }
@@ -364,7 +364,7 @@ impl Inner {
         site.rests += 1;
         let away = site.since.map_or(Duration::ZERO, |since| since.elapsed());
         if away.saturating_add(pause) <= patience {
-            return Trouble::OfTheSite(pause, Job { kind: Kind::Robots, attempts: 1, ..of.clone() });
+            return Trouble::OfTheSite(pause, Job { kind: Kind::Robots, ..of.clone() });
         }
         site.is_left = true;
         let pages = site.waiting.values().map(VecDeque::len).sum::<usize>() + site.aside.len();

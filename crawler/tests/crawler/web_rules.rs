@@ -203,6 +203,20 @@ fn rules_that_never_come_are_why_no_page_is_asked_for() {
     assert_eq!(site.asked(), ["/robots.txt"; 2]);
 }
 
+#[test]
+fn a_site_that_is_away_at_first_is_asked_for_its_lists_later() {
+    let site = Site::new(|path, times| {
+        Some(match path {
+            "/robots.txt" if times == 0 => busy(0),
+            "/robots.txt" => text("Sitemap: ORIGIN/list\n"),
+            "/list" => text("ORIGIN/listed\n"),
+            _ => html(""),
+        })
+    });
+    let (status, report) = crawl(&folder(), &fast(&site));
+    assert_eq!((status, &report["fetched"]), (Some(0), &2.into()), "{report}");
+}
+
 /// The first time, a site does not answer once and is asked again. Then it says no, and is what it was before.
 #[test]
 fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
