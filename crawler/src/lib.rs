@@ -3,7 +3,9 @@
 
 /// The one door to locks and channels for what a model checker looks at, so that it can stand behind it.
 mod door {
-    pub(crate) use executor::{Cancelled, channel, masked};
+    pub(crate) use executor::{
+        CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
+    };
     pub(crate) use std::sync;
 }
 

@@ -8,7 +8,9 @@
 /// What the crawler's files find in place of std's and `executor`'s.
 pub mod door {
     pub use executor_model::program::sync;
-    pub use executor_model::{Cancelled, channel, masked};
+    pub use executor_model::{
+        CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
+    };
 }
 
 /// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one thread run

@@ -1,24 +1,30 @@
-//! The frontier under shuttle: each page once, never more of a site than it has stripes, and the end is noticed once, at the end. And what a
-//! crawl does when it is stopped: no page is lost.
+//! The frontier, and a worker on it: each page once, never more of a site than it has stripes, and the end at the end. What a worker does
+//! when it is stopped at any moment runs under shuttle: no page is lost.
 
 extern crate executor_model as executor;
 
 use crawler_model::{check, door};
 use door::sync::{Arc, Mutex};
-use executor::{ExecutorExt, ExecutorService, ThreadPoolExecutor, TrackingExecutor};
+use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor};
 use shuttle::thread;
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
-#[path = "../../src/web/frontier.rs"]
+#[path = "../../src/web/frontier/mod.rs"]
 #[allow(dead_code, unreachable_pub)] // it reads like a module of its library
 mod frontier;
+#[path = "../../src/web/store.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod store;
 
-use frontier::{Failure, Frontier, Job, Kind, Trouble};
+use frontier::{DEADLY, Failure, Frontier, Job, Kind, Limits, Trouble, pause_after};
+use store::{Status, Store, Taken, work};
+
+const SECOND: Duration = Duration::from_secs(1);
+const LIMITS: Limits = Limits { pages: 100, patience: Duration::MAX, delay: Duration::ZERO, per_site: 2 };
 
 fn page(number: usize, depth: u32) -> Job {
-    let site = if number.is_multiple_of(2) { "even" } else { "odd" };
-    Job { url: number.to_string().into(), site: site.into(), depth, attempts: 0, kind: Kind::Page }
+    Job::page(number.to_string(), if number.is_multiple_of(2) { "even" } else { "odd" }, depth)
 }
 
 /// Where the pages lead: to the next ones, back, and to themselves. Seven pages, of which the last two have one link to them only.
@@ -36,255 +42,290 @@ fn links(url: &str) -> Vec<Job> {
 
 const PAGES: usize = 7;
 
-/// What workers share. The queue of those that are ready stands for the pool.
-struct Crawl {
+/// A store in memory, and what a store must not do is noticed.
+struct Book {
     frontier: Frontier,
-    stripes: usize,
-    ready: Mutex<Vec<Job>>,
-    /// How often each page was fetched, and how many of each site are being fetched.
-    fetched: Mutex<BTreeMap<String, usize>>,
-    busy: Mutex<BTreeMap<String, usize>>,
-    ends: Mutex<usize>,
+    now: Instant,
     /// Pages that fail at their first try.
     fails: &'static [&'static str],
+    /// How often each page was handed out, and what is under way.
+    taken: BTreeMap<String, usize>,
+    under_way: BTreeSet<String>,
+    over: BTreeSet<String>,
 }
 
-impl Crawl {
-    fn start(&self, pages: impl IntoIterator<Item = Job>) {
-        self.ready.lock().unwrap().extend(pages);
+impl Book {
+    fn new(limits: Limits, fails: &'static [&'static str]) -> Book {
+        let mut frontier = Frontier::new(limits);
+        frontier.add([page(0, 0)]);
+        let (taken, under_way, over) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Book { frontier, now: Instant::now(), fails, taken, under_way, over }
     }
 
-    /// What a worker does, until the crawl is over.
-    fn work(&self) {
-        loop {
-            if *self.ends.lock().unwrap() > 0 {
-                return;
-            }
-            let next = self.ready.lock().unwrap().pop();
-            match next {
-                Some(page) => self.task(page),
-                None => thread::yield_now(),
-            }
-        }
+    fn open_site(&mut self, job: &Job) {
+        self.frontier.open_site(&job.site, None, self.now + frontier::RULES_COUNT);
+        self.frontier.has_been_asked(job, self.now);
     }
 
-    fn task(&self, page: Job) {
-        if page.kind == Kind::Robots {
-            return self.start(self.frontier.open_site(&page.site, self.stripes));
+    fn end(&mut self, job: Job) {
+        if job.kind == Kind::Robots {
+            return self.open_site(&job);
         }
-        self.enter(&page);
-        let is_last = if page.attempts == 0 && self.fails.contains(&&*page.url) {
-            self.leave(&page);
+        assert!(self.under_way.remove(&*job.url), "{job:?}");
+        if job.attempts == 0 && self.fails.contains(&&*job.url) {
             // Page 6 may not be given up before its site has answered: so its site is closed, and asked.
-            let failure = if &*page.url == "6" { Failure::Unanswered } else { Failure::NoAnswer };
-            match self.frontier.failed(page.clone(), failure) {
-                Trouble::OfThePage(retry) => self.start(self.frontier.again(retry)),
-                Trouble::OfTheSite(_, asking) => self.start([asking]),
-                Trouble::Known | Trouble::Left(_) => (),
-            }
-            self.frontier.open_pages() == 0
+            let failure = if &*job.url == "6" { Failure::Unanswered } else { Failure::NoAnswer };
+            self.frontier.failed(job, failure, self.now);
         } else {
-            let added = self.frontier.add(links(&page.url));
-            self.start(added.ready);
-            self.leave(&page);
-            self.frontier.done(&page.site, true)
-        };
-        self.start(self.frontier.free(&page.site));
-        *self.ends.lock().unwrap() += usize::from(is_last);
-    }
-
-    fn enter(&self, page: &Job) {
-        let mut busy = self.busy.lock().unwrap();
-        let busy = busy.entry(page.site.to_string()).or_default();
-        *busy += 1;
-        assert!(*busy <= self.stripes, "{busy} pages of a site that has {} stripes", self.stripes);
-        *self.fetched.lock().unwrap().entry(page.url.to_string()).or_default() += 1;
-    }
-
-    fn leave(&self, page: &Job) {
-        *self.busy.lock().unwrap().get_mut(&*page.site).unwrap() -= 1;
+            self.frontier.add(links(&job.url));
+            self.frontier.done(&job, true, true, self.now);
+            assert!(self.over.insert(job.url.to_string()), "{job:?} is over twice");
+        }
     }
 }
 
-fn every_page_once(workers: usize, stripes: usize, fails: &'static [&'static str]) {
-    check(move || {
-        let (fetched, busy) = (Mutex::default(), Mutex::default());
-        let (ready, ends) = (Mutex::default(), Mutex::default());
-        let crawl = Arc::new(Crawl {
-            frontier: Frontier::new(100, Duration::MAX),
-            stripes,
-            ready,
-            fetched,
-            busy,
-            ends,
-            fails,
+impl Store for Book {
+    type Lease = Job;
+    type Outcome = ();
+    type Error = std::convert::Infallible;
+
+    fn exchange(&mut self, finished: Vec<(Job, ())>, most: usize) -> Result<Taken<Job>, Self::Error> {
+        for (job, ()) in finished {
+            self.end(job);
+        }
+        self.now += SECOND * 400; // longer than any pause
+        let leases = self.frontier.take(most, self.now);
+        for job in leases.iter().filter(|job| job.kind == Kind::Page) {
+            *self.taken.entry(job.url.to_string()).or_default() += 1;
+            assert!(self.under_way.insert(job.url.to_string()), "{job:?} is under way twice");
+            let of_the_site =
+                self.under_way.iter().filter(|url| page(url.parse().unwrap(), 0).site == job.site);
+            assert!(of_the_site.count() <= LIMITS.per_site, "too many at once: {:?}", self.under_way);
+        }
+        Ok(Taken { leases, pause: None, is_over: self.frontier.is_over() })
+    }
+
+    fn give_back(&mut self, leases: Vec<Job>) -> Result<(), Self::Error> {
+        for job in leases {
+            self.under_way.remove(&*job.url);
+            self.frontier.give_back(job);
+        }
+        Ok(())
+    }
+
+    fn status(&self) -> Status {
+        self.frontier.status(self.now)
+    }
+}
+
+/// Each page once, and once more if it fails, in any order in which outcomes can come.
+#[test]
+fn every_page_once_whatever_comes_first() {
+    for seed in 0..2_000 {
+        let mut random = seed;
+        let mut below = |count: usize| {
+            random =
+                6_364_136_223_846_793_005_u64.wrapping_mul(random).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(random >> 33).unwrap() % count
+        };
+        let fails: &[&str] = if seed % 2 == 0 { &[] } else { &["0", "3", "6"] };
+        let (mut book, mut under_way, mut finished) = (Book::new(LIMITS, fails), Vec::new(), Vec::new());
+        for turn in 0.. {
+            let taken = book.exchange(std::mem::take(&mut finished), 1 + below(4)).unwrap();
+            under_way.extend(taken.leases);
+            if taken.is_over {
+                break;
+            }
+            assert!(turn < 10_000, "it has no end, with seed {seed}");
+            for _ in 0..below(under_way.len() + 1) {
+                let job = under_way.swap_remove(below(under_way.len()));
+                match below(8) {
+                    0 => book.give_back(vec![job]).unwrap(),
+                    _ => finished.push((job, ())),
+                }
+            }
+        }
+        assert!(under_way.is_empty() && finished.is_empty(), "the end came too early, with seed {seed}");
+        assert_eq!((book.over.len(), book.status().seen), (PAGES, PAGES), "seed {seed}");
+    }
+}
+
+/// A worker that nobody stops, and one that is stopped at any moment: what was handed out is over, or was given back.
+#[test]
+fn stopped_at_any_moment_no_page_is_lost() {
+    check(|| {
+        let (stop, done) = (CancelToken::new(), Arc::new(Mutex::new(Vec::new())));
+        let stopping = thread::spawn({
+            let stop = stop.clone();
+            move || stop.cancel()
         });
-        let added = crawl.frontier.add([page(0, 0)]);
-        crawl.start(added.ready);
-        let workers: Vec<_> = (0..workers)
-            .map(|_| {
-                let crawl = Arc::clone(&crawl);
-                thread::spawn(move || crawl.work())
-            })
-            .collect();
-        for worker in workers {
-            worker.join().unwrap();
-        }
-        assert_eq!(*crawl.ends.lock().unwrap(), 1, "the end is noticed once");
-        let fetched = crawl.fetched.lock().unwrap();
-        assert_eq!(fetched.len(), PAGES, "the end came too early");
-        for (url, times) in fetched.iter() {
-            assert_eq!(*times, 1 + usize::from(fails.contains(&url.as_str())), "page {url}");
-        }
-        assert_eq!(crawl.frontier.open_pages(), 0);
+        let pool = ThreadPoolExecutor::builder().threads(2).build().unwrap();
+        let tracking = TrackingExecutor::owning(pool).with_tags();
+        let mut book = Book::new(LIMITS, &["3"]);
+        let task = {
+            let done = Arc::clone(&done);
+            move |job: &Job, token: &CancelToken| {
+                token.check()?; // the fetch
+                done.lock().unwrap().push(job.clone());
+                Ok::<(), Cancelled>(())
+            }
+        };
+        work(&mut book, &tracking, 3, &stop, task, |_| ()).unwrap();
+        stopping.join().unwrap();
+        assert!(book.under_way.is_empty(), "{:?} were neither finished nor given back", book.under_way);
+        let done = done.lock().unwrap().iter().filter(|job| job.kind == Kind::Page).count();
+        let failed =
+            usize::from(book.taken.get("3").is_some_and(|times| *times > 1) || book.over.len() < done);
+        assert_eq!(book.over.len() + failed, done, "what was fetched is over, or has failed");
+        let status = book.status();
+        assert_eq!(book.over.len() + status.open, status.seen, "{status:?}");
     });
 }
 
 #[test]
-fn two_workers_one_stripe() {
-    every_page_once(2, 1, &[]);
+fn a_worker_that_nobody_stops_comes_to_the_end() {
+    check(|| {
+        let pool = ThreadPoolExecutor::builder().threads(2).build().unwrap();
+        let tracking = TrackingExecutor::owning(pool).with_tags();
+        let mut book = Book::new(LIMITS, &["0", "3"]);
+        let cut_off = work(&mut book, &tracking, 3, &CancelToken::new(), |_, _| Ok(()), |_| ()).unwrap();
+        assert_eq!((cut_off, book.over.len(), book.status().open), (0, PAGES, 0));
+    });
+}
+
+/// The questions that come first are answered. What may be taken then.
+fn opened(frontier: &mut Frontier, now: Instant) -> Vec<Job> {
+    for job in frontier.take(10, now) {
+        assert_eq!(job.kind, Kind::Robots);
+        frontier.open_site(&job.site, None, now + frontier::RULES_COUNT);
+        frontier.has_been_asked(&job, now);
+    }
+    frontier.take(10, now)
 }
 
 #[test]
-fn three_workers_two_stripes() {
-    every_page_once(3, 2, &[]);
+fn a_stripe_rests_after_its_page() {
+    let (mut frontier, now) =
+        (Frontier::new(Limits { delay: SECOND, per_site: 1, ..LIMITS }), Instant::now());
+    frontier.add([page(0, 0), page(4, 1), page(2, 1)]);
+    assert_eq!(opened(&mut frontier, now), [], "it has just been asked for its rules");
+    assert_eq!(frontier.pause(now), Some(SECOND));
+    let first = frontier.take(10, now + SECOND);
+    assert_eq!(first, [page(0, 0)]);
+    frontier.done(&first[0], true, true, now + SECOND * 3);
+    assert_eq!(frontier.take(10, now + Duration::from_millis(3999)), []);
+    assert_eq!(frontier.take(10, now + SECOND * 4), [page(4, 1)], "the nearest to the start, in their order");
 }
 
 #[test]
-fn pages_that_fail_are_tried_again() {
-    every_page_once(2, 1, &["0", "3", "6"]);
+fn each_site_has_its_turn() {
+    let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());
+    frontier.add([2, 4, 6, 8, 1, 3].map(|number| page(number, 0)));
+    frontier.take(10, now).iter().for_each(|job| frontier.open_site(&job.site, None, now + SECOND));
+    let urls: Vec<_> = frontier.take(4, now).into_iter().map(|job| job.url.to_string()).collect();
+    assert_eq!(urls, ["2", "1", "4", "3"]);
 }
 
 /// A site of which a page has no answer is left. The crawl ends, and each page that was found is over, or left.
 #[test]
 fn a_site_that_is_left_is_no_longer_waited_for() {
-    check(|| {
-        let (fetched, busy) = (Mutex::default(), Mutex::default());
-        let (ready, ends) = (Mutex::default(), Mutex::default());
-        let frontier = Frontier::new(100, Duration::ZERO);
-        let crawl = Arc::new(Crawl { frontier, stripes: 2, ready, fetched, busy, ends, fails: &["6"] });
-        crawl.start(crawl.frontier.add([page(0, 0)]).ready);
-        let workers = [(); 2].map(|()| {
-            let crawl = Arc::clone(&crawl);
-            thread::spawn(move || crawl.work())
-        });
-        for worker in workers {
-            worker.join().unwrap();
+    let mut book = Book::new(Limits { patience: Duration::ZERO, ..LIMITS }, &["6"]);
+    let (mut finished, mut turns) = (Vec::new(), 0);
+    loop {
+        let taken = book.exchange(std::mem::take(&mut finished), 1).unwrap();
+        if taken.is_over {
+            break;
         }
-        let over: usize = crawl.frontier.sites().iter().map(|site| site.over).sum();
-        assert_eq!((crawl.frontier.open_pages(), over + crawl.frontier.left()), (0, crawl.frontier.seen()));
-        assert!(crawl.frontier.left() > 0);
-    });
+        finished = taken.leases.into_iter().map(|job| (job, ())).collect();
+        turns += 1;
+        assert!(turns < 50, "it has no end");
+    }
+    let status = book.status();
+    assert_eq!((status.open, book.over.len() + status.left), (0, status.seen));
+    assert!(status.left > 0);
 }
 
 /// A try counts if the site was there. Pages that were under way when it was closed keep their places.
 #[test]
 fn an_outage_costs_no_try() {
-    check(|| {
-        let frontier = Arc::new(Frontier::new(100, Duration::MAX));
-        let rules = frontier.add([page(0, 0), page(2, 1), page(4, 1)]).ready.remove(0);
-        // All three at once: one of them closes the site.
-        let fail = |pages: Vec<Job>| {
-            let failing = pages.into_iter().map(|page| {
-                let frontier = Arc::clone(&frontier);
-                thread::spawn(move || {
-                    let trouble = frontier.failed(page.clone(), Failure::Unanswered);
-                    assert_eq!(frontier.free(&page.site), None, "the site rests");
-                    usize::from(matches!(trouble, Trouble::OfTheSite(..)))
-                })
-            });
-            let failing: Vec<_> = failing.collect();
-            failing.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
-        };
-        let tried = |times: u32| {
-            let mut pages = frontier.open_site(&rules.site, 3);
-            pages.sort_by_key(|page| Arc::clone(&page.url));
-            assert_eq!(
-                pages,
-                [(0, 0), (2, 1), (4, 1)].map(|(n, depth)| Job { attempts: times, ..page(n, depth) })
-            );
-            pages
-        };
-        assert_eq!(fail(tried(0)), 1);
-        assert!(matches!(frontier.away(&rules, None), Trouble::OfTheSite(..)));
-        assert_eq!(fail(tried(0)), 1, "after a rest in which it was away");
-        tried(1);
-    });
+    let (mut frontier, mut now) = (Frontier::new(Limits { per_site: 3, ..LIMITS }), Instant::now());
+    frontier.add([page(0, 0), page(2, 1), page(4, 1)]);
+    let tried = |times| [(0, 0), (2, 1), (4, 1)].map(|(n, depth)| Job { attempts: times, ..page(n, depth) });
+    let fail = |frontier: &mut Frontier, pages: Vec<Job>, now| {
+        let of_the_site =
+            |page| matches!(frontier.failed(page, Failure::Unanswered, now), Trouble::OfTheSite(_));
+        assert_eq!(
+            pages.into_iter().map(of_the_site).filter(|it| *it).count(),
+            1,
+            "one of them closes the site"
+        );
+        assert_eq!(frontier.take(10, now), [], "the site rests");
+    };
+    let pages = opened(&mut frontier, now);
+    assert_eq!(pages, tried(0));
+    fail(&mut frontier, pages, now);
+    now += pause_after(0);
+    let asking = frontier.take(10, now).remove(0);
+    assert_eq!((asking.kind, asking.attempts), (Kind::Robots, 1));
+    assert_eq!(frontier.away(&asking, None, now), Trouble::OfTheSite(pause_after(1)));
+    now += pause_after(1);
+    let pages = opened(&mut frontier, now);
+    assert_eq!(pages, tried(0), "after a rest in which it was away");
+    fail(&mut frontier, pages, now);
+    now += pause_after(0);
+    assert_eq!(opened(&mut frontier, now), tried(1));
 }
 
 #[test]
 fn no_more_pages_than_asked_for() {
-    check(|| {
-        let frontier = Arc::new(Frontier::new(2, Duration::MAX));
-        let add = |number: &'static str| {
-            let frontier = Arc::clone(&frontier);
-            thread::spawn(move || frontier.add(links(number)).new.len())
-        };
-        let new: usize = [add("0"), add("1")].map(|thread| thread.join().unwrap()).into_iter().sum();
-        assert_eq!((new, frontier.seen(), frontier.open_pages()), (2, 2, 2));
-    });
+    let mut frontier = Frontier::new(Limits { pages: 2, ..LIMITS });
+    let added = [links("0"), links("1")].map(|pages| frontier.add(pages));
+    let status = frontier.status(Instant::now());
+    assert_eq!((added[0].new.len(), added[1].new.len(), status.seen, status.open), (2, 0, 2, 2));
+    assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// A crawl that is stopped at any moment: each page that was seen is over, or handed out as not begun, or known to be cut off, or its
-/// task was refused.
+/// Of the pages at which two processes died, one at a time is handed out. Others are, meanwhile.
 #[test]
-fn stopped_at_any_moment_no_page_is_lost() {
-    check(|| {
-        let pool = ThreadPoolExecutor::builder().threads(2).build().unwrap();
-        let tracking = Arc::new(TrackingExecutor::owning(pool).with_tags());
-        let stopped = Arc::new(Stopped {
-            frontier: Frontier::new(100, Duration::MAX),
-            tracking,
-            over: Mutex::default(),
-            refused: Mutex::default(),
-        });
-        let added = stopped.frontier.add([page(0, 0)]);
-        added.ready.into_iter().for_each(|page| stopped.start(page));
-        thread::yield_now();
-        let mut left: Vec<_> = stopped.tracking.stop().into_iter().filter_map(|(_, page)| page).collect();
-        while !stopped.tracking.await_termination(Duration::from_secs(1)) {}
-        let cut_off = stopped.tracking.cut_off().unwrap();
-        left.extend(cut_off.into_iter().filter_map(|task| task.tag));
-        left.extend(stopped.refused.lock().unwrap().iter().cloned());
-        let mut seen: Vec<_> = stopped.over.lock().unwrap().clone();
-        seen.extend(left.iter().filter(|page| page.kind == Kind::Page).map(|page| page.url.to_string()));
-        let waiting: usize = stopped.frontier.sites().iter().map(|site| site.waiting).sum();
-        seen.sort();
-        seen.dedup();
-        assert_eq!(
-            seen.len() + waiting,
-            stopped.frontier.seen(),
-            "over or left: {seen:?}, and {waiting} wait"
-        );
-    });
+fn a_third_death_has_one_suspect() {
+    let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());
+    let suspect = |number| Job { deaths: DEADLY - 1, ..page(number, 0) };
+    frontier.add([suspect(0), suspect(2), suspect(1), page(3, 1)]);
+    let first = opened(&mut frontier, now);
+    let deadly: Vec<_> = first.iter().filter(|job| job.deaths + 1 >= DEADLY).cloned().collect();
+    assert_eq!(deadly.len(), 1, "{first:?}");
+    frontier.done(&deadly[0], true, true, now);
+    let second = frontier.take(10, now);
+    let more: Vec<_> = second.iter().filter(|job| job.deaths + 1 >= DEADLY).collect();
+    assert_eq!(more.len(), 1, "{second:?}");
 }
 
-struct Stopped {
-    frontier: Frontier,
-    tracking: Arc<TrackingExecutor<ThreadPoolExecutor, Job>>,
-    over: Mutex<Vec<String>>,
-    refused: Mutex<Vec<Job>>,
+/// Rules count for a day. Then the site is asked again, before the next page.
+#[test]
+fn old_rules_are_asked_for_again() {
+    let (mut frontier, now) = (Frontier::new(LIMITS), Instant::now());
+    frontier.add([page(0, 0), page(2, 0), page(4, 0)]);
+    let first = opened(&mut frontier, now);
+    assert_eq!(first.len(), 2);
+    frontier.done(&first[0], true, true, now);
+    let later = now + frontier::RULES_COUNT;
+    assert_eq!(opened(&mut frontier, later), [page(4, 0)]);
 }
 
-impl Stopped {
-    fn start(self: &Arc<Self>, page: Job) {
-        let (crawl, tag) = (Arc::clone(self), page.clone());
-        let task = page.clone();
-        let submitted = self.tracking.tagged(tag).submit_cancellable(move |token| {
-            token.check()?; // the fetch
-            if task.kind == Kind::Robots {
-                crawl.frontier.open_site(&task.site, 2).into_iter().for_each(|page| crawl.start(page));
-                return Ok(());
+/// A rest that a site asked for counts in the next run, unless that has no patience for it.
+#[test]
+fn a_rest_of_the_run_before_is_kept() {
+    for (patience, left) in [(SECOND * 60, 0), (SECOND, 1)] {
+        for is_known in [false, true] {
+            let (mut frontier, now) = (Frontier::new(Limits { patience, ..LIMITS }), Instant::now());
+            if is_known {
+                frontier.open_site(&"even".into(), None, now + frontier::RULES_COUNT);
             }
-            let added = crawl.frontier.add(links(&task.url));
-            crawl.over.lock().unwrap().push(task.url.to_string());
-            added.ready.into_iter().for_each(|page| crawl.start(page));
-            let _ = crawl.frontier.done(&task.site, true);
-            crawl.frontier.free(&task.site).into_iter().for_each(|page| crawl.start(page));
-            Ok(())
-        });
-        if submitted.is_err() {
-            self.refused.lock().unwrap().push(page);
+            frontier.leave_alone(&"even".into(), now + SECOND * 30, now);
+            frontier.add([page(0, 0)]);
+            assert_eq!(frontier.take(10, now + SECOND * 29), []);
+            assert_eq!(frontier.status(now).left, left);
+            assert_eq!(frontier.take(10, now + SECOND * 30).len(), 1 - left);
         }
     }
 }

@@ -1,21 +1,20 @@
 //! A crawler of web sites that remembers what it has not done.
 //!
 //! ```text
-//!            pages that have a stripe               outcomes, in their order
-//!  frontier ────────────────────────▶ visit ────────────────────────────────▶ keeper ──▶ state, on the disk
-//!     ▲  ▲                            on a tracking executor                   one thread
-//!     │  └──── links that are new ──────┘  │
-//!     └─ a stripe is free ◀─ timer ◀───────┘
+//!                    leases                               outcomes
+//!   frontier, state ───────────▶ visit, on a tracking executor ──────────▶ frontier, state
+//!   one thread                   many threads                              the same thread
 //! ```
 //!
 //! | module | what it is about |
 //! |---|---|
+//! | [`store`] | what a worker takes its work from, and how it works |
 //! | [`frontier`] | which pages there are, which may be fetched now, and when the crawl is over |
 //! | [`visit`] | what is done with one page |
 //! | [`fetch`] | bytes from an address |
 //! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
 //! | [`rules`], with [`robots`] and [`sitemap`] | what a site asks for, and what it lists |
-//! | [`keeper`], [`state`], [`save`] | what became of pages, made durable in groups, and the pages as files |
+//! | [`disk`], [`state`], [`save`] | a store on the disk: what became of pages, made durable in groups, and the pages as files |
 //! | [`graph`], [`report`] | what has been found, for others |
 //! | [`args`], [`run`] | the command line, and where a run begins |
 //! | [`progress`] | lines on a terminal |
@@ -26,10 +25,10 @@
 
 pub mod args;
 pub mod demo;
+pub mod disk;
 pub mod fetch;
 pub mod frontier;
 pub mod graph;
-pub mod keeper;
 pub mod links;
 pub mod orders;
 pub mod politeness;
@@ -42,5 +41,6 @@ pub mod save;
 pub mod sitemap;
 pub mod state;
 pub mod stops;
+pub mod store;
 pub mod urls;
 pub mod visit;

@@ -1,9 +1,8 @@
 //! Three ways to leave a site alone after each page, tried on one site with many pages and others with one each.
 //!
 //! Fetching takes no time here, so whatever takes time is politeness. Each way has two threads. [`sleeping`] and [`asking`] have one
-//! queue of pages, in the order in which they were found; [`scheduled`] has the [`Frontier`] of the crawler.
+//! queue of pages, in the order in which they were found; [`scheduled`] has one for each site.
 
-use super::frontier::{Frontier, Job, Kind};
 use executor::{CancelToken, Cancelled, ExecutorExt, ExecutorService, Latch, Semaphore};
 use executor::{ScheduledThreadPoolExecutor, ThreadPoolExecutor};
 use std::collections::VecDeque;
@@ -170,56 +169,43 @@ fn end(pool: &ThreadPoolExecutor, stop: &CancelToken) {
 /// If there are no threads.
 pub fn scheduled(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
     let crawl = Arc::new(Scheduled {
-        frontier: Frontier::new(usize::MAX, Duration::MAX),
+        left: SITES.map(|(_, pages)| AtomicUsize::new(pages)),
         pool: ThreadPoolExecutor::builder().threads(THREADS).build()?,
         timer: ScheduledThreadPoolExecutor::new(1),
         diary: Arc::clone(diary),
-        is_over: Latch::new(1),
+        to_do: Latch::new(pages().count()),
     });
-    let first = pages().enumerate().map(|(number, site)| Job {
-        url: format!("{site}/{number}").into(),
-        site: site.to_string().into(),
-        depth: 0,
-        attempts: 0,
-        kind: Kind::Page,
-    });
-    let added = crawl.frontier.add(first);
-    added.ready.into_iter().for_each(|page| crawl.start(page));
-    while crawl.is_over.wait_timeout(TICK).is_err() && !stop.is_cancelled() {}
+    (0..SITES.len()).for_each(|site| crawl.start(site));
+    while crawl.to_do.wait_timeout(TICK).is_err() && !stop.is_cancelled() {}
     drop(crawl.timer.shutdown_now());
     crawl.pool.close();
     Ok(())
 }
 
 struct Scheduled {
-    frontier: Frontier,
+    /// Pages of each site that are not fetched yet.
+    left: [AtomicUsize; SITES.len()],
     pool: ThreadPoolExecutor,
     timer: ScheduledThreadPoolExecutor,
     diary: Arc<Diary>,
-    is_over: Latch,
+    to_do: Latch,
 }
 
 impl Scheduled {
-    fn start(self: &Arc<Self>, page: Job) {
+    /// Has a page of a site fetched.
+    fn start(self: &Arc<Self>, site: usize) {
         let crawl = Arc::clone(self);
-        let _ = self.pool.execute(move || match page.kind {
-            Kind::Robots => {
-                crawl.frontier.open_site(&page.site, 1).into_iter().for_each(|page| crawl.start(page));
-            }
-            Kind::Page => crawl.page(page),
-        });
+        let _ = self.pool.execute(move || crawl.page(site));
     }
 
     // ANCHOR: scheduled
-    fn page(self: &Arc<Self>, page: Job) {
-        self.diary.fetched(page.site.parse().expect("a number"), Instant::now());
-        if self.frontier.done(&page.site, true) {
-            self.is_over.count_down();
+    fn page(self: &Arc<Self>, site: usize) {
+        self.diary.fetched(site, Instant::now());
+        self.to_do.count_down();
+        if self.left[site].fetch_sub(1, Relaxed) > 1 {
+            let crawl = Arc::clone(self);
+            let _ = self.timer.schedule(self.diary.pause, move || crawl.start(site));
         }
-        let crawl = Arc::clone(self);
-        let _ = self.timer.schedule(self.diary.pause, move || {
-            crawl.frontier.free(&page.site).into_iter().for_each(|page| crawl.start(page));
-        });
     }
     // ANCHOR_END: scheduled
 }

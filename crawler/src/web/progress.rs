@@ -1,6 +1,6 @@
 //! Lines on a terminal that say how far a crawl is: all of it, and the sites that have most to do.
 
-use super::frontier::{Frontier, SiteNow};
+use super::store::{SiteNow, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ impl Progress {
     }
 
     /// Shows how far the crawl is, if some time has gone by. So many pages are being `fetched`.
-    pub fn show(&self, frontier: &Frontier, fetched: usize) {
+    pub fn show(&self, status: impl FnOnce() -> Status, fetched: usize) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if self.bar.is_finished() || last.at.elapsed() < EVERY {
             return;
@@ -53,7 +53,7 @@ impl Progress {
         if self.bar.is_hidden() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        let sites = frontier.sites();
+        let Status { sites, .. } = status();
         self.bar.set_message(lines(&sites, fetched, &last.over, last.at.elapsed()));
         self.bar.tick();
         let over = sites.into_iter().map(|site| (site.name, site.over)).collect();

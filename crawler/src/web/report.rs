@@ -33,11 +33,11 @@ pub struct Ended {
 /// # Errors
 /// If a file cannot be written, or the state is damaged.
 pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<ExitCode> {
-    let lines = args.graph.as_ref().map(|path| graph::write_lines(&run.state, path));
-    let dot = args.dot.as_ref().map(|path| graph::write_dot(&run.state, path));
+    let lines = args.graph.as_ref().map(|path| graph::write_lines(&run.store.state, path));
+    let dot = args.dot.as_ref().map(|path| graph::write_dot(&run.store.state, path));
     let report = Report {
         tally: Tally::of(run)?,
-        broken: graph::broken(&run.state)?,
+        broken: graph::broken(&run.store.state)?,
         notes: run.visitor.notes(),
         ended,
         is_saved: args.save.is_some(),
@@ -83,7 +83,7 @@ struct Elsewhere {
 impl Tally {
     fn of(run: &Run) -> anyhow::Result<Tally> {
         let (mut tally, mut seen) = (Tally::default(), HashSet::new());
-        run.state.each(|url, record| {
+        run.store.state.each(|url, record| {
             *match record.progress {
                 Progress::Fetched => &mut tally.fetched,
                 Progress::Failed => &mut tally.failed,
@@ -96,7 +96,7 @@ impl Tally {
             tally.copies += usize::from(record.copy_of.is_some());
             tally.unlisted += record.left_out;
             for link in record.links {
-                if !run.frontier.has_seen(&link) && !seen.contains(&link) {
+                if !run.store.has_seen(&link) && !seen.contains(&link) {
                     tally.elsewhere.count(&link, &run.visitor.scope);
                     seen.insert(link);
                 }

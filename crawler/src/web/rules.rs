@@ -32,14 +32,19 @@ const MOST_MOVES: usize = 5;
 const PANICKED: &str = "reading it panicked, which is a bug of this program";
 
 /// What a site asks of the crawler.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Rules {
     robots: Robots,
 }
 
 impl Rules {
+    /// Those of a file.
+    pub(super) fn of(robots: Robots) -> Rules {
+        Rules { robots }
+    }
+
     /// Nothing is forbidden.
-    pub(super) fn none() -> Rules {
+    pub fn none() -> Rules {
         Rules { robots: Robots::all() }
     }
 
@@ -55,11 +60,13 @@ impl Rules {
 }
 
 /// A site that is being asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Asking {
     /// The job that stands for the site.
     pub site: Job,
     rules: Option<Rules>,
+    /// The file that they are from, if it was read. Empty if there is none.
+    text: Option<Vec<u8>>,
     /// What is asked for: `robots.txt`, and then the lists. The first one is next.
     next: VecDeque<Url>,
     /// All that was ever in there. A list may name itself.
@@ -74,8 +81,17 @@ pub struct Asking {
 pub enum Step {
     /// There is more to ask, after this time.
     Next(Asking, Duration),
-    /// All is known: what the site asks for, and the pages that it lists.
-    Known(Job, Rules, Vec<Job>),
+    /// All is known.
+    Known {
+        /// The job that stands for the site.
+        site: Job,
+        /// What the site asks for.
+        rules: Rules,
+        /// The `robots.txt` that says so, if it was read.
+        text: Option<Vec<u8>>,
+        /// The pages that it lists.
+        listed: Vec<Job>,
+    },
     /// The site does not answer, for this reason; it may have asked for a rest. It has to be asked again: its rules could say anything
     /// (RFC 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
@@ -88,6 +104,7 @@ impl Asking {
         let mut asking = Asking {
             site,
             rules: None,
+            text: None,
             next: VecDeque::new(),
             seen: HashSet::new(),
             attempts: 0,
@@ -165,16 +182,24 @@ impl Asking {
 
     fn robots(&mut self, visitor: &Visitor, answer: Answer) -> Result<(), String> {
         let robots = match answer {
-            Answer::Here(body) => Robots::parse(&body, &visitor.name),
+            Answer::Here(body) => {
+                let robots = Robots::parse(&body, &visitor.name);
+                self.text = Some(body);
+                robots
+            }
             Answer::Elsewhere(location) if self.seen.len() <= MOST_MOVES => {
                 self.ask(location);
                 if !self.next.is_empty() {
                     return Ok(());
                 }
+                self.text = Some(Vec::new());
                 Robots::all() // it leads back to itself
             }
             // There is none; or it is where the crawler does not go. The site's pages may be there, too, and each will say so.
-            Answer::Nowhere(_) | Answer::Elsewhere(_) => Robots::all(),
+            Answer::Nowhere(_) | Answer::Elsewhere(_) => {
+                self.text = Some(Vec::new());
+                Robots::all()
+            }
             Answer::Later(why, _) => return Err(why),
         };
         if self.is_again() || !visitor.heeds_robots {
@@ -182,7 +207,11 @@ impl Asking {
         } else {
             robots.sitemaps().iter().for_each(|list| self.ask_for_list(visitor, list.clone()));
         }
-        self.rules = Some(Rules { robots: if visitor.heeds_robots { robots } else { Robots::all() } });
+        if visitor.heeds_robots {
+            self.rules = Some(Rules { robots });
+        } else {
+            (self.rules, self.text) = (Some(Rules::none()), None);
+        }
         Ok(())
     }
 
@@ -216,7 +245,8 @@ impl Asking {
     }
 
     fn known(self) -> Step {
-        Step::Known(self.site, self.rules.unwrap_or_else(Rules::none), self.pages)
+        let rules = self.rules.unwrap_or_else(Rules::none);
+        Step::Known { site: self.site, rules, text: self.text, listed: self.pages }
     }
 }
 

@@ -2,16 +2,15 @@
 
 use super::args::CrawlArgs;
 use super::demo::{Demo, DemoOptions};
+use super::disk::Disk;
 use super::fetch::{Fetcher, Options};
-use super::frontier::{Frontier, Job};
-use super::state::{Progress, Record, State, job};
-use super::urls::{Refused, Scope, host_key, normalise};
+use super::frontier::Limits;
+use super::state::State;
+use super::urls::{Refused, Scope, normalise};
 use super::visit::Visitor;
 use anyhow::{Context, anyhow, bail};
-use std::collections::HashSet;
-use std::mem;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use url::Url;
 
@@ -24,18 +23,13 @@ const DEMO: &str = "built-in site";
 /// What a run begins with.
 pub struct Run {
     /// The pages, of which those before this run are known.
-    pub frontier: Frontier,
+    pub store: Disk,
     /// What is done with each.
-    pub visitor: Visitor,
-    /// Where it is written what became of them.
-    pub state: Arc<State>,
+    pub visitor: Arc<Visitor>,
     /// Threads that fetch.
     pub threads: usize,
     /// When it began.
     pub begun: Instant,
-    /// Pages that wait and that this command line does not admit.
-    pub beyond: usize,
-    first: Mutex<Vec<Job>>,
     _demo: Option<Demo>,
 }
 
@@ -61,35 +55,25 @@ impl Run {
             retries: args.retries,
             depth: args.depth,
             delay: if is_own { Duration::ZERO } else { args.delay },
-            per_site: if is_own { DEMO_STRIPES } else { args.per_site.get() },
             heeds_robots: !args.ignore_robots,
             save: args.save.clone(),
-            sites: Mutex::default(),
             notes: Mutex::default(),
         };
-        let frontier = Frontier::new(args.pages, args.patience);
-        let (mut first, beyond) = left(&state, &frontier, &visitor, args.retry_failed)?;
-        if beyond > 0 {
+        let limits = Limits {
+            pages: args.pages,
+            patience: args.patience,
+            delay: visitor.delay,
+            per_site: if is_own { DEMO_STRIPES } else { args.per_site.get() },
+        };
+        let visitor = Arc::new(visitor);
+        let store = Disk::open(state, Arc::clone(&visitor), limits, &starts, args.retry_failed)?;
+        if store.beyond > 0 {
+            let beyond = store.beyond;
             visitor.note(format!(
                 "{beyond} pages wait for a run with other starts or flags: this one does not go there"
             ));
         }
-        first.extend(starts.iter().filter_map(|start| visitor.job(start, 0)));
-        Ok(Run {
-            frontier,
-            visitor,
-            first: Mutex::new(first),
-            beyond,
-            state: Arc::new(state),
-            threads: args.threads.get(),
-            begun: Instant::now(),
-            _demo: demo,
-        })
-    }
-
-    /// Pages that wait: those that were left before, and those of the command line. Given out once.
-    pub fn first(&self) -> Vec<Job> {
-        mem::take(&mut self.first.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(Run { store, visitor, threads: args.threads.get(), begun: Instant::now(), _demo: demo })
     }
 }
 
@@ -131,53 +115,6 @@ fn demo(pages: usize, state: &State, path: &Path) -> anyhow::Result<Demo> {
     Demo::start(options).with_context(|| {
         format!("the built-in site of {name} was at port {port} and cannot be there again: name another file")
     })
-}
-
-/// What an earlier run has left to do: pages that wait, and links that were beyond its limits. What is over is remembered.
-fn left(
-    state: &State,
-    frontier: &Frontier,
-    visitor: &Visitor,
-    retry_failed: bool,
-) -> anyhow::Result<(Vec<Job>, usize)> {
-    let (mut left, mut beyond) = (Vec::new(), 0);
-    state.each(|url, record| {
-        // What robots.txt forbade is asked of the rules again: they may have changed, or do not count now.
-        let is_open = matches!(record.progress, Progress::Waiting | Progress::Refused)
-            || retry_failed && is_worth_a_try(&record);
-        match Url::parse(url) {
-            Ok(parsed) if is_open && visitor.scope.admits(&parsed).is_err() => {
-                beyond += usize::from(record.progress == Progress::Waiting);
-                frontier.remember([Arc::from(url)]);
-            }
-            Ok(parsed) if is_open => left.push(job(url, &host_key(&parsed), &record)),
-            _ => frontier.remember([Arc::from(url)]),
-        }
-        Ok(())
-    })?;
-    // Many pages may link to what was beyond the limits: once is enough.
-    let mut known: HashSet<Arc<str>> = left.iter().map(|job| Arc::clone(&job.url)).collect();
-    state.each(|_, record| {
-        for link in record.links.iter().filter(|_| record.depth < visitor.depth) {
-            if !frontier.has_seen(link)
-                && known.insert(Arc::from(link.as_str()))
-                && let Ok(url) = Url::parse(link)
-            {
-                left.extend(visitor.job(&url, record.depth + 1));
-            }
-        }
-        Ok(())
-    })?;
-    Ok((left, beyond))
-}
-
-/// Whether a page that could not be had may be there now.
-fn is_worth_a_try(record: &Record) -> bool {
-    match record.progress {
-        Progress::Failed => true,
-        Progress::Fetched => record.status.is_some_and(|status| status == 429 || status >= 500),
-        Progress::Waiting | Progress::Refused => false,
-    }
 }
 
 fn fetcher(args: &CrawlArgs, is_own: bool) -> anyhow::Result<Fetcher> {

@@ -10,22 +10,46 @@
 //! ```
 //!
 //! A page that was fetched when the process died, and not committed, is still waiting: it is fetched again. That is *at least once*.
+//! It is noted that it was under way, before it is fetched. A page at which the process died three times is given up: it may be what
+//! ends the process.
 
-use super::frontier::{Job, Kind};
+use super::frontier::{DEADLY, Job, Kind};
 use anyhow::{Context, anyhow, bail};
 use redb::{
-    Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition, TableError,
+    Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, Table, TableDefinition,
+    TableError, WriteTransaction,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What this version writes. A file with a higher number is refused.
 const FORMAT: &str = "1";
 
 const PAGES: TableDefinition<&str, &[u8]> = TableDefinition::new("pages");
 const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
+
+/// What was tried and is not over: failed tries, deaths of the process meanwhile, and whether it is under way. By the address of a page, or
+/// by the name of a site that is asked for its rules.
+const TRIES: TableDefinition<&str, (u32, u32, bool)> = TableDefinition::new("tries");
+
+/// The `robots.txt` of a site, and when it was read: seconds since 1970.
+const RULES: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("rules");
+
+/// Until when a site is to be left alone: milliseconds since 1970.
+const RESTS: TableDefinition<&str, u64> = TableDefinition::new("rests");
+
+/// Bytes of the file that are kept in memory.
+const CACHE: usize = 16 << 20;
+
+/// A rest that is longer was not written by a clock that is right.
+const LONGEST_REST: Duration = Duration::from_hours(24);
+
+/// The rules of a site whose rules end the process.
+const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 /// What is known of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +108,46 @@ impl Record {
     }
 }
 
+/// What is written at once.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// What became of pages.
+    pub over: Vec<(Arc<str>, Record)>,
+    /// Pages that were found. One that has a record keeps it.
+    pub found: Vec<Job>,
+    /// What is under way from now on.
+    pub begun: Vec<Job>,
+    /// What is no longer under way, and not over.
+    pub put_back: Vec<Job>,
+    /// The `robots.txt` of sites; none if it could not be read.
+    pub rules: Vec<(Arc<str>, Option<Vec<u8>>)>,
+    /// Sites that are to be left alone for so long.
+    pub rests: Vec<(Arc<str>, Duration)>,
+}
+
+impl Changes {
+    fn is_empty(&self) -> bool {
+        let Changes { over, found, begun, put_back, rules, rests } = self;
+        over.is_empty()
+            && found.is_empty()
+            && begun.is_empty()
+            && put_back.is_empty()
+            && rules.is_empty()
+            && rests.is_empty()
+    }
+}
+
+/// What earlier runs know beside the pages.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Failed tries, and deaths of the process, of pages and sites that are not over.
+    pub tries: HashMap<String, (u32, u32)>,
+    /// The `robots.txt` of sites, and how old it is.
+    pub rules: Vec<(String, Vec<u8>, Duration)>,
+    /// Sites that are to be left alone, and for how long.
+    pub rests: Vec<(String, Duration)>,
+}
+
 /// The file.
 pub struct State {
     database: Database,
@@ -96,10 +160,12 @@ impl State {
     /// # Errors
     /// If another process has it, it is damaged or from a later version, or the system refuses.
     pub fn open(path: &Path) -> anyhow::Result<State> {
-        let database = Database::builder().set_check_integrity_on_open(true).create(path);
+        let database =
+            Database::builder().set_cache_size(CACHE).set_check_integrity_on_open(true).create(path);
         let database = database.map_err(|error| explained(path, error))?;
         let state = State { database, path: path.to_owned() };
         state.check()?;
+        state.count_deaths().with_context(|| format!("{} cannot be used", path.display()))?;
         Ok(state)
     }
 
@@ -127,30 +193,107 @@ impl State {
         }
     }
 
+    /// What was under way when the process died has seen one death more.
+    fn count_deaths(&self) -> anyhow::Result<()> {
+        let write = self.database.begin_write()?;
+        {
+            let (mut tries, mut pages) = (write.open_table(TRIES)?, write.open_table(PAGES)?);
+            let (mut rules, _) = (write.open_table(RULES)?, write.open_table(RESTS)?);
+            let mut died = Vec::new();
+            for entry in tries.iter()? {
+                let (key, value) = entry?;
+                let (attempts, deaths, is_under_way) = value.value();
+                if is_under_way {
+                    died.push((key.value().to_owned(), attempts, deaths + 1));
+                }
+            }
+            for (key, attempts, deaths) in died {
+                if deaths < DEADLY {
+                    tries.insert(&*key, (attempts, deaths, false))?;
+                    continue;
+                }
+                tries.remove(&*key)?;
+                let record = pages
+                    .get(&*key)?
+                    .map(|record| serde_json::from_slice::<Record>(record.value()))
+                    .transpose()?;
+                let Some(record) = record else {
+                    rules.insert(&*key, (since_1970().as_secs(), NOTHING))?;
+                    continue;
+                };
+                let why = Some(format!("the program ended {deaths} times while it was being fetched"));
+                let record = Record { progress: Progress::Failed, why, ..record };
+                pages.insert(&*key, bytes(&record).as_slice())?;
+            }
+        }
+        Ok(write.commit()?)
+    }
+
+    /// What earlier runs know beside the pages.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn known(&self) -> anyhow::Result<Known> {
+        let (read, now, mut known) = (self.database.begin_read()?, since_1970(), Known::default());
+        for entry in read.open_table(TRIES)?.iter()? {
+            let (key, value) = entry?;
+            let (attempts, deaths, _) = value.value();
+            known.tries.insert(key.value().to_owned(), (attempts, deaths));
+        }
+        for entry in read.open_table(RULES)?.iter()? {
+            let (site, value) = entry?;
+            let (read_at, text) = value.value();
+            let age = now.saturating_sub(Duration::from_secs(read_at));
+            known.rules.push((site.value().to_owned(), text.to_owned(), age));
+        }
+        for entry in read.open_table(RESTS)?.iter()? {
+            let (site, until) = entry?;
+            let rest = Duration::from_millis(until.value()).saturating_sub(now).min(LONGEST_REST);
+            if !rest.is_zero() {
+                known.rests.push((site.value().to_owned(), rest));
+            }
+        }
+        Ok(known)
+    }
+
     // ANCHOR: commit
-    /// Makes all of these records durable at once. A page that was found and has a record keeps it. Waits until it is on the disk.
+    /// Makes all of this durable at once. Waits until it is on the disk.
     ///
     /// # Errors
     /// If it cannot be written: the file is as it was.
-    pub fn commit<'r>(
-        &self,
-        done: impl IntoIterator<Item = (&'r str, &'r Record)>,
-        found: impl IntoIterator<Item = (&'r str, Record)>,
-    ) -> anyhow::Result<()> {
-        let cannot = || format!("{} cannot be written", self.path.display());
-        let write = self.database.begin_write().with_context(cannot)?;
+    pub fn commit(&self, changes: &Changes) -> anyhow::Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.write(changes).with_context(|| format!("{} cannot be written", self.path.display()))
+    }
+
+    fn write(&self, changes: &Changes) -> anyhow::Result<()> {
+        let write = self.database.begin_write()?;
         {
-            let mut pages = write.open_table(PAGES).with_context(cannot)?;
-            for (url, record) in found {
-                if pages.get(url).with_context(cannot)?.is_none() {
-                    pages.insert(url, bytes(&record).as_slice()).with_context(cannot)?;
+            let (mut pages, mut tries) = (write.open_table(PAGES)?, write.open_table(TRIES)?);
+            for page in &changes.found {
+                if pages.get(&*page.url)?.is_none() {
+                    pages.insert(&*page.url, bytes(&Record::waiting(page.depth)).as_slice())?;
                 }
             }
-            for (url, record) in done {
-                pages.insert(url, bytes(record).as_slice()).with_context(cannot)?;
+            for (url, record) in &changes.over {
+                pages.insert(&**url, bytes(record).as_slice())?;
+                tries.remove(&**url)?;
             }
+            for job in &changes.put_back {
+                if job.attempts + job.deaths == 0 {
+                    tries.remove(key(job))?;
+                } else {
+                    tries.insert(key(job), (job.attempts, job.deaths, false))?;
+                }
+            }
+            for job in &changes.begun {
+                tries.insert(key(job), (job.attempts, job.deaths, true))?;
+            }
+            write_sites(&write, changes, &mut tries)?;
         }
-        write.commit().with_context(cannot)
+        Ok(write.commit()?)
     }
     // ANCHOR_END: commit
 
@@ -190,9 +333,38 @@ impl State {
     }
 }
 
-/// The page of a record that waits.
-pub fn job(url: &str, site: &str, record: &Record) -> Job {
-    Job { url: Arc::from(url), site: Arc::from(site), depth: record.depth, attempts: 0, kind: Kind::Page }
+/// What sites have asked for.
+fn write_sites(
+    write: &WriteTransaction,
+    changes: &Changes,
+    tries: &mut Table<'_, &'static str, (u32, u32, bool)>,
+) -> anyhow::Result<()> {
+    let now = since_1970();
+    let (mut rules, mut rests) = (write.open_table(RULES)?, write.open_table(RESTS)?);
+    for (site, text) in &changes.rules {
+        tries.remove(&**site)?;
+        match text {
+            Some(text) => rules.insert(&**site, (now.as_secs(), text.as_slice()))?,
+            None => rules.remove(&**site)?,
+        };
+    }
+    for (site, rest) in &changes.rests {
+        let until = u64::try_from((now + *rest).as_millis()).unwrap_or(u64::MAX);
+        rests.insert(&**site, until)?;
+    }
+    Ok(())
+}
+
+/// By what the tries of a job are kept.
+fn key(job: &Job) -> &str {
+    match job.kind {
+        Kind::Page => &job.url,
+        Kind::Robots => &job.site,
+    }
+}
+
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

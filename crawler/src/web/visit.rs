@@ -1,7 +1,7 @@
 //! What is done with one page: asked for, read, and what it says of itself and of others.
 
 use super::fetch::{FetchError, Fetched, Fetcher};
-use super::frontier::{Failure, Job, Kind};
+use super::frontier::{Failure, Job};
 use super::links::{Links, links};
 use super::rules::Rules;
 use super::save;
@@ -9,10 +9,9 @@ use super::state::{Progress, Record};
 use super::urls::{Refused, Scope, host_key, normalise};
 use anyhow::Context;
 use executor::{CancelToken, Cancelled};
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use url::Url;
 
@@ -36,14 +35,10 @@ pub struct Visitor {
     pub depth: u32,
     /// Between two pages of a site; a site may ask for more.
     pub delay: Duration,
-    /// Pages of a site that are fetched at once.
-    pub per_site: usize,
     /// Whether `robots.txt` counts.
     pub heeds_robots: bool,
     /// Where pages are written.
     pub save: Option<PathBuf>,
-    /// The rules of each site.
-    pub sites: Mutex<HashMap<Arc<str>, Arc<Rules>>>,
     /// What could not be had and is no page.
     pub notes: Mutex<Vec<String>>,
 }
@@ -64,24 +59,24 @@ pub enum Visit {
 }
 
 impl Visitor {
-    /// Visits a page, and waits for its server. A page at which the program panics has failed, as others do.
+    /// Visits a page that its site's `rules` may forbid, and waits for its server. A page at which the program panics has failed, as others do.
     ///
     /// # Errors
     /// If `token` was cancelled: nothing is known of the page then.
-    pub fn visit(&self, job: &Job, token: &CancelToken) -> Result<Visit, Cancelled> {
-        catch_unwind(AssertUnwindSafe(|| self.try_to_visit(job, token))).unwrap_or_else(|_| {
+    pub fn visit(&self, job: &Job, rules: &Rules, token: &CancelToken) -> Result<Visit, Cancelled> {
+        catch_unwind(AssertUnwindSafe(|| self.try_to_visit(job, rules, token))).unwrap_or_else(|_| {
             let why = "reading it panicked, which is a bug of this program";
             Ok(failed(Record::waiting(job.depth), why.to_owned()))
         })
     }
 
-    fn try_to_visit(&self, job: &Job, token: &CancelToken) -> Result<Visit, Cancelled> {
+    fn try_to_visit(&self, job: &Job, rules: &Rules, token: &CancelToken) -> Result<Visit, Cancelled> {
         let mut record = Record::waiting(job.depth);
         let Ok(url) = Url::parse(&job.url) else { return Ok(failed(record, "it is no address".to_owned())) };
         if let Err(refused) = self.scope.admits(&url) {
             return Ok(Visit::Waits(refused.to_string()));
         }
-        if !self.rules(&job.site).allow(&url) {
+        if !rules.allow(&url) {
             record.progress = Progress::Refused;
             return Ok(Visit::Forbidden(Box::new(record)));
         }
@@ -111,15 +106,6 @@ impl Visitor {
         })
     }
 
-    /// The rules of a site are known. How many of its pages may be fetched at once: a site that asks for pauses has them between any
-    /// two pages.
-    pub fn heed(&self, site: &Arc<str>, rules: Rules) -> usize {
-        let stripes =
-            if rules.crawl_delay().is_some_and(|delay| !delay.is_zero()) { 1 } else { self.per_site };
-        lock(&self.sites).insert(Arc::clone(site), Arc::new(rules));
-        stripes
-    }
-
     /// What could not be had and is no page.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
@@ -131,16 +117,6 @@ impl Visitor {
         if notes.len() < MOST_NOTES {
             notes.push(sentence);
         }
-    }
-
-    /// The rules of a site that has been asked; nothing is forbidden before.
-    fn rules(&self, site: &str) -> Arc<Rules> {
-        lock(&self.sites).get(site).cloned().unwrap_or_else(|| Arc::new(Rules::none()))
-    }
-
-    /// How long a stripe of a site rests.
-    pub fn delay(&self, site: &str) -> Duration {
-        self.delay.max(self.rules(site).crawl_delay().unwrap_or_default())
     }
 
     /// Notes where a page leads, and says which of these pages belong to the crawl.
@@ -178,8 +154,7 @@ impl Visitor {
     /// A page of the crawl, if it is one.
     pub fn job(&self, url: &Url, depth: u32) -> Option<Job> {
         self.scope.admits(url).ok()?;
-        let site = Arc::from(host_key(url));
-        Some(Job { url: Arc::from(url.as_str()), site, depth, attempts: 0, kind: Kind::Page })
+        Some(Job::page(url.as_str(), host_key(url), depth))
     }
 
     /// Before the state says that the page was fetched: a file that is written twice is better than one that is missing.

@@ -4,7 +4,7 @@ use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, gzip, request};
 use crawler::web::fetch::{Fetcher, Options};
 use crawler::web::frontier::{Job, Kind};
-use crawler::web::rules::{Asking, Step};
+use crawler::web::rules::{Asking, Rules, Step};
 use crawler::web::state::{Progress, Record, State};
 use crawler::web::urls::{LONGEST, Scope};
 use crawler::web::visit::{Visit, Visitor};
@@ -567,16 +567,14 @@ fn visitor(url: &Url, fetcher: Fetcher) -> Visitor {
         retries: 1,
         depth: 1,
         delay: Duration::ZERO,
-        per_site: 1,
         heeds_robots: true,
         save: None,
-        sites: Mutex::default(),
         notes: Mutex::default(),
     }
 }
 
 fn job(url: &Url, kind: Kind) -> Job {
-    Job { url: url.as_str().into(), site: "".into(), depth: 0, attempts: 0, kind }
+    Job { kind, ..Job::page(url.as_str(), "", 0) }
 }
 
 /// A panic must neither end the crawl nor leave it waiting for an answer, and where nobody knows the rules nothing is fetched.
@@ -588,7 +586,7 @@ fn a_panic_is_as_if_there_had_been_no_answer() {
     let asking = Asking::begin(job(&url, Kind::Robots));
     let step = asking.step(&visitor, &token).unwrap();
     assert!(matches!(&step, Step::Away(_, why, None) if why.contains("panicked")), "{step:?}");
-    let visit = visitor.visit(&job(&url, Kind::Page), &token).unwrap();
+    let visit = visitor.visit(&job(&url, Kind::Page), &Rules::none(), &token).unwrap();
     assert!(matches!(&visit, Visit::Over(record, _) if record.progress == Progress::Failed), "{visit:?}");
 }
 

@@ -79,8 +79,10 @@ impl Site {
         self.requests().into_iter().map(|request| request.path).collect()
     }
 
-    fn wait_for(&self, path: &str) {
-        let is_missing = |log: &mut Vec<Request>| log.iter().all(|request| request.path != path);
+    /// Waits until a page has been asked for so many times.
+    fn wait_for(&self, path: &str, times: usize) {
+        let asked = |log: &[Request]| log.iter().filter(|request| request.path == path).count();
+        let is_missing = |log: &mut Vec<Request>| asked(log) < times;
         let log = self.log.0.lock().unwrap();
         let waited = self.log.1.wait_timeout_while(log, WATCHDOG, is_missing).unwrap();
         assert!(!waited.1.timed_out(), "nobody asks for {path}");
@@ -235,6 +237,74 @@ fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
     let (status, report) = crawl(&folder(), &[&fast(&site)[..], &["--retries", "1"]].concat());
     assert_eq!((status, &report["fetched"]), (Some(0), &6.into()), "{report}");
     assert_eq!(site.asked().iter().filter(|path| *path == "/robots.txt").count(), 3, "{:?}", site.asked());
+}
+
+/// What a site has asked for is in the state: its rules, and a rest.
+#[test]
+fn rules_and_rests_count_in_the_next_run() {
+    let site = Site::new(|path, _| {
+        Some(match path {
+            "/robots.txt" => text("User-agent: *\nDisallow: /no\n"),
+            "/" => html(&links(&["/a", "/busy"])),
+            "/busy" => busy(3600),
+            _ => html(""),
+        })
+    });
+    let folder = folder();
+    let (status, report) = crawl(&folder, &fast(&site));
+    assert_eq!((status, &report["waiting"]), (Some(4), &1.into()), "{report}");
+    let asked = site.asked().len();
+    let (status, report) = crawl(&folder, &fast(&site));
+    assert_eq!((status, &report["waiting"], site.asked().len()), (Some(4), &1.into(), asked), "{report}");
+    assert!(report["notes"][0].as_str().unwrap().contains("has asked for a rest of 35"), "{report}");
+
+    // A run that was killed, and has no rest to keep.
+    let (site, folder) = (held("/held"), self::folder());
+    let run = start(folder.path(), &fast(&site));
+    site.wait_for("/held", 1);
+    kill(run);
+    assert_eq!(
+        crawl(&folder, &[&fast(&site)[..], &["--timeout", "100ms", "--retries", "0"]].concat()).0,
+        Some(3)
+    );
+    // It begins with the page that was held; whether its site is there is asked later.
+    let asked = site.asked();
+    let first = asked.iter().rposition(|path| path == "/robots.txt").unwrap() - 1;
+    assert_eq!(
+        (&*asked[first], asked.iter().filter(|path| *path == "/held").count()),
+        ("/held", 3),
+        "{asked:?}"
+    );
+}
+
+/// A site of eight pages, of which one has no answer.
+fn held(page: &'static str) -> Site {
+    Site::new(move |path, _| match path {
+        "/" => Some(html(&links(&["/a", "/b", "/c", page, "/d", "/e", "/f"]))),
+        _ if path == page => None,
+        _ => Some(html("")),
+    })
+}
+
+fn kill(mut run: Child) {
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
+/// It may be what ends the process. Those that were under way beside it are no less well for that.
+#[test]
+fn a_page_at_which_the_process_dies_three_times_is_given_up() {
+    let (site, folder) = (held("/deadly"), folder());
+    let flags = [&fast(&site)[..], &["--per-site", "8"]].concat();
+    for deaths in 1..=3 {
+        let run = start(folder.path(), &flags);
+        site.wait_for("/deadly", deaths);
+        kill(run);
+    }
+    let (status, report) = crawl(&folder, &flags);
+    assert_eq!((status, &report["fetched"], &report["failed"]), (Some(3), &7.into(), &1.into()), "{report}");
+    let why = "the program ended 3 times while it was being fetched";
+    assert_eq!((&report["broken"][0]["why"], report["broken"].as_array().unwrap().len()), (&why.into(), 1));
 }
 
 /// What this run may not do, another one may: so nothing of that is final.
@@ -397,7 +467,7 @@ fn stopped_at_a_page_of_a_list_it_goes_on_there() {
     });
     let folder = folder();
     let child = start(folder.path(), &fast(&site));
-    site.wait_for("/listed");
+    site.wait_for("/listed", 1);
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let stopped = ended(child);
     let (status, first) = report(&stopped);

@@ -2,8 +2,7 @@
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
-use crawler::web::keeper::IN_FLIGHT;
-use crawler::web::state::{Progress, Record, State};
+use crawler::web::state::{Changes, Progress, Record, State};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -134,7 +133,7 @@ fn a_full_disk_ends_the_crawl_and_loses_nothing() {
     counted.unwrap();
     drop(state);
     let asked = site.requests().len();
-    assert!(asked - kept <= IN_FLIGHT, "{asked} were asked for, {kept} of them are kept");
+    assert!(asked - kept <= 64, "{asked} were asked for, {kept} of them are kept");
     let run = ended(command(&start, folder.path(), &["--allow-private", "--per-site", "8"]).spawn().unwrap());
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.status.code(), &report["fetched"]), (Some(0), &site.pages().len().into()));
@@ -186,7 +185,8 @@ fn a_damaged_state_is_refused_or_says_the_same() {
     let pages: BTreeMap<_, _> =
         (0..150).map(|number| (format!("http://example.org/{number}"), record(number))).collect();
     let state = State::open(&path).unwrap();
-    state.commit(pages.iter().map(|(url, record)| (url.as_str(), record)), []).unwrap();
+    let over = pages.iter().map(|(url, record)| (url.as_str().into(), record.clone())).collect();
+    state.commit(&Changes { over, ..Changes::default() }).unwrap();
     drop(state);
 
     let whole = fs::read(&path).unwrap();
@@ -223,7 +223,8 @@ fn a_damaged_state_is_refused_or_says_the_same() {
 fn reports(pages: &[(String, Record)], flags: &[&str]) -> (serde_json::Value, String) {
     let folder = tempfile::tempdir().unwrap();
     let state = State::open(&folder.path().join("state")).unwrap();
-    state.commit(pages.iter().map(|(url, record)| (url.as_str(), record)), []).unwrap();
+    let over = pages.iter().map(|(url, record)| (url.as_str().into(), record.clone())).collect();
+    state.commit(&Changes { over, ..Changes::default() }).unwrap();
     drop(state);
     let run = |more: &[&str]| {
         let flags = [&["--allow-private"], flags, more].concat();

@@ -1,0 +1,64 @@
+//! A crawler of web sites, on a tracking executor: what was not done when it was stopped is done by the next run.
+//!
+//! This thread takes leases from a store, a page or a question to a site each, makes a task of each, and brings the outcomes back: see
+//! [`work`]. A site is left alone for a while after each page. The store knows until when, and no thread sleeps for politeness.
+//!
+//! ```sh
+//! cargo run --bin crawl -- --demo --state demo.crawl
+//! cargo run --release --bin crawl -- https://example.org/ --state example.crawl --graph pages.jsonl
+//! ```
+
+use clap::Parser;
+use crawler::stage;
+use crawler::web::args::CrawlArgs;
+use crawler::web::disk::{Lease, Outcome};
+use crawler::web::progress::Progress;
+use crawler::web::report::{Ended, finish};
+use crawler::web::run::Run;
+use crawler::web::store::{Store, work};
+use crawler::web::visit::Visitor;
+use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Leases that are out: pages that are being fetched, or were fetched and are not durable. After a crash no more than that are fetched
+/// again.
+const IN_FLIGHT: usize = 64;
+
+fn main() -> ExitCode {
+    let args = CrawlArgs::parse();
+    stage::run("crawl", 1, "stopping; what was fetched is being written", |stop| {
+        let mut run = Run::prepare(&args)?;
+        let ended = crawl(&mut run, stop)?;
+        finish(&args, &run, &ended)
+    })
+}
+
+// ANCHOR: crawl
+/// Crawls until all pages are over, or `stop` is cancelled.
+fn crawl(run: &mut Run, stop: &CancelToken) -> anyhow::Result<Ended> {
+    let pool = ThreadPoolExecutor::builder().threads(run.threads).name("fetch").build()?;
+    let pages = TrackingExecutor::owning(pool).with_tags();
+    let visitor = Arc::clone(&run.visitor);
+    let progress = Progress::new();
+    let cut_off = work(
+        &mut run.store,
+        &pages,
+        IN_FLIGHT,
+        stop,
+        move |lease, token| task(lease, &visitor, token),
+        |store| progress.show(|| store.status(), pages.stats().running),
+    )?;
+    let status = run.store.status();
+    let is_whole = status.open + status.left + run.store.beyond == 0;
+    Ok(Ended { is_whole, is_left: status.open == 0, cut_off })
+}
+
+/// What a task does: it fetches a page, or asks a site.
+fn task(lease: &Lease, visitor: &Visitor, token: &CancelToken) -> Result<Outcome, Cancelled> {
+    match lease {
+        Lease::Page(page, rules) => visitor.visit(page, rules, token).map(Outcome::Page),
+        Lease::Site(asking) => asking.clone().step(visitor, token).map(Box::new).map(Outcome::Site),
+    }
+}
+// ANCHOR_END: crawl

@@ -1,0 +1,313 @@
+//! The store of a crawl that one process works on: which page is next, in memory, and what is known of each, in a file.
+//!
+//! Both change in one place: [`exchange`](Store::exchange). What is in memory can be made from the file at any time, and is, when a run
+//! begins. The file never says more than what has happened: it is written before any lease is handed out, and before anybody is told
+//! that a page is over.
+
+use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
+use super::robots::Robots;
+use super::rules::{Asking, Rules, Step};
+use super::state::{Changes, Progress, Record, State};
+use super::store::{Status, Store, Taken};
+use super::urls::host_key;
+use super::visit::{Visit, Visitor};
+use std::collections::{HashMap, HashSet};
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use url::Url;
+
+/// A page that is to be fetched under these rules, or a site that is to be asked.
+#[derive(Debug, Clone)]
+pub enum Lease {
+    /// A page, and what its site asks for.
+    Page(Job, Arc<Rules>),
+    /// A site: the next question.
+    Site(Box<Asking>),
+}
+
+impl Lease {
+    fn job(&self) -> &Job {
+        match self {
+            Lease::Page(job, _) => job,
+            Lease::Site(asking) => &asking.site,
+        }
+    }
+}
+
+/// What came of a lease.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Of a page.
+    Page(Visit),
+    /// Of a question to a site.
+    Site(Box<Step>),
+}
+
+/// The pages of a crawl.
+pub struct Disk {
+    /// The file.
+    pub state: State,
+    /// Pages that wait and that this run's command line does not admit.
+    pub beyond: usize,
+    frontier: Frontier,
+    visitor: Arc<Visitor>,
+    rules: HashMap<Arc<str>, Arc<Rules>>,
+    /// Sites that have more to be asked.
+    asking: HashMap<Arc<str>, Box<Asking>>,
+    /// What is not written yet.
+    changes: Changes,
+}
+
+impl Disk {
+    /// What earlier runs have left in a file, and these pages. Pages that could not be had are tried again `if` that is wanted.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn open(
+        state: State,
+        visitor: Arc<Visitor>,
+        limits: Limits,
+        starts: &[Url],
+        retries_failed: bool,
+    ) -> anyhow::Result<Disk> {
+        let frontier = Frontier::new(limits);
+        let (rules, asking, changes) = (HashMap::new(), HashMap::new(), Changes::default());
+        let mut disk = Disk { state, beyond: 0, frontier, visitor, rules, asking, changes };
+        disk.recall(retries_failed)?;
+        let starts: Vec<_> = starts.iter().filter_map(|start| disk.visitor.job(start, 0)).collect();
+        disk.add(starts);
+        Ok(disk)
+    }
+
+    /// Whether a page has been seen, in this run or before.
+    pub fn has_seen(&self, url: &str) -> bool {
+        self.frontier.has_seen(url)
+    }
+
+    /// Brings to mind what earlier runs have left to do: pages that wait, and links that were beyond their limits.
+    fn recall(&mut self, retries_failed: bool) -> anyhow::Result<()> {
+        let (known, mut refusing, mut left) = (self.state.known()?, HashSet::new(), Vec::new());
+        self.state.each(|url, record| {
+            let parsed = Url::parse(url).ok();
+            let site = parsed.as_ref().map(host_key).unwrap_or_default();
+            let is_open = match record.progress {
+                Progress::Waiting => true,
+                // The rules are asked again: they may have changed, or do not count now.
+                Progress::Refused => {
+                    refusing.insert(site.clone());
+                    true
+                }
+                Progress::Failed | Progress::Fetched => retries_failed && is_worth_a_try(&record),
+            };
+            match parsed {
+                Some(parsed) if is_open && self.visitor.scope.admits(&parsed).is_ok() => {
+                    let (attempts, deaths) = known.tries.get(url).copied().unwrap_or_default();
+                    left.push(Job { attempts, deaths, ..Job::page(url, site, record.depth) });
+                }
+                _ => {
+                    self.beyond += usize::from(record.progress == Progress::Waiting);
+                    self.frontier.remember(url);
+                }
+            }
+            Ok(())
+        })?;
+        let now = Instant::now();
+        if self.visitor.heeds_robots {
+            for (site, text, age) in known.rules {
+                let left = RULES_COUNT.saturating_sub(age);
+                if !left.is_zero() && !refusing.contains(&site) {
+                    let rules = Rules::of(Robots::parse(&text, &self.visitor.name));
+                    self.heed(&site.into(), rules, now + left);
+                }
+            }
+        }
+        for (site, (_, deaths)) in known.tries.iter().filter(|(key, _)| key.matches('/').count() == 2) {
+            self.frontier.has_seen_deaths(&Arc::from(&**site), *deaths);
+        }
+        for (site, rest) in known.rests {
+            if self.frontier.leave_alone(&Arc::from(&*site), now + rest, now) {
+                let seconds = rest.as_secs();
+                self.visitor.note(format!(
+                    "{site} has asked for a rest of {seconds} s more: its pages wait for another run"
+                ));
+            }
+        }
+        self.frontier.add(left);
+        self.recall_links()
+    }
+
+    /// Links that were beyond the limits of an earlier run. Many pages may have them: once is enough.
+    fn recall_links(&mut self) -> anyhow::Result<()> {
+        let mut found = Vec::new();
+        self.state.each(|_, record| {
+            for link in record.links.iter().filter(|_| record.depth < self.visitor.depth) {
+                if !self.frontier.has_seen(link)
+                    && let Ok(url) = Url::parse(link)
+                {
+                    let page = self.visitor.job(&url, record.depth + 1);
+                    found.extend(self.frontier.add(page).new);
+                }
+            }
+            Ok(())
+        })?;
+        self.changes.found.extend(found);
+        Ok(())
+    }
+
+    fn add(&mut self, pages: Vec<Job>) -> usize {
+        let Added { new, left_out } = self.frontier.add(pages);
+        self.changes.found.extend(new);
+        left_out
+    }
+
+    /// The rules of a site are known. Nothing is asked of it for as long as they count.
+    fn heed(&mut self, site: &Arc<str>, rules: Rules, until: Instant) {
+        self.frontier.open_site(site, rules.crawl_delay(), until);
+        self.rules.insert(Arc::clone(site), Arc::new(rules));
+    }
+
+    // ANCHOR: page
+    /// What became of a page. What it links to is taken on before it is over.
+    fn page(&mut self, job: Job, visit: Visit, now: Instant) -> anyhow::Result<()> {
+        match visit {
+            Visit::Over(record, links) => {
+                let is_well = record.status.is_some_and(|status| status != 429 && status < 500);
+                self.add(links);
+                self.frontier.done(&job, is_well, true, now);
+                self.rest(&job.site, self.frontier.delay(&job.site));
+                self.changes.over.push((job.url, *record));
+            }
+            Visit::Forbidden(record) => {
+                self.frontier.done(&job, false, false, now);
+                self.changes.over.push((job.url, *record));
+            }
+            Visit::Waits(why) => {
+                self.visitor.note(format!("{} waits for another run: {why}", job.url));
+                self.frontier.leave(&job);
+                self.changes.put_back.push(job);
+            }
+            Visit::Again(failure) => {
+                self.changes.put_back.push(job.clone());
+                let asked = if let Failure::Busy(asked) = failure { asked } else { None };
+                let site = Arc::clone(&job.site);
+                let trouble = self.frontier.failed(job, failure, now);
+                self.trouble(&site, trouble, &failure.to_string(), asked);
+            }
+            Visit::Unwritten(error) => {
+                self.frontier.give_back(job.clone());
+                self.changes.put_back.push(job);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+    // ANCHOR_END: page
+
+    /// What a site has answered.
+    fn site(&mut self, step: Step, now: Instant) {
+        match step {
+            Step::Away(job, why, asked) => {
+                let trouble = self.frontier.away(&job, asked, now);
+                self.trouble(&job.site, trouble, &why, asked);
+                self.changes.put_back.push(job);
+            }
+            Step::Next(asking, pause) => {
+                self.frontier.ask_later(&asking.site, pause, now);
+                self.changes.put_back.push(asking.site.clone());
+                self.asking.insert(Arc::clone(&asking.site.site), Box::new(asking));
+            }
+            Step::Known { site: job, rules, text, listed } => {
+                let left_out = self.add(listed);
+                if left_out > 0 {
+                    let site = &job.site;
+                    self.visitor.note(format!("{site} lists {left_out} pages more than --pages takes on"));
+                }
+                self.heed(&job.site, rules, now + RULES_COUNT);
+                self.frontier.has_been_asked(&job, now);
+                self.changes.rules.push((job.site, text));
+            }
+        }
+    }
+
+    /// A rest that a site has asked for counts in the next run, too. Pauses of our own do not: whoever begins a run has a reason.
+    fn trouble(&mut self, site: &Arc<str>, trouble: Trouble, why: &str, asked: Option<Duration>) {
+        self.rest(site, asked.unwrap_or_default());
+        if let Trouble::Left(pages) = trouble {
+            self.visitor.note(format!("{site} is away ({why}): {pages} of its pages wait for another run"));
+        }
+    }
+
+    fn rest(&mut self, site: &Arc<str>, rest: Duration) {
+        if !rest.is_zero() {
+            self.changes.rests.push((Arc::clone(site), rest));
+        }
+    }
+
+    fn lease(&mut self, job: Job) -> Lease {
+        match job.kind {
+            Kind::Robots => {
+                Lease::Site(self.asking.remove(&job.site).unwrap_or_else(|| Box::new(Asking::begin(job))))
+            }
+            Kind::Page => {
+                let rules = self.rules.get(&job.site).cloned();
+                Lease::Page(job, rules.unwrap_or_else(|| Arc::new(Rules::none())))
+            }
+        }
+    }
+
+    fn commit(&mut self) -> anyhow::Result<()> {
+        self.state.commit(&mem::take(&mut self.changes))
+    }
+}
+
+impl Store for Disk {
+    type Lease = Lease;
+    type Outcome = Outcome;
+    type Error = anyhow::Error;
+
+    // ANCHOR: exchange
+    fn exchange(&mut self, finished: Vec<(Lease, Outcome)>, most: usize) -> anyhow::Result<Taken<Lease>> {
+        let (now, mut unwritten) = (Instant::now(), None);
+        for (lease, outcome) in finished {
+            match outcome {
+                Outcome::Page(visit) => {
+                    unwritten = self.page(lease.job().clone(), visit, now).err().or(unwritten);
+                }
+                Outcome::Site(step) => self.site(*step, now),
+            }
+        }
+        // A page whose file cannot be written ends the crawl. The others are kept.
+        let jobs = if unwritten.is_some() { Vec::new() } else { self.frontier.take(most, now) };
+        self.changes.begun.clone_from(&jobs);
+        self.commit()?;
+        if let Some(error) = unwritten {
+            return Err(error);
+        }
+        let leases = jobs.into_iter().map(|job| self.lease(job)).collect();
+        Ok(Taken { leases, pause: self.frontier.pause(now), is_over: self.frontier.is_over() })
+    }
+    // ANCHOR_END: exchange
+
+    fn give_back(&mut self, leases: Vec<Lease>) -> anyhow::Result<()> {
+        for lease in leases {
+            let job = lease.job().clone();
+            self.frontier.give_back(job.clone());
+            self.changes.put_back.push(job);
+        }
+        self.commit()
+    }
+
+    fn status(&self) -> Status {
+        self.frontier.status(Instant::now())
+    }
+}
+
+/// Whether a page that could not be had may be there now.
+fn is_worth_a_try(record: &Record) -> bool {
+    match record.progress {
+        Progress::Failed => true,
+        Progress::Fetched => record.status.is_some_and(|status| status == 429 || status >= 500),
+        Progress::Waiting | Progress::Refused => false,
+    }
+}

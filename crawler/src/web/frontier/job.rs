@@ -1,0 +1,109 @@
+//! What a frontier is given, and what it says: jobs, limits, and trouble.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A page that was under way at so many deaths of the process is not fetched again.
+pub const DEADLY: u32 = 3;
+
+/// The rules of a site count for so long (RFC 9309, section 2.4).
+pub const RULES_COUNT: Duration = Duration::from_hours(24);
+
+/// The pause before the second try, and the longest one. Each is twice the one before.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// The pause after so many tries and the one that has just failed.
+pub fn pause_after(tries: u32) -> Duration {
+    FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(tries)).min(LONGEST_PAUSE)
+}
+
+/// What is to be done: a page that is to be fetched, or a site that is to be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Job {
+    /// Its address, normalised.
+    pub url: Arc<str>,
+    /// What shares its stripes: scheme, host and port.
+    pub site: Arc<str>,
+    /// Links from the start.
+    pub depth: u32,
+    /// How often it was tried before.
+    pub attempts: u32,
+    /// How often the process died while it was under way.
+    pub deaths: u32,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What is fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A page.
+    Page,
+    /// The rules of a site. Its pages wait for them. If they were known before, there are `attempts`: this asks whether the site is back.
+    Robots,
+}
+
+impl Job {
+    /// A page that was found.
+    pub fn page(url: impl Into<Arc<str>>, site: impl Into<Arc<str>>, depth: u32) -> Job {
+        Job { url: url.into(), site: site.into(), depth, attempts: 0, deaths: 0, kind: Kind::Page }
+    }
+}
+
+/// What a crawl allows itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Pages that are taken on.
+    pub pages: usize,
+    /// How long a site may be away.
+    pub patience: Duration,
+    /// How long a stripe rests after a page; a site may ask for more.
+    pub delay: Duration,
+    /// Pages of a site that are fetched at once. A site that asks for pauses has them between any two pages.
+    pub per_site: usize,
+}
+
+/// What became of pages that were added.
+#[derive(Debug, Default)]
+pub struct Added {
+    /// Those that nobody had seen before.
+    pub new: Vec<Job>,
+    /// How many were too many.
+    pub left_out: usize,
+}
+
+/// Why a page could not be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// Its server is busy, and may have asked for a rest.
+    Busy(Option<Duration>),
+    /// There was no answer, or a broken one.
+    NoAnswer,
+    /// The same, as often as it is tried. Only if its site answers is it the fault of the page.
+    Unanswered,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Busy(Some(rest)) => write!(f, "it asks for a rest of {} s", rest.as_secs()),
+            Failure::Busy(None) => f.write_str("it is too busy"),
+            Failure::NoAnswer | Failure::Unanswered => f.write_str("it does not answer"),
+        }
+    }
+}
+
+/// What follows when a page could not be had, or a site could not be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// The page is tried again after a pause. The others of its site go on.
+    OfThePage,
+    /// The site rests for so long. Then it is asked.
+    OfTheSite(Duration),
+    /// The site rests already, or was left.
+    Known,
+    /// The site is left to the next run. So many of its pages still wait.
+    Left(usize),
+}

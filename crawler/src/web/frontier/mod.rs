@@ -1,0 +1,410 @@
+//! Which pages there are, which of them may be fetched now, and when the crawl is over.
+//!
+//! ```text
+//!          add                        take                      done
+//!   unseen ────▶ waiting ──────────────────────────▶ under way ──────▶ over
+//!                   ▲   its site has a free stripe       │
+//!                   └───────── failed, give_back ────────┘
+//! ```
+//!
+//! A site has some stripes. A page takes a stripe, and the stripe is free again some time *after* the page is over: that is the
+//! politeness. Nobody sleeps for it. A rest is an entry in a list of times, and [`take`](Frontier::take) looks which have come.
+//!
+//! A stripe of [`StripedExecutor`](executor::StripedExecutor) has its next task as soon as one has ended, and its tasks in the
+//! order of their submission. Here the next one is a delay later, and the page that is nearest to the start comes first.
+//!
+//! # A site that is away
+//!
+//! Trouble belongs to the site, and not to its pages. After some failures in a row, or if the site asks for it, the site is closed and
+//! rests; then it is asked for its rules again. If it answers, the failures count against the pages. If it does not, it rests twice as
+//! long, and its pages keep their places and their tries. A site that is away for longer than the crawl has patience is left: its
+//! pages still wait in the state, and the next run goes on with them.
+//!
+//! # Invariants
+//!
+//! 1. A page is seen once. So it waits, or is under way, or is over, and never two of these.
+//! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is over. So when the last
+//!    one is over, nothing can come any more.
+//! 3. A site has at most as many pages under way as it has stripes; a stripe that rests has none.
+//! 4. A site that is closed has no stripes: it is being asked for its rules, or will be, and none of its pages is taken.
+//! 5. A page of a site that is left is not open.
+//! 6. Of the pages under way, one at most has been under way at two deaths of the process. So a third death has one suspect.
+//!
+//! It has no lock and no clock: its owner says what time it is.
+
+mod job;
+mod site;
+
+pub use job::{Added, DEADLY, Failure, Job, Kind, Limits, RULES_COUNT, Trouble, pause_after};
+
+use super::store::{SiteNow, Status};
+use site::{Site, Waiting};
+use std::cmp::Reverse;
+use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// So many failures in a row are the site's.
+const IN_A_ROW: u32 = 3;
+
+/// The pages of a crawl.
+pub struct Frontier {
+    limits: Limits,
+    sites: HashMap<Arc<str>, Site>,
+    /// Sums of the addresses: 64 bits with a key that no site knows. What two addresses have in common by chance is one page less.
+    seen: HashSet<u64>,
+    sum: RandomState,
+    /// Sites that can hand something out. Each has its turn.
+    ready: VecDeque<Arc<str>>,
+    /// Sites that could, but for a suspect that is under way.
+    held_up: Vec<Arc<str>>,
+    suspect: Option<(Kind, Arc<str>)>,
+    /// What happens later, by its time, and in the order in which it was asked for.
+    later: BTreeMap<(Instant, u64), Later>,
+    count: u64,
+    /// Pages that are not over.
+    open: usize,
+    /// Pages of sites that have been left.
+    left: usize,
+}
+
+/// What happens later.
+enum Later {
+    /// A stripe of the site has rested.
+    Free(Arc<str>),
+    /// The site is to be asked.
+    Ask(Arc<str>),
+    /// The page is tried again. The number is that of the site's outages when it failed.
+    Again(Job, u32),
+}
+
+impl Frontier {
+    /// Without a page.
+    pub fn new(limits: Limits) -> Frontier {
+        Frontier {
+            limits,
+            sites: HashMap::new(),
+            seen: HashSet::new(),
+            sum: RandomState::new(),
+            ready: VecDeque::new(),
+            held_up: Vec::new(),
+            suspect: None,
+            later: BTreeMap::new(),
+            count: 0,
+            open: 0,
+            left: 0,
+        }
+    }
+
+    /// A page that is known not to be new: it was over before this run.
+    pub fn remember(&mut self, url: &str) {
+        self.seen.insert(self.sum.hash_one(url));
+    }
+
+    /// Whether a page has been seen, in this run or before.
+    pub fn has_seen(&self, url: &str) -> bool {
+        self.seen.contains(&self.sum.hash_one(url))
+    }
+
+    // ANCHOR: add
+    /// Takes pages on that nobody has seen. A page may only be added before the one that links to it is [`done`](Self::done).
+    pub fn add(&mut self, pages: impl IntoIterator<Item = Job>) -> Added {
+        let mut added = Added::default();
+        for page in pages {
+            let sum = self.sum.hash_one(&*page.url);
+            if self.seen.contains(&sum) {
+                continue;
+            }
+            if self.seen.len() >= self.limits.pages {
+                added.left_out += 1;
+                continue;
+            }
+            self.seen.insert(sum);
+            added.new.push(page.clone());
+            self.enter(page);
+        }
+        added
+    }
+
+    /// A page waits at its site. A site that is new is asked first.
+    fn enter(&mut self, page: Job) {
+        let name = Arc::clone(&page.site);
+        let new = || Site { must_be_asked: true, ..Site::default() };
+        let site = self.sites.entry(Arc::clone(&name)).or_insert_with(new);
+        if site.is_left {
+            self.left += 1;
+            return;
+        }
+        self.open += 1;
+        let at = site.waiting.entry(page.depth).or_default();
+        at.push_back(Waiting { url: page.url, attempts: page.attempts, deaths: page.deaths });
+        self.look_at(&name);
+    }
+    // ANCHOR_END: add
+
+    // ANCHOR: take
+    /// What may be done now, up to so many jobs: of each site in its turn the page that is nearest to the start. They are under way then.
+    pub fn take(&mut self, most: usize, now: Instant) -> Vec<Job> {
+        while let Some(first) = self.later.first_entry().filter(|first| first.key().0 <= now) {
+            match first.remove() {
+                Later::Free(site) => self.free(&site),
+                Later::Ask(site) => self.ask(&site),
+                Later::Again(page, outages) => self.again(page, outages),
+            }
+        }
+        let mut jobs = Vec::new();
+        while jobs.len() < most
+            && let Some(name) = self.ready.pop_front()
+        {
+            let site = self.sites.get_mut(&name).expect("it is one of them");
+            site.is_ready = false;
+            if site.next_deaths() + 1 >= DEADLY && self.suspect.is_some() {
+                self.held_up.push(name);
+                continue;
+            }
+            let job = site.next(&name, now);
+            if let Some(job) = job.iter().find(|job| job.deaths + 1 >= DEADLY) {
+                self.suspect = Some((job.kind, Arc::clone(&job.url)));
+            }
+            jobs.extend(job);
+            self.look_at(&name);
+        }
+        jobs
+    }
+    // ANCHOR_END: take
+
+    /// The time until something can be taken that could not be taken just now, though nothing has been finished.
+    pub fn pause(&self, now: Instant) -> Option<Duration> {
+        self.later.first_key_value().map(|((at, _), _)| at.saturating_duration_since(now))
+    }
+
+    /// The rules of a site are known. It may have asked for pauses.
+    pub fn open_site(&mut self, name: &Arc<str>, pauses: Option<Duration>, rules_end: Instant) {
+        let Limits { delay, per_site, .. } = self.limits;
+        let site = self.sites.entry(Arc::clone(name)).or_default();
+        if site.is_left {
+            return;
+        }
+        site.stripes = if pauses.is_some_and(|pause| !pause.is_zero()) { 1 } else { per_site };
+        site.delay = delay.max(pauses.unwrap_or_default());
+        (site.is_known, site.rules_end) = (true, Some(rules_end));
+        if !site.is_busy {
+            site.recover();
+        }
+        for page in std::mem::take(&mut site.aside).into_iter().rev() {
+            site.put_back(page, site.outages_before);
+        }
+        self.look_at(name);
+    }
+
+    /// A site that was asked a moment ago: a stripe of it rests.
+    pub fn has_been_asked(&mut self, job: &Job, now: Instant) {
+        self.is_no_suspect(job);
+        self.site_of(job).taken += 1;
+        self.rest(&job.site, now);
+    }
+
+    /// A site has more to be asked for, after a pause.
+    pub fn ask_later(&mut self, job: &Job, pause: Duration, now: Instant) {
+        self.is_no_suspect(job);
+        self.at(now + pause, Later::Ask(Arc::clone(&job.site)));
+    }
+
+    /// How long a stripe of a site rests.
+    pub fn delay(&self, site: &str) -> Duration {
+        self.sites.get(site).map_or(self.limits.delay, |site| site.delay)
+    }
+
+    /// A site at which processes have died so often.
+    pub fn has_seen_deaths(&mut self, name: &Arc<str>, deaths: u32) {
+        let new = || Site { must_be_asked: true, ..Site::default() };
+        self.sites.entry(Arc::clone(name)).or_insert_with(new).deaths = deaths;
+        self.look_at(name);
+    }
+
+    /// A site has asked a run before this one to be left alone until then. True if that is beyond the patience of this one: the site is left.
+    pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
+        let new = || Site::default();
+        let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);
+        if until.saturating_duration_since(now) > self.limits.patience {
+            site.is_left = true;
+        } else if site.stripes == 0 {
+            site.must_be_asked = false;
+            self.at(until, Later::Ask(Arc::clone(name)));
+        } else {
+            site.taken = site.stripes;
+            for _ in 0..site.stripes {
+                self.at(until, Later::Free(Arc::clone(name)));
+            }
+        }
+        self.sites.get(name).is_some_and(|site| site.is_left)
+    }
+
+    // ANCHOR: failed
+    /// A page could not be had, and is not over.
+    pub fn failed(&mut self, page: Job, failure: Failure, now: Instant) -> Trouble {
+        self.is_no_suspect(&page);
+        self.rest(&page.site, now);
+        let site = self.sites.get_mut(&page.site).expect("the page was of this site");
+        site.failures += 1;
+        site.is_busy |= matches!(failure, Failure::Busy(_));
+        let asked = if let Failure::Busy(asked) = failure { asked } else { None };
+        let is_of_the_site = asked.is_some() || failure == Failure::Unanswered || site.failures >= IN_A_ROW;
+        site.since.get_or_insert(now);
+        if site.is_left {
+            self.open -= 1;
+            self.left += 1;
+        } else if site.stripes == 0 {
+            site.aside.push(page);
+        } else if is_of_the_site {
+            (site.stripes, site.outages_before) = (0, site.outages);
+            let name = Arc::clone(&page.site);
+            site.aside.push(page);
+            return self.close(&name, asked, now);
+        } else {
+            let outages = site.outages;
+            self.at(now + pause_after(page.attempts), Later::Again(page, outages));
+            return Trouble::OfThePage;
+        }
+        Trouble::Known
+    }
+    // ANCHOR_END: failed
+
+    /// A site was asked, and does not answer. It may have asked for a rest.
+    pub fn away(&mut self, job: &Job, asked: Option<Duration>, now: Instant) -> Trouble {
+        self.is_no_suspect(job);
+        let site = self.site_of(job);
+        site.outages += 1;
+        site.since.get_or_insert(now);
+        self.close(&job.site, asked, now)
+    }
+
+    // ANCHOR: done
+    /// A page is over: fetched, or given up. The site `is_well` if it has answered as it should. If its server was not asked, its
+    /// stripe does not rest.
+    pub fn done(&mut self, page: &Job, is_well: bool, was_asked: bool, now: Instant) {
+        self.is_no_suspect(page);
+        let site = self.site_of(page);
+        site.over += 1;
+        if is_well {
+            site.recover();
+        }
+        self.open -= 1;
+        if was_asked { self.rest(&page.site, now) } else { self.free(&page.site) }
+    }
+
+    /// A page cannot be had in this run: it is no longer open, and waits for another run.
+    pub fn leave(&mut self, page: &Job) {
+        self.is_no_suspect(page);
+        self.site_of(page).over += 1;
+        (self.open, self.left) = (self.open - 1, self.left + 1);
+        self.free(&page.site);
+    }
+    // ANCHOR_END: done
+
+    /// A job was not done, or not begun. It waits again.
+    pub fn give_back(&mut self, job: Job) {
+        self.is_no_suspect(&job);
+        let name = Arc::clone(&job.site);
+        let site = self.site_of(&job);
+        match job.kind {
+            Kind::Robots => self.ask(&name),
+            Kind::Page if site.is_left => self.leave(&job),
+            Kind::Page => {
+                site.put_back(job, u32::MAX);
+                self.free(&name);
+            }
+        }
+    }
+
+    /// How far it is.
+    pub fn status(&self, now: Instant) -> Status {
+        let mut sites: Vec<_> = self.sites.iter().map(|(name, site)| site.now(name, now)).collect();
+        sites.sort_by_key(|site| (Reverse(site.waiting + site.taken), Arc::clone(&site.name)));
+        Status { sites, open: self.open, left: self.left, seen: self.seen.len() }
+    }
+
+    /// Every page is over, or left.
+    pub fn is_over(&self) -> bool {
+        self.open == 0
+    }
+
+    fn site_of(&mut self, job: &Job) -> &mut Site {
+        self.sites.get_mut(&job.site).expect("a job is of a site")
+    }
+
+    fn at(&mut self, time: Instant, what: Later) {
+        self.count += 1;
+        self.later.insert((time, self.count), what);
+    }
+
+    // ANCHOR: rest
+    /// A stripe rests.
+    fn rest(&mut self, name: &Arc<str>, now: Instant) {
+        let delay = self.sites.get(name).map_or(Duration::ZERO, |site| site.delay);
+        if delay.is_zero() { self.free(name) } else { self.at(now + delay, Later::Free(Arc::clone(name))) }
+    }
+
+    /// A stripe has rested: the next page of its site may be taken.
+    fn free(&mut self, name: &Arc<str>) {
+        if let Some(site) = self.sites.get_mut(name) {
+            site.taken -= 1;
+            self.look_at(name);
+        }
+    }
+    // ANCHOR_END: rest
+
+    fn ask(&mut self, name: &Arc<str>) {
+        if let Some(site) = self.sites.get_mut(name) {
+            site.must_be_asked = !site.is_left;
+            self.look_at(name);
+        }
+    }
+
+    fn again(&mut self, page: Job, outages: u32) {
+        let (name, site) = (Arc::clone(&page.site), self.site_of(&page));
+        if site.is_left {
+            (self.open, self.left) = (self.open - 1, self.left + 1);
+        } else {
+            site.put_back(page, outages);
+            self.look_at(&name);
+        }
+    }
+
+    /// A site that can hand something out has its turn, once.
+    fn look_at(&mut self, name: &Arc<str>) {
+        let site = self.sites.get_mut(name).expect("it is one of them");
+        if !site.is_ready && site.can_hand_out() {
+            site.is_ready = true;
+            self.ready.push_back(Arc::clone(name));
+        }
+    }
+
+    fn is_no_suspect(&mut self, job: &Job) {
+        if self.suspect.as_ref().is_some_and(|(kind, url)| (*kind, url) == (job.kind, &job.url)) {
+            self.suspect = None;
+            for name in std::mem::take(&mut self.held_up) {
+                self.look_at(&name);
+            }
+        }
+    }
+
+    /// A site that is closed rests, or is left if that would be too long.
+    fn close(&mut self, name: &Arc<str>, asked: Option<Duration>, now: Instant) -> Trouble {
+        let site = self.sites.get_mut(name).expect("it is in trouble");
+        let pause = asked.unwrap_or_default().max(pause_after(site.rests));
+        site.rests += 1;
+        let away = site.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
+        if away.saturating_add(pause) <= self.limits.patience {
+            self.at(now + pause, Later::Ask(Arc::clone(name)));
+            return Trouble::OfTheSite(pause);
+        }
+        site.is_left = true;
+        let pages = site.waiting() + site.aside.len();
+        (site.waiting, site.aside) = (BTreeMap::new(), Vec::new());
+        (self.open, self.left) = (self.open - pages, self.left + pages);
+        Trouble::Left(pages)
+    }
+}

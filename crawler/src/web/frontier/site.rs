@@ -1,0 +1,118 @@
+//! A site: its stripes, the pages that wait at it, and how well it is.
+
+use super::{Job, Kind, SiteNow};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+#[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says another thing of a site")]
+pub(super) struct Site {
+    /// None while it is closed.
+    pub(super) stripes: usize,
+    /// Those that have a page, or rest.
+    pub(super) taken: usize,
+    /// Pages that are over, in this run.
+    pub(super) over: usize,
+    /// How long a stripe rests.
+    pub(super) delay: Duration,
+    /// By depth: what is near the start comes first.
+    pub(super) waiting: BTreeMap<u32, VecDeque<Waiting>>,
+    /// It is to be asked now.
+    pub(super) must_be_asked: bool,
+    /// Its rules were known before it was closed.
+    pub(super) is_known: bool,
+    /// How old its rules may become.
+    pub(super) rules_end: Option<Instant>,
+    /// How often the process died while it was asked.
+    pub(super) deaths: u32,
+    pub(super) is_ready: bool,
+    /// Failures in a row.
+    pub(super) failures: u32,
+    /// How often it rested, in a row.
+    pub(super) rests: u32,
+    /// How often it did not answer when it was asked.
+    pub(super) outages: u32,
+    /// One of the failures in a row was that the server is busy. Then only a page that is had shows that the site is well.
+    pub(super) is_busy: bool,
+    /// The first failure of those in a row.
+    pub(super) since: Option<Instant>,
+    /// What `outages` was when it was closed.
+    pub(super) outages_before: u32,
+    /// Pages that failed while it was being closed, and after that.
+    pub(super) aside: Vec<Job>,
+    pub(super) is_left: bool,
+}
+
+/// A page that waits. Its site and its depth are where it waits.
+pub(super) struct Waiting {
+    pub(super) url: Arc<str>,
+    pub(super) attempts: u32,
+    pub(super) deaths: u32,
+}
+
+impl Site {
+    pub(super) fn recover(&mut self) {
+        (self.failures, self.rests, self.since, self.is_busy) = (0, 0, None, false);
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.values().map(VecDeque::len).sum()
+    }
+
+    pub(super) fn can_hand_out(&self) -> bool {
+        self.must_be_asked || self.taken < self.stripes && !self.waiting.is_empty()
+    }
+
+    /// How often the process died at what this site hands out next.
+    pub(super) fn next_deaths(&self) -> u32 {
+        if self.must_be_asked {
+            return self.deaths;
+        }
+        self.waiting.first_key_value().and_then(|(_, at)| at.front()).map_or(0, |page| page.deaths)
+    }
+
+    /// A page is the next one of its depth. The try counts if the site has answered whenever it was asked since then.
+    pub(super) fn put_back(&mut self, page: Job, outages: u32) {
+        let attempts = page.attempts + u32::from(self.outages == outages);
+        let waiting = Waiting { url: page.url, attempts, deaths: page.deaths };
+        self.waiting.entry(page.depth).or_default().push_front(waiting);
+    }
+
+    /// The question for its rules, or else the page that is nearest to the start, if there is a stripe for it.
+    pub(super) fn next(&mut self, name: &Arc<str>, now: Instant) -> Option<Job> {
+        if self.stripes > 0 && self.rules_end.is_some_and(|end| end <= now) {
+            (self.stripes, self.is_known, self.must_be_asked) = (0, false, true);
+            self.outages_before = self.outages;
+        }
+        if self.must_be_asked {
+            self.must_be_asked = false;
+            let url = format!("{name}/");
+            let job = Job {
+                attempts: u32::from(self.is_known),
+                deaths: self.deaths,
+                kind: Kind::Robots,
+                ..Job::page(url, Arc::clone(name), 0)
+            };
+            return Some(job);
+        }
+        if self.taken >= self.stripes {
+            return None;
+        }
+        let mut first = self.waiting.first_entry()?;
+        let depth = *first.key();
+        let page = first.get_mut().pop_front();
+        if first.get().is_empty() {
+            first.remove();
+        }
+        let Waiting { url, attempts, deaths } = page?;
+        self.taken += 1;
+        Some(Job { attempts, deaths, ..Job::page(url, Arc::clone(name), depth) })
+    }
+
+    pub(super) fn now(&self, name: &Arc<str>, now: Instant) -> SiteNow {
+        let away = self.since.filter(|_| self.stripes == 0).map(|since| now.saturating_duration_since(since));
+        let waiting = self.waiting() + self.aside.len();
+        SiteNow { name: Arc::clone(name), waiting, taken: self.taken, over: self.over, away }
+    }
+}
