@@ -105,6 +105,10 @@ impl Store for Book {
         Ok(Taken { leases, pause: None, is_over: self.frontier.is_over() })
     }
 
+    fn finish(&mut self, finished: Vec<(Job, ())>) -> Result<(), Self::Error> {
+        self.exchange(finished, 0).map(drop)
+    }
+
     fn give_back(&mut self, leases: Vec<Job>) -> Result<(), Self::Error> {
         for job in leases {
             self.under_way.remove(&*job.url);

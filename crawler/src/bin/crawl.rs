@@ -12,6 +12,7 @@ use clap::Parser;
 use crawler::stage;
 use crawler::web::args::CrawlArgs;
 use crawler::web::disk::{Lease, Outcome};
+use crawler::web::keeper::IN_FLIGHT;
 use crawler::web::progress::Progress;
 use crawler::web::report::{Ended, finish};
 use crawler::web::run::Run;
@@ -20,10 +21,6 @@ use crawler::web::visit::Visitor;
 use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor};
 use std::process::ExitCode;
 use std::sync::Arc;
-
-/// Leases that are out: pages that are being fetched, or were fetched and are not durable. After a crash no more than that are fetched
-/// again.
-const IN_FLIGHT: usize = 64;
 
 fn main() -> ExitCode {
     let args = CrawlArgs::parse();

@@ -1,14 +1,15 @@
 //! The store of a crawl that one process works on: which page is next, in memory, and what is known of each, in a file.
 //!
 //! Both change in one place: [`exchange`](Store::exchange). What is in memory can be made from the file at any time, and is, when a run
-//! begins. The file never says more than what has happened: it is written before any lease is handed out, and before anybody is told
-//! that a page is over.
+//! begins. The file is a little behind, by the pages that are [in flight](super::keeper), and what it says is true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
+use super::keeper::Keeper;
 use super::robots::Robots;
 use super::rules::{Asking, Rules, Step};
-use super::state::{Changes, Progress, Record, State};
+use super::state::{Changes, Progress, Record, State, key};
 use super::store::{Status, Store, Taken};
+use super::under_way::UnderWay;
 use super::urls::host_key;
 use super::visit::{Visit, Visitor};
 use std::collections::{HashMap, HashSet};
@@ -47,7 +48,7 @@ pub enum Outcome {
 /// The pages of a crawl.
 pub struct Disk {
     /// The file.
-    pub state: State,
+    pub state: Arc<State>,
     /// Pages that wait and that this run's command line does not admit.
     pub beyond: usize,
     frontier: Frontier,
@@ -55,8 +56,11 @@ pub struct Disk {
     rules: HashMap<Arc<str>, Arc<Rules>>,
     /// Sites that have more to be asked.
     asking: HashMap<Arc<str>, Box<Asking>>,
-    /// What is not written yet.
     changes: Changes,
+    keeper: Keeper,
+    /// By what each lease that is out is kept.
+    out: Vec<Arc<str>>,
+    under_way: UnderWay,
 }
 
 impl Disk {
@@ -72,8 +76,20 @@ impl Disk {
         retries_failed: bool,
     ) -> anyhow::Result<Disk> {
         let frontier = Frontier::new(limits);
-        let (rules, asking, changes) = (HashMap::new(), HashMap::new(), Changes::default());
-        let mut disk = Disk { state, beyond: 0, frontier, visitor, rules, asking, changes };
+        let under_way = UnderWay::beside(state.path());
+        let state = Arc::new(state);
+        let mut disk = Disk {
+            keeper: Keeper::of(Arc::clone(&state)),
+            state,
+            beyond: 0,
+            frontier,
+            visitor,
+            rules: HashMap::new(),
+            asking: HashMap::new(),
+            changes: Changes::default(),
+            out: Vec::new(),
+            under_way,
+        };
         disk.recall(retries_failed)?;
         let starts: Vec<_> = starts.iter().filter_map(|start| disk.visitor.job(start, 0)).collect();
         disk.add(starts);
@@ -185,10 +201,10 @@ impl Disk {
             Visit::Waits(why) => {
                 self.visitor.note(format!("{} waits for another run: {why}", job.url));
                 self.frontier.leave(&job);
-                self.changes.put_back.push(job);
+                self.changes.tried.push(job);
             }
             Visit::Again(failure) => {
-                self.changes.put_back.push(job.clone());
+                self.changes.tried.push(job.clone());
                 let asked = if let Failure::Busy(asked) = failure { asked } else { None };
                 let site = Arc::clone(&job.site);
                 let trouble = self.frontier.failed(job, failure, now);
@@ -196,7 +212,7 @@ impl Disk {
             }
             Visit::Unwritten(error) => {
                 self.frontier.give_back(job.clone());
-                self.changes.put_back.push(job);
+                self.changes.tried.push(job);
                 return Err(error);
             }
         }
@@ -210,11 +226,11 @@ impl Disk {
             Step::Away(job, why, asked) => {
                 let trouble = self.frontier.away(&job, asked, now);
                 self.trouble(&job.site, trouble, &why, asked);
-                self.changes.put_back.push(job);
+                self.changes.tried.push(job);
             }
             Step::Next(asking, pause) => {
                 self.frontier.ask_later(&asking.site, pause, now);
-                self.changes.put_back.push(asking.site.clone());
+                self.changes.tried.push(asking.site.clone());
                 self.asking.insert(Arc::clone(&asking.site.site), Box::new(asking));
             }
             Step::Known { site: job, rules, text, listed } => {
@@ -256,8 +272,15 @@ impl Disk {
         }
     }
 
-    fn commit(&mut self) -> anyhow::Result<()> {
-        self.state.commit(&mem::take(&mut self.changes))
+    /// A lease is no longer out.
+    fn has_come_back(&mut self, job: &Job) {
+        let name = key(job);
+        self.out.retain(|out| **out != *name);
+    }
+
+    fn write(&mut self, permits: usize) -> anyhow::Result<()> {
+        let changes = mem::take(&mut self.changes);
+        self.keeper.write(changes, permits)
     }
 }
 
@@ -268,8 +291,9 @@ impl Store for Disk {
 
     // ANCHOR: exchange
     fn exchange(&mut self, finished: Vec<(Lease, Outcome)>, most: usize) -> anyhow::Result<Taken<Lease>> {
-        let (now, mut unwritten) = (Instant::now(), None);
+        let (now, permits, mut unwritten) = (Instant::now(), finished.len(), None);
         for (lease, outcome) in finished {
+            self.has_come_back(lease.job());
             match outcome {
                 Outcome::Page(visit) => {
                     unwritten = self.page(lease.job().clone(), visit, now).err().or(unwritten);
@@ -277,25 +301,35 @@ impl Store for Disk {
                 Outcome::Site(step) => self.site(*step, now),
             }
         }
-        // A page whose file cannot be written ends the crawl. The others are kept.
-        let jobs = if unwritten.is_some() { Vec::new() } else { self.frontier.take(most, now) };
-        self.changes.begun.clone_from(&jobs);
-        self.commit()?;
+        self.write(permits)?;
         if let Some(error) = unwritten {
+            self.keeper.flush()?; // the other pages are kept
             return Err(error);
+        }
+        let most = self.keeper.take(if self.frontier.is_over() { 0 } else { most }, self.out.len())?;
+        let jobs = self.frontier.take(most, now);
+        self.keeper.give_back(most - jobs.len());
+        self.out.extend(jobs.iter().map(|job| Arc::from(key(job))));
+        if permits + jobs.len() > 0 {
+            self.under_way.note(self.out.iter().map(|name| &**name))?;
         }
         let leases = jobs.into_iter().map(|job| self.lease(job)).collect();
         Ok(Taken { leases, pause: self.frontier.pause(now), is_over: self.frontier.is_over() })
     }
     // ANCHOR_END: exchange
 
+    fn finish(&mut self, finished: Vec<(Lease, Outcome)>) -> anyhow::Result<()> {
+        self.exchange(finished, 0)?;
+        self.keeper.flush()
+    }
+
     fn give_back(&mut self, leases: Vec<Lease>) -> anyhow::Result<()> {
+        self.keeper.give_back(leases.len());
         for lease in leases {
-            let job = lease.job().clone();
-            self.frontier.give_back(job.clone());
-            self.changes.put_back.push(job);
+            self.has_come_back(lease.job());
+            self.frontier.give_back(lease.job().clone());
         }
-        self.commit()
+        Ok(self.under_way.note(self.out.iter().map(|name| &**name))?)
     }
 
     fn status(&self) -> Status {

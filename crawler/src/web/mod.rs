@@ -14,7 +14,8 @@
 //! | [`fetch`] | bytes from an address |
 //! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
 //! | [`rules`], with [`robots`] and [`sitemap`] | what a site asks for, and what it lists |
-//! | [`disk`], [`state`], [`save`] | a store on the disk: what became of pages, made durable in groups, and the pages as files |
+//! | [`disk`], with [`keeper`] and [`state`] | a store on the disk: what became of pages, made durable in groups |
+//! | [`under_way`], [`save`] | what is being fetched, for the run after a death, and the pages as files |
 //! | [`graph`], [`report`] | what has been found, for others |
 //! | [`args`], [`run`] | the command line, and where a run begins |
 //! | [`progress`] | lines on a terminal |
@@ -29,6 +30,7 @@ pub mod disk;
 pub mod fetch;
 pub mod frontier;
 pub mod graph;
+pub mod keeper;
 pub mod links;
 pub mod orders;
 pub mod politeness;
@@ -42,5 +44,6 @@ pub mod sitemap;
 pub mod state;
 pub mod stops;
 pub mod store;
+pub mod under_way;
 pub mod urls;
 pub mod visit;

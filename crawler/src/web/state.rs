@@ -10,10 +10,11 @@
 //! ```
 //!
 //! A page that was fetched when the process died, and not committed, is still waiting: it is fetched again. That is *at least once*.
-//! It is noted that it was under way, before it is fetched. A page at which the process died three times is given up: it may be what
-//! ends the process.
+//! A file beside the state says that it was [under way](super::under_way). A page at which the process died three times is given up: it
+//! may be what ends the process.
 
 use super::frontier::{DEADLY, Job, Kind};
+use super::under_way;
 use anyhow::{Context, anyhow, bail};
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, Table, TableDefinition,
@@ -32,9 +33,9 @@ const FORMAT: &str = "1";
 const PAGES: TableDefinition<&str, &[u8]> = TableDefinition::new("pages");
 const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 
-/// What was tried and is not over: failed tries, deaths of the process meanwhile, and whether it is under way. By the address of a page, or
-/// by the name of a site that is asked for its rules.
-const TRIES: TableDefinition<&str, (u32, u32, bool)> = TableDefinition::new("tries");
+/// What was tried and is not over: failed tries, and deaths of the process meanwhile. By the address of a page, or by the name of a site
+/// that is asked for its rules.
+const TRIES: TableDefinition<&str, (u32, u32)> = TableDefinition::new("tries");
 
 /// The `robots.txt` of a site, and when it was read: seconds since 1970.
 const RULES: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("rules");
@@ -115,10 +116,8 @@ pub struct Changes {
     pub over: Vec<(Arc<str>, Record)>,
     /// Pages that were found. One that has a record keeps it.
     pub found: Vec<Job>,
-    /// What is under way from now on.
-    pub begun: Vec<Job>,
-    /// What is no longer under way, and not over.
-    pub put_back: Vec<Job>,
+    /// What was tried, and is not over.
+    pub tried: Vec<Job>,
     /// The `robots.txt` of sites; none if it could not be read.
     pub rules: Vec<(Arc<str>, Option<Vec<u8>>)>,
     /// Sites that are to be left alone for so long.
@@ -126,14 +125,20 @@ pub struct Changes {
 }
 
 impl Changes {
-    fn is_empty(&self) -> bool {
-        let Changes { over, found, begun, put_back, rules, rests } = self;
-        over.is_empty()
-            && found.is_empty()
-            && begun.is_empty()
-            && put_back.is_empty()
-            && rules.is_empty()
-            && rests.is_empty()
+    /// Nothing has changed.
+    pub fn is_empty(&self) -> bool {
+        let Changes { over, found, tried, rules, rests } = self;
+        over.is_empty() && found.is_empty() && tried.is_empty() && rules.is_empty() && rests.is_empty()
+    }
+
+    /// What has changed after that.
+    pub fn extend(&mut self, next: Changes) {
+        let Changes { over, found, tried, rules, rests } = next;
+        self.over.extend(over);
+        self.found.extend(found);
+        self.tried.extend(tried);
+        self.rules.extend(rules);
+        self.rests.extend(rests);
     }
 }
 
@@ -193,40 +198,46 @@ impl State {
         }
     }
 
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What was under way when the process died has seen one death more.
     fn count_deaths(&self) -> anyhow::Result<()> {
+        let died = under_way::at_death(&self.path);
         let write = self.database.begin_write()?;
         {
             let (mut tries, mut pages) = (write.open_table(TRIES)?, write.open_table(PAGES)?);
             let (mut rules, _) = (write.open_table(RULES)?, write.open_table(RESTS)?);
-            let mut died = Vec::new();
-            for entry in tries.iter()? {
-                let (key, value) = entry?;
-                let (attempts, deaths, is_under_way) = value.value();
-                if is_under_way {
-                    died.push((key.value().to_owned(), attempts, deaths + 1));
-                }
-            }
-            for (key, attempts, deaths) in died {
-                if deaths < DEADLY {
-                    tries.insert(&*key, (attempts, deaths, false))?;
-                    continue;
-                }
-                tries.remove(&*key)?;
+            for name in &died {
+                let name = name.as_str();
+                let (attempts, deaths) = tries.get(name)?.map(|tries| tries.value()).unwrap_or_default();
+                let deaths = deaths + 1;
                 let record = pages
-                    .get(&*key)?
+                    .get(name)?
                     .map(|record| serde_json::from_slice::<Record>(record.value()))
                     .transpose()?;
-                let Some(record) = record else {
-                    rules.insert(&*key, (since_1970().as_secs(), NOTHING))?;
-                    continue;
-                };
-                let why = Some(format!("the program ended {deaths} times while it was being fetched"));
-                let record = Record { progress: Progress::Failed, why, ..record };
-                pages.insert(&*key, bytes(&record).as_slice())?;
+                match record {
+                    Some(record) if record.progress == Progress::Fetched => (), // it was over already
+                    _ if deaths < DEADLY => drop(tries.insert(name, (attempts, deaths))?),
+                    Some(record) => {
+                        tries.remove(name)?;
+                        let why =
+                            Some(format!("the program ended {deaths} times while it was being fetched"));
+                        let record = Record { progress: Progress::Failed, why, ..record };
+                        pages.insert(name, bytes(&record).as_slice())?;
+                    }
+                    None => {
+                        tries.remove(name)?;
+                        rules.insert(name, (since_1970().as_secs(), NOTHING))?;
+                    }
+                }
             }
         }
-        Ok(write.commit()?)
+        write.commit()?;
+        under_way::forget(&self.path);
+        Ok(())
     }
 
     /// What earlier runs know beside the pages.
@@ -237,8 +248,7 @@ impl State {
         let (read, now, mut known) = (self.database.begin_read()?, since_1970(), Known::default());
         for entry in read.open_table(TRIES)?.iter()? {
             let (key, value) = entry?;
-            let (attempts, deaths, _) = value.value();
-            known.tries.insert(key.value().to_owned(), (attempts, deaths));
+            known.tries.insert(key.value().to_owned(), value.value());
         }
         for entry in read.open_table(RULES)?.iter()? {
             let (site, value) = entry?;
@@ -281,15 +291,8 @@ impl State {
                 pages.insert(&**url, bytes(record).as_slice())?;
                 tries.remove(&**url)?;
             }
-            for job in &changes.put_back {
-                if job.attempts + job.deaths == 0 {
-                    tries.remove(key(job))?;
-                } else {
-                    tries.insert(key(job), (job.attempts, job.deaths, false))?;
-                }
-            }
-            for job in &changes.begun {
-                tries.insert(key(job), (job.attempts, job.deaths, true))?;
+            for job in changes.tried.iter().filter(|job| job.attempts + job.deaths > 0) {
+                tries.insert(key(job), (job.attempts, job.deaths))?;
             }
             write_sites(&write, changes, &mut tries)?;
         }
@@ -337,7 +340,7 @@ impl State {
 fn write_sites(
     write: &WriteTransaction,
     changes: &Changes,
-    tries: &mut Table<'_, &'static str, (u32, u32, bool)>,
+    tries: &mut Table<'_, &'static str, (u32, u32)>,
 ) -> anyhow::Result<()> {
     let now = since_1970();
     let (mut rules, mut rests) = (write.open_table(RULES)?, write.open_table(RESTS)?);
@@ -356,7 +359,7 @@ fn write_sites(
 }
 
 /// By what the tries of a job are kept.
-fn key(job: &Job) -> &str {
+pub(super) fn key(job: &Job) -> &str {
     match job.kind {
         Kind::Page => &job.url,
         Kind::Robots => &job.site,

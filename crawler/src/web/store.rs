@@ -27,15 +27,22 @@ pub trait Store {
     /// Why the store cannot go on.
     type Error;
 
-    /// Writes what came of leases, and takes up to `most` new ones. When this returns, all of it is durable.
+    /// Brings what came of leases, and takes up to `most` new ones. What was brought may be on its way to the disk when this returns; the
+    /// store sees to it that it is not much.
     ///
     /// # Errors
-    /// If it cannot be written. Then nothing is: each lease is still out.
+    /// If something cannot be written.
     fn exchange(
         &mut self,
         finished: Vec<(Self::Lease, Self::Outcome)>,
         most: usize,
     ) -> Result<Taken<Self::Lease>, Self::Error>;
+
+    /// Brings what came of leases, and waits until all that was ever brought is durable.
+    ///
+    /// # Errors
+    /// As [`exchange`](Self::exchange).
+    fn finish(&mut self, finished: Vec<(Self::Lease, Self::Outcome)>) -> Result<(), Self::Error>;
 
     /// Gives leases back whose work was not begun, or not done. That costs no try.
     ///
@@ -52,14 +59,6 @@ pub trait Store {
     /// As [`exchange`](Self::exchange).
     fn take(&mut self, most: usize) -> Result<Taken<Self::Lease>, Self::Error> {
         self.exchange(Vec::new(), most)
-    }
-
-    /// Writes what came of leases.
-    ///
-    /// # Errors
-    /// As [`exchange`](Self::exchange).
-    fn finish(&mut self, finished: Vec<(Self::Lease, Self::Outcome)>) -> Result<(), Self::Error> {
-        self.exchange(finished, 0).map(drop)
     }
 }
 

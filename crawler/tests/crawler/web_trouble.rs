@@ -2,6 +2,7 @@
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
+use crawler::web::keeper::IN_FLIGHT;
 use crawler::web::state::{Changes, Progress, Record, State};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -133,7 +134,7 @@ fn a_full_disk_ends_the_crawl_and_loses_nothing() {
     counted.unwrap();
     drop(state);
     let asked = site.requests().len();
-    assert!(asked - kept <= 64, "{asked} were asked for, {kept} of them are kept");
+    assert!(asked - kept <= IN_FLIGHT, "{asked} were asked for, {kept} of them are kept");
     let run = ended(command(&start, folder.path(), &["--allow-private", "--per-site", "8"]).spawn().unwrap());
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.status.code(), &report["fetched"]), (Some(0), &site.pages().len().into()));

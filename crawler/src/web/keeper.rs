@@ -1,0 +1,119 @@
+//! The thread that writes the state, while the others go on.
+//!
+//! A commit waits for the disk, which takes as long for one page as for many. So the keeper takes all that has come in meanwhile. What is
+//! *in flight* is being fetched, or was fetched and is not durable: it has a permit, which the commit gives back. There are as many
+//! permits as pages that may be fetched again after a crash.
+
+use super::state::{Changes, State};
+use anyhow::anyhow;
+use executor::channel::{Receiver, Sender, bounded};
+use executor::{ExecutorExt, Permit, Semaphore, TaskHandle, ThreadPoolExecutor, masked};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Pages that are in flight.
+pub const IN_FLIGHT: usize = 64;
+
+/// Whoever waits for a permit looks this often whether the keeper can still write.
+const TICK: Duration = Duration::from_millis(50);
+
+/// A keeper. It has a thread while there is something to write.
+pub struct Keeper {
+    state: Arc<State>,
+    permits: Arc<Semaphore>,
+    at_work: Option<AtWork>,
+}
+
+struct AtWork {
+    changes: Sender<(Changes, usize)>,
+    kept: TaskHandle<anyhow::Result<()>>,
+    _thread: ThreadPoolExecutor,
+}
+
+impl Keeper {
+    /// Of this file.
+    pub fn of(state: Arc<State>) -> Keeper {
+        Keeper { state, permits: Arc::new(Semaphore::new(IN_FLIGHT)), at_work: None }
+    }
+
+    /// Takes permits for what is to be fetched: up to `most`. Waits for one if there is none and nothing is `out`, that is, being fetched.
+    ///
+    /// # Errors
+    /// If something could not be written: nothing more is fetched in vain.
+    pub fn take(&mut self, most: usize, out: usize) -> anyhow::Result<usize> {
+        loop {
+            if self.at_work.as_ref().is_some_and(|work| work.kept.is_finished()) {
+                self.flush()?;
+            }
+            let count = self.permits.available_permits().min(most);
+            if count > 0 || out > 0 || most == 0 {
+                return Ok(self.permits.try_acquire_many(count).map_or(0, Permit::forget));
+            }
+            drop(masked(|| self.permits.acquire_timeout(TICK)));
+        }
+    }
+
+    /// Takes back permits of what was not fetched.
+    pub fn give_back(&self, permits: usize) {
+        self.permits.release(permits);
+    }
+
+    /// Has changes written. So many of the permits are given back when they are durable.
+    ///
+    /// # Errors
+    /// If there is no thread, or something before them could not be written.
+    pub fn write(&mut self, changes: Changes, permits: usize) -> anyhow::Result<()> {
+        if changes.is_empty() {
+            self.permits.release(permits);
+            return Ok(());
+        }
+        let work = match &mut self.at_work {
+            Some(work) => work,
+            none => none.insert(AtWork::begin(&self.state, &self.permits)?),
+        };
+        let sent = masked(|| work.changes.put((changes, permits)).is_ok());
+        if sent { Ok(()) } else { self.flush() }
+    }
+
+    /// Waits until all is durable.
+    ///
+    /// # Errors
+    /// If something could not be written.
+    pub fn flush(&mut self) -> anyhow::Result<()> {
+        let Some(AtWork { changes, kept, _thread: thread }) = self.at_work.take() else { return Ok(()) };
+        drop(changes); // before the thread, which ends when nobody sends any more
+        drop(thread);
+        masked(|| kept.join()).map_err(|_| anyhow!("the thread that writes the state has panicked"))?
+    }
+}
+
+impl AtWork {
+    fn begin(state: &Arc<State>, permits: &Arc<Semaphore>) -> anyhow::Result<AtWork> {
+        let (changes, arrived) = bounded(IN_FLIGHT);
+        let (state, permits) = (Arc::clone(state), Arc::clone(permits));
+        let thread = ThreadPoolExecutor::builder().threads(1).name("keeper").build()?;
+        let kept = thread.submit(move || keep(&arrived, &state, &permits))?;
+        Ok(AtWork { changes, kept, _thread: thread })
+    }
+}
+
+// ANCHOR: keep
+/// Writes changes in the order in which they come, until nobody sends any more.
+///
+/// The order counts: a page that was found is fetched after the outcome of the page that links to it has been sent. So it is committed
+/// together with that one or later, and never without it.
+///
+/// # Errors
+/// If the state cannot be written. What was committed stays.
+fn keep(changes: &Receiver<(Changes, usize)>, state: &State, given_back: &Semaphore) -> anyhow::Result<()> {
+    while let Ok((mut all, mut permits)) = changes.take() {
+        while let Ok((next, more)) = changes.try_take() {
+            all.extend(next);
+            permits += more;
+        }
+        state.commit(&all)?;
+        given_back.release(permits);
+    }
+    Ok(())
+}
+// ANCHOR_END: keep

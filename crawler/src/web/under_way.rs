@@ -1,0 +1,65 @@
+//! A file beside the state that says what is being fetched, for as long as the process lives.
+//!
+//! If the process dies, the file is still there, and the next run knows at what it died. The death of a process takes nothing away that
+//! was written to a file, though nobody has waited for the disk. So a write here costs some microseconds, and no page waits for it. If
+//! the machine loses its power, the file may be lost: then nobody knows, and nothing was the fault of a page.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// The file. It is removed when this is dropped: whoever drops it is alive.
+pub struct UnderWay {
+    path: PathBuf,
+    file: Option<File>,
+    names: Vec<u8>,
+}
+
+impl UnderWay {
+    /// The file beside a state. There is none until something is under way.
+    pub fn beside(state: &Path) -> UnderWay {
+        UnderWay { path: path(state), file: None, names: Vec::new() }
+    }
+
+    /// This is under way from now on, and nothing else.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn note<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> io::Result<()> {
+        self.names.clear();
+        names.for_each(|name| self.names.extend([name.as_bytes(), b"\n"].concat()));
+        self.names.push(b'\n'); // what stands behind an empty line is older
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(File::create(&self.path)?),
+        };
+        file.rewind()?;
+        file.write_all(&self.names)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// What was under way when the process died that had this state. Nothing if it ended by itself.
+pub fn at_death(state: &Path) -> Vec<String> {
+    let noted = fs::read(path(state)).unwrap_or_default();
+    let noted = String::from_utf8_lossy(&noted);
+    noted.lines().take_while(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// It is known what was under way.
+pub fn forget(state: &Path) {
+    let _ = fs::remove_file(path(state));
+}
+
+fn path(state: &Path) -> PathBuf {
+    let mut path = state.as_os_str().to_owned();
+    path.push(".under-way");
+    path.into()
+}
