@@ -1,9 +1,9 @@
 //! A crawler of web sites that remembers what it has not done.
 //!
 //! ```text
-//!                    leases                               outcomes
-//!   frontier, state ───────────▶ visit, on a tracking executor ──────────▶ frontier, state
-//!   one thread                   many threads                              the same thread
+//!             leases                                    outcomes               changes
+//!  frontier ───────────▶ visit, on a tracking executor ──────────▶ frontier ─────────▶ keeper, state
+//!  one thread            many threads                              the same thread     a thread of its own
 //! ```
 //!
 //! | module | what it is about |
