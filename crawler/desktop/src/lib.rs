@@ -29,7 +29,8 @@
 //! 2. What is committed survives whatever happens to the process. What is not committed is found again by the next run, because the
 //!    index does not have it.
 //! 3. A file is removed only by a run that saw all directories it was to see and did not see the file.
-//! 4. Memory does not grow with the tree, except for a byte for each file that the index had before.
+//! 4. Memory does not grow with the tree, except for a byte for each file that the index had before, and with `--follow` for the
+//!    names of the directories to which links lead out of the tree.
 
 pub mod content;
 pub use content::{Content, Skipped, Stamp, read};

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Which files are looked at.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -23,7 +24,7 @@ pub struct Rules {
     #[arg(long, help_heading = "Which files")]
     pub no_ignore: bool,
 
-    /// Follow symbolic links
+    /// Follow symbolic links out of the directories that are named; each directory is walked once
     #[arg(long, help_heading = "Which files")]
     pub follow: bool,
 
@@ -67,18 +68,56 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
     // A root within another one is walked by itself, whatever the rules say of it in the other one.
     let own: HashSet<PathBuf> = roots.iter().cloned().collect();
     let except = except.to_owned();
+    let once = rules.follow.then(|| Once { roots: roots.to_vec(), outside: Mutex::default() });
     builder
         .standard_filters(!rules.no_ignore)
         .hidden(!rules.hidden)
         .follow_links(rules.follow)
         .same_file_system(rules.one_file_system)
         .filter_entry(move |entry| {
-            entry.path() != except && (entry.depth() == 0 || !own.contains(entry.path()))
+            entry.path() != except
+                && (entry.depth() == 0 || !own.contains(entry.path()))
+                && once.as_ref().is_none_or(|once| once.is_first(entry))
         });
     builder.build().filter_map(|entry| match entry {
         Ok(entry) => found(entry),
+        Err(error) if is_loop(&error) => None, // what is behind the link is on the way to it, and so being walked
         Err(error) => Some(unreadable(&error)),
     })
+}
+
+/// Sees to it that a walk that follows links walks each directory once. Directories that link to each other have more paths than
+/// anybody can walk: seven of them, each with a link to each, have 13,699.
+struct Once {
+    roots: Vec<PathBuf>,
+    /// The real names of directories that are below no root. The walk came to them by links.
+    outside: Mutex<HashSet<PathBuf>>,
+}
+
+impl Once {
+    /// Whether this is the way to go to a file or a directory. What is below a root is walked by its real name, and by no link.
+    /// Outside, the first way counts that the walk comes to.
+    fn is_first(&self, entry: &DirEntry) -> bool {
+        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if entry.depth() == 0 || !(is_directory || entry.path_is_symlink()) {
+            return true;
+        }
+        let Ok(real) = fs::canonicalize(entry.path()) else { return true }; // the walk will say what is wrong with it
+        if real == entry.path() {
+            return true;
+        }
+        let is_below_a_root = self.roots.iter().any(|root| real.starts_with(root));
+        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+        !is_below_a_root && (!is_directory || outside.insert(real))
+    }
+}
+
+fn is_loop(error: &Error) -> bool {
+    match error {
+        Error::Loop { .. } => true,
+        Error::WithPath { err, .. } | Error::WithDepth { err, .. } => is_loop(err),
+        _ => false,
+    }
 }
 
 fn found(entry: DirEntry) -> Option<Found> {
@@ -111,7 +150,6 @@ fn reason(error: &Error) -> (Option<&Path>, String) {
             (inner.or(Some(path)), why)
         }
         Error::WithDepth { err, .. } | Error::WithLineNumber { err, .. } => reason(err),
-        Error::Loop { ancestor, child } => (Some(child), format!("a link back to {}", ancestor.display())),
         Error::Io(error) => (None, error.to_string()),
         other => (None, other.to_string()),
     }
