@@ -20,7 +20,8 @@ pub struct Account {
     pub user: String,
     /// The user's password.
     pub password: Secret,
-    /// The folder whose new messages are counted, in ASCII. POP3 knows no folders and ignores it.
+    /// The folder whose new messages are counted: its name as mail programs show it, or in IMAP's UTF-7. POP3 knows no folders and
+    /// ignores it.
     pub folder: String,
     /// Whether the password may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,

@@ -166,14 +166,8 @@ impl Entry<'_> {
             [("tls", Security::Tls), ("starttls", Security::StartTls), ("plain", Security::Plain)];
         let security = self.choice("security", &securities)?.unwrap_or(Security::Tls);
         let folder = self.text("folder")?;
-        match &folder {
-            Some(_) if protocol == Protocol::Pop3 => {
-                return Err(self.error("folder", "POP3 knows no folders: leave `folder` out"));
-            }
-            Some(folder) if !folder.is_ascii() => {
-                return Err(self.error("folder", "`folder` must be in ASCII"));
-            }
-            _ => (),
+        if folder.is_some() && protocol == Protocol::Pop3 {
+            return Err(self.error("folder", "POP3 knows no folders: leave `folder` out"));
         }
         Ok(Account {
             name: self.text("name")?.ok_or_else(|| self.missing("name"))?,

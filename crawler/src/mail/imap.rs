@@ -2,7 +2,7 @@
 
 use super::tls::Client;
 use super::wire::Wire;
-use super::{Account, Failure, Progress, Security, Step};
+use super::{Account, Failure, Progress, Security, Step, folder};
 
 /// Counts the messages of the account's folder that are unseen.
 pub(super) fn unseen(
@@ -109,8 +109,7 @@ impl Session<'_> {
     }
 
     fn status(&mut self, folder: &str) -> Result<u64, Failure> {
-        // Folder names are in a UTF-7 of IMAP's own, in which this is the one ASCII character that is not itself.
-        let folder = folder.replace('&', "&-").replace('\\', "\\\\").replace('"', "\\\"");
+        let folder = folder::sent(folder).replace('\\', "\\\\").replace('"', "\\\"");
         let tag = self.send(&format!("STATUS \"{folder}\" (UNSEEN)"))?;
         let mut count = None;
         self.finish(&tag, "to count the folder's messages", |words| count = count.or(unseen_in(words)))?;

@@ -23,6 +23,7 @@ mod account;
 pub mod accounts;
 mod connect;
 pub mod demo;
+mod folder;
 mod imap;
 pub mod listing;
 mod pop3;

@@ -53,7 +53,7 @@ fn an_account_has_what_the_file_says_and_else_what_is_usual() {
         "{ACCOUNT}password_file = \"good\"\n\
          [[account]]\nname = \"school\"\nhost = \"::1\"\nport = 0x7d0\nprotocol = \"pop3\"\nsecurity = \"plain\"\nuser = \"a b\"\n\
          password_env = \"SET\"\nallow_plain_password = true\nca = \"ca.pem\"\n\
-         {}password_env = \"SET\"\nfolder = \"a b\"\nsecurity = \"starttls\"\n",
+         {}password_env = \"SET\"\nfolder = \"Entwürfe\"\nsecurity = \"starttls\"\n",
         ACCOUNT.replace("work", "third")
     );
     let all = good(&hosts).accounts;
@@ -63,7 +63,7 @@ fn an_account_has_what_the_file_says_and_else_what_is_usual() {
     assert!(!work.allow_plain_password && work.ca.is_none());
     assert_eq!((school.protocol, school.security, school.port), (Protocol::Pop3, Security::Plain, 2000));
     assert!(school.allow_plain_password && school.ca.as_ref().is_some_and(|ca| ca.is_absolute()));
-    assert_eq!((third.security, third.port, &*third.folder), (Security::StartTls, 143, "a b"));
+    assert_eq!((third.security, third.port, &*third.folder), (Security::StartTls, 143, "Entwürfe"));
     // The end of the line is no part of the password.
     assert_eq!(work.clean(&format!("<{CANARY}>")), "<[password]>");
     assert_eq!(school.clean(&format!("<{CANARY}>")), "<[password]>");
@@ -101,7 +101,6 @@ fn a_mistake_is_named_by_its_line_and_shows_nothing_of_it() {
         ("security = \"canary4711\"", "`security` must be \"tls\" or \"starttls\" or \"plain\""),
         ("security = 4711", "`security` must be"),
         ("allow_plain_password = \"canary4711\"", "`allow_plain_password` must be true or false"),
-        ("folder = \"канарейка canary4711\"", "`folder` must be in ASCII"),
         ("folder = \"\"", "`folder` must be a text"),
         ("folder = \"canary4711\\r\\n\"", "`folder` must be a text"),
         ("ca = [\"canary4711\"]", "`ca` must be a text"),

@@ -163,9 +163,12 @@ fn a_host_has_a_name() {
 
 #[test]
 fn folder_names_are_quoted() {
-    for (folder, sent) in
-        [("a b", "\"a b\""), ("a\"b\\c", "\"a\\\"b\\\\c\""), ("a&b", "\"a&-b\""), ("%*(", "\"%*(\"")]
-    {
+    for (folder, sent) in [
+        ("a b", "\"a b\""),
+        ("a\"b\\c", "\"a\\\"b\\\\c\""),
+        ("Entwürfe", "\"Entw&APw-rfe\""),
+        ("%*(", "\"%*(\""),
+    ] {
         let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
         let account = Account { folder: folder.to_owned(), ..at("127.0.0.1", &demo.accounts()[0]) };
         assert_eq!(ask_of(&account), Answer::New(3));

@@ -1,0 +1,96 @@
+//! Names of folders as IMAP has them: in a UTF-7 of its own (RFC 3501, 5.1.3).
+//!
+//! The characters from the space to `~` mean themselves, but for `&`, which is written `&-`. All others stand between `&` and `-`, as
+//! base64 of UTF-16: `Entwürfe` is `Entw&APw-rfe`.
+
+/// The 64 digits, of six bits each.
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,";
+
+/// The name of a folder as it is sent.
+///
+/// A name that is in UTF-7 already stays as it is: one in which each `&` begins what UTF-7 has.
+pub(super) fn sent(name: &str) -> String {
+    if name.contains('&') && decoded(name).is_some() { name.to_owned() } else { encoded(name) }
+}
+
+fn encoded(name: &str) -> String {
+    let is_itself = |c| matches!(c, ' '..='~');
+    let (mut sent, mut rest) = (String::new(), name);
+    while !rest.is_empty() {
+        let (plain, others) = rest.split_at(rest.find(|c| !is_itself(c)).unwrap_or(rest.len()));
+        let (others, after) = others.split_at(others.find(is_itself).unwrap_or(others.len()));
+        sent += &plain.replace('&', "&-");
+        if !others.is_empty() {
+            sent = sent + "&" + &base64(others) + "-";
+        }
+        rest = after;
+    }
+    sent
+}
+
+fn base64(text: &str) -> String {
+    let bits: Vec<_> =
+        text.encode_utf16().flat_map(|unit| (0..16).rev().map(move |bit| unit >> bit & 1)).collect();
+    let digit =
+        |six: &[u16]| (0..6).fold(0, |digit, bit| digit << 1 | usize::from(*six.get(bit).unwrap_or(&0)));
+    bits.chunks(6).map(|six| char::from(DIGITS[digit(six)])).collect()
+}
+
+/// The name that stands behind one in UTF-7. `None` if that is none, or if nobody would write the name so.
+fn decoded(sent: &str) -> Option<String> {
+    let (mut name, mut rest) = (String::new(), sent);
+    while let Some((plain, behind)) = rest.split_once('&') {
+        let (digits, after) = behind.split_once('-')?;
+        name = name + plain + if digits.is_empty() { "&" } else { "" };
+        let mut bits = Vec::new();
+        for byte in digits.bytes() {
+            let digit = DIGITS.iter().position(|digit| *digit == byte)?;
+            bits.extend((0..6).rev().map(|bit| u16::from(digit >> bit & 1 == 1)));
+        }
+        let units: Vec<_> =
+            bits.chunks_exact(16).map(|unit| unit.iter().fold(0, |unit, bit| unit << 1 | bit)).collect();
+        name += &String::from_utf16(&units).ok()?;
+        rest = after;
+    }
+    name += rest;
+    (encoded(&name) == sent).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_sent_in_utf_7() {
+        for (name, sent_as) in [
+            ("INBOX", "INBOX"),
+            ("a b%*(", "a b%*("),
+            ("Entwürfe", "Entw&APw-rfe"),
+            ("Entw&APw-rfe", "Entw&APw-rfe"),
+            ("Éléments envoyés", "&AMk-l&AOk-ments envoy&AOk-s"),
+            ("~peter/mail/台北/日本語", "~peter/mail/&U,BTFw-/&ZeVnLIqe-"), // the RFC's own
+            ("😀", "&2D3eAA-"),
+            ("R&D", "R&-D"),
+            ("R&-D", "R&-D"),
+            ("&Jjo!", "&-Jjo!"), // not UTF-7: no end
+            ("&AGE-", "&-AGE-"), // an `a`, which nobody would write so
+            ("&APx-", "&-APx-"), // a bit too many
+            ("&APw-ü", "&-APw-&APw-"),
+        ] {
+            assert_eq!(sent(name), sent_as, "{name}");
+        }
+    }
+
+    #[test]
+    fn any_name_comes_back() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let characters: Vec<_> = "&&&--+,azAZ09 ~!\"\\üéß台日語😀𝄞".chars().collect();
+        for _ in 0..2000 {
+            let name: String = (0..rng.usize(..9)).filter_map(|_| rng.choice(&characters)).collect();
+            let encoded = encoded(&name);
+            assert!(encoded.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{name:?}: {encoded:?}");
+            assert_eq!(decoded(&encoded).as_deref(), Some(&*name), "{encoded:?}");
+            assert_eq!(sent(&encoded), encoded, "{name:?}");
+        }
+    }
+}
