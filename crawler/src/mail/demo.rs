@@ -74,6 +74,8 @@ pub enum Fault {
     NoFolder,
     /// It answers the count with nonsense.
     NoCount,
+    /// Before and after the count it says that of another folder, and thousands of lines more.
+    SaysMore,
     /// It does not answer the client's farewell, and does not close the connection either.
     NoFarewell,
 }

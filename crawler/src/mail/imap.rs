@@ -109,10 +109,12 @@ impl Session<'_> {
     }
 
     fn status(&mut self, folder: &str) -> Result<u64, Failure> {
-        let folder = folder::sent(folder).replace('\\', "\\\\").replace('"', "\\\"");
-        let tag = self.send(&format!("STATUS \"{folder}\" (UNSEEN)"))?;
+        let folder = folder::sent(folder);
+        let tag = self.send(&format!("STATUS {} (UNSEEN)", quoted(&folder)))?;
         let mut count = None;
-        self.finish(&tag, "to count the folder's messages", |words| count = count.or(unseen_in(words)))?;
+        self.finish(&tag, "to count the folder's messages", |words| {
+            count = unseen_in(words, &folder).or(count);
+        })?;
         count.ok_or_else(|| Failure::because("the server did not say how many messages are unseen"))
     }
 
@@ -155,8 +157,8 @@ impl Session<'_> {
     fn response(&mut self) -> Result<Response, Failure> {
         let mut line = self.wire.line()?;
         while let Some((before, length)) = literal(&line) {
-            self.wire.exactly(length)?; // a name, which is not needed, and which may look like an answer
-            line = format!("{before}\"\"{}", self.wire.line()?);
+            // Quotes make no difference. Without them, what is in it could look like an answer.
+            line = before.to_owned() + &quoted(&self.wire.exactly(length)?) + &self.wire.line()?;
         }
         match line.split_once(' ') {
             Some(("*", words)) if first_word(words).0 == "BYE" => {
@@ -191,13 +193,18 @@ fn literal(line: &str) -> Option<(&str, usize)> {
     Some((before, length.parse().ok()?))
 }
 
-/// Reads `STATUS "a folder" (UNSEEN 3)`.
-fn unseen_in(words: &str) -> Option<u64> {
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Reads `STATUS "a folder" (UNSEEN 3)`, if it is about this folder. Some servers change between capitals and small letters.
+fn unseen_in(words: &str, folder: &str) -> Option<u64> {
     let (word, rest) = first_word(words);
-    if word != "STATUS" {
+    let (name, items) = name(rest)?;
+    if word != "STATUS" || !name.eq_ignore_ascii_case(folder) {
         return None;
     }
-    let items = after_name(rest)?.trim().strip_prefix('(')?.strip_suffix(')')?;
+    let items = items.trim().strip_prefix('(')?.strip_suffix(')')?;
     let mut items = items.split_ascii_whitespace();
     while let Some(name) = items.next() {
         let value = items.next()?;
@@ -208,16 +215,19 @@ fn unseen_in(words: &str) -> Option<u64> {
     None
 }
 
-/// What comes behind a name, which may be quoted and have anything in it.
-fn after_name(words: &str) -> Option<&str> {
-    let Some(quoted) = words.strip_prefix('"') else { return Some(words.split_once(' ')?.1) };
-    let mut escaped = false;
-    let end = quoted.find(|c| {
-        let is_end = c == '"' && !escaped;
-        escaped = c == '\\' && !escaped;
-        is_end
-    })?;
-    Some(&quoted[end + 1..])
+/// A name, which may be quoted and have anything in it, and what comes behind it.
+fn name(words: &str) -> Option<(String, &str)> {
+    let Some(quoted) = words.strip_prefix('"') else {
+        return words.split_once(' ').map(|(name, rest)| (name.to_owned(), rest));
+    };
+    let (mut name, mut characters) = (String::new(), quoted.chars());
+    loop {
+        match characters.next()? {
+            '"' => return Some((name, characters.as_str())),
+            '\\' => name.push(characters.next()?),
+            other => name.push(other),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -226,19 +236,21 @@ mod tests {
 
     #[test]
     fn the_count_is_read_behind_the_folder_and_nowhere_else() {
-        for (words, count) in [
-            ("STATUS INBOX (UNSEEN 3)", Some(3)),
-            ("status \"INBOX\" (unseen 3)", Some(3)),
-            ("STATUS \"a (UNSEEN 9)\" (MESSAGES 12 UNSEEN 3)", Some(3)),
-            ("STATUS \"a \\\" (UNSEEN 9)\" (UNSEEN 3)", Some(3)),
-            ("STATUS \"\" (UNSEEN 0) ", Some(0)),
-            ("STATUS INBOX (MESSAGES 3)", None),
-            ("STATUS INBOX (UNSEEN -3)", None),
-            ("STATUS INBOX", None),
-            ("STATUS \"INBOX (UNSEEN 3)", None),
-            ("OK (UNSEEN 3)", None),
+        for (folder, words, count) in [
+            ("INBOX", "STATUS INBOX (UNSEEN 3)", Some(3)),
+            ("inbox", "status \"INBOX\" (unseen 3)", Some(3)),
+            ("a (UNSEEN 9)", "STATUS \"a (UNSEEN 9)\" (MESSAGES 12 UNSEEN 3)", Some(3)),
+            ("a \" (UNSEEN 9)\\", "STATUS \"a \\\" (UNSEEN 9)\\\\\" (UNSEEN 3)", Some(3)),
+            ("INBOX", "STATUS \"INBOX\" (UNSEEN 0) ", Some(0)),
+            ("INBOX", "STATUS INBOX.a (UNSEEN 3)", None),
+            ("a", "STATUS \"a b\" (UNSEEN 3)", None),
+            ("INBOX", "STATUS INBOX (MESSAGES 3)", None),
+            ("INBOX", "STATUS INBOX (UNSEEN -3)", None),
+            ("INBOX", "STATUS INBOX", None),
+            ("INBOX", "STATUS \"INBOX (UNSEEN 3)", None),
+            ("INBOX", "OK INBOX (UNSEEN 3)", None),
         ] {
-            assert_eq!(unseen_in(words), count, "{words}");
+            assert_eq!(unseen_in(words, folder), count, "{words}");
         }
     }
 }

@@ -178,6 +178,13 @@ impl From<Cancelled> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
-        Cancelled::from_io(error).map_or_else(|error| Failure::Because(error.to_string()), Failure::Cancelled)
+        match Cancelled::from_io(error) {
+            Ok(cancelled) => Failure::Cancelled(cancelled),
+            // TLS calls it so if the connection ends without a farewell.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Failure::because("the server closed the connection")
+            }
+            Err(error) => Failure::Because(error.to_string()),
+        }
     }
 }

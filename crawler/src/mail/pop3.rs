@@ -30,9 +30,9 @@ pub(super) fn waiting(
 fn start_tls(wire: &mut Wire, tls: Option<&Client>) -> Result<(), Failure> {
     wire.send("CAPA\r\n")?;
     let mut offered = false;
-    if wire.line()?.starts_with("+OK") {
+    if let (Some("+OK"), _) = status(&wire.line()?) {
         loop {
-            match wire.line()?.as_str() {
+            match wire.line()?.trim_end() {
                 "." => break,
                 capability => offered |= capability.eq_ignore_ascii_case("STLS"),
             }
@@ -59,16 +59,51 @@ fn log_in(wire: &mut Wire, account: &Account) -> Result<(), Failure> {
 /// What the server says to a command, if it does not refuse it.
 fn answer(wire: &mut Wire, what: &str) -> Result<String, Failure> {
     let line = wire.line()?;
-    let (status, words) = line.split_once(' ').unwrap_or((&line, ""));
-    match status {
-        "+OK" => Ok(words.to_owned()),
-        "-ERR" => Err(Failure::Because(format!("the server refused {what}: {words}"))),
-        _ => Err(Failure::Because(format!("the server does not speak POP3; it said: {line}"))),
+    match status(&line) {
+        (Some("+OK"), words) => Ok(words.to_owned()),
+        (Some(_), words) => Err(Failure::Because(format!("the server refused {what}: {words}"))),
+        (None, _) => Err(Failure::Because(format!("the server does not speak POP3; it said: {line}"))),
     }
+}
+
+/// Reads `+OK`, or `-ERR`, and the words behind it. Servers have been seen that write it small, or that let other things than one
+/// space follow.
+fn status(line: &str) -> (Option<&'static str>, &str) {
+    let is = |status: &&str| line.get(..status.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(status));
+    let status = ["+OK", "-ERR"].into_iter().find(is);
+    (status, line[status.map_or(0, str::len)..].trim_ascii())
 }
 
 /// Reads `2 320`: the number of messages, and of bytes in them.
 fn count(words: &str) -> Result<u64, Failure> {
-    let count = words.split(' ').next().and_then(|count| count.parse().ok());
+    let count = words.split_ascii_whitespace().next().and_then(|count| count.parse().ok());
     count.ok_or_else(|| Failure::Because(format!("the server's count of messages makes no sense: {words}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_is_read_as_servers_write_it() {
+        for (line, read) in [
+            ("+OK", (Some("+OK"), "")),
+            ("+OK 4 800", (Some("+OK"), "4 800")),
+            ("+OK  4 800", (Some("+OK"), "4 800")),
+            ("+OK\t4\t800 ", (Some("+OK"), "4\t800")),
+            ("+ok ready", (Some("+OK"), "ready")),
+            ("+OK<1896.697170952@example.org>", (Some("+OK"), "<1896.697170952@example.org>")),
+            ("-Err no", (Some("-ERR"), "no")),
+            ("OK", (None, "OK")),
+            ("+öK", (None, "+öK")),
+            ("* OK ready", (None, "* OK ready")),
+        ] {
+            assert_eq!(status(line), read);
+        }
+        for (words, messages) in
+            [("4 800", Some(4)), ("4\t800", Some(4)), ("0", Some(0)), ("many", None), ("", None)]
+        {
+            assert_eq!(count(words).ok(), messages, "{words:?}");
+        }
+    }
 }

@@ -61,6 +61,12 @@ fn a_server_that_does_not_say_good_bye_costs_no_count() {
 }
 
 #[test]
+fn the_count_is_that_of_the_folder_whatever_else_the_server_says() {
+    let demo = server(script(Protocol::Imap, Security::Plain, Fault::SaysMore));
+    assert_eq!(ask_of(&demo.accounts()[0]), Answer::New(3));
+}
+
+#[test]
 fn any_password_of_one_line_can_be_sent() {
     for password in ["{5}", "\"", "\\", "a b  c ", " ", "schlüssel", "%s\t", "a4 OK", "*", "+", "{3+}"] {
         for protocol in PROTOCOLS {
@@ -83,10 +89,10 @@ fn each_fault_is_an_answer_that_says_what_is_wrong() {
         both(Fault::EchoesPassword, "[password]"),
         both(Fault::Refuses, "it cannot be connected to: "),
         both(Fault::ClosesMidway, "the server closed the connection"),
-        both(Fault::EndlessLine, "the server sent a line that is too long"),
+        both(Fault::EndlessLine, "the server sent too much"),
         each(
             Fault::EndlessLines,
-            "the server sent too many lines",
+            "the server sent too much",
             "the server's count of messages makes no sense: more of it",
         ),
         both(Fault::Garbage, "the server does not speak "),

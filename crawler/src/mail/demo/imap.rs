@@ -1,6 +1,6 @@
 //! The demo's IMAP.
 
-use super::{Client, Fault};
+use super::{Client, Fault, Script};
 use crate::mail::{Failure, Security};
 
 impl Client<'_> {
@@ -31,16 +31,26 @@ impl Client<'_> {
                 ("STATUS", Fault::NoCount) => {
                     self.wire.send(format!("* STATUS INBOX (MESSAGES many)\r\n{tag} OK done\r\n"))?;
                 }
-                ("STATUS", _) => {
-                    // The name as a literal: a client has to be able to read that.
-                    let mail = self.server.script.mail;
-                    self.wire
-                        .send(format!("* STATUS {{5}}\r\nINBOX (UNSEEN {mail})\r\n{tag} OK done\r\n"))?;
-                }
+                ("STATUS", _) => self.imap_status(tag, rest)?,
                 ("LOGOUT", _) => return self.wire.send(format!("* BYE\r\n{tag} OK done\r\n")),
                 _ => self.wire.send(format!("{tag} BAD there is no such command\r\n"))?,
             }
         }
+    }
+
+    /// Gives the name back as a literal: a client has to be able to read that.
+    fn imap_status(&mut self, tag: &str, asked: &str) -> Result<(), Failure> {
+        let Script { mail, fault, .. } = self.server.script;
+        let more = match fault {
+            Fault::SaysMore => {
+                "* STATUS Other (UNSEEN 9)\r\n".to_owned() + &"* 1 FETCH (FLAGS ())\r\n".repeat(12_000)
+            }
+            _ => String::new(),
+        };
+        let name =
+            asked.trim_end_matches(" (UNSEEN)").trim_matches('"').replace("\\\"", "\"").replace("\\\\", "\\");
+        let count = format!("* STATUS {{{}}}\r\n{name} (UNSEEN {mail})\r\n", name.len());
+        self.wire.send(format!("{more}{count}{more}{tag} OK done\r\n"))
     }
 
     /// Before TLS there is nothing that it would log a client in by.
