@@ -251,6 +251,9 @@ mod tests {
         assert_eq!(read(&path, 4).unwrap(), Content::Skipped(Skipped::Huge));
         let (_binary, binary) = file("b.txt", b"text\0");
         assert_eq!(read(&binary, 100).unwrap(), Content::Skipped(Skipped::Binary));
+        let (_unmarked, unmarked) =
+            file("d.txt", &"UTF-16".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+        assert_eq!(read(&unmarked, 100).unwrap(), Content::Skipped(Skipped::Binary));
         let (_empty, empty) = file("c.txt", b"");
         assert_eq!(text_of(read(&empty, 100).unwrap()).0, "");
         assert_eq!(read(folder.path(), 100).unwrap_err().kind(), io::ErrorKind::IsADirectory);

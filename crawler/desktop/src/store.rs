@@ -29,8 +29,8 @@ use tantivy::schema::{
 };
 use tantivy::{Index, Searcher, TantivyError};
 
-/// What this version writes. An index with a higher number is refused.
-const FORMAT: u64 = 1;
+/// What this version writes. An index with another number is refused: other versions make other words of the same text.
+const FORMAT: u64 = 2;
 
 /// An index on disk.
 pub struct Store {
@@ -170,6 +170,9 @@ impl Store {
             Some(format) if format > FORMAT => {
                 bail!("{name} was made by a later version of this program (format {format})")
             }
+            Some(_) => bail!(
+                "{name} was made by an earlier version of this program: remove the directory and index again"
+            ),
             None if note.is_null() => (), // no commit yet
             _ => bail!("{name} is an index of another program: name a new or empty directory"),
         }

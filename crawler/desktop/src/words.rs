@@ -1,9 +1,12 @@
 //! Text to words: the same for what is indexed, what is searched, and what is shown of a file.
 //!
-//! A word is a run of letters and digits, in lower case and without accents: `Café_2` is `cafe` and `2`. Chinese and Japanese
-//! characters are words of their own, because nothing stands between words there; a search for several of them is a
-//! search for a phrase. Nothing else counts, so `std::io` is the phrase `std io`.
+//! A word is a run of letters and digits, in lower case and without accents: `Café_2` is `cafe` and `2`. Accents are those of Latin
+//! and Greek letters. In other scripts a mark makes another letter: `й` is not `и`, whether it is written as one character or as two.
+//! Chinese and Japanese characters are words of their own, because nothing stands between words there; a search for several
+//! of them is a search for a phrase. Nothing else counts, so `std::io` is the phrase `std io`.
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
 
 /// Bytes of a word. Longer ones are data, such as pictures in base64, and are not indexed. A SHA-256 in hexadecimal digits is not longer.
@@ -100,7 +103,7 @@ impl<'a> WordStream<'a> {
             if is_word_by_itself(c) {
                 return if at == from { (self.without_marks(at + c.len_utf8()), false) } else { (at, false) };
             }
-            if !c.is_alphanumeric() && !is_mark(c) {
+            if !c.is_alphanumeric() && !is_mark(c) && !is_invisible(c) {
                 return (at, false);
             }
             at += c.len_utf8();
@@ -119,8 +122,11 @@ impl<'a> WordStream<'a> {
             self.token.text.push_str(word);
             self.token.text.make_ascii_lowercase();
         } else {
-            let kept = word.chars().flat_map(char::to_lowercase).filter(|c| !is_mark(*c));
-            self.token.text.extend(kept);
+            let visible = word.chars().filter(|c| !is_invisible(*c));
+            let composed = ComposingNormalizerBorrowed::new_nfc().normalize_iter(visible);
+            // By way of capitals, because they have no `ς` beside the `σ`.
+            let lower = composed.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+            self.token.text.extend(lower.map(without_accents).filter(|c| !is_mark(*c)));
         }
     }
 
@@ -153,6 +159,22 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}')
 }
 
+/// What is in a word and not to be seen, such as a soft hyphen: places where it may be broken, or must not be. The rules for bounds
+/// of words in Unicode (UAX 29) pass over them, too.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}')
+}
+
+/// A Greek letter without its accents. The library's filter knows those of Latin letters.
+fn without_accents(mut letter: char) -> char {
+    while let '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' = letter
+        && let Decomposed::Expansion(bare, _) = CanonicalDecompositionBorrowed::new().decompose(letter)
+    {
+        letter = bare;
+    }
+    letter
+}
+
 /// Characters of scripts that write no spaces: kana, and what Unicode calls ideographs.
 fn is_word_by_itself(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
@@ -172,7 +194,12 @@ mod tests {
         ("Café CAFE\u{301} naïve", &["cafe", "cafe", "naive"]),
         ("Straße ΣΟΦΙΑ Привет", &["strasse", "σοφια", "привет"]),
         ("日本語 text東京", &["日", "本", "語", "text", "東", "京"]),
-        ("か\u{3099}くせい", &["か", "く", "せ", "い"]),
+        ("か\u{3099}く がく かく", &["が", "く", "が", "く", "か", "く"]),
+        ("ΣΊΣΥΦΟΣ σίσυφος ΣΙΣΥΦΟΣ σι\u{301}συφος", &["σισυφοσ"; 4]),
+        ("ἄνθρωπος ΐ ΰ µm ϑ", &["ανθρωποσ", "ι", "υ", "μm", "θ"]),
+        ("ЙОД йод и\u{306}од иод Ё", &["йод", "йод", "йод", "иод", "ё"]),
+        ("한글 \u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af}", &["한글", "한글"]),
+        ("wor\u{ad}ld می\u{200c}خواهم \u{ad} a\u{2060}\u{feff}b", &["world", "میخواهم", "ab"]),
         ("a\u{a0}b\u{200b}c", &["a", "b", "c"]),
     ];
 

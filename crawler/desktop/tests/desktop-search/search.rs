@@ -47,6 +47,14 @@ fn what_nobody_expects_is_not_there() {
     assert_eq!(folder.search(&["nobody expects this"])["count"], 2);
     folder.index(&[]);
     assert_eq!(folder.search(&["nobody expects this"])["count"], 0, "no longer to be indexed");
+
+    folder.write(".gitignore", b"made.txt\n");
+    folder.write("made.txt", b"by a program");
+    folder.index(&[]);
+    assert_eq!(folder.search(&["by a program"])["count"], 1, "there is no repository");
+    fs::create_dir(folder.path("tree/.git")).unwrap();
+    folder.index(&[]);
+    assert_eq!(folder.search(&["by a program"])["count"], 0);
 }
 
 #[test]

@@ -91,17 +91,19 @@ fn what_is_no_index_is_left_alone() {
 }
 
 #[test]
-fn an_index_of_a_later_version_is_refused() {
-    let folder = Folder::with_a_tree(1);
-    folder.index(&[]);
-    let meta = folder.path("index/meta.json");
-    let text = fs::read_to_string(&meta).unwrap();
-    let later = text.replace(r#"\"format\":1"#, r#"\"format\":2"#);
-    assert_ne!(text, later);
-    fs::write(&meta, later).unwrap();
-    let run = folder.run("search", &[], &["number0"]);
-    assert!(said(&run).contains("later version"), "{}", said(&run));
-    assert_eq!(both(&folder, "a later format"), (Some(2), Some(1)));
+fn an_index_of_another_version_is_refused() {
+    for (format, is_said) in [(1, "an earlier version"), (3, "a later version")] {
+        let folder = Folder::with_a_tree(1);
+        folder.index(&[]);
+        let meta = folder.path("index/meta.json");
+        let text = fs::read_to_string(&meta).unwrap();
+        let other = text.replace(r#"\"format\":2"#, &format!(r#"\"format\":{format}"#));
+        assert_ne!(text, other);
+        fs::write(&meta, other).unwrap();
+        let run = folder.run("search", &[], &["number0"]);
+        assert!(said(&run).contains(is_said), "{}", said(&run));
+        assert_eq!(both(&folder, is_said), (Some(2), Some(1)));
+    }
 }
 
 #[test]
