@@ -3,8 +3,11 @@
 //! The characters from the space to `~` mean themselves, but for `&`, which is written `&-`. All others stand between `&` and `-`, as
 //! base64 of UTF-16: `Entwürfe` is `Entw&APw-rfe`.
 
-/// The 64 digits, of six bits each.
-const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,";
+use base64::Engine;
+use base64::alphabet::IMAP_MUTF7;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+
+const BASE64: GeneralPurpose = GeneralPurpose::new(&IMAP_MUTF7, NO_PAD);
 
 /// The name of a folder as it is sent.
 ///
@@ -21,19 +24,12 @@ fn encoded(name: &str) -> String {
         let (others, after) = others.split_at(others.find(is_itself).unwrap_or(others.len()));
         sent += &plain.replace('&', "&-");
         if !others.is_empty() {
-            sent = sent + "&" + &base64(others) + "-";
+            let bytes: Vec<_> = others.encode_utf16().flat_map(u16::to_be_bytes).collect();
+            sent = sent + "&" + &BASE64.encode(bytes) + "-";
         }
         rest = after;
     }
     sent
-}
-
-fn base64(text: &str) -> String {
-    let bits: Vec<_> =
-        text.encode_utf16().flat_map(|unit| (0..16).rev().map(move |bit| unit >> bit & 1)).collect();
-    let digit =
-        |six: &[u16]| (0..6).fold(0, |digit, bit| digit << 1 | usize::from(*six.get(bit).unwrap_or(&0)));
-    bits.chunks(6).map(|six| char::from(DIGITS[digit(six)])).collect()
 }
 
 /// The name that stands behind one in UTF-7. `None` if that is none, or if nobody would write the name so.
@@ -42,13 +38,11 @@ fn decoded(sent: &str) -> Option<String> {
     while let Some((plain, behind)) = rest.split_once('&') {
         let (digits, after) = behind.split_once('-')?;
         name = name + plain + if digits.is_empty() { "&" } else { "" };
-        let mut bits = Vec::new();
-        for byte in digits.bytes() {
-            let digit = DIGITS.iter().position(|digit| *digit == byte)?;
-            bits.extend((0..6).rev().map(|bit| u16::from(digit >> bit & 1 == 1)));
-        }
-        let units: Vec<_> =
-            bits.chunks_exact(16).map(|unit| unit.iter().fold(0, |unit, bit| unit << 1 | bit)).collect();
+        let bytes = BASE64.decode(digits).ok()?;
+        let units: Vec<_> = bytes
+            .chunks(2)
+            .map(|two| two.iter().fold(0, |unit, byte| unit << 8 | u16::from(*byte)))
+            .collect();
         name += &String::from_utf16(&units).ok()?;
         rest = after;
     }
