@@ -1,6 +1,7 @@
 //! An account: where its mail lies, and how it may be asked for.
 
 use super::secret::Secret;
+use serde::Deserialize;
 use std::path::PathBuf;
 
 /// An account. Its `Debug` does not show the password.
@@ -30,7 +31,8 @@ pub struct Account {
 }
 
 /// The language of a mail server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// Messages that are unseen are new.
     Imap,
@@ -39,7 +41,8 @@ pub enum Protocol {
 }
 
 /// How a connection is encrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Security {
     /// From its first byte.
     Tls,

@@ -9,10 +9,12 @@
 
 use super::account::{Account, Protocol, Security, usual_port};
 use super::secret::Secret;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::num::NonZeroU16;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -159,89 +161,63 @@ impl Source<'_> {
 impl Entry<'_> {
     fn account(&self, warnings: &mut Vec<String>) -> Result<Account, HostsError> {
         self.check_keys()?;
-        let protocol = self
-            .choice("protocol", &[("imap", Protocol::Imap), ("pop3", Protocol::Pop3)])?
-            .ok_or_else(|| self.missing("protocol"))?;
-        let securities =
-            [("tls", Security::Tls), ("starttls", Security::StartTls), ("plain", Security::Plain)];
-        let security = self.choice("security", &securities)?.unwrap_or(Security::Tls);
+        let protocol =
+            self.value("protocol", "\"imap\" or \"pop3\"")?.ok_or_else(|| self.missing("protocol"))?;
+        let security =
+            self.value("security", "\"tls\" or \"starttls\" or \"plain\"")?.unwrap_or(Security::Tls);
+        let port = self.value("port", "a number from 1 to 65535, without quotes")?.map(NonZeroU16::get);
+        let allow_plain_password = self.value("allow_plain_password", "true or false, without quotes")?;
         let folder = self.text("folder")?;
         if folder.is_some() && protocol == Protocol::Pop3 {
             return Err(self.error("folder", "POP3 knows no folders: leave `folder` out"));
         }
         Ok(Account {
-            name: self.text("name")?.ok_or_else(|| self.missing("name"))?,
-            host: self.text("host")?.ok_or_else(|| self.missing("host"))?,
-            port: self.port()?.unwrap_or_else(|| usual_port(protocol, security)),
+            name: self.needed("name")?,
+            host: self.needed("host")?,
+            port: port.unwrap_or_else(|| usual_port(protocol, security)),
             protocol,
             security,
-            user: self.text("user")?.ok_or_else(|| self.missing("user"))?,
+            user: self.needed("user")?,
             folder: folder.unwrap_or_else(|| "INBOX".to_owned()),
-            allow_plain_password: self.choice_of_bool("allow_plain_password")?,
+            allow_plain_password: allow_plain_password.unwrap_or(false),
             ca: self.text("ca")?.map(|path| self.source.folder.join(path)),
             password: self.password(warnings)?,
         })
     }
 
     fn check_keys(&self) -> Result<(), HostsError> {
-        for key in self.table.keys() {
-            match key.get_ref().as_ref() {
-                known if KEYS.contains(&known) => (),
-                "password" => {
-                    let what = "a password does not belong in this file: write it to a file of its own, which \
-                        `password_file` names, or to an environment variable, which `password_env` names";
-                    return Err(self.source.error(key.span(), what));
-                }
-                _ => {
-                    let what = format!("there is no such key; those of an account are {}", KEYS.join(", "));
-                    return Err(self.source.error(key.span(), what));
-                }
-            }
-        }
-        Ok(())
+        let is_unknown = |key: &&Spanned<_>| !KEYS.iter().any(|known| key.get_ref() == *known);
+        let Some(key) = self.table.keys().find(is_unknown) else { return Ok(()) };
+        let what = if key.get_ref() == "password" {
+            "a password does not belong in this file: write it to a file of its own, which `password_file` names, or to an \
+             environment variable, which `password_env` names"
+        } else {
+            &format!("there is no such key; those of an account are {}", KEYS.join(", "))
+        };
+        Err(self.source.error(key.span(), what))
+    }
+
+    /// The value of a key, which must be `what`.
+    fn value<T: DeserializeOwned>(&self, key: &str, what: &str) -> Result<Option<T>, HostsError> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
+        let read = T::deserialize(value.clone().into_deserializer());
+        // The library's own message would show the value.
+        read.map(Some).map_err(|_| self.error(key, &format!("`{key}` must be {what}")))
     }
 
     /// A text that can be shown and sent: not empty, and without control characters.
     fn text(&self, key: &str) -> Result<Option<String>, HostsError> {
-        let Some(value) = self.table.get(key) else { return Ok(None) };
-        match value.get_ref() {
-            DeValue::String(text) if !text.is_empty() && !text.contains(char::is_control) => {
-                Ok(Some(text.clone().into_owned()))
+        let what = "a text in quotes, of at least one character, on one line";
+        match self.value::<String>(key, what)? {
+            Some(text) if text.is_empty() || text.contains(char::is_control) => {
+                Err(self.error(key, &format!("`{key}` must be {what}")))
             }
-            _ => Err(self.error(
-                key,
-                &format!("`{key}` must be a text in quotes, of at least one character, on one line"),
-            )),
+            text => Ok(text),
         }
     }
 
-    fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>, HostsError> {
-        let Some(value) = self.table.get(key) else { return Ok(None) };
-        let chosen = choices.iter().find(|(name, _)| value.get_ref().as_str() == Some(name));
-        chosen.map(|(_, choice)| Some(*choice)).ok_or_else(|| {
-            let names: Vec<_> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
-            self.error(key, &format!("`{key}` must be {}", names.join(" or ")))
-        })
-    }
-
-    fn choice_of_bool(&self, key: &str) -> Result<bool, HostsError> {
-        match self.table.get(key) {
-            None => Ok(false),
-            Some(value) => value
-                .get_ref()
-                .as_bool()
-                .ok_or_else(|| self.error(key, &format!("`{key}` must be true or false, without quotes"))),
-        }
-    }
-
-    fn port(&self) -> Result<Option<u16>, HostsError> {
-        let Some(value) = self.table.get("port") else { return Ok(None) };
-        let number = value.get_ref().as_integer();
-        let port = number.and_then(|number| u16::from_str_radix(number.as_str(), number.radix()).ok());
-        match port {
-            Some(1..) => Ok(port),
-            _ => Err(self.error("port", "`port` must be a number from 1 to 65535, without quotes")),
-        }
+    fn needed(&self, key: &str) -> Result<String, HostsError> {
+        self.text(key)?.ok_or_else(|| self.missing(key))
     }
 
     fn password(&self, warnings: &mut Vec<String>) -> Result<Secret, HostsError> {
