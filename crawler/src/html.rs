@@ -34,6 +34,11 @@ pub trait Reader {
 
     /// A line of the document has been read.
     fn line_ended(&mut self) {}
+
+    /// The document is XHTML: an element that is closed in its own tag has no content.
+    fn is_xml(&self) -> bool {
+        false
+    }
 }
 
 /// The encoding that the first `<meta>` names which names one.
@@ -131,7 +136,7 @@ impl<R: Reader> TokenSink for Sink<R> {
             Token::CharacterTokens(text) => reader.characters(&text),
             Token::TagToken(tag) => {
                 reader.tag(&tag);
-                if tag.kind == TagKind::StartTag {
+                if tag.kind == TagKind::StartTag && !(tag.self_closing && reader.is_xml()) {
                     return raw(&tag.name);
                 }
             }

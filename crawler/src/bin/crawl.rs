@@ -8,7 +8,8 @@
 //! cargo run --release --bin crawl -- https://example.org/ --state example.crawl --graph pages.jsonl
 //! ```
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use crawler::stage;
 use crawler::web::args::CrawlArgs;
 use crawler::web::disk::{Lease, Outcome};
@@ -24,6 +25,9 @@ use std::sync::Arc;
 
 fn main() -> ExitCode {
     let args = CrawlArgs::parse();
+    if let Err(error) = args.scope() {
+        CrawlArgs::command().error(ErrorKind::ValueValidation, error).exit();
+    }
     stage::run("crawl", 1, "stopping; what was fetched is being written", |stop| {
         let mut run = Run::prepare(&args)?;
         let ended = crawl(&mut run, stop)?;

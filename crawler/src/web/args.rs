@@ -1,6 +1,8 @@
 //! The command line of `crawl`.
 
+use super::urls::{Refused, Scope, normalise};
 use crate::stage;
+use anyhow::bail;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use url::Url;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(name = "crawl", version)]
 pub struct CrawlArgs {
-    /// Where to begin; http:// or https://
+    /// Where to begin; http:// unless there is https:// before it
     #[arg(required_unless_present = "demo", value_parser = address)]
     pub starts: Vec<Url>,
 
@@ -23,12 +25,20 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "HOST", help_heading = "Which pages")]
     pub allow: Vec<String>,
 
-    /// Links from the start that are followed
+    /// Only addresses that match, such as `*/docs/*`; * is anything, also slashes
+    #[arg(long, value_name = "PATTERN", help_heading = "Which pages")]
+    pub only: Vec<String>,
+
+    /// No addresses that match, such as `*.pdf`
+    #[arg(long, value_name = "PATTERN", help_heading = "Which pages")]
+    pub not: Vec<String>,
+
+    /// Links and redirects from the start that are followed
     #[arg(long, value_name = "COUNT", default_value = "20", help_heading = "Which pages")]
     pub depth: u32,
 
     /// Pages that are taken on
-    #[arg(long, value_name = "COUNT", default_value = "100000", help_heading = "Which pages")]
+    #[arg(long, value_name = "COUNT", default_value = "100000", value_parser = pages, help_heading = "Which pages")]
     pub pages: usize,
 
     /// Also addresses that are not on the public internet: those of this machine, or of an office
@@ -50,6 +60,10 @@ pub struct CrawlArgs {
     /// What the crawler says that it is
     #[arg(long, value_name = "TEXT", default_value = concat!("crawl/", env!("CARGO_PKG_VERSION")), help_heading = "Politeness")]
     pub user_agent: String,
+
+    /// The name whose group in robots.txt counts [default: the product of --user-agent]
+    #[arg(long, value_name = "NAME", help_heading = "Politeness")]
+    pub robots_name: Option<String>,
 
     /// Threads that fetch
     #[arg(long, value_name = "COUNT", default_value = "16", value_parser = stage::threads, help_heading = "Limits")]
@@ -100,12 +114,55 @@ pub struct CrawlArgs {
     pub demo: Option<usize>,
 }
 
+impl CrawlArgs {
+    /// The pages that are asked for. All of the starts are among them.
+    ///
+    /// # Errors
+    /// A sentence for the user, if a host or a pattern is none, or a start is at a private address.
+    pub fn scope(&self) -> anyhow::Result<Scope> {
+        let starts: Vec<_> = self.starts.iter().map(normalise).collect();
+        let scope = Scope::new(&starts, &self.allow, self.allow_private || self.demo.is_some())?;
+        let scope = scope.with_patterns(&self.only, &self.not)?;
+        for start in &starts {
+            match scope.admits(start) {
+                Ok(()) => (),
+                Err(Refused::Private) => {
+                    bail!("{start}: the address is private; --allow-private is for a site of one's own")
+                }
+                Err(refused) => bail!("{start}: {refused}"),
+            }
+        }
+        Ok(scope)
+    }
+
+    /// The name by which sites address the crawler in `robots.txt`: `MyBot`, if it says that it is `MyBot/1.0` or
+    /// `Mozilla/5.0 (compatible; MyBot/1.0)`.
+    pub fn robots_name(&self) -> &str {
+        let product = |words: &'_ str| words.find(['/', ' ', ';', ')']).unwrap_or(words.len());
+        let said = self.user_agent.as_str();
+        let said = said.split_once("(compatible;").map_or(said, |(_, words)| words.trim_start());
+        self.robots_name.as_deref().unwrap_or(&said[..product(said)])
+    }
+}
+
+/// As people write it: `example.org` and `localhost:8000` are `http://`.
 fn address(written: &str) -> Result<Url, String> {
-    match Url::parse(written) {
+    let is_port = |behind: &str| {
+        let port = behind.split(['/', '?', '#']).next().unwrap_or_default();
+        !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let has_scheme =
+        written.contains("://") || written.split_once(':').is_some_and(|(_, behind)| !is_port(behind));
+    let whole = if has_scheme { written.to_owned() } else { format!("http://{written}") };
+    match Url::parse(&whole) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
         Ok(url) => Err(format!("{}: is not crawled, only http and https are", url.scheme())),
         Err(error) => Err(error.to_string()),
     }
+}
+
+fn pages(written: &str) -> Result<usize, String> {
+    written.parse().ok().filter(|count| *count > 0).ok_or_else(|| "a number from 1 on is wanted".to_owned())
 }
 
 fn delay(written: &str) -> Result<Duration, String> {

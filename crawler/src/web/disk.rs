@@ -157,7 +157,9 @@ impl Disk {
     fn recall_links(&mut self) -> anyhow::Result<()> {
         let mut found = Vec::new();
         self.state.each(|_, record| {
-            for link in record.links.iter().filter(|_| record.depth < self.visitor.depth) {
+            let is_moved = record.status.is_some_and(|status| (300..400).contains(&status));
+            let most = self.visitor.depth + u32::from(is_moved);
+            for link in record.links.iter().filter(|_| record.depth < most) {
                 if !self.frontier.has_seen(link)
                     && let Ok(url) = Url::parse(link)
                 {

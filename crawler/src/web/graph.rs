@@ -3,7 +3,7 @@
 use super::state::{Progress, Record, State};
 use anyhow::Context;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -63,22 +63,43 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Pages that cannot be had, and why.
+/// Pages that cannot be had, and why, in a crawl to this `depth`.
 ///
 /// # Errors
 /// If the state is damaged.
-pub fn broken(state: &State) -> anyhow::Result<Vec<Broken>> {
-    let mut broken = BTreeMap::new();
+pub fn broken(state: &State, depth: u32) -> anyhow::Result<Vec<Broken>> {
+    let (mut broken, mut moved) = (BTreeMap::new(), HashMap::new());
+    let mut add = |url: &str, why| {
+        broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Pages::default() })
+    };
     state.each(|url, page| {
         if let Some(why) = trouble(&page) {
-            broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Pages::default() });
+            add(url, why);
+        }
+        if is_moved(&page)
+            && let Some(to) = page.links.into_iter().next()
+        {
+            if page.depth > depth && !state.has(&to)? {
+                add(url, "it redirects again, more often than --depth allows".to_owned());
+            }
+            moved.insert(url.to_owned(), to);
         }
         Ok(())
     })?;
+    for url in circles(&moved) {
+        add(url, "it redirects in a circle".to_owned());
+    }
     if !broken.is_empty() {
         state.each(|url, page| {
-            for link in page.links {
-                if let Some(broken) = broken.get_mut(&link) {
+            for link in page.links.iter().filter(|_| !is_moved(&page)) {
+                // A link to a redirect leads where that does.
+                let mut at = link;
+                while !broken.contains_key(at)
+                    && let Some(to) = moved.get(at)
+                {
+                    at = to;
+                }
+                if let Some(broken) = broken.get_mut(at) {
                     broken.linked_from.add(url);
                 }
             }
@@ -86,6 +107,24 @@ pub fn broken(state: &State) -> anyhow::Result<Vec<Broken>> {
         })?;
     }
     Ok(broken.into_values().collect())
+}
+
+fn is_moved(page: &Record) -> bool {
+    page.status.is_some_and(|status| (300..400).contains(&status))
+}
+
+/// Of the redirects that lead back to themselves, one of each circle: the first by its name.
+fn circles(moved: &HashMap<String, String>) -> Vec<&String> {
+    let (mut known, mut circles) = (HashSet::new(), Vec::new());
+    for start in moved.keys() {
+        let (mut way, mut at) = (Vec::new(), start);
+        while let Some((from, to)) = moved.get_key_value(at).filter(|(from, _)| known.insert(*from)) {
+            way.push(from);
+            at = to;
+        }
+        circles.extend(way.into_iter().skip_while(|from| *from != at).min());
+    }
+    circles
 }
 
 /// A page that cannot be had.

@@ -37,7 +37,7 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
     let dot = args.dot.as_ref().map(|path| graph::write_dot(&run.store.state, path));
     let report = Report {
         tally: Tally::of(run)?,
-        broken: graph::broken(&run.store.state)?,
+        broken: graph::broken(&run.store.state, args.depth)?,
         notes: run.visitor.notes(),
         ended,
         is_saved: args.save.is_some(),
@@ -76,6 +76,8 @@ struct Elsewhere {
     private: usize,
     /// Neither http nor https, or too long.
     no_page: usize,
+    /// Excluded by --only or --not.
+    excluded: usize,
     /// Beyond --depth or --pages.
     beyond_limits: usize,
 }
@@ -112,6 +114,7 @@ impl Elsewhere {
         *match Url::parse(link).map(|url| scope.admits(&url)) {
             Ok(Err(Refused::Host)) => &mut self.other_hosts,
             Ok(Err(Refused::Private)) => &mut self.private,
+            Ok(Err(Refused::Pattern)) => &mut self.excluded,
             Ok(Ok(())) => &mut self.beyond_limits,
             Ok(Err(Refused::Scheme(_) | Refused::TooLong)) | Err(_) => &mut self.no_page,
         } += 1;
@@ -122,6 +125,7 @@ impl Elsewhere {
             (self.other_hosts, "on other hosts"),
             (self.private, "at private addresses"),
             (self.no_page, "with another scheme than http and https"),
+            (self.excluded, "excluded by --only or --not"),
             (self.beyond_limits, "beyond --depth or --pages"),
         ];
         let kinds = kinds.iter().filter(|(count, _)| *count > 0);

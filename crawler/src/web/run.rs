@@ -6,13 +6,12 @@ use super::disk::Disk;
 use super::fetch::{Fetcher, Options};
 use super::frontier::Limits;
 use super::state::State;
-use super::urls::{Refused, Scope, normalise};
+use super::urls::{Scope, normalise};
 use super::visit::Visitor;
 use anyhow::{Context, anyhow, bail};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use url::Url;
 
 /// Pages of a site that are fetched at once, for a site of one's own.
 const DEMO_STRIPES: usize = 16;
@@ -41,17 +40,17 @@ impl Run {
     pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run> {
         let (mut starts, is_own) =
             (args.starts.iter().map(normalise).collect::<Vec<_>>(), args.demo.is_some());
-        let mut scope = admitting(&starts, args)?;
+        let mut scope = args.scope()?;
         let state = State::open(&args.state)?;
         let demo = args.demo.map(|pages| demo(pages, &state, &args.state)).transpose()?;
         if let Some(demo) = &demo {
             starts = vec![demo.start_url()];
-            scope = Scope::new(&starts, &args.allow, true)?;
+            scope = Scope::new(&starts, &args.allow, true)?.with_patterns(&args.only, &args.not)?;
         }
         let visitor = Visitor {
             fetcher: fetcher(args, is_own)?,
             scope,
-            name: args.user_agent.split('/').next().unwrap_or_default().to_owned(),
+            name: args.robots_name().to_owned(),
             retries: args.retries,
             depth: args.depth,
             delay: if is_own { Duration::ZERO } else { args.delay },
@@ -75,21 +74,6 @@ impl Run {
         }
         Ok(Run { store, visitor, threads: args.threads.get(), begun: Instant::now(), _demo: demo })
     }
-}
-
-/// The pages that a command line asks for. All of its starts have to be among them.
-fn admitting(starts: &[Url], args: &CrawlArgs) -> anyhow::Result<Scope> {
-    let scope = Scope::new(starts, &args.allow, args.allow_private)?;
-    for start in starts {
-        match scope.admits(start) {
-            Ok(()) => (),
-            Err(Refused::Private) => {
-                bail!("{start}: the address is private; --allow-private is for a site of one's own")
-            }
-            Err(refused) => bail!("{start}: {refused}"),
-        }
-    }
-    Ok(scope)
 }
 
 /// The built-in site. If the state is of one, it is that one, at the same address.

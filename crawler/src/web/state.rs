@@ -320,6 +320,14 @@ impl State {
         write.commit().with_context(cannot)
     }
 
+    /// Whether a page has a record.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn has(&self, url: &str) -> anyhow::Result<bool> {
+        Ok(self.database.begin_read()?.open_table(PAGES)?.get(url)?.is_some())
+    }
+
     /// Every page, in the order of the addresses.
     ///
     /// # Errors

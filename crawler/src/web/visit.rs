@@ -125,14 +125,18 @@ impl Visitor {
             let location = normalise(location);
             record.links = vec![location.to_string()];
             match self.scope.admits(&location) {
-                Ok(()) | Err(Refused::Host) => (), // other hosts are not broken
+                Err(Refused::Host) if job.depth == 0 => {
+                    let host = location.host_str().unwrap_or_default();
+                    record.why = Some(format!("it leads to another host: say --allow {host}"));
+                }
+                Ok(()) | Err(Refused::Host | Refused::Pattern) => (), // other hosts are not broken
                 Err(refused) => record.why = Some(format!("it leads where the crawl does not go: {refused}")),
             }
-            return self.job(&location, job.depth).into_iter().collect(); // the same page at another address
+            return self.moved(&location, job).into_iter().collect();
         }
         let is_html =
             fetched.content_type.as_ref().is_none_or(|kind| kind.to_ascii_lowercase().contains("html"));
-        if fetched.status != 200 || !is_html {
+        if !matches!(fetched.status, 200..=203) || !is_html {
             return Vec::new();
         }
         // A page that asks for it has no links here.
@@ -146,9 +150,14 @@ impl Visitor {
         let canonical =
             canonical.filter(|canonical| canonical != url && self.scope.admits(canonical).is_ok());
         record.copy_of = canonical.as_ref().map(Url::to_string);
-        let original = canonical.iter().filter_map(|canonical| self.job(canonical, job.depth));
+        let original = canonical.iter().filter_map(|canonical| self.moved(canonical, job));
         let followed = links.iter().filter(|_| job.depth < self.depth);
         original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect()
+    }
+
+    /// The same page at another address. That counts as a link, or there might be no end. At the last page that is followed there is one.
+    fn moved(&self, url: &Url, job: &Job) -> Option<Job> {
+        (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()
     }
 
     /// A page of the crawl, if it is one.
@@ -160,7 +169,7 @@ impl Visitor {
     /// Before the state says that the page was fetched: a file that is written twice is better than one that is missing.
     fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> anyhow::Result<()> {
         match &self.save {
-            Some(directory) if fetched.status == 200 && record.copy_of.is_none() => {
+            Some(directory) if matches!(fetched.status, 200 | 203) && record.copy_of.is_none() => {
                 save::write(directory, url, &fetched.body).with_context(|| directory.display().to_string())
             }
             _ => Ok(()),

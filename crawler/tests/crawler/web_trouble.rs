@@ -61,11 +61,22 @@ fn a_state_that_cannot_be_used_is_refused() {
 }
 
 #[test]
-fn a_private_address_is_refused_unless_it_is_allowed() {
+fn a_command_line_that_makes_no_sense_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let said = refused("http://127.0.0.1:9/", folder.path(), &[]);
-    assert!(said.contains("--allow-private"), "{said}");
-    assert!(!folder.path().join("state").exists(), "nothing has been begun");
+    for (start, flags, why) in [
+        ("http://127.0.0.1:9/", &[][..], "--allow-private"),
+        ("localhost:9", &[], "http://localhost:9/: the address is private"),
+        ("mailto:9a@example.org", &[], "mailto: is not crawled"),
+        ("javascript:alert()", &[], "javascript: is not crawled"),
+        ("example.org", &["--allow", "*.example.org"], "neither a host"),
+        ("example.org", &["--not", "[a"], "unclosed character class"),
+        ("example.org", &["--pages", "0"], "a number from 1 on"),
+    ] {
+        let run = ended(crawl(folder.path(), start, flags).spawn().unwrap());
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert!(run.status.code() == Some(2) && said.contains(why), "{start} {flags:?}: {said}");
+        assert!(!folder.path().join("state").exists(), "nothing has been begun");
+    }
 }
 
 #[test]

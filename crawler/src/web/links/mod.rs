@@ -31,7 +31,8 @@ pub struct Links {
     pub left_out: usize,
 }
 
-/// Finds the links of a document: `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next` or `prev`; `src` of `<iframe>` and `<frame>`.
+/// Finds the links of a document: `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next` or `prev`; `src` of `<iframe>` and `<frame>`;
+/// the URL of `<meta http-equiv=refresh>`.
 /// They are relative to the first `<base href>`, wherever it stands, or else to `url`, the document's own.
 ///
 /// A link with `rel=nofollow` is not taken, nor is one with a scheme that is not fetched (`javascript:`, `mailto:`, `data:` and the
@@ -44,7 +45,8 @@ pub struct Links {
 /// and with `limit`. Whatever is in the bytes, it is no error.
 pub fn links(document: &[u8], content_type: Option<&str>, url: &Url, limit: usize) -> Links {
     let (text, encoding) = charset::decode(document, content_type);
-    read(&text, Page { limit, ..Page::default() }).resolved(url, encoding)
+    let is_xml = content_type.is_some_and(|kind| kind.to_ascii_lowercase().contains("xml"));
+    read(&text, Page { limit, is_xml, ..Page::default() }).resolved(url, encoding)
 }
 
 /// What the tags of a document say, as it is written there.
@@ -60,9 +62,14 @@ struct Page {
     limit: usize,
     /// Templates that are open. What is in one is not in the document.
     templates: usize,
+    is_xml: bool,
 }
 
 impl Reader for Page {
+    fn is_xml(&self) -> bool {
+        self.is_xml
+    }
+
     fn tag(&mut self, tag: &Tag) {
         match tag.kind {
             TagKind::StartTag => self.start(tag),
@@ -95,6 +102,9 @@ impl Page {
         let is_heeded = |word: &str| ["nofollow", "none"].iter().any(|no| no.eq_ignore_ascii_case(word));
         let mut words = value(tag, "content").unwrap_or_default().split([',', ' ', '\t', '\n', '\r', '\x0c']);
         self.nofollow |= is_for_robots && words.any(is_heeded);
+        if value(tag, "http-equiv").is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case("refresh")) {
+            self.link(value(tag, "content").and_then(refreshed));
+        }
     }
 
     fn relation(&mut self, tag: &Tag) {
@@ -156,6 +166,17 @@ impl Page {
         }
         found
     }
+}
+
+/// Where `5; url=next.html` leads, which stands in a `<meta http-equiv=refresh>` or in a field `Refresh`.
+pub(super) fn refreshed(content: &str) -> Option<&str> {
+    let (_, after) = content.split_once([';', ','])?;
+    let after = after.trim_ascii();
+    let is_named = after.get(..3).is_some_and(|name| name.eq_ignore_ascii_case("url"));
+    let url = if is_named { after[3..].trim_ascii_start().strip_prefix('=')?.trim_ascii() } else { after };
+    let quote = url.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let url = quote.map_or(url, |quote| url[1..].split(quote).next().unwrap_or_default());
+    (!url.is_empty()).then_some(url)
 }
 
 /// An attribute.

@@ -16,6 +16,17 @@ fn texts(links: &Links) -> Vec<&str> {
     links.links.iter().map(Url::as_str).collect()
 }
 
+/// In XHTML an element that is closed in its own tag has no content. In HTML a script goes on.
+#[test]
+fn a_script_is_closed_in_its_own_tag_in_xhtml_only() {
+    let document = b"<script src='x'/><a href='a'>";
+    assert_eq!(
+        texts(&of(document, Some("application/xhtml+xml; charset=utf-8"))),
+        ["http://example.org/dir/a"]
+    );
+    assert!(of(document, Some("text/html")).links.is_empty());
+}
+
 /// Documents, and where their links lead, without `http://example.org/` before it if that is the host.
 const DOCUMENTS: &[(&str, &[&str])] = &[
     ("", &[]),
@@ -27,6 +38,14 @@ const DOCUMENTS: &[(&str, &[&str])] = &[
     ),
     ("<iframe src=a></iframe><frame src=b><iframe src=' '></iframe><iframe></iframe>", &["dir/a", "dir/b"]),
     ("<img src=a><form action=b><script src=c></script><a name=d><a src=e><iframe href=f>", &[]),
+    (
+        "<meta http-equiv=Refresh content='5; URL=a'><meta http-equiv=refresh content=\"0;url = 'b' \"><meta http-equiv=refresh content='0, c'>",
+        &["dir/a", "dir/b", "dir/c"],
+    ),
+    (
+        "<meta http-equiv=refresh content=5><meta http-equiv=refresh content='5;'><meta name=refresh content='0;url=a'>",
+        &[],
+    ),
     // each once, in order
     ("<a href=b><a href=a><a href=./b><a href=b#c><a href=%62><a href=../dir/b?>", &["dir/b", "dir/a"]),
     ("<a href=><a href=#top>", &["dir/page?q"]),

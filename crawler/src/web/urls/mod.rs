@@ -4,6 +4,7 @@
 //! only `http` and `https`, only hosts that were asked for, and no private addresses. A name may still resolve to a private
 //! address, so whoever connects must ask [`is_private`] again, for the address.
 
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::error::Error;
@@ -18,7 +19,8 @@ pub const LONGEST: usize = 8000;
 ///
 /// `url` has done a part when it parsed the text: lower case of scheme and host, dot segments, the default port, an empty path. What
 /// is done here: the fragment, the user name and the password are removed, and so is a `?` with nothing behind it; what is encoded with
-/// `%` but need not be is decoded, and the digits of the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2).
+/// `%` but need not be is decoded, and the digits of the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot behind
+/// `example.org.` is removed: it says only that the name is complete, and the server is the same.
 /// The order of a query is kept, as are repeated slashes, since a server may tell those apart.
 pub fn normalise(url: &Url) -> Url {
     let mut url = url.clone();
@@ -26,6 +28,9 @@ pub fn normalise(url: &Url) -> Url {
     // Both fail only for a URL without a host, which has neither.
     let _ = url.set_username("");
     let _ = url.set_password(None);
+    if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')).map(str::to_owned) {
+        let _ = url.set_host(Some(&host)); // a host that is nothing but a dot stays
+    }
     if !url.cannot_be_a_base()
         && let Cow::Owned(path) = decoded(url.path())
     {
@@ -48,7 +53,12 @@ fn decoded(text: &str) -> Cow<'_, str> {
     for octet in octets(text.as_bytes()) {
         match octet {
             Octet::Plain(byte) => written.push(byte),
-            Octet::Encoded(byte) if is_unreserved(byte) => written.push(byte),
+            // Behind a `%` that is none of an encoding it would become one.
+            Octet::Encoded(byte)
+                if is_unreserved(byte) && !written.iter().rev().take(2).any(|byte| *byte == b'%') =>
+            {
+                written.push(byte);
+            }
             Octet::Encoded(byte) => encode(byte, &mut written),
         }
     }
@@ -117,6 +127,8 @@ pub enum Refused {
     Host,
     /// The host is a private address, or `localhost`.
     Private,
+    /// `--only` or `--not` excludes the URL.
+    Pattern,
 }
 
 impl fmt::Display for Refused {
@@ -126,6 +138,7 @@ impl fmt::Display for Refused {
             Refused::Scheme(scheme) => write!(f, "the scheme is {scheme}, neither http nor https"),
             Refused::Host => f.write_str("the host is neither that of a start page nor allowed"),
             Refused::Private => f.write_str("the address is private"),
+            Refused::Pattern => f.write_str("--only or --not excludes it"),
         }
     }
 }
@@ -161,10 +174,13 @@ pub struct Scope {
     /// The names, each with a dot before it, below which all hosts are allowed.
     below: HashSet<String>,
     is_private_allowed: bool,
+    starts: HashSet<Url>,
+    only: GlobSet,
+    not: GlobSet,
 }
 
 impl Scope {
-    /// The hosts of the start pages, and those that are allowed besides. `example.org` allows that host only, and `.example.org` allows
+    /// The hosts of the start pages, with and without `www.` before them, and those that are allowed besides. `example.org` allows that host only, and `.example.org` allows
     /// all hosts below it, but not that host itself. Private addresses are refused unless `is_private_allowed`, even those of
     /// start pages.
     ///
@@ -175,9 +191,10 @@ impl Scope {
         allowed: &[A],
         is_private_allowed: bool,
     ) -> Result<Scope, BadHost> {
-        let hosts =
-            starts.iter().filter_map(Url::host_str).map(|host| without_dot(host).to_owned()).collect();
-        let mut scope = Scope { hosts, below: HashSet::new(), is_private_allowed };
+        let hosts = starts.iter().flat_map(hosts_of).collect();
+        let (below, only, not) = (HashSet::new(), GlobSet::empty(), GlobSet::empty());
+        let starts = starts.iter().cloned().collect();
+        let mut scope = Scope { hosts, below, is_private_allowed, starts, only, not };
         for entry in allowed.iter().map(AsRef::as_ref) {
             let (name, list) = match entry.strip_prefix('.') {
                 Some(name) => (name, &mut scope.below),
@@ -197,10 +214,26 @@ impl Scope {
         Ok(scope)
     }
 
+    /// Fetches, beside the start pages, only what a pattern of `only` matches, if there is one, and nothing that one of `not` matches. Patterns are
+    /// matched with the whole URL. `*` stands for any characters, also slashes.
+    ///
+    /// # Errors
+    /// If one is no pattern.
+    pub fn with_patterns(self, only: &[String], not: &[String]) -> Result<Scope, globset::Error> {
+        let set = |patterns: &[String]| {
+            let mut set = GlobSetBuilder::new();
+            for pattern in patterns {
+                set.add(Glob::new(pattern)?);
+            }
+            set.build()
+        };
+        Ok(Scope { only: set(only)?, not: set(not)?, ..self })
+    }
+
     /// Whether the crawl may fetch the URL, as far as the URL tells.
     ///
     /// # Errors
-    /// The first reason against it, in this order: its length, its scheme, a private address, the host.
+    /// The first reason against it, in this order: its length, its scheme, a private address, the host, the patterns.
     pub fn admits(&self, url: &Url) -> Result<(), Refused> {
         if url.as_str().len() > LONGEST {
             return Err(Refused::TooLong);
@@ -211,13 +244,29 @@ impl Scope {
         if !self.is_private_allowed && has_private_host(url) {
             return Err(Refused::Private);
         }
-        url.host_str().is_some_and(|host| self.has(without_dot(host))).then_some(()).ok_or(Refused::Host)
+        if !url.host_str().is_some_and(|host| self.has(without_dot(host))) {
+            return Err(Refused::Host);
+        }
+        let is_meant =
+            (self.only.is_empty() || self.only.is_match(url.as_str())) && !self.not.is_match(url.as_str());
+        (is_meant || self.starts.contains(url)).then_some(()).ok_or(Refused::Pattern)
     }
 
     fn has(&self, host: &str) -> bool {
         let mut above = host.match_indices('.').filter(|(at, _)| *at > 0).map(|(at, _)| &host[at..]);
         self.hosts.contains(host) || above.any(|name| self.below.contains(name))
     }
+}
+
+/// The host of a start page, and its other name: most sites that have `www.` in their name lead from one to the other.
+fn hosts_of(start: &Url) -> Vec<String> {
+    let Some(host) = start.host_str().map(without_dot) else { return Vec::new() };
+    let other = match (start.host(), host.strip_prefix("www.")) {
+        (Some(Host::Domain(_)), Some(name)) => Some(name.to_owned()),
+        (Some(Host::Domain(_)), None) if host.contains('.') => Some(format!("www.{host}")),
+        _ => None,
+    };
+    other.into_iter().chain([host.to_owned()]).collect()
 }
 
 /// `example.org.` is `example.org`: the dot says only that the name is complete.

@@ -27,6 +27,9 @@ const FORMS: &[(&str, &str)] = &[
     ("http://a/é b", "http://a/%C3%A9%20b"),
     ("http://a/%zz%4", "http://a/%zz%4"),
     ("http://a/%2541", "http://a/%2541"),
+    ("http://a/%%32e/%a%31", "http://a/%%32e/%a%31"),
+    ("http://a%2e:80/b.", "http://a/b."),
+    ("http://a.b./", "http://a.b/"),
     ("http://a/?q=%7e%2f%26", "http://a/?q=~%2F%26"),
     // dot segments
     ("http://a/b/../../c/.", "http://a/c/"),
@@ -88,7 +91,9 @@ fn a_scope_has_hosts_and_what_is_below_names() {
         ("http://example.org/", None),
         ("https://example.org:9/x", None),
         ("https://example.org./x", None),
-        ("http://www.example.org/", Some(Refused::Host)),
+        ("http://www.example.org/", None),
+        ("http://www.other.net/", Some(Refused::Host)),
+        ("http://a.example.org/", Some(Refused::Host)),
         ("http://example.org.evil.net/", Some(Refused::Host)),
         ("http://[2600::1]/", None),
         ("http://[2600::2]/", Some(Refused::Host)),
@@ -111,6 +116,29 @@ fn a_scope_has_hosts_and_what_is_below_names() {
     ] {
         assert_eq!(scope(false).admits(&url(text)).err(), refused, "{text}");
     }
+}
+
+#[test]
+fn patterns_say_which_pages_of_a_host_are_meant() {
+    let start = url("http://example.org/");
+    let scope = |only: &[&str], not: &[&str]| {
+        let [only, not] =
+            [only, not].map(|patterns| patterns.iter().map(ToString::to_string).collect::<Vec<_>>());
+        Scope::new(&[url("http://example.org/")], &[""; 0], false).unwrap().with_patterns(&only, &not)
+    };
+    let docs = scope(&["*/docs/*", "*.html"], &["*.pdf", "*?print*"]).unwrap();
+    for (path, is_meant) in [
+        ("", true),
+        ("docs/a/b", true),
+        ("a/b.html", true),
+        ("docs/a.pdf", false),
+        ("a", false),
+        ("docs/a?print=1", false),
+    ] {
+        assert_eq!(docs.admits(&start.join(path).unwrap()).is_ok(), is_meant, "{path}");
+    }
+    assert_eq!(docs.admits(&url("http://other.org/docs/")), Err(Refused::Host));
+    assert!(scope(&["["], &[]).is_err());
 }
 
 #[test]
