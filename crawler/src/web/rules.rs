@@ -266,6 +266,7 @@ impl Answer {
             Ok(fetched) if fetched.is_busy() => {
                 Answer::Later(format!("status {}", fetched.status), fetched.retry_after)
             }
+            Ok(Fetched { unread: Some(why), .. }) => Answer::Later(why, None),
             Ok(Fetched { status: 200, body, .. }) => Answer::Here(body),
             Ok(Fetched { location: Some(location), .. }) => Answer::Elsewhere(location),
             Ok(fetched) => Answer::Nowhere(format!("status {}", fetched.status)),

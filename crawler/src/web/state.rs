@@ -87,7 +87,7 @@ pub enum Progress {
     Waiting,
     /// The server has answered, if only that the page is not there.
     Fetched,
-    /// There was no answer, as often as it was tried.
+    /// There was no answer, as often as it was tried, or none that can be read.
     Failed,
     /// `robots.txt` says no.
     Refused,

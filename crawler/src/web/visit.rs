@@ -94,6 +94,10 @@ impl Visitor {
             Ok(fetched) if fetched.is_busy() && job.attempts < self.retries => {
                 return Ok(Visit::Again(Failure::Busy(fetched.retry_after)));
             }
+            Ok(Fetched { status, unread: Some(why), .. }) => {
+                record.status = Some(status);
+                return Ok(failed(record, why));
+            }
             Ok(fetched) => fetched,
         };
         record.progress = Progress::Fetched;

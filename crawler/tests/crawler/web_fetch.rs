@@ -9,6 +9,7 @@ use crawler::web::demo::{Demo, DemoOptions};
 use crawler::web::fetch::{FetchError, Fetched, Fetcher, Options, is_private_address};
 use executor::CancelToken;
 use flate2::Compression;
+use flate2::read::{DeflateEncoder, ZlibEncoder};
 use flate2::write::GzEncoder;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{self, Read, Write};

@@ -13,6 +13,7 @@ mod file; // files of this machine
 
 use crate::gap::Gap;
 use executor::{CancelToken, Cancelled};
+use flate2::read::MultiGzDecoder;
 use std::io::{self, Read};
 use ureq::Agent;
 use ureq::http::{Response, header};
@@ -90,6 +91,7 @@ fn agent(token: &CancelToken) -> Agent {
         .proxy(None)
         .max_idle_connections(0)
         .max_response_header_size(LARGEST_HEAD)
+        .accept_encoding("gzip")
         .user_agent(concat!("renderer/", env!("CARGO_PKG_VERSION")))
         .build();
     connection::agent(config, token)
@@ -110,7 +112,14 @@ fn body(answer: Response<Body>, url: Url, limit: u64, token: &CancelToken) -> St
     let (head, body) = answer.into_parts();
     let content_type =
         head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let reader = body.into_with_config().limit(u64::MAX).reader(); // ours counts bytes as they are after decompression
+    let encoding = head.headers.get(header::CONTENT_ENCODING).map_or(&b""[..], |value| value.as_bytes());
+    let plain = body.into_with_config().limit(u64::MAX).reader(); // ours counts bytes as they are after decompression
+    let reader: Box<dyn Read> =
+        if [&b"gzip"[..], b"x-gzip"].iter().any(|gzip| encoding.eq_ignore_ascii_case(gzip)) {
+            Box::new(MultiGzDecoder::new(plain))
+        } else {
+            Box::new(plain)
+        };
     match read_at_most(reader, limit, token)? {
         Ok(Ok(bytes)) => Ok(Ok(Fetched { bytes, content_type, url })),
         Ok(Err(gap)) => Ok(Err(gap)),
@@ -159,9 +168,6 @@ fn why<T>(error: Error, token: &CancelToken) -> Step<T> {
             Gap::Broken(format!("the head of the answer is larger than {LARGEST_HEAD} bytes"))
         }
         Error::Protocol(error) => Gap::Broken(format!("the answer is no HTTP ({error})")),
-        Error::Decompress(_, error) => {
-            Gap::Broken(format!("the answer cannot be decompressed ({})", innermost(&error)))
-        }
         other => Gap::Unreachable(other.to_string()),
     }))
 }

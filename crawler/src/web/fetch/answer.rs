@@ -1,24 +1,19 @@
-//! What the head and the body of an answer say.
+//! What the head of an answer says, and what an error does.
 
+use super::body::{self, Content};
 use super::call::Call;
 use super::{FetchError, Fetched, LARGEST_HEAD};
 #[cfg(feature = "tls")]
 use crate::trust;
 use std::error::Error as _;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::time::{Duration, SystemTime};
-use ureq::http::{HeaderMap, Response, header};
+use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
 /// The longest pause that a server can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);
-
-/// Bytes that are decompressed before the token and the time are looked at again.
-const PIECE: u64 = 64 << 10;
-
-/// Memory for a body before it is known how long it is.
-const USUAL: usize = 8 << 10;
 
 /// Reads the rest of an answer.
 pub(super) fn read(
@@ -29,14 +24,11 @@ pub(super) fn read(
 ) -> Result<Fetched, FetchError> {
     let (head, body) = response.into_parts();
     let status = head.status.as_u16();
-    if let Some(encoding) = text(&head.headers, header::CONTENT_ENCODING.as_str())
-        && !encoding.eq_ignore_ascii_case("identity")
-    {
-        // gzip is decoded by ureq, which takes the field away
-        return Err(FetchError::Broken(format!("it is encoded as {encoding:?}, which nobody asked for")));
-    }
-    let promised = length(&head.headers);
-    let (body, is_truncated) = read_body(body, promised, most, call)?;
+    let content = match status {
+        200..=299 => body::read(body, &head.headers, most, call)?,
+        // What such an answer says is in its head, and counts whatever is wrong with the body.
+        _ => body::pass(body, call).map(|()| Content::default())?,
+    };
     let location = match status {
         300..=399 => text(&head.headers, "location").and_then(|location| url.join(location).ok()),
         _ => None,
@@ -47,8 +39,9 @@ pub(super) fn read(
         location,
         retry_after: text(&head.headers, "retry-after").and_then(retry_after),
         is_nofollow: is_nofollow(&head.headers),
-        body,
-        is_truncated,
+        body: content.bytes,
+        is_truncated: content.is_truncated,
+        unread: content.unread,
     })
 }
 
@@ -65,11 +58,6 @@ fn is_nofollow(headers: &HeaderMap) -> bool {
     words.map(str::trim).any(|word| ["nofollow", "none"].iter().any(|no| no.eq_ignore_ascii_case(word)))
 }
 
-/// The promised length of a body that is not compressed; of a compressed one, ureq keeps it to itself.
-fn length(headers: &HeaderMap) -> Option<u64> {
-    text(headers, "content-length").and_then(|length| length.parse().ok())
-}
-
 /// A pause in seconds, or the time until a date.
 fn retry_after(value: &str) -> Option<Duration> {
     let pause = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -79,47 +67,6 @@ fn retry_after(value: &str) -> Option<Duration> {
         until.duration_since(SystemTime::now()).unwrap_or_default()
     };
     Some(pause.min(LONGEST_PAUSE))
-}
-
-/// The body, and whether it was longer than this.
-fn read_body(
-    body: Body,
-    promised: Option<u64>,
-    most: u64,
-    call: &Call,
-) -> Result<(Vec<u8>, bool), FetchError> {
-    let mut reader = body.into_with_config().limit(u64::MAX).reader(); // ours cuts off, ureq's fails
-    let mut bytes = Vec::with_capacity(USUAL);
-    loop {
-        call.check()?;
-        let piece = most.saturating_add(1).saturating_sub(bytes.len() as u64).min(PIECE);
-        match (&mut reader).take(piece).read_to_end(&mut bytes) {
-            Ok(0) => return Ok((bytes, false)),
-            Ok(_) if bytes.len() as u64 > most => break,
-            Ok(_) => (),
-            Err(_) if call.is_over.get() => break,
-            Err(error) => return Err(cut(error, &bytes, promised, call)),
-        }
-    }
-    bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-    Ok((bytes, true))
-}
-
-/// Why a body has no end.
-fn cut(error: io::Error, bytes: &[u8], promised: Option<u64>, call: &Call) -> FetchError {
-    let is_early = error.kind() == ErrorKind::UnexpectedEof;
-    match (why(error.into(), call), promised) {
-        (FetchError::Broken(_), Some(promised)) if is_early => {
-            let got = bytes.len();
-            FetchError::Broken(format!(
-                "the connection ended after {got} of {promised} bytes, which Content-Length promised"
-            ))
-        }
-        (FetchError::Broken(_), None) if is_early => {
-            FetchError::Broken("the connection ended in the middle of the body".to_owned())
-        }
-        (why, _) => why,
-    }
 }
 
 /// What an error of `ureq` means: what a step of ours has noted, or else what `ureq` found wrong.
@@ -143,9 +90,6 @@ pub(super) fn why(error: Error, call: &Call) -> FetchError {
             FetchError::Broken(format!("its head is larger than {LARGEST_HEAD} bytes"))
         }
         Error::Protocol(error) => FetchError::Broken(format!("it is no HTTP ({error})")),
-        Error::Decompress(_, error) => {
-            FetchError::Broken(format!("it cannot be decompressed ({})", innermost(&error)))
-        }
         Error::BadUri(what) => FetchError::Unusable(format!("{what} cannot be asked for")),
         Error::Http(error) => FetchError::Unusable(error.to_string()),
         Error::BodyStalled => FetchError::Broken("its body does not go on".to_owned()),
@@ -165,7 +109,7 @@ fn distrust(error: &Error) -> Option<String> {
 }
 
 /// The words of the error that is the cause of all.
-fn innermost(error: &io::Error) -> String {
+pub(super) fn innermost(error: &io::Error) -> String {
     let mut cause = error.source();
     let mut words = error.to_string();
     while let Some(next) = cause {

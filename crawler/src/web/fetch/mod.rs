@@ -14,7 +14,8 @@
 //! What a server can make longer than it should be has a bound: time for a page, bytes after decompression, bytes on the wire,
 //! bytes of the head.
 
-mod answer; // what a head and a body say
+mod answer; // what a head says
+mod body; // read and decoded
 mod call; // what the sockets of a thread look at
 mod error;
 mod names; // addresses, and which are refused
@@ -64,7 +65,7 @@ pub struct Options {
     /// Time for one page: the connection, the head and the whole body. Only the resolving of a name cannot be ended by it.
     pub timeout: Duration,
     /// Bytes of a body, after decompression; what is beyond them is cut off. What is read over the wire for one page, with
-    /// the head and the framing of chunks, is at most a quarter more than this, and 128 KiB.
+    /// the head and the framing of chunks, is at most a quarter more than this, and 128 KiB. So is what lies between two codings.
     pub max_bytes: u64,
     /// The value of the header `User-Agent`.
     pub user_agent: String,
@@ -101,10 +102,12 @@ pub struct Fetched {
     pub retry_after: Option<Duration>,
     /// A field `X-Robots-Tag` asks crawlers not to follow the links of the page.
     pub is_nofollow: bool,
-    /// The body, decompressed.
+    /// The body, decoded. Only that of a success (a status of 200 to 299) is read.
     pub body: Vec<u8>,
     /// The body was longer than [`Options::max_bytes`]; `body` is its beginning.
     pub is_truncated: bool,
+    /// Why the body of a success cannot be decoded, as a sentence; `body` is empty then. It would be the same a second time.
+    pub unread: Option<String>,
 }
 
 impl Fetched {
@@ -171,12 +174,11 @@ impl Fetcher {
     /// it has to be waited for.
     ///
     /// # Errors
-    /// See [`FetchError`]. Any status is a success, and so is a body that is too long: it is truncated.
+    /// See [`FetchError`]. Any status is a success, and so is a body that is too long, which is truncated, or that cannot be decoded.
     pub fn fetch(&self, url: &Url, token: &CancelToken) -> Result<Fetched, FetchError> {
         token.check()?;
         self.admit(url)?;
-        let most = self.options.max_bytes;
-        let wire = most.saturating_add(most / 4).saturating_add(128 << 10);
+        let wire = on_the_wire(self.options.max_bytes);
         let call = Call::new(token, self.options.timeout, wire);
         let socket = Arc::clone(&call.socket);
         let closes = token.on_cancel(move || socket.shut_down());
@@ -233,6 +235,11 @@ impl fmt::Debug for Fetcher {
     }
 }
 
+/// Bytes that may come for a body of `most` bytes, with the head and the framing of chunks.
+fn on_the_wire(most: u64) -> u64 {
+    most.saturating_add(most / 4).saturating_add(128 << 10)
+}
+
 /// The address without what is not sent: a fragment, and credentials.
 fn plain(url: &Url) -> String {
     if url.username().is_empty() && url.password().is_none() && url.fragment().is_none() {
@@ -259,6 +266,7 @@ fn config(options: &Options) -> Result<Config, FetchError> {
         .max_redirects(0)
         .proxy(options.proxy.as_ref().map(proxy).transpose()?)
         .user_agent(agent)
+        .accept_encoding(body::CODINGS) // ureq's own decoding is not built: it hides the field, and knows one spelling
         .max_response_header_size(LARGEST_HEAD)
         .input_buffer_size(INPUT)
         .output_buffer_size(OUTPUT)

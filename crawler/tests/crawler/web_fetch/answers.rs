@@ -18,13 +18,17 @@ fn a_page_is_fetched_with_what_its_head_says() {
         location: None, // it is no redirect
         is_nofollow: false,
         retry_after: None,
-        body: b"hello".to_vec(),
+        body: Vec::new(), // it is no page
         is_truncated: false,
+        unread: None,
     };
     assert_eq!(answer, expected);
     let asked = asked.recv().unwrap().to_ascii_lowercase();
     assert!(asked.starts_with("get /a%20b?c http/1.1\r\n"), "{asked}");
-    assert!(asked.contains("user-agent: spider/7 (test)\r\n") && asked.contains("accept-encoding: gzip\r\n"));
+    assert!(
+        asked.contains("user-agent: spider/7 (test)\r\n")
+            && asked.contains("accept-encoding: gzip, deflate\r\n")
+    );
     assert!(!asked.contains("authorization"), "{asked}");
 }
 
@@ -90,6 +94,96 @@ fn compressed_bytes_count_as_what_they_become() {
     assert!(page.body.starts_with(b"<!doctype html>") && !page.is_truncated);
     let bomb = get_at_most(100_000, &demo.url("/bomb.html")).unwrap();
     assert_eq!((bomb.body.len(), bomb.is_truncated), (100_000, true));
+}
+
+/// The body of a redirect or an error says nothing that the crawler needs, so whatever is wrong with it, the head counts.
+#[test]
+fn a_head_counts_whatever_the_body_is() {
+    for (head, body) in [
+        ("302 Found\r\nLocation: /x\r\nContent-Encoding: gzip\r\nContent-Length: 0", ""),
+        ("302 Found\r\nLocation: /x\r\nContent-Encoding: gzip\r\nContent-Length: 5", "plain"),
+        ("302 Found\r\nLocation: /x\r\nContent-Length: 500", "half"),
+        ("404 Not Found\r\nContent-Encoding: br\r\nContent-Length: 1", "x"),
+        ("503 Later\r\nTransfer-Encoding: chunked", "no chunk\r\n"),
+    ] {
+        let server = Raw::saying(format!("HTTP/1.1 {head}\r\n\r\n{body}"));
+        let answer = get(&server.url("/")).unwrap();
+        let told = (answer.location.is_some(), answer.body.is_empty(), answer.unread);
+        assert_eq!(
+            (answer.status.to_string(), told),
+            (head[..3].to_owned(), (&head[..3] == "302", true, None))
+        );
+    }
+}
+
+/// What is put around a body, the field, and whether the body can be read.
+#[test]
+fn codings_are_undone_in_their_order() {
+    let page = b"a page, a page, a page".to_vec();
+    let (zipped, zlib, bare) = (gzip(&page), zlib(&page), bare(&page));
+    let halves = [gzip(&page[..9]), gzip(&page[9..])].concat();
+    let fields = |value: &str| format!("Content-Encoding: {value}\r\n");
+    for (field, body, is_read) in [
+        (String::new(), page.clone(), true),
+        (fields("gzip"), zipped.clone(), true),
+        (fields("GZip"), zipped.clone(), true),
+        (fields(" x-gzip ,"), zipped.clone(), true),
+        (fields("gzip"), halves, true),
+        (fields("gzip"), [&zipped[..], b"\0\0\0more"].concat(), true),
+        (fields("gzip"), [&zipped[..], b"\x1fmore"].concat(), true),
+        (fields("deflate"), zlib.clone(), true),
+        (fields("deflate"), [&zlib[..], b"more"].concat(), true),
+        (fields("Deflate"), bare, true),
+        (fields("gzip, deflate"), self::zlib(&zipped), true),
+        (fields("gzip") + &fields("deflate"), self::zlib(&zipped), true),
+        (fields("deflate, gzip"), gzip(&zlib), true),
+        (fields("gzip, gzip, gzip, gzip"), gzip(&gzip(&gzip(&zipped))), true),
+        (fields(""), page.clone(), true),
+        (fields("identity"), page.clone(), true),
+        (fields("none"), page.clone(), true),
+        (fields("utf-8"), page.clone(), true),
+        (fields("aws-chunked, gzip"), zipped.clone(), true),
+        (fields("br"), page.clone(), false),
+        (fields("gzip, ZSTD"), zipped.clone(), false),
+        (fields("gzip, gzip, gzip, gzip, gzip"), zipped.clone(), false),
+        (fields("gzip"), page.clone(), false),
+        (fields("deflate"), [&zlib[..2], b"\xff\xff\xff\xff"].concat(), false),
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\n{field}Content-Length: {}\r\n\r\n", body.len());
+        let answer = get(&Raw::saying([head.as_bytes(), &body].concat()).url("/")).unwrap();
+        let expected = if is_read { page.clone() } else { Vec::new() };
+        assert_eq!(
+            (answer.body, answer.unread.is_none(), answer.status),
+            (expected, is_read, 200),
+            "{field}"
+        );
+    }
+    for coding in ["gzip", "deflate", "br"] {
+        let empty = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: 0\r\n\r\n");
+        let answer = get(&Raw::saying(empty).url("/")).unwrap();
+        assert_eq!((answer.body.len(), answer.unread.is_some()), (0, coding == "br"), "{coding}");
+    }
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    ZlibEncoder::new(bytes, Compression::default()).read_to_end(&mut packed).unwrap();
+    packed
+}
+
+fn bare(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    DeflateEncoder::new(bytes, Compression::default()).read_to_end(&mut packed).unwrap();
+    packed
+}
+
+/// Each of the two codings would stay within its bounds; what is between them would not.
+#[test]
+fn what_is_between_two_codings_has_an_end() {
+    let body = gzip(&gzip(b"").repeat(20_000));
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\n\r\n";
+    let answer = get_at_most(10_000, &Raw::saying([head.as_bytes(), &body].concat()).url("/")).unwrap();
+    assert_eq!((answer.body.len(), answer.is_truncated), (0, true));
 }
 
 #[test]

@@ -11,6 +11,14 @@ fn a_body_that_ends_early_is_named_with_its_length() {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", half.len());
     let server = Raw::saying([head.as_bytes(), &half[..half.len() / 2]].concat());
     broken(get(&server.url("/")));
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", half.len() + 20);
+    let server = Raw::saying([head.as_bytes(), &half, b"\x1f\x8b\x08"].concat()); // a second member begins
+    broken(get(&server.url("/")));
+    let unframed = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
+    let server = Raw::saying([unframed.as_bytes(), &half[..half.len() / 2]].concat());
+    let why = broken(get(&server.url("/")));
+    assert!(why.contains("not whole"), "{why}");
 }
 
 #[test]
@@ -39,11 +47,6 @@ fn what_is_no_answer_is_broken() {
     {
         broken(get(&Raw::saying(bytes).url("/")));
     }
-    let why = broken(get(&Raw::saying("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nx").url("/")));
-    assert!(why.contains("encoded as \"br\""), "{why}");
-    let garbage = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain";
-    let why = broken(get(&Raw::saying(garbage).url("/")));
-    assert!(why.contains("decompressed"), "{why}");
 }
 
 #[test]

@@ -1,0 +1,257 @@
+//! Bodies: read to their end or to a limit, and decoded (RFC 9110, section 8.4).
+
+use super::FetchError;
+use super::answer::{innermost, why};
+use super::call::Call;
+use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use ureq::http::{HeaderMap, header};
+use ureq::{Body, BodyReader};
+
+/// Codings that the crawler asks for.
+pub(super) const CODINGS: &str = "gzip, deflate";
+
+/// Codings that a body may have, one upon the other.
+const MOST_CODINGS: usize = 4;
+
+/// Codings that have a name (by IANA's list) and that nobody asked for. A server that names anything else, such as `none`, `utf-8` or
+/// `aws-chunked`, has not encoded the body: browsers take it as it is, too.
+const UNREADABLE: [&str; 9] =
+    ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
+
+/// Bytes of a body that nobody wants. They are read so that another page can have the connection. If there are more, it is closed.
+const UNWANTED: u64 = 64 << 10;
+
+/// Bytes that are decoded before the token and the time are looked at again.
+const PIECE: u64 = 64 << 10;
+
+/// Memory for a body before it is known how long it is.
+const USUAL: usize = 8 << 10;
+
+/// What is wrong with a body that is not whole and had not told its length.
+const MIDDLE: &str = "the connection ended in the middle of the body";
+
+/// What a body has come to.
+#[derive(Default)]
+pub(super) struct Content {
+    pub(super) bytes: Vec<u8>,
+    pub(super) is_truncated: bool,
+    /// Why it cannot be decoded. There are no bytes then.
+    pub(super) unread: Option<String>,
+}
+
+/// Reads and decodes a body, up to `most` bytes.
+///
+/// # Errors
+/// If the connection breaks, or the call is over.
+pub(super) fn read(body: Body, headers: &HeaderMap, most: u64, call: &Call) -> Result<Content, FetchError> {
+    let codings = match codings(headers) {
+        Ok(codings) => codings,
+        Err(why) => return pass(body, call).map(|()| Content { unread: Some(why), ..Content::default() }),
+    };
+    let mut wire = Wire::of(body);
+    let mut bytes = Vec::with_capacity(USUAL);
+    let read =
+        decoded(&mut wire, &codings, most, call).and_then(|reader| fill(&mut bytes, reader, most, call));
+    let is_truncated = match read {
+        Ok(_) if wire.has_failed => return Err(FetchError::Broken(MIDDLE.to_owned())),
+        Ok(is_truncated) => is_truncated,
+        Err(_) if call.is_over.get() => true,
+        Err(error) if wire.has_failed => {
+            let promised = if codings.is_empty() { length(headers) } else { None };
+            return Err(cut(error, &bytes, promised, call));
+        }
+        Err(error) => {
+            call.check()?;
+            if error.kind() == ErrorKind::UnexpectedEof {
+                return Err(FetchError::Broken("its compressed body is not whole".to_owned()));
+            }
+            let why = format!("its body cannot be decompressed ({})", innermost(&error));
+            return wire.pass(call).map(|()| Content { unread: Some(why), ..Content::default() });
+        }
+    };
+    if !is_truncated {
+        wire.pass(call)?; // what is behind the compressed data
+    }
+    bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    Ok(Content { bytes, is_truncated, unread: None })
+}
+
+/// Passes over a body that nobody wants. What is wrong with it does not matter.
+///
+/// # Errors
+/// If the token was cancelled.
+pub(super) fn pass(body: Body, call: &Call) -> Result<(), FetchError> {
+    Wire::of(body).pass(call)
+}
+
+/// A body as it comes over the wire.
+struct Wire {
+    reader: BodyReader<'static>,
+    /// It broke: the connection, or the framing of the body.
+    has_failed: bool,
+}
+
+impl Wire {
+    fn of(body: Body) -> Wire {
+        let reader = body.into_with_config().limit(u64::MAX).reader(); // ours cuts off, ureq's fails
+        Wire { reader, has_failed: false }
+    }
+
+    fn pass(&mut self, call: &Call) -> Result<(), FetchError> {
+        let _ = io::copy(&mut self.take(UNWANTED), &mut io::sink());
+        Ok(call.token().check()?)
+    }
+}
+
+impl Read for Wire {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(into);
+        self.has_failed |= read.is_err();
+        read
+    }
+}
+
+/// A way in which a body is encoded.
+#[derive(Clone, Copy)]
+enum Coding {
+    Gzip,
+    Deflate,
+}
+
+/// The codings of a body, in the order in which they were applied; or why it cannot be decoded.
+fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
+    let mut codings = Vec::new();
+    for field in headers.get_all(header::CONTENT_ENCODING) {
+        for name in field.as_bytes().split(|byte| *byte == b',') {
+            let name = String::from_utf8_lossy(name).trim().to_ascii_lowercase();
+            match &*name {
+                "gzip" | "x-gzip" => codings.push(Coding::Gzip),
+                "deflate" => codings.push(Coding::Deflate),
+                _ if UNREADABLE.contains(&&*name) => {
+                    return Err(format!("its body is encoded as {name:?}, which nobody asked for"));
+                }
+                _ => (),
+            }
+        }
+    }
+    if codings.len() > MOST_CODINGS {
+        return Err(format!("its body is encoded {} times over", codings.len()));
+    }
+    Ok(codings)
+}
+
+impl Coding {
+    /// Decodes what has this coding. A body without a byte is that of a server that adds the field to each answer.
+    fn decoder<'r>(self, mut below: impl BufRead + 'r) -> io::Result<Box<dyn Read + 'r>> {
+        let Some(first) = below.fill_buf()?.first().copied() else { return Ok(Box::new(io::empty())) };
+        Ok(match self {
+            Coding::Gzip => Box::new(Gzip(Some(GzDecoder::new(below)))),
+            // In the wrapping of zlib, as it should be, or without any, as many servers understood the RFC. Bare data begins so only
+            // with a bit that is always zero.
+            Coding::Deflate if first & 0xf == 8 => Box::new(ZlibDecoder::new(below)),
+            Coding::Deflate => Box::new(DeflateDecoder::new(below)),
+        })
+    }
+}
+
+/// A body without its codings: the last one that was applied is the first one to go.
+fn decoded<'r>(
+    wire: &'r mut Wire,
+    codings: &[Coding],
+    most: u64,
+    call: &'r Call,
+) -> io::Result<Box<dyn Read + 'r>> {
+    let mut reader: Box<dyn Read + 'r> = Box::new(wire);
+    for coding in codings.iter().rev() {
+        let bounded = Bounded { reader, left: super::on_the_wire(most), call };
+        reader = coding.decoder(BufReader::new(bounded))?;
+    }
+    Ok(reader)
+}
+
+/// What goes into a decoder: it could decode for hours what becomes nothing.
+struct Bounded<'r> {
+    reader: Box<dyn Read + 'r>,
+    left: u64,
+    call: &'r Call,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.call.check().map_err(io::Error::other)?;
+        if self.left == 0 {
+            self.call.is_over.set(true);
+            return Err(io::Error::other("there is no end to it"));
+        }
+        let count = (&mut self.reader).take(self.left).read(into)?;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+/// The members of a gzip file, one behind the other. What follows the last one and is none is ignored, as `gzip` and browsers do.
+struct Gzip<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            match member.read(into)? {
+                0 if !into.is_empty() => self.0 = self.0.take().map(next).transpose()?.flatten(),
+                count => return Ok(count),
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// The member behind one that has been read.
+fn next<R: BufRead>(member: GzDecoder<R>) -> io::Result<Option<GzDecoder<R>>> {
+    let mut rest = member.into_inner();
+    if rest.fill_buf()?.first() != Some(&0x1f) {
+        return Ok(None);
+    }
+    let mut next = GzDecoder::new(rest);
+    if next.header().is_some() {
+        return Ok(Some(next));
+    }
+    match next.read(&mut [0]) {
+        Err(error) if !matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::UnexpectedEof) => {
+            Err(error)
+        }
+        _ => Ok(None), // no header of gzip's
+    }
+}
+
+/// Reads to the end, or one byte more than `most`. Says whether there is one.
+fn fill(bytes: &mut Vec<u8>, mut reader: impl Read, most: u64, call: &Call) -> io::Result<bool> {
+    loop {
+        call.check().map_err(io::Error::other)?;
+        let piece = most.saturating_add(1).saturating_sub(bytes.len() as u64).min(PIECE);
+        match (&mut reader).take(piece).read_to_end(bytes)? {
+            0 => return Ok(false),
+            _ if bytes.len() as u64 > most => return Ok(true),
+            _ => (),
+        }
+    }
+}
+
+/// The promised length of a body.
+fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// Why a body has no end.
+fn cut(error: io::Error, bytes: &[u8], promised: Option<u64>, call: &Call) -> FetchError {
+    let is_early = error.kind() == ErrorKind::UnexpectedEof;
+    match (why(error.into(), call), promised) {
+        (FetchError::Broken(_), Some(promised)) if is_early => {
+            let got = bytes.len();
+            FetchError::Broken(format!(
+                "the connection ended after {got} of {promised} bytes, which Content-Length promised"
+            ))
+        }
+        (FetchError::Broken(_), None) if is_early => FetchError::Broken(MIDDLE.to_owned()),
+        (why, _) => why,
+    }
+}
