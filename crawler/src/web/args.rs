@@ -85,7 +85,7 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = servers::limits::duration, help_heading = "Limits")]
     pub timeout: Duration,
 
-    /// Bytes of a page that are read
+    /// Bytes of a page that are read; robots.txt and lists of pages have limits of their own
     #[arg(long, value_name = "BYTES", default_value = "4194304", help_heading = "Limits")]
     pub max_bytes: u64,
 

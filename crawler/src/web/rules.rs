@@ -13,7 +13,7 @@
 
 use super::fetch::{FetchError, Fetched};
 use super::frontier::{Job, pause_after};
-use super::robots::Robots;
+use super::robots::{self, Robots};
 use super::sitemap;
 use super::visit::Visitor;
 use executor::{CancelToken, Cancelled};
@@ -135,7 +135,8 @@ impl Asking {
     pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
         let is_wanted = visitor.heeds_robots || self.is_again();
         let Some(url) = self.next.front().filter(|_| is_wanted) else { return Ok(self.known()) };
-        let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch(url, token))) {
+        let most = if self.rules.is_none() { robots::LOOKED_AT } else { sitemap::LARGEST } as u64 + 1; // one more tells of a cut
+        let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch_up_to(url, most, token))) {
             Ok(Err(FetchError::Cancelled(cancelled))) => return Err(cancelled),
             Ok(Ok(_)) if !visitor.heeds_robots => Answer::Nowhere(String::new()), // it is there, whatever it says
             Ok(answer) => Answer::of(answer),
@@ -165,7 +166,7 @@ impl Asking {
         self.attempts = 0;
         let is_robots = self.rules.is_none();
         let read = catch_unwind(AssertUnwindSafe(|| {
-            if is_robots { self.robots(visitor, answer) } else { self.list(visitor, answer) }
+            if is_robots { self.robots(visitor, &url, answer) } else { self.list(visitor, &url, answer) }
         }));
         let trouble = read.unwrap_or_else(|_| Err(PANICKED.to_owned()));
         if let Err(why) = trouble {
@@ -180,10 +181,15 @@ impl Asking {
         }
     }
 
-    fn robots(&mut self, visitor: &Visitor, answer: Answer) -> Result<(), String> {
+    fn robots(&mut self, visitor: &Visitor, url: &Url, answer: Answer) -> Result<(), String> {
         let robots = match answer {
             Answer::Here(body) => {
                 let robots = Robots::parse(&body, &visitor.name);
+                if body.len() > robots::LOOKED_AT && !self.is_again() {
+                    visitor.note(format!(
+                        "{url}, the rules of a site, is longer than 512 KiB: the rest was not read"
+                    ));
+                }
                 self.text = Some(body);
                 robots
             }
@@ -205,7 +211,7 @@ impl Asking {
         if self.is_again() || !visitor.heeds_robots {
             self.next.clear(); // its lists are known
         } else {
-            robots.sitemaps().iter().for_each(|list| self.ask_for_list(visitor, list.clone()));
+            robots.sitemaps(url).into_iter().for_each(|list| self.ask_for_list(visitor, list));
         }
         if visitor.heeds_robots {
             self.rules = Some(Rules { robots });
@@ -215,7 +221,7 @@ impl Asking {
         Ok(())
     }
 
-    fn list(&mut self, visitor: &Visitor, answer: Answer) -> Result<(), String> {
+    fn list(&mut self, visitor: &Visitor, url: &Url, answer: Answer) -> Result<(), String> {
         let body = match answer {
             Answer::Here(body) => body,
             Answer::Elsewhere(location) => {
@@ -224,13 +230,11 @@ impl Asking {
             }
             Answer::Nowhere(why) | Answer::Later(why, _) => return Err(why),
         };
-        let list = sitemap::parse(&sitemap::unpacked(&body, visitor.fetcher.most_bytes()), sitemap::MOST);
+        let list = sitemap::parse(&body, sitemap::MOST, url);
+        let trouble = list.trouble();
         self.pages.extend(list.pages.iter().filter_map(|page| visitor.job(page, 0)));
         list.indexes.into_iter().for_each(|list| self.ask_for_list(visitor, list));
-        match list.left_out {
-            0 => Ok(()),
-            count => Err(format!("{count} of its addresses are too many or too long")),
-        }
+        trouble.map_or(Ok(()), Err)
     }
 
     fn ask_for_list(&mut self, visitor: &Visitor, list: Url) {

@@ -17,6 +17,9 @@ use url::Url;
 /// The most URLs that a sitemap may have, by its protocol.
 pub const MOST: usize = 50_000;
 
+/// The most bytes that a sitemap may have, by its protocol, as it comes and without its compression.
+pub const LARGEST: usize = 50 << 20;
+
 /// How deep elements may stand in one another. The protocol needs three, its extensions some more.
 const DEEPEST: usize = 32;
 
@@ -29,20 +32,43 @@ pub struct Sitemap {
     /// The other sitemaps, if this one is an index.
     pub indexes: Vec<Url>,
     /// Whether the document is not as it should be: no sitemap, XML that ends too soon or is not well-formed, elements too deep in one another,
-    /// an entity of the document's own, or something that is no `http` or `https` URL where one must be. What could be read is
-    /// there all the same; behind a place that is not well-formed nothing is read.
+    /// an entity of the document's own, compressed data that is damaged, or something that is no `http` or `https` URL where one must be. What
+    /// could be read is there all the same; behind a place that is not well-formed nothing is read.
     pub is_broken: bool,
+    /// Whether the document is longer than [`LARGEST`].
+    pub is_too_long: bool,
     /// How many URLs were left out because there are too many or because they are too long. Beyond the limit, a URL that comes twice
     /// counts twice.
     pub left_out: usize,
 }
 
-/// Reads a sitemap, which is [`unpacked`] and of a length that the caller has bounded. At most `limit` URLs are kept, and never
-/// more than [`MOST`]. Time and memory grow with the length.
-pub fn parse(document: &[u8], limit: usize) -> Sitemap {
-    let (text, _, _) = UTF_8.decode(document); // unless a byte order mark says UTF-16
-    let mut list = List { limit: limit.min(MOST), ..List::default() };
+impl Sitemap {
+    /// Why not all of it can be had, for a person; nothing if it can.
+    pub fn trouble(&self) -> Option<String> {
+        let is_empty = self.pages.is_empty() && self.indexes.is_empty();
+        match self.left_out {
+            _ if self.is_too_long => Some("it is longer than 50 MiB".to_owned()),
+            _ if self.is_broken && is_empty => Some("it is no list".to_owned()),
+            _ if self.is_broken => Some("it is damaged, or some of its addresses are none".to_owned()),
+            0 => None,
+            count => Some(format!("{count} of its addresses are too many or too long")),
+        }
+    }
+}
+
+/// Reads a sitemap that came from `base`; it may be a file of gzip's, as many sites have it. Of one longer than [`LARGEST`] the beginning is
+/// read, without the line or the element that is cut there. At most `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow
+/// with the length.
+///
+/// The protocol wants whole URLs. Those of a `<loc>` may be relative to `base` all the same, as other crawlers have it.
+pub fn parse(document: &[u8], limit: usize, base: &Url) -> Sitemap {
+    let (document, is_damaged) = unpacked(document);
+    let is_too_long = document.len() > LARGEST;
+    let (text, _, _) = UTF_8.decode(beginning(&document)); // unless a byte order mark says UTF-16
+    let sitemap = Sitemap { is_broken: is_damaged, is_too_long, ..Sitemap::default() };
+    let mut list = List { sitemap, seen: HashSet::new(), limit: limit.min(MOST), base: None };
     if text.trim_start().starts_with('<') {
+        list.base = Some(base);
         xml(text.trim_start(), &mut list);
     } else {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -52,32 +78,44 @@ pub fn parse(document: &[u8], limit: usize) -> Sitemap {
     list.sitemap
 }
 
-/// A sitemap that is a file of gzip's, as many sites have it, without its compression; at most so many bytes of it.
-pub fn unpacked(document: &[u8], most: u64) -> Cow<'_, [u8]> {
+/// A document without its compression, one byte more than [`LARGEST`] at most, and whether that is damaged. Of a damaged one there is
+/// what comes before the damage.
+fn unpacked(document: &[u8]) -> (Cow<'_, [u8]>, bool) {
     if !document.starts_with(&[0x1f, 0x8b]) {
-        return Cow::Borrowed(document);
+        return (Cow::Borrowed(document), false);
     }
     let mut plain = Vec::new();
-    let _ = GzDecoder::new(document).take(most).read_to_end(&mut plain); // of a damaged one, what comes before the damage
-    Cow::Owned(plain)
+    let read = GzDecoder::new(document).take(LARGEST as u64 + 1).read_to_end(&mut plain);
+    (Cow::Owned(plain), read.is_err())
+}
+
+/// Of a document that is too long, the beginning up to the end of a line or of a tag.
+fn beginning(document: &[u8]) -> &[u8] {
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'>');
+    match document.get(..LARGEST) {
+        Some(begin) if document.len() > LARGEST => &begin[..begin.iter().rposition(is_end).unwrap_or(0)],
+        _ => document,
+    }
 }
 
 /// What was found, and what is known.
-#[derive(Default)]
-struct List {
+struct List<'b> {
     sitemap: Sitemap,
     seen: HashSet<Url>,
     limit: usize,
+    /// Of relative URLs. A line of text is none: it would make a page of any word.
+    base: Option<&'b Url>,
 }
 
-impl List {
+impl List<'_> {
     fn add(&mut self, text: &str, is_index: bool) {
         let text = text.trim();
         if text.len() > LONGEST {
             self.sitemap.left_out += 1;
             return;
         }
-        let Some(url) = Url::parse(text).ok().filter(is_web).map(|url| normalise(&url)) else {
+        let url = Url::options().base_url(self.base.filter(|_| !text.is_empty())).parse(text);
+        let Some(url) = url.ok().filter(is_web).map(|url| normalise(&url)) else {
             self.sitemap.is_broken = true;
             return;
         };
@@ -117,7 +155,7 @@ impl Element {
     }
 }
 
-fn xml(text: &str, list: &mut List) {
+fn xml(text: &str, list: &mut List<'_>) {
     let mut reader = Reader::from_str(text);
     reader.config_mut().allow_dangling_amp = true; // many write `?a&b`
     let mut place = Place::default();
@@ -161,7 +199,7 @@ impl Place {
         }
     }
 
-    fn leave(&mut self, list: &mut List) {
+    fn leave(&mut self, list: &mut List<'_>) {
         if self.open.len() == 3
             && let Some(loc) = self.loc.take()
         {
@@ -195,6 +233,10 @@ mod tests {
     use std::time::{Duration, Instant};
 
     const DECLARATION: &str = "<?xml version='1.0' encoding='UTF-8'?>\n";
+
+    fn parse(document: &[u8], limit: usize) -> Sitemap {
+        super::parse(document, limit, &Url::parse("http://home/lists/one.xml").unwrap())
+    }
 
     fn texts(urls: &[Url]) -> Vec<&str> {
         urls.iter().map(Url::as_str).collect()
@@ -261,7 +303,12 @@ mod tests {
         ),
         ("<url><loc/><loc>http://a/</loc></url>", &["http://a/"], false),
         ("<url><loc></loc></url><url><loc>http://a/</loc></url>", &["http://a/"], true),
-        ("<url><loc>/relative</loc></url>", &[], true),
+        (
+            "<url><loc>/a</loc></url><url><loc>b?c</loc></url>",
+            &["http://home/a", "http://home/lists/b?c"],
+            false,
+        ),
+        ("<url><loc>//a/b</loc></url>", &["http://a/b"], false),
         ("<url><loc>ftp://a/</loc></url><url><loc>file:///etc/passwd</loc></url>", &[], true),
         ("<url><loc>http://a/&own;</loc></url><url><loc>http://b/</loc></url>", &["http://b/"], true),
         ("<url><loc>http://a/&#x110000;</loc></url><url><loc>http://b/</loc></url>", &["http://b/"], true),
@@ -346,6 +393,17 @@ mod tests {
                 .concat());
         let found = parse(document.as_bytes(), MOST);
         assert_eq!((found.pages.len(), found.left_out), (1, 3));
+    }
+
+    /// What is beyond the limit is not read, nor what is cut there.
+    #[test]
+    fn a_list_has_a_length() {
+        for (beyond, count, is_too_long) in [(0, 2, false), (1, 1, true)] {
+            let long = "x".repeat(LARGEST + beyond - "http://a/\n\nhttp://b/1".len());
+            let text = format!("http://a/\n{long}\nhttp://b/1");
+            let found = parse(text.as_bytes(), MOST);
+            assert_eq!((found.pages.len(), found.is_too_long), (count, is_too_long));
+        }
     }
 
     #[test]

@@ -300,20 +300,21 @@ fn what_grows_without_an_end_costs_no_memory() {
 }
 
 #[test]
-fn of_rules_of_a_megabyte_the_first_500_kib_count() {
+fn of_rules_of_a_megabyte_the_first_512_kib_count() {
     let filling = |length: usize| format!("# {}\n", "x".repeat(98)).repeat(length / 101);
     let rules = format!(
         "User-agent: *\nDisallow: /first\n{}Disallow: /last\n{}Disallow: /beyond\n",
-        filling((500 << 10) - 300),
-        filling(500 << 10)
+        filling((512 << 10) - 300),
+        filling(512 << 10)
     );
     let site = Site::of(move |&Asked { path, .. }| match path {
         "/" => html(links(["/first", "/last", "/beyond"])),
         "/robots.txt" => answer("200 OK", "Content-Type: text/plain\r\n", &rules),
         _ => html(""),
     });
-    let (status, report) = site.crawl(&[]);
+    let (status, report) = site.crawl(&["--max-bytes", "1000"]); // of a page
     assert_eq!((status, &report["refused"], &report["fetched"]), (Some(0), &2.into(), &2.into()), "{report}");
+    assert!(report["notes"].to_string().contains("is longer than 512 KiB"), "{report}");
     assert_eq!((site.asked("/first"), site.asked("/last"), site.asked("/beyond")), (0, 0, 1));
 }
 
@@ -707,6 +708,36 @@ fn no_link_is_left_out_without_a_word() {
     );
     let elsewhere = serde_json::json!({ "other_hosts": 1, "private": 0, "no_page": 1, "excluded": 0, "beyond_limits": 1 });
     assert_eq!((&report["elsewhere"], &report["unlisted"]), (&elsewhere, &1.into()), "{report}");
+}
+
+/// They are named relative to where they are named, and so are their pages. The limit of a page is none of theirs.
+#[test]
+fn lists_that_are_not_whole_are_told() {
+    let list = |pages: &str| format!("<urlset>{pages}</urlset>");
+    let entry = |page: &str| format!("<url><loc>{page}</loc></url>");
+    let [whole, cut] = ["/whole", "/cut"].map(|page| list(&entry(page)));
+    let beyond = list(&[entry("//elsewhere.example/"), entry("http://192.0.2.1/"), entry("ftp:/x")].concat());
+    let zipped = gzip(list(&entry("/zipped")).as_bytes());
+    let site = Site::of(move |&Asked { path, .. }| match path {
+        "/robots.txt" => answer(
+            "200 OK",
+            "",
+            "Sitemap: lists/whole\nSitemap: /lists/cut\nSitemap: lists/html\nSitemap: lists/beyond\nSitemap: lists/zip\n",
+        ),
+        "/lists/whole" => answer("200 OK", "", &whole),
+        "/lists/cut" => answer("200 OK", "", &cut[..cut.len() - 12]),
+        "/lists/html" => html("<a href=/no>This is no list"),
+        "/lists/beyond" => answer("200 OK", "", &beyond),
+        "/lists/zip" => answer("200 OK", "", &zipped[..zipped.len() - 4]),
+        _ => html(""),
+    });
+    let (status, report) = site.crawl(&["--max-bytes", "10"]);
+    assert_eq!((status, &report["fetched"]), (Some(0), &4.into()), "{report}");
+    let notes: Vec<_> =
+        report["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+    let told = ["cut, a", "html, a", "beyond, a", "zip, a"];
+    assert!(notes.len() == 4 && told.iter().zip(&notes).all(|(word, note)| note.contains(word)), "{notes:?}");
+    assert!(notes[1].ends_with("it is no list"), "{notes:?}");
 }
 
 /// Two lists have more pages than the crawl takes on, and there are more lists than a site may have.

@@ -104,7 +104,7 @@ pub struct Fetched {
     pub is_nofollow: bool,
     /// The body, decoded. Only that of a success (a status of 200 to 299) is read.
     pub body: Vec<u8>,
-    /// The body was longer than [`Options::max_bytes`]; `body` is its beginning.
+    /// The body was longer than its limit; `body` is its beginning.
     pub is_truncated: bool,
     /// Why the body of a success cannot be decoded, as a sentence; `body` is empty then. It would be the same a second time.
     pub unread: Option<String>,
@@ -155,11 +155,6 @@ impl Fetcher {
         Ok(Fetcher { agent, names, options, is_private })
     }
 
-    /// Bytes of a body that are read at most.
-    pub fn most_bytes(&self) -> u64 {
-        self.options.max_bytes
-    }
-
     /// Asks for a page by `GET`. Redirects are not followed.
     ///
     /// Credentials in the address are not sent.
@@ -176,13 +171,20 @@ impl Fetcher {
     /// # Errors
     /// See [`FetchError`]. Any status is a success, and so is a body that is too long, which is truncated, or that cannot be decoded.
     pub fn fetch(&self, url: &Url, token: &CancelToken) -> Result<Fetched, FetchError> {
+        self.fetch_up_to(url, self.options.max_bytes, token)
+    }
+
+    /// As [`fetch`](Fetcher::fetch), with another limit than [`Options::max_bytes`]: for what is no page, and is read as far as its own rules say.
+    ///
+    /// # Errors
+    /// As [`fetch`](Fetcher::fetch).
+    pub fn fetch_up_to(&self, url: &Url, most: u64, token: &CancelToken) -> Result<Fetched, FetchError> {
         token.check()?;
         self.admit(url)?;
-        let wire = on_the_wire(self.options.max_bytes);
-        let call = Call::new(token, self.options.timeout, wire);
+        let call = Call::new(token, self.options.timeout, on_the_wire(most));
         let socket = Arc::clone(&call.socket);
         let closes = token.on_cancel(move || socket.shut_down());
-        let fetched = call.run(|| self.exchange(url, &call));
+        let fetched = call.run(|| self.exchange(url, most, &call));
         drop(closes);
         fetched
     }
@@ -207,11 +209,11 @@ impl Fetcher {
     }
 
     /// Sends the request and reads the answer; again if a kept connection turns out to be closed.
-    fn exchange(&self, url: &Url, call: &Rc<Call>) -> Result<Fetched, FetchError> {
+    fn exchange(&self, url: &Url, most: u64, call: &Rc<Call>) -> Result<Fetched, FetchError> {
         let address = plain(url);
         for last in [false; MOST_TRIES - 1].into_iter().chain([true]) {
             match self.agent.get(&address).call() {
-                Ok(response) => return answer::read(response, url, self.options.max_bytes, call),
+                Ok(response) => return answer::read(response, url, most, call),
                 // The server was silent for too long, or we were: that is no answer to this request.
                 Err(_)
                     if !last && call.is_reused.get() && !call.has_received.get() && call.check().is_ok() =>

@@ -5,11 +5,12 @@
 
 use super::urls::{LONGEST, Octet, encode, is_unreserved, is_web, normalise, octets};
 use memchr::memmem;
+use std::collections::HashSet;
 use std::time::Duration;
 use url::Url;
 
-/// How many bytes of a file are looked at: what RFC 9309, section 2.5, asks for at least. A line that is cut there is left out.
-pub const LOOKED_AT: usize = 500 << 10;
+/// How many bytes of a file are looked at; RFC 9309, section 2.5, asks for 500 KiB at least. A line that is cut there is left out.
+pub const LOOKED_AT: usize = 512 << 10;
 
 /// The longest pause between two requests that a file may ask for. Longer ones are cut to this.
 pub const LONGEST_DELAY: Duration = Duration::from_mins(1);
@@ -25,7 +26,7 @@ pub struct Robots {
     /// The longest first, and of equally long ones those that allow.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
-    sitemaps: Vec<Url>,
+    sitemaps: Vec<Box<str>>,
 }
 
 impl Robots {
@@ -73,10 +74,13 @@ impl Robots {
         self.crawl_delay
     }
 
-    /// The sitemaps that the file names, whichever crawler it speaks to: each once and normalised, `http` and `https` only, at
-    /// most a thousand. They may be on other hosts.
-    pub fn sitemaps(&self) -> &[Url] {
-        &self.sitemaps
+    /// The sitemaps that the file at `base` names, whichever crawler it speaks to: each once and normalised, `http` and `https` only, at
+    /// most a thousand. They may be on other hosts. They should be whole URLs; one that is not is relative to the file, as other crawlers
+    /// have it.
+    pub fn sitemaps(&self, base: &Url) -> Vec<Url> {
+        let mut seen = HashSet::new();
+        let urls = self.sitemaps.iter().filter_map(|text| base.join(text).ok()).map(|url| normalise(&url));
+        urls.filter(|url| is_web(url) && seen.insert(url.clone())).collect()
     }
 }
 
@@ -108,7 +112,7 @@ struct Reader {
     any: Part,
     /// Whether a rule was read since the last line that names a crawler. The next such line then begins a group.
     has_rules: bool,
-    sitemaps: Vec<Url>,
+    sitemaps: Vec<Box<str>>,
 }
 
 /// The groups for one crawler.
@@ -163,15 +167,8 @@ impl Reader {
     }
 
     fn sitemap(&mut self, value: &[u8]) {
-        let text = if value.len() > LONGEST { Err(()) } else { str::from_utf8(value).map_err(|_| ()) };
-        let url = text.and_then(|text| Url::parse(text).map_err(|_| ())).map(|url| normalise(&url));
-        if let Ok(url) = url
-            && is_web(&url)
-            && self.sitemaps.len() < MOST_SITEMAPS
-            && !self.sitemaps.contains(&url)
-        {
-            self.sitemaps.push(url);
-        }
+        let text = str::from_utf8(value).ok().filter(|text| !text.is_empty() && text.len() <= LONGEST);
+        self.sitemaps.extend(text.filter(|_| self.sitemaps.len() < MOST_SITEMAPS).map(Box::from));
     }
 }
 

@@ -267,7 +267,7 @@ fn the_file_itself_is_always_allowed() {
 fn a_site_without_a_file_allows_all_and_one_without_an_answer_nothing() {
     assert!(Robots::all().allows(&url("/")) && Robots::all().allows(&url("/a?b")));
     assert!(!Robots::none().allows(&url("/")) && !Robots::none().allows(&url("/a?b")));
-    assert_eq!((Robots::all().crawl_delay(), Robots::none().sitemaps()), (None, &[][..]));
+    assert_eq!((Robots::all().crawl_delay(), Robots::none().sitemaps(&url("/"))), (None, Vec::new()));
     assert_eq!(Robots::all(), Robots::parse(b"", "scout"));
 }
 
@@ -324,11 +324,19 @@ fn sitemaps_are_for_all() {
     let long = format!("http://a/{}", "é".repeat(500_000 / 2));
     let file = format!(
         "Sitemap: http://EXAMPLE.com/%7ea.xml#b\nUser-agent: other\nsitemap:https://example.net/b.xml # c\nDisallow: /\n\
-         Sitemap: /relative.xml\nSitemap: ftp://a/b\nSitemap:\nSitemap: http://example.com/~a.xml\nSitemap: {long}\n"
+         Sitemap: /c.xml\nSitemap: //example.org/d.xml\nSitemap: ftp://a/b\nSitemap:\nSitemap: http://example.com/~a.xml\nSitemap: {long}\n"
     );
     let robots = Robots::parse(file.as_bytes(), "scout");
-    let sitemaps: Vec<_> = robots.sitemaps().iter().map(Url::as_str).collect();
-    assert_eq!(sitemaps, ["http://example.com/~a.xml", "https://example.net/b.xml"]);
+    let sitemaps = robots.sitemaps(&url("/robots.txt"));
+    assert_eq!(
+        sitemaps.iter().map(Url::as_str).collect::<Vec<_>>(),
+        [
+            "http://example.com/~a.xml",
+            "https://example.net/b.xml",
+            "http://example.com/c.xml",
+            "http://example.org/d.xml"
+        ]
+    );
 }
 
 #[test]
