@@ -12,8 +12,8 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
-/// The longest pause that a server can ask for.
-const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+/// The longest pause that a server can ask for. A crawl that has less patience leaves its pages to another run.
+const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 
 /// Reads the rest of an answer.
 pub(super) fn read(
@@ -58,15 +58,14 @@ fn is_nofollow(headers: &HeaderMap) -> bool {
     words.map(str::trim).any(|word| ["nofollow", "none"].iter().any(|no| no.eq_ignore_ascii_case(word)))
 }
 
-/// A pause in seconds, or the time until a date.
+/// A pause in seconds, or the time until a date. No seconds, or a date that is over, ask for nothing.
 fn retry_after(value: &str) -> Option<Duration> {
     let pause = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         value.parse().map_or(LONGEST_PAUSE, Duration::from_secs) // more seconds than fit into a number
     } else {
-        let until = httpdate::parse_http_date(value).ok()?;
-        until.duration_since(SystemTime::now()).unwrap_or_default()
+        httpdate::parse_http_date(value).ok()?.duration_since(SystemTime::now()).ok()?
     };
-    Some(pause.min(LONGEST_PAUSE))
+    Some(pause.min(LONGEST_PAUSE)).filter(|pause| !pause.is_zero())
 }
 
 /// What an error of `ureq` means: what a step of ours has noted, or else what `ureq` found wrong.

@@ -98,7 +98,7 @@ pub struct Fetched {
     /// Where a redirect (a status of 300 to 399) leads, resolved against the address of the page. It may be of any scheme
     /// and on any host: the caller decides whether it goes there.
     pub location: Option<Url>,
-    /// How long the server wants to be left alone, from now on; an hour at most.
+    /// How long the server wants to be left alone, from now on; a day at most. Nothing if it asks for no time, or for one that is over.
     pub retry_after: Option<Duration>,
     /// A field `X-Robots-Tag` asks crawlers not to follow the links of the page.
     pub is_nofollow: bool,
