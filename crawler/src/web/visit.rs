@@ -138,6 +138,9 @@ impl Visitor {
             }
             return self.moved(&location, job).into_iter().collect();
         }
+        if (300..400).contains(&fetched.status) {
+            record.why = Some(format!("status {}, and no address that it leads to", fetched.status));
+        }
         let is_html =
             fetched.content_type.as_ref().is_none_or(|kind| kind.to_ascii_lowercase().contains("html"));
         if !matches!(fetched.status, 200..=203) || !is_html {

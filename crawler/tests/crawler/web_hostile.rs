@@ -670,15 +670,19 @@ fn a_pause_of_a_year_is_for_another_run() {
 #[test]
 fn a_redirect_to_where_no_page_is_is_broken() {
     let site = Site::of(|&Asked { path, .. }| match path {
-        "/" => html(links(["/file", "/elsewhere"])),
+        "/" => html(links(["/file", "/nowhere", "/elsewhere"])),
         "/file" => answer("302 Found", "Location: file:///etc/passwd\r\n", ""),
+        "/nowhere" => answer("302 Found", "", ""),
         "/elsewhere" => answer("302 Found", "Location: http://elsewhere.example/\r\n", ""),
         _ => not_found(),
     });
     let (status, report) = site.crawl(&[]);
     let broken = broken(&report);
-    assert_eq!((status, broken.len()), (Some(3), 1), "{report}");
-    assert!(broken.iter().all(|(url, why)| url.ends_with("/file") && why.contains("the scheme is file")));
+    assert_eq!((status, broken.len()), (Some(3), 2), "{report}");
+    assert!(
+        broken["/file"].contains("the scheme is file") && broken["/nowhere"].contains("no address"),
+        "{report}"
+    );
 }
 
 /// Each address that a page links to is a page of the crawl, or it is counted.

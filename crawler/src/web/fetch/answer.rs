@@ -5,6 +5,7 @@ use super::call::Call;
 use super::{FetchError, Fetched, LARGEST_HEAD};
 #[cfg(feature = "tls")]
 use crate::trust;
+use crate::web::urls::encode;
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
 use std::time::{Duration, SystemTime};
@@ -30,7 +31,7 @@ pub(super) fn read(
         _ => body::pass(body, call).map(|()| Content::default())?,
     };
     let location = match status {
-        300..=399 => text(&head.headers, "location").and_then(|location| url.join(location).ok()),
+        300..=399 => location(&head.headers, url),
         _ => None,
     };
     Ok(Fetched {
@@ -48,6 +49,15 @@ pub(super) fn read(
 /// A field of the head, if it is text.
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()).map(str::trim)
+}
+
+/// Where a redirect leads. Bytes that are not ASCII, in whatever charset, go back to the server as they came: percent-encoded.
+fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
+    let mut text = Vec::new();
+    for &byte in headers.get("location")?.as_bytes().trim_ascii() {
+        if byte.is_ascii() { text.push(byte) } else { encode(byte, &mut text) }
+    }
+    url.join(str::from_utf8(&text).ok().filter(|text| !text.is_empty())?).ok()
 }
 
 /// Whether one of the fields `X-Robots-Tag` has the word. Each may begin with the name of a crawler and a colon; what is asked of one

@@ -46,8 +46,20 @@ fn redirects_are_told_and_not_followed() {
         assert_eq!(answer.location.unwrap().as_str(), to);
     }
     assert_eq!(demo.requests().len(), 4);
-    let nowhere = Raw::saying("HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Length: 0\r\n\r\n");
-    assert_eq!(get(&nowhere.url("/")).unwrap().location, None);
+    for (location, to) in [
+        (&b"Location: http://[\r\n"[..], None),
+        (b"Location:\r\n", None),
+        (b"", None),
+        (b"Location: /r\xfc?\xfc\r\n", Some("/r%FC?%FC")), // Latin-1
+        ("Location: /rü\r\n".as_bytes(), Some("/r%C3%BC")),
+    ] {
+        let head = [b"HTTP/1.1 302 Found\r\n", location, b"Content-Length: 0\r\n\r\n"].concat();
+        let server = Raw::saying(head);
+        assert_eq!(get(&server.url("/")).unwrap().location, to.map(|path| server.url(path)));
+    }
+    let host = "HTTP/1.1 302 Found\r\nLocation: http://bücher.example/\r\nContent-Length: 0\r\n\r\n";
+    let to = get(&Raw::saying(host).url("/")).unwrap().location;
+    assert_eq!(to.unwrap().as_str(), "http://xn--bcher-kva.example/");
 }
 
 #[test]
