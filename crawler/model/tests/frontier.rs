@@ -294,8 +294,9 @@ fn no_more_pages_than_asked_for() {
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());
     let suspect = |number| Job { deaths: DEADLY - 1, ..page(number, 0) };
-    frontier.add([suspect(0), suspect(2), suspect(1), page(3, 1)]);
+    frontier.add([suspect(0), suspect(2), suspect(1), page(3, 1), page(4, 1)]);
     let first = opened(&mut frontier, now);
+    assert_eq!(first.len(), 3, "the other pages of their sites go on: {first:?}");
     let deadly: Vec<_> = first.iter().filter(|job| job.deaths + 1 >= DEADLY).cloned().collect();
     assert_eq!(deadly.len(), 1, "{first:?}");
     frontier.done(&deadly[0], true, true, now);

@@ -7,7 +7,7 @@ use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, 
 use super::keeper::Keeper;
 use super::robots::Robots;
 use super::rules::{Asking, Rules, Step};
-use super::state::{Changes, Progress, Record, State, key};
+use super::state::{Changes, Progress, Record, State, is_site, key};
 use super::store::{Status, Store, Taken};
 use super::under_way::UnderWay;
 use super::urls::host_key;
@@ -54,6 +54,8 @@ pub struct Disk {
     frontier: Frontier,
     visitor: Arc<Visitor>,
     rules: HashMap<Arc<str>, Arc<Rules>>,
+    /// Failed tries, and deaths, of the runs before this one.
+    tries: HashMap<String, (u32, u32)>,
     /// Sites that have more to be asked.
     asking: HashMap<Arc<str>, Box<Asking>>,
     changes: Changes,
@@ -85,6 +87,7 @@ impl Disk {
             frontier,
             visitor,
             rules: HashMap::new(),
+            tries: HashMap::new(),
             asking: HashMap::new(),
             changes: Changes::default(),
             out: Vec::new(),
@@ -104,6 +107,7 @@ impl Disk {
     /// Brings to mind what earlier runs have left to do: pages that wait, and links that were beyond their limits.
     fn recall(&mut self, retries_failed: bool) -> anyhow::Result<()> {
         let (known, mut refusing, mut left) = (self.state.known()?, HashSet::new(), Vec::new());
+        self.tries = known.tries;
         self.state.each(|url, record| {
             let parsed = Url::parse(url).ok();
             let site = parsed.as_ref().map(host_key).unwrap_or_default();
@@ -118,8 +122,7 @@ impl Disk {
             };
             match parsed {
                 Some(parsed) if is_open && self.visitor.scope.admits(&parsed).is_ok() => {
-                    let (attempts, deaths) = known.tries.get(url).copied().unwrap_or_default();
-                    left.push(Job { attempts, deaths, ..Job::page(url, site, record.depth) });
+                    left.push(Job::page(url, site, record.depth));
                 }
                 _ => {
                     self.beyond += usize::from(record.progress == Progress::Waiting);
@@ -138,7 +141,7 @@ impl Disk {
                 }
             }
         }
-        for (site, (_, deaths)) in known.tries.iter().filter(|(key, _)| key.matches('/').count() == 2) {
+        for (site, (_, deaths)) in self.tries.iter().filter(|(key, _)| is_site(key)) {
             self.frontier.has_seen_deaths(&Arc::from(&**site), *deaths);
         }
         for (site, rest) in known.rests {
@@ -149,7 +152,8 @@ impl Disk {
                 ));
             }
         }
-        self.frontier.add(left);
+        let known = left.into_iter().map(|page| tried(page, &self.tries));
+        self.frontier.add(known);
         self.recall_links()
     }
 
@@ -163,7 +167,7 @@ impl Disk {
                 if !self.frontier.has_seen(link)
                     && let Ok(url) = Url::parse(link)
                 {
-                    let page = self.visitor.job(&url, record.depth + 1);
+                    let page = self.visitor.job(&url, record.depth + 1).map(|page| tried(page, &self.tries));
                     found.extend(self.frontier.add(page).new);
                 }
             }
@@ -174,6 +178,8 @@ impl Disk {
     }
 
     fn add(&mut self, pages: Vec<Job>) -> usize {
+        // A page of an earlier run may be found again: the page that links to it was not durable when that process died.
+        let pages = pages.into_iter().map(|page| tried(page, &self.tries));
         let Added { new, left_out } = self.frontier.add(pages);
         self.changes.found.extend(new);
         left_out
@@ -337,6 +343,12 @@ impl Store for Disk {
     fn status(&self) -> Status {
         self.frontier.status(Instant::now())
     }
+}
+
+/// A page that was found, and what earlier runs have come to with it.
+fn tried(page: Job, tries: &HashMap<String, (u32, u32)>) -> Job {
+    let (attempts, deaths) = tries.get(&*page.url).copied().unwrap_or_default();
+    Job { attempts, deaths, ..page }
 }
 
 /// Whether a page that could not be had may be there now.

@@ -221,23 +221,23 @@ impl State {
                 match record {
                     Some(record) if record.progress == Progress::Fetched => (), // it was over already
                     _ if deaths < DEADLY => drop(tries.insert(name, (attempts, deaths))?),
-                    Some(record) => {
+                    None if is_site(name) => {
                         tries.remove(name)?;
+                        rules.insert(name, (since_1970().as_secs(), NOTHING))?;
+                    }
+                    record => {
+                        tries.remove(name)?;
+                        let record = record.unwrap_or_else(|| Record::waiting(0)); // the page that links to it is not durable
                         let why =
                             Some(format!("the program ended {deaths} times while it was being fetched"));
                         let record = Record { progress: Progress::Failed, why, ..record };
                         pages.insert(name, bytes(&record).as_slice())?;
                     }
-                    None => {
-                        tries.remove(name)?;
-                        rules.insert(name, (since_1970().as_secs(), NOTHING))?;
-                    }
                 }
             }
         }
-        write.commit()?;
-        under_way::forget(&self.path);
-        Ok(())
+        under_way::forget(&self.path); // before it is counted: a death that is counted twice is worse than one that is not
+        Ok(write.commit()?)
     }
 
     /// What earlier runs know beside the pages.
@@ -364,6 +364,11 @@ fn write_sites(
         rests.insert(&**site, until)?;
     }
     Ok(())
+}
+
+/// Whether it is the name of a site, and no address of a page, which has a path.
+pub(super) fn is_site(name: &str) -> bool {
+    name.matches('/').count() == 2
 }
 
 /// By what the tries of a job are kept.

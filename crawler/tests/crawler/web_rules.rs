@@ -7,6 +7,7 @@ use crawler::web::state::State;
 use executor::Latch;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
@@ -305,6 +306,36 @@ fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     assert_eq!((status, &report["fetched"], &report["failed"]), (Some(3), &7.into(), &1.into()), "{report}");
     let why = "the program ended 3 times while it was being fetched";
     assert_eq!((&report["broken"][0]["why"], report["broken"].as_array().unwrap().len()), (&why.into(), 1));
+}
+
+/// The page that links to them was fetched, and not durable, when two processes died at one of them. So they are found again.
+#[test]
+fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
+    let site = Site::new(|path, _| match path {
+        "/" => Some(html(&links(&["/a", "/b", "/c"]))),
+        "/a" | "/b" => None,
+        _ => Some(html("")),
+    });
+    let folder = folder();
+    for _ in 0..2 {
+        fs::write(
+            folder.path().join("state.under-way"),
+            site.origin.clone() + "/a\n" + &site.origin + "/b\n\n/c",
+        )
+        .unwrap();
+        drop(State::open(&folder.path().join("state")).unwrap());
+    }
+    let run = start(folder.path(), &[&fast(&site)[..], &["--per-site", "8"]].concat());
+    for path in ["/a", "/c"] {
+        site.wait_for(path, 1);
+    }
+    kill(run);
+    assert!(!site.asked().contains(&"/b".to_owned()), "{:?}", site.asked());
+    let flags = [&fast(&site)[..], &["--timeout", "100ms", "--retries", "0"]].concat();
+    let (status, report) = crawl(&folder, &flags);
+    assert_eq!((status, &report["failed"]), (Some(3), &2.into()), "{report}");
+    assert!(report["broken"][0]["why"].as_str().unwrap().contains("ended 3 times"), "{report}");
+    assert_eq!(site.asked().iter().filter(|path| *path == "/a").count(), 1);
 }
 
 /// What this run may not do, another one may: so nothing of that is final.

@@ -58,8 +58,8 @@ pub struct Frontier {
     sum: RandomState,
     /// Sites that can hand something out. Each has its turn.
     ready: VecDeque<Arc<str>>,
-    /// Sites that could, but for a suspect that is under way.
-    held_up: Vec<Arc<str>>,
+    /// Jobs that wait until the suspect is over, which is under way.
+    held_up: Vec<Job>,
     suspect: Option<(Kind, Arc<str>)>,
     /// What happens later, by its time, and in the order in which it was asked for.
     later: BTreeMap<(Instant, u64), Later>,
@@ -160,15 +160,17 @@ impl Frontier {
         {
             let site = self.sites.get_mut(&name).expect("it is one of them");
             site.is_ready = false;
-            if site.next_deaths() + 1 >= DEADLY && self.suspect.is_some() {
-                self.held_up.push(name);
-                continue;
+            if let Some(job) = site.next(&name, now) {
+                let is_suspect = job.deaths + 1 >= DEADLY;
+                if is_suspect && self.suspect.is_some() {
+                    site.taken -= usize::from(job.kind == Kind::Page);
+                    self.held_up.push(job);
+                } else {
+                    self.suspect =
+                        self.suspect.take().or(is_suspect.then(|| (job.kind, Arc::clone(&job.url))));
+                    jobs.push(job);
+                }
             }
-            let job = site.next(&name, now);
-            if let Some(job) = job.iter().find(|job| job.deaths + 1 >= DEADLY) {
-                self.suspect = Some((job.kind, Arc::clone(&job.url)));
-            }
-            jobs.extend(job);
             self.look_at(&name);
         }
         jobs
@@ -307,16 +309,10 @@ impl Frontier {
     /// A job was not done, or not begun. It waits again.
     pub fn give_back(&mut self, job: Job) {
         self.is_no_suspect(&job);
-        let name = Arc::clone(&job.site);
-        let site = self.site_of(&job);
-        match job.kind {
-            Kind::Robots => self.ask(&name),
-            Kind::Page if site.is_left => self.leave(&job),
-            Kind::Page => {
-                site.put_back(job, u32::MAX);
-                self.free(&name);
-            }
+        if job.kind == Kind::Page {
+            self.free(&job.site);
         }
+        self.put_back(job);
     }
 
     /// How far it is.
@@ -363,6 +359,14 @@ impl Frontier {
         }
     }
 
+    /// A job waits again, as if nothing had been tried.
+    fn put_back(&mut self, job: Job) {
+        match job.kind {
+            Kind::Robots => self.ask(&job.site),
+            Kind::Page => self.again(job, u32::MAX),
+        }
+    }
+
     fn again(&mut self, page: Job, outages: u32) {
         let (name, site) = (Arc::clone(&page.site), self.site_of(&page));
         if site.is_left {
@@ -385,8 +389,8 @@ impl Frontier {
     fn is_no_suspect(&mut self, job: &Job) {
         if self.suspect.as_ref().is_some_and(|(kind, url)| (*kind, url) == (job.kind, &job.url)) {
             self.suspect = None;
-            for name in std::mem::take(&mut self.held_up) {
-                self.look_at(&name);
+            for job in std::mem::take(&mut self.held_up) {
+                self.put_back(job);
             }
         }
     }

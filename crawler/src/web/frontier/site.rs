@@ -64,14 +64,6 @@ impl Site {
         self.must_be_asked || self.taken < self.stripes && !self.waiting.is_empty()
     }
 
-    /// How often the process died at what this site hands out next.
-    pub(super) fn next_deaths(&self) -> u32 {
-        if self.must_be_asked {
-            return self.deaths;
-        }
-        self.waiting.first_key_value().and_then(|(_, at)| at.front()).map_or(0, |page| page.deaths)
-    }
-
     /// A page is the next one of its depth. The try counts if the site has answered whenever it was asked since then.
     pub(super) fn put_back(&mut self, page: Job, outages: u32) {
         let attempts = page.attempts + u32::from(self.outages == outages);
