@@ -4,7 +4,7 @@ use super::secret::Secret;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// An account. Its `Debug` does not show the password.
+/// An account. Its `Debug` shows neither password nor token.
 #[derive(Debug)]
 pub struct Account {
     /// What it is called in the answers.
@@ -19,15 +19,26 @@ pub struct Account {
     pub security: Security,
     /// The user's name at the server.
     pub user: String,
-    /// The user's password.
-    pub password: Secret,
+    /// What the user logs in with.
+    pub login: Login,
     /// The folder whose new messages are counted: its name as mail programs show it, or in IMAP's UTF-7. POP3 knows no folders and
     /// ignores it.
     pub folder: String,
-    /// Whether the password may be sent over a connection that is not encrypted.
+    /// Whether the password, or the token, may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,
     /// A PEM file of certificates that are trusted beside those of the system.
     pub ca: Option<PathBuf>,
+}
+
+/// What an account logs in with.
+#[derive(Debug)]
+pub enum Login {
+    /// The user's password.
+    Password(Secret),
+    /// An access token of OAuth 2.0.
+    Token(Secret),
+    /// A program and its arguments. It prints an access token. It is run for each check, because tokens are good for an hour or so.
+    TokenCommand(Vec<String>),
 }
 
 /// The language of a mail server.
@@ -53,10 +64,13 @@ pub enum Security {
 }
 
 impl Account {
-    /// Prepares a text that came from the account's server for a terminal: control characters are removed, the password is
-    /// replaced, and what is beyond 200 characters is cut off.
+    /// Prepares a text that came from the account's server for a terminal: control characters are removed, a password or
+    /// token that the account has is replaced, and what is beyond 200 characters is cut off.
     pub fn clean(&self, text: &str) -> String {
-        self.password.clean(text)
+        match &self.login {
+            Login::Password(secret) | Login::Token(secret) => secret.clean(text),
+            Login::TokenCommand(_) => Secret::new("").clean(text),
+        }
     }
 }
 

@@ -7,13 +7,13 @@
 //! A message about a mistake in the file names a line and says what should stand there. It shows nothing of what does stand there,
 //! not even where that would be handy: it may be a password.
 
-use super::account::{Account, Protocol, Security, usual_port};
+use super::account::{Account, Login, Protocol, Security, usual_port};
 use super::secret::Secret;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::num::NonZeroU16;
 use std::ops::Range;
 use std::path::Path;
@@ -28,11 +28,8 @@ pub const EXAMPLE: &str = include_str!("example.toml");
 const LONGEST_FILE: u64 = 1 << 20;
 const MOST_ACCOUNTS: usize = 1000;
 
-/// Bytes that a password may have.
-const LONGEST_PASSWORD: usize = 1024;
-
 /// What can be said of an account.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "name",
     "host",
     "port",
@@ -41,10 +38,15 @@ const KEYS: [&str; 11] = [
     "user",
     "password_file",
     "password_env",
+    "token_file",
+    "token_command",
     "folder",
     "allow_plain_password",
     "ca",
 ];
+
+/// Of these an account has one.
+const LOGINS: [&str; 4] = ["password_file", "password_env", "token_file", "token_command"];
 
 /// The accounts of a hosts file.
 #[derive(Debug)]
@@ -181,7 +183,7 @@ impl Entry<'_> {
             folder: folder.unwrap_or_else(|| "INBOX".to_owned()),
             allow_plain_password: allow_plain_password.unwrap_or(false),
             ca: self.text("ca")?.map(|path| self.source.folder.join(path)),
-            password: self.password(warnings)?,
+            login: self.login(warnings)?,
         })
     }
 
@@ -220,50 +222,54 @@ impl Entry<'_> {
         self.text(key)?.ok_or_else(|| self.missing(key))
     }
 
-    fn password(&self, warnings: &mut Vec<String>) -> Result<Secret, HostsError> {
-        let (key, password) = match (self.text("password_file")?, self.text("password_env")?) {
-            (Some(path), None) => ("password_file", self.password_of_file(&path, warnings)?),
-            (None, Some(name)) => (
-                "password_env",
-                (self.source.env)(&name).map(Secret::new).ok_or_else(|| {
-                    self.error(
-                        "password_env",
-                        "the environment variable that `password_env` names is not set",
-                    )
-                })?,
-            ),
-            (None, None) => return Err(self.missing("password_file` or `password_env")),
-            (Some(_), Some(_)) => {
-                let what = "an account has either `password_file` or `password_env`, not both";
-                return Err(self.error("password_env", what));
+    fn login(&self, warnings: &mut Vec<String>) -> Result<Login, HostsError> {
+        let given: Vec<_> = LOGINS.into_iter().filter(|key| self.table.contains_key(*key)).collect();
+        let key = match given[..] {
+            [] => return Err(self.missing(&LOGINS.join("` or `"))),
+            [key] => key,
+            [first, _, ..] => {
+                return Err(
+                    self.error(first, &format!("an account has one of {}, and no other", LOGINS.join(", ")))
+                );
             }
         };
-        let bytes = password.bytes();
-        if bytes.is_empty() || bytes.len() > LONGEST_PASSWORD {
-            let what =
-                format!("the password that `{key}` names must have from 1 to {LONGEST_PASSWORD} bytes");
-            return Err(self.error(key, &what));
+        if key == "token_command" {
+            let what = "a list of texts: a program, and its arguments if it needs some";
+            let command = self.value(key, what)?.filter(|command: &Vec<_>| !command.is_empty());
+            return command
+                .map(Login::TokenCommand)
+                .ok_or_else(|| self.error(key, &format!("`{key}` must be {what}")));
         }
-        if bytes.iter().any(|byte| b"\r\n\0".contains(byte)) {
-            let what = format!("the password that `{key}` names must be one line, and without a zero byte");
-            return Err(self.error(key, &what));
+        let named = self.needed(key)?;
+        let secret = match key {
+            "password_env" => (self.source.env)(&named).map(Secret::new).ok_or_else(|| {
+                self.error(key, &format!("the environment variable that `{key}` names is not set"))
+            })?,
+            _ => self.secret_of_file(key, &named, warnings)?,
+        };
+        match secret.fault() {
+            Some(fault) => Err(self.error(key, &format!("what `{key}` names {fault}"))),
+            None if key == "token_file" => Ok(Login::Token(secret)),
+            None => Ok(Login::Password(secret)),
         }
-        Ok(password)
     }
 
-    /// What stands in a file. An end of the line at the end of the file is no part of the password.
-    fn password_of_file(&self, path: &str, warnings: &mut Vec<String>) -> Result<Secret, HostsError> {
-        let key = "password_file";
+    fn secret_of_file(
+        &self,
+        key: &str,
+        path: &str,
+        warnings: &mut Vec<String>,
+    ) -> Result<Secret, HostsError> {
         let path = self.source.folder.join(path);
-        let read = read_password(&path);
-        let password = read.map_err(|error| {
+        let secret = File::open(&path).and_then(Secret::read).map_err(|error| {
             self.error(key, &format!("the file that `{key}` names cannot be read: {}", error.kind()))
         })?;
         if others_may_read(&path) {
             let line = self.source.line(&self.span_of(key));
-            warnings.push(format!("line {line}: others may read the password file: chmod 600 helps"));
+            warnings
+                .push(format!("line {line}: others may read the file that `{key}` names: chmod 600 helps"));
         }
-        Ok(password)
+        Ok(secret)
     }
 
     fn span_of(&self, key: &str) -> Range<usize> {
@@ -278,19 +284,6 @@ impl Entry<'_> {
     fn missing(&self, key: &str) -> HostsError {
         self.source.error(self.span.clone(), format!("this account needs `{key}`"))
     }
-}
-
-fn read_password(path: &Path) -> io::Result<Secret> {
-    // With room for all of it, or the vector would move, and leave a copy behind.
-    let mut bytes = Vec::with_capacity(LONGEST_PASSWORD + 4);
-    let read = File::open(path)?.take(LONGEST_PASSWORD as u64 + 3).read_to_end(&mut bytes);
-    for end in [b'\n', b'\r'] {
-        if bytes.last() == Some(&end) {
-            bytes.pop();
-        }
-    }
-    let password = Secret::new(bytes);
-    read.map(|_| password)
 }
 
 #[cfg(unix)]

@@ -22,23 +22,34 @@ pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> Result<Vec<
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
     }
-    let (promise, found) = Promise::new();
     let name = host.to_owned();
     let look_up = move || {
         let found = (&*name, port).to_socket_addrs();
-        // It fails only if the caller has been let go.
-        let _ = promise.complete(found.map(|all| all.take(MOST_ADDRESSES).collect::<Vec<_>>()));
+        found.map(|all| all.take(MOST_ADDRESSES).collect::<Vec<_>>())
     };
-    thread::Builder::new().name("look-up".to_owned()).spawn(look_up)?;
-    match token.attach(|| found.join()) {
-        Ok(Ok(addresses)) if addresses.is_empty() => Err(Failure::because("the host has no address")),
-        Ok(Ok(addresses)) => Ok(addresses),
-        Ok(Err(error)) => Err(Failure::Because(format!("the host cannot be looked up: {error}"))),
+    match aside("look-up", look_up, token)? {
+        Ok(addresses) if addresses.is_empty() => Err(Failure::because("the host has no address")),
+        Ok(addresses) => Ok(addresses),
+        Err(error) => Err(Failure::Because(format!("the host cannot be looked up: {error}"))),
+    }
+}
+
+/// Does what nobody can call back, on a thread of its own. The token lets the caller go; the thread may outlive the call.
+pub(super) fn aside<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+    token: &CancelToken,
+) -> Result<T, Failure> {
+    let (promise, done) = Promise::new();
+    // `complete` fails only if the caller has been let go.
+    thread::Builder::new().name(name.to_owned()).spawn(move || drop(promise.complete(work())))?;
+    match token.attach(|| done.join()) {
+        Ok(value) => Ok(value),
         Err(JoinError::Interrupted(_)) => token.check().map_or_else(
             |cancelled| Err(cancelled.into()),
-            |()| Err(Failure::because("the look-up of the host was cut short")),
+            |()| Err(Failure::Because(format!("the {name} was cut short"))),
         ),
-        Err(_) => Err(Failure::because("the look-up of the host broke off")),
+        Err(_) => Err(Failure::Because(format!("the {name} broke off"))),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Mail servers to try the check on, in this process: each does what a script says, and some of it is bad.
 
 use super::wire::Wire;
-use super::{Account, Failure, Identity, Protocol, Secret, Security};
+use super::{Account, Failure, Identity, Login, Protocol, Secret, Security};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use executor::{CancelToken, CancellableStream, ThreadPoolExecutor, prelude::*};
 use socket2::{Domain, Socket, Type};
 use std::io;
@@ -173,7 +175,7 @@ fn account(name: &str, script: &Script, port: u16) -> Account {
         protocol: script.protocol,
         security: script.security,
         user: "demo".to_owned(),
-        password: Secret::new(script.password.as_str()),
+        login: Login::Password(Secret::new(script.password.as_str())),
         folder: "INBOX".to_owned(),
         allow_plain_password: true,
         ca: None,
@@ -290,6 +292,23 @@ impl Client<'_> {
     fn note(&self, text: &str) {
         let how = if self.wire.is_encrypted() { "TLS" } else { "plain" };
         self.server.heard.note(format!("{how}: {text}"));
+    }
+
+    /// Lets a client log in by XOAUTH2, and judges its token as it would a password.
+    fn judge_token(&mut self) -> Result<Option<String>, Failure> {
+        self.wire.send("+ \r\n")?;
+        let line = self.wire.line()?;
+        let words = String::from_utf8(STANDARD.decode(&line).unwrap_or_default()).unwrap_or_default();
+        self.note(&words);
+        let token =
+            words.strip_prefix("user=demo\x01auth=Bearer ").and_then(|rest| rest.strip_suffix("\x01\x01"));
+        let why = self.judge(token.unwrap_or_default())?;
+        if why.is_some() {
+            self.wire.send("+ eyJzdGF0dXMiOiI0MDAifQ==\r\n")?;
+            self.line()?;
+        }
+        let echo = if self.server.script.fault == Fault::EchoesPassword { line } else { String::new() };
+        Ok(why.map(|why| why + &echo))
     }
 
     /// Takes its time over a login. `Err` if the connection ends with it; or what is wrong with the password.

@@ -2,13 +2,14 @@
 
 use super::tls::Client;
 use super::wire::Wire;
-use super::{Account, Failure, Progress, Security, Step, folder};
+use super::{Account, Failure, Login, Progress, Secret, Security, Step, folder, oauth};
 
 /// Counts the messages of the account's folder that are unseen.
 pub(super) fn unseen(
     wire: &mut Wire,
     tls: Option<&Client>,
     account: &Account,
+    secret: &Secret,
     progress: &Progress,
 ) -> Result<u64, Failure> {
     progress.at(Step::Greeting);
@@ -24,7 +25,7 @@ pub(super) fn unseen(
     }
     if greeting == Greeting::Open {
         progress.at(Step::LoggingIn);
-        session.log_in(account)?;
+        session.log_in(account, secret)?;
     }
     progress.at(Step::Counting);
     let count = session.status(&account.folder)?;
@@ -91,15 +92,41 @@ impl Session<'_> {
         tls.begin(self.wire)
     }
 
-    /// Sends user and password as literals, in which any byte means itself.
-    fn log_in(&mut self, account: &Account) -> Result<(), Failure> {
+    fn log_in(&mut self, account: &Account, secret: &Secret) -> Result<(), Failure> {
         if !self.wire.is_encrypted() && !account.allow_plain_password {
             return Err(Failure::because("the connection is not encrypted"));
         }
+        match &account.login {
+            Login::Password(_) => self.log_in_by_password(&account.user, secret),
+            Login::Token(_) | Login::TokenCommand(_) => {
+                let response = oauth::response(&account.user, secret);
+                self.log_in_by_token(&response).map_err(|failure| failure.without(&response))
+            }
+        }
+    }
+
+    fn log_in_by_token(&mut self, response: &Secret) -> Result<(), Failure> {
+        if !self.can("AUTH=XOAUTH2")? {
+            return Err(Failure::because("the server does not accept an access token (XOAUTH2)"));
+        }
+        let tag = self.send("AUTHENTICATE XOAUTH2")?;
+        self.go_on(&tag)?;
+        self.wire.send_secret("", response, "\r\n")?;
+        loop {
+            match self.response()? {
+                // Before it refuses, it says why in a form for programs, and waits for an empty line.
+                Response::GoOn => self.wire.send("\r\n")?,
+                Response::Untagged(_) => (),
+                Response::Tagged(words) => return done(&tag, "the login", &words),
+            }
+        }
+    }
+
+    /// Sends user and password as literals, in which any byte means itself.
+    fn log_in_by_password(&mut self, user: &str, password: &Secret) -> Result<(), Failure> {
         if self.can("LOGINDISABLED")? {
             return Err(Failure::because("the server does not accept a password here (LOGINDISABLED)"));
         }
-        let (user, password) = (&account.user, &account.password);
         let tag = self.send(&format!("LOGIN {{{}}}", user.len()))?;
         self.go_on(&tag)?;
         self.wire.send(format!("{user} {{{}}}\r\n", password.bytes().len()))?;

@@ -6,6 +6,7 @@
 //! ```text
 //!   hosts file ─accounts::read─▶ Account ─ask─▶ Answer: so many new messages, none, or failed and why
 //!                                          │
+//!                                          ├ get a token         if a program prints it: the token of the call kills it
 //!                                          ├ look up the host    on a thread of its own: the system's call cannot be called back
 //!                                          ├ connect             sleeps on the token
 //!                                          └ greeting, TLS, log in, count      the token closes the socket
@@ -13,11 +14,11 @@
 //!
 //! # What is never done
 //!
-//! 1. A password is not sent over a connection that is not encrypted, unless the account allows it.
+//! 1. A password or a token is not sent over a connection that is not encrypted, unless the account allows it.
 //! 2. An account with STARTTLS is never asked without it: if the server does not offer STARTTLS, the account fails. What the server
 //!    said before TLS is forgotten, and unexpected bytes before TLS end the session.
-//! 3. A password is not printed, not even if the server sends it back. Every text that leaves this module has gone through
-//!    [`Account::clean`].
+//! 3. A password or a token is not printed, not even if the server sends it back. Every text that leaves this module has been
+//!    cleaned of it.
 
 mod account;
 pub mod accounts;
@@ -26,6 +27,7 @@ pub mod demo;
 mod folder;
 mod imap;
 pub mod listing;
+mod oauth;
 mod pop3;
 pub mod program;
 pub mod report;
@@ -38,7 +40,7 @@ mod tls;
 mod tls;
 mod wire;
 
-pub use account::{Account, Protocol, Security};
+pub use account::{Account, Login, Protocol, Security};
 pub use secret::Secret;
 pub use threads::Threads;
 pub use tls::Identity;
@@ -70,6 +72,8 @@ pub enum Step {
     /// No thread has begun with it.
     #[default]
     Waiting,
+    /// Waiting for the program that prints the token.
+    GettingToken,
     /// Looking up the host's addresses.
     LookingUp,
     /// Connecting.
@@ -100,6 +104,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Step::Waiting => "waiting for a thread",
+            Step::GettingToken => "waiting for the program of `token_command`",
             Step::LookingUp => "looking up the host",
             Step::Connecting => "connecting",
             Step::Encrypting => "beginning TLS",
@@ -119,19 +124,39 @@ impl fmt::Display for Step {
 /// Blocks until the server has answered; there is no time limit but that of the token.
 ///
 /// # Cancellation
-/// Every step is a cancellation point of `token`: the socket is closed, and the call returns. A look-up of the host's name that
+/// Every step is a cancellation point of `token`: the socket is closed, or the program killed, and the call returns. A look-up of the host's name that
 /// was begun goes on, on a thread of its own. On Windows a read that is blocked when the cancel comes stays so until the server sends
 /// something: see [`CancellableStream`].
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
-    match count(account, progress, token) {
-        Ok(0) => Ok(Answer::None),
-        Ok(count) => Ok(Answer::New(count)),
-        Err(Failure::Cancelled(cancelled)) => Err(cancelled),
-        Err(Failure::Because(why)) => Ok(Answer::Failed(account.clean(&why))),
+    match &account.login {
+        Login::Password(secret) | Login::Token(secret) => {
+            answer(count(account, secret, progress, token), secret)
+        }
+        Login::TokenCommand(command) => {
+            progress.at(Step::GettingToken);
+            match oauth::printed_by(command, token) {
+                Ok(secret) => answer(count(account, &secret, progress, token), &secret),
+                Err(failure) => answer(Err(failure), &Secret::new("")),
+            }
+        }
     }
 }
 
-fn count(account: &Account, progress: &Progress, token: &CancelToken) -> Result<u64, Failure> {
+fn answer(counted: Result<u64, Failure>, secret: &Secret) -> Result<Answer, Cancelled> {
+    match counted {
+        Ok(0) => Ok(Answer::None),
+        Ok(count) => Ok(Answer::New(count)),
+        Err(Failure::Cancelled(cancelled)) => Err(cancelled),
+        Err(Failure::Because(why)) => Ok(Answer::Failed(secret.clean(&why))),
+    }
+}
+
+fn count(
+    account: &Account,
+    secret: &Secret,
+    progress: &Progress,
+    token: &CancelToken,
+) -> Result<u64, Failure> {
     let tls = match account.security {
         Security::Plain if !account.allow_plain_password => {
             return Err(Failure::because(
@@ -151,8 +176,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> Result<
         tls.begin(&mut wire)?;
     }
     match account.protocol {
-        Protocol::Imap => imap::unseen(&mut wire, tls.as_ref(), account, progress),
-        Protocol::Pop3 => pop3::waiting(&mut wire, tls.as_ref(), account, progress),
+        Protocol::Imap => imap::unseen(&mut wire, tls.as_ref(), account, secret, progress),
+        Protocol::Pop3 => pop3::waiting(&mut wire, tls.as_ref(), account, secret, progress),
     }
 }
 
@@ -160,13 +185,21 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> Result<
 #[derive(Debug)]
 enum Failure {
     Cancelled(Cancelled),
-    /// May have a server's words in it, so it goes through [`Account::clean`] before anybody sees it.
+    /// May have a server's words in it, so it is cleaned of the password before anybody sees it.
     Because(String),
 }
 
 impl Failure {
     fn because(why: impl Into<String>) -> Failure {
         Failure::Because(why.into())
+    }
+
+    /// The same without a text that was sent.
+    fn without(self, secret: &Secret) -> Failure {
+        match self {
+            Failure::Because(why) => Failure::Because(secret.clean(&why)),
+            cancelled @ Failure::Cancelled(_) => cancelled,
+        }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::tls::Client;
 use super::wire::Wire;
-use super::{Account, Failure, Progress, Security, Step};
+use super::{Account, Failure, Login, Progress, Secret, Security, Step, oauth};
 
 /// Counts the messages that lie on the server. POP3 does not know which were read.
 pub(super) fn waiting(
     wire: &mut Wire,
     tls: Option<&Client>,
     account: &Account,
+    secret: &Secret,
     progress: &Progress,
 ) -> Result<u64, Failure> {
     progress.at(Step::Greeting);
@@ -18,7 +19,7 @@ pub(super) fn waiting(
         start_tls(wire, tls)?;
     }
     progress.at(Step::LoggingIn);
-    log_in(wire, account)?;
+    log_in(wire, account, secret)?;
     progress.at(Step::Counting);
     wire.send("STAT\r\n")?;
     let count = count(&answer(wire, "STAT")?)?;
@@ -46,31 +47,57 @@ fn start_tls(wire: &mut Wire, tls: Option<&Client>) -> Result<(), Failure> {
     tls.begin(wire)
 }
 
-fn log_in(wire: &mut Wire, account: &Account) -> Result<(), Failure> {
+fn log_in(wire: &mut Wire, account: &Account, secret: &Secret) -> Result<(), Failure> {
     if !wire.is_encrypted() && !account.allow_plain_password {
         return Err(Failure::because("the connection is not encrypted"));
     }
-    wire.send(format!("USER {}\r\n", account.user))?;
-    answer(wire, "the user")?;
-    wire.send_secret("PASS ", &account.password, "\r\n")?;
-    answer(wire, "the login").map(drop)
+    match &account.login {
+        Login::Password(_) => {
+            wire.send(format!("USER {}\r\n", account.user))?;
+            answer(wire, "the user")?;
+            wire.send_secret("PASS ", secret, "\r\n")?;
+            answer(wire, "the login").map(drop)
+        }
+        Login::Token(_) | Login::TokenCommand(_) => {
+            let response = oauth::response(&account.user, secret);
+            log_in_by_token(wire, &response).map_err(|failure| failure.without(&response))
+        }
+    }
+}
+
+fn log_in_by_token(wire: &mut Wire, response: &Secret) -> Result<(), Failure> {
+    wire.send("AUTH XOAUTH2\r\n")?;
+    let mut line = wire.line()?;
+    if status(&line).0 == Some("+") {
+        wire.send_secret("", response, "\r\n")?;
+        line = wire.line()?;
+    }
+    if status(&line).0 == Some("+") {
+        // Before it refuses, it says why in a form for programs, and waits for an empty line.
+        wire.send("\r\n")?;
+        line = wire.line()?;
+    }
+    accepted(&line, "the login").map(drop)
 }
 
 /// What the server says to a command, if it does not refuse it.
 fn answer(wire: &mut Wire, what: &str) -> Result<String, Failure> {
-    let line = wire.line()?;
-    match status(&line) {
+    accepted(&wire.line()?, what)
+}
+
+fn accepted(line: &str, what: &str) -> Result<String, Failure> {
+    match status(line) {
         (Some("+OK"), words) => Ok(words.to_owned()),
-        (Some(_), words) => Err(Failure::Because(format!("the server refused {what}: {words}"))),
-        (None, _) => Err(Failure::Because(format!("the server does not speak POP3; it said: {line}"))),
+        (Some("-ERR"), words) => Err(Failure::Because(format!("the server refused {what}: {words}"))),
+        _ => Err(Failure::Because(format!("the server does not speak POP3; it said: {line}"))),
     }
 }
 
-/// Reads `+OK`, or `-ERR`, and the words behind it. Servers have been seen that write it small, or that let other things than one
+/// Reads `+OK`, `-ERR` or `+`, which wants more, and the words behind it. Servers have been seen that write it small, or that let other things than one
 /// space follow.
 fn status(line: &str) -> (Option<&'static str>, &str) {
     let is = |status: &&str| line.get(..status.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(status));
-    let status = ["+OK", "-ERR"].into_iter().find(is);
+    let status = ["+OK", "-ERR", "+"].into_iter().find(is);
     (status, line[status.map_or(0, str::len)..].trim_ascii())
 }
 
@@ -95,7 +122,9 @@ mod tests {
             ("+OK<1896.697170952@example.org>", (Some("+OK"), "<1896.697170952@example.org>")),
             ("-Err no", (Some("-ERR"), "no")),
             ("OK", (None, "OK")),
-            ("+öK", (None, "+öK")),
+            ("+", (Some("+"), "")),
+            ("+ more", (Some("+"), "more")),
+            ("öOK", (None, "öOK")),
             ("* OK ready", (None, "* OK ready")),
         ] {
             assert_eq!(status(line), read);

@@ -1,9 +1,13 @@
-//! Passwords: kept out of every output, and wiped when they are dropped.
+//! Passwords and access tokens: kept out of every output, and wiped when they are dropped.
 
 use std::fmt;
 use std::hint::black_box;
+use std::io::{self, Read};
 
-/// A password. Its `Debug` shows nothing of it, not even the length. It is wiped when it is dropped, as far as that can be done
+/// Bytes that a password may have. There are access tokens of some thousands.
+const LONGEST: usize = 16 << 10;
+
+/// A password or an access token. Its `Debug` shows nothing of it, not even the length. It is wiped when it is dropped, as far as that can be done
 /// without the system's help: a copy that the system made, in a swap file or an environment, is left alone.
 pub struct Secret(Vec<u8>);
 
@@ -11,6 +15,28 @@ impl Secret {
     /// Takes a password over.
     pub fn new(password: impl Into<Vec<u8>>) -> Secret {
         Secret(password.into())
+    }
+
+    /// Reads what stands in a file, or what a program prints. The end of its line is no part of the password.
+    pub(super) fn read(from: impl Read) -> io::Result<Secret> {
+        // With room for all of it, or the vector would move, and leave a copy behind.
+        let mut bytes = Vec::with_capacity(LONGEST + 4);
+        let read = from.take(LONGEST as u64 + 3).read_to_end(&mut bytes);
+        bytes.pop_if(|last| *last == b'\n');
+        bytes.pop_if(|last| *last == b'\r');
+        let secret = Secret(bytes);
+        read.map(|_| secret)
+    }
+
+    /// Why it cannot be sent, if it cannot: it must be a line.
+    pub(super) fn fault(&self) -> Option<String> {
+        if self.0.is_empty() || self.0.len() > LONGEST {
+            Some(format!("must have from 1 to {LONGEST} bytes"))
+        } else if self.0.iter().any(|byte| b"\r\n\0".contains(byte)) {
+            Some("must be one line, and without a zero byte".to_owned())
+        } else {
+            None
+        }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

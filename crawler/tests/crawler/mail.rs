@@ -2,7 +2,9 @@
 
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::report::Checked;
-use crawler::mail::{Account, Answer, Progress, Protocol, Secret, Security, Step, Threads, ask, listing};
+use crawler::mail::{
+    Account, Answer, Login, Progress, Protocol, Secret, Security, Step, Threads, ask, listing,
+};
 use executor::{CancelToken, Cancelled, Latch, masked};
 use mailcheck::check_mail;
 use std::cell::RefCell;
@@ -30,7 +32,7 @@ pub(crate) fn at(host: &str, account: &Account) -> Account {
         protocol: account.protocol,
         security: account.security,
         user: account.user.clone(),
-        password: Secret::new(CANARY),
+        login: Login::Password(Secret::new(CANARY)),
         folder: account.folder.clone(),
         allow_plain_password: account.allow_plain_password,
         ca: account.ca.clone(),
@@ -51,7 +53,7 @@ fn accounts(count: usize) -> Vec<Arc<Account>> {
         protocol: Protocol::Imap,
         security: Security::Plain,
         user: "ada".to_owned(),
-        password: Secret::new(CANARY),
+        login: Login::Password(Secret::new(CANARY)),
         folder: "INBOX".to_owned(),
         allow_plain_password: false,
         ca: None,

@@ -1,7 +1,7 @@
 //! The hosts file: what stands in it, and that a mistake in it shows no password.
 
 use crawler::mail::accounts::{Accounts, EXAMPLE, HostsError, read};
-use crawler::mail::{Protocol, Security};
+use crawler::mail::{Login, Protocol, Security};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -21,7 +21,7 @@ fn folder(hosts: &str) -> TempDir {
     write("empty", b"\n");
     write("two lines", format!("{CANARY}\n{CANARY}\n").as_bytes());
     write("zero", format!("{CANARY}\0").as_bytes());
-    write("long", CANARY.repeat(200).as_bytes());
+    write("long", CANARY.repeat(2000).as_bytes());
     folder
 }
 
@@ -53,17 +53,23 @@ fn an_account_has_what_the_file_says_and_else_what_is_usual() {
         "{ACCOUNT}password_file = \"good\"\n\
          [[account]]\nname = \"school\"\nhost = \"::1\"\nport = 0x7d0\nprotocol = \"pop3\"\nsecurity = \"plain\"\nuser = \"a b\"\n\
          password_env = \"SET\"\nallow_plain_password = true\nca = \"ca.pem\"\n\
-         {}password_env = \"SET\"\nfolder = \"Entwürfe\"\nsecurity = \"starttls\"\n",
-        ACCOUNT.replace("work", "third")
+         {}password_env = \"SET\"\nfolder = \"Entwürfe\"\nsecurity = \"starttls\"\n\
+         {}token_file = \"good\"\n\
+         {}token_command = [\"a program\", \"\"]\n",
+        ACCOUNT.replace("work", "third"),
+        ACCOUNT.replace("work", "token"),
+        ACCOUNT.replace("work", "command")
     );
     let all = good(&hosts).accounts;
-    let [work, school, third] = &all[..] else { panic!("{all:?}") };
+    let [work, school, third, token, command] = &all[..] else { panic!("{all:?}") };
     assert_eq!((&*work.name, &*work.host, &*work.user, work.port), ("work", "mail.example.org", "ada", 993));
     assert_eq!((work.protocol, work.security, &*work.folder), (Protocol::Imap, Security::Tls, "INBOX"));
     assert!(!work.allow_plain_password && work.ca.is_none());
     assert_eq!((school.protocol, school.security, school.port), (Protocol::Pop3, Security::Plain, 2000));
     assert!(school.allow_plain_password && school.ca.as_ref().is_some_and(|ca| ca.is_absolute()));
     assert_eq!((third.security, third.port, &*third.folder), (Security::StartTls, 143, "Entwürfe"));
+    assert!(matches!(token.login, Login::Token(_)));
+    assert!(matches!(&command.login, Login::TokenCommand(words) if words[..] == ["a program", ""]));
     // The end of the line is no part of the password.
     assert_eq!(work.clean(&format!("<{CANARY}>")), "<[password]>");
     assert_eq!(school.clean(&format!("<{CANARY}>")), "<[password]>");
@@ -109,13 +115,20 @@ fn a_mistake_is_named_by_its_line_and_shows_nothing_of_it() {
             "the file that `password_file` names cannot be read: entity not found",
         ),
         ("password_file = 4711", "`password_file` must be a text"),
-        ("password_file = \"empty\"", "must have from 1 to 1024 bytes"),
-        ("password_file = \"long\"", "must have from 1 to 1024 bytes"),
+        ("password_file = \"empty\"", "must have from 1 to 16384 bytes"),
+        ("password_file = \"long\"", "must have from 1 to 16384 bytes"),
         ("password_file = \"two lines\"", "must be one line"),
         ("password_file = \"zero\"", "without a zero byte"),
         ("password_env = \"CANARY4711\"", "the environment variable that `password_env` names is not set"),
         ("password_env = \"BROKEN\"", "must be one line"),
-        ("password_env = \"SET\"\npassword_file = \"good\"", "either `password_file` or `password_env`"),
+        (
+            "password_env = \"SET\"\ntoken_file = \"good\"",
+            "an account has one of password_file, password_env, token_file",
+        ),
+        ("token_file = \"two lines\"", "must be one line"),
+        ("token_command = \"canary4711\"", "`token_command` must be a list of texts"),
+        ("token_command = [\"canary4711\", 4711]", "`token_command` must be a list of texts"),
+        ("token_command = []", "`token_command` must be a list of texts"),
     ];
     for (line, said) in line_6 {
         let error = error(&format!("{ACCOUNT}{line}\n"));
@@ -131,7 +144,10 @@ fn what_is_missing_or_twice_is_named() {
         let error = error(&lines.join("\n"));
         assert_eq!((error.line, error.what), (Some(1), format!("this account needs `{key}`")));
     }
-    assert_eq!(error(ACCOUNT).to_string(), "line 1: this account needs `password_file` or `password_env`");
+    assert_eq!(
+        error(ACCOUNT).to_string(),
+        "line 1: this account needs `password_file` or `password_env` or `token_file` or `token_command`"
+    );
     let twice = error(&format!("{whole}\n{whole}"));
     assert_eq!(twice.to_string(), "line 9: the account in line 2 has this name already");
     let folder = error(&whole.replace("imap", "pop3").replace("user", "folder = \"canary4711\"\nuser"));

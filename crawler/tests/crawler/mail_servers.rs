@@ -2,11 +2,12 @@
 
 use crate::mail::{CANARY, WATCHDOG, at, script};
 use crawler::mail::demo::{Demo, Fault, Script};
-use crawler::mail::{Account, Answer, Progress, Protocol, Security, Step, ask};
+use crawler::mail::{Account, Answer, Login, Progress, Protocol, Secret, Security, Step, ask};
 use executor::{CancelToken, Cancelled};
 use socket2::{Domain, Socket, Type};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
+use std::time::Instant;
 
 const PROTOCOLS: [Protocol; 2] = [Protocol::Imap, Protocol::Pop3];
 
@@ -75,6 +76,102 @@ fn any_password_of_one_line_can_be_sent() {
             assert_eq!(ask_of(&demo.accounts()[0]), Answer::New(3), "{protocol:?} {password:?}");
         }
     }
+}
+
+/// An account that logs in by XOAUTH2.
+fn with(login: Login, account: &Account) -> Account {
+    Account { login, ..at("127.0.0.1", account) }
+}
+
+#[test]
+fn a_token_logs_in() {
+    for protocol in PROTOCOLS {
+        let demo = server(script(protocol, Security::Plain, Fault::None));
+        let account = with(Login::Token(Secret::new(CANARY)), &demo.accounts()[0]);
+        assert_eq!(ask_of(&account), Answer::New(3), "{protocol:?}");
+        let heard = demo.heard(0).all();
+        assert!(heard.contains(&format!("user=demo\u{1}auth=Bearer {CANARY}\u{1}\u{1}")), "{heard}");
+        assert!(!heard.contains("LOGIN") && !heard.contains("PASS"), "{heard}");
+        let answer = ask_of(&Account { allow_plain_password: false, ..account });
+        assert!(matches!(&answer, Answer::Failed(why) if why.contains("allow_plain_password")), "{answer:?}");
+    }
+}
+
+/// The server explains its refusal in a form for programs first, and sends back what it was sent.
+#[test]
+fn a_token_that_is_refused_is_not_shown() {
+    for (protocol, code) in [(Protocol::Imap, "AUTHENTICATIONFAILED"), (Protocol::Pop3, "AUTH")] {
+        for (fault, said) in [
+            (Fault::WrongPassword, "the password is wrong"),
+            (Fault::EchoesPassword, "no [1m[password], and no [password][password]"),
+        ] {
+            let demo = server(script(protocol, Security::Plain, fault));
+            let answer = ask_of(&with(Login::Token(Secret::new(CANARY)), &demo.accounts()[0]));
+            assert_eq!(answer, Answer::Failed(format!("the server refused the login: [{code}] {said}")));
+        }
+        let demo = server(script(protocol, Security::Plain, Fault::LoginDisabled));
+        let answer = ask_of(&with(Login::Token(Secret::new(CANARY)), &demo.accounts()[0]));
+        assert!(matches!(answer, Answer::Failed(_)), "{answer:?}");
+        assert!(!demo.heard(0).all().contains("Bearer"));
+    }
+}
+
+/// A program that prints a token: the words of a command.
+#[cfg(unix)]
+fn command(words: &[&str]) -> Login {
+    Login::TokenCommand(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+#[test]
+#[cfg(unix)]
+fn a_program_prints_the_token() {
+    let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
+    let account = &demo.accounts()[0];
+    assert_eq!(ask_of(&with(command(&["printf", "%s\n", CANARY]), account)), Answer::New(3));
+    let login = format!("printf '%s' '{CANARY}'; exit 7");
+    for (words, why) in [
+        (&["false"][..], "the program of `token_command` has failed: exit status: 1"),
+        (&["sh", "-c", &login], "the program of `token_command` has failed: exit status: 7"),
+        (&["true"], "what the program of `token_command` prints must have from 1 to 16384 bytes"),
+        (
+            &["printf", "%20000s", "x"],
+            "what the program of `token_command` prints must have from 1 to 16384 bytes",
+        ),
+        (
+            &["/there/is/none"],
+            "the program of `token_command` cannot be started: No such file or directory (os error 2)",
+        ),
+    ] {
+        assert_eq!(ask_of(&with(command(words), account)), Answer::Failed(why.to_owned()));
+    }
+}
+
+/// Also if what the program has started keeps the pipe open, or if the program has closed it and goes on.
+#[test]
+#[cfg(unix)]
+fn a_token_calls_back_who_waits_for_a_program() {
+    let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
+    for goes_on in
+        ["touch $0; exec sleep 60", "touch $0; sleep 60 2>&-; :", "exec >&-; touch $0; exec sleep 60"]
+    {
+        let folder = tempfile::tempdir().expect("a directory");
+        let runs = folder.path().join("runs");
+        let account =
+            with(command(&["sh", "-c", goes_on, runs.to_str().expect("it is ASCII")]), &demo.accounts()[0]);
+        let (token, progress, begin) = (CancelToken::new(), Progress::default(), Instant::now());
+        let answer = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !runs.exists() && begin.elapsed() < WATCHDOG {
+                    thread::yield_now();
+                }
+                token.cancel();
+            });
+            ask(&account, &progress, &token)
+        });
+        assert!(answer.is_err() && begin.elapsed() < WATCHDOG, "{goes_on}: {answer:?}");
+        assert_eq!(progress.step(), Step::GettingToken);
+    }
+    assert_eq!(demo.heard(0).all(), "");
 }
 
 #[test]

@@ -25,6 +25,10 @@ impl Client<'_> {
                     self.encrypt()?;
                 }
                 ("LOGIN", _) => self.imap_login(tag, rest)?,
+                ("AUTHENTICATE", _) => {
+                    let why = self.judge_token()?;
+                    self.imap_judged(tag, why)?;
+                }
                 ("STATUS", Fault::NoFolder) => {
                     self.wire.send(format!("{tag} NO there is no such folder\r\n"))?;
                 }
@@ -58,8 +62,10 @@ impl Client<'_> {
         let script = &self.server.script;
         let words = match script.fault {
             Fault::LoginDisabled => "LOGINDISABLED",
-            _ if script.security != Security::StartTls || self.wire.is_encrypted() => "AUTH=PLAIN",
-            Fault::NoStartTls => "AUTH=PLAIN",
+            _ if script.security != Security::StartTls || self.wire.is_encrypted() => {
+                "AUTH=PLAIN AUTH=XOAUTH2"
+            }
+            Fault::NoStartTls => "AUTH=PLAIN AUTH=XOAUTH2",
             _ => "STARTTLS LOGINDISABLED",
         };
         self.wire.send(format!("* CAPABILITY IMAP4rev1 {words}\r\n{tag} OK done\r\n"))
@@ -70,7 +76,12 @@ impl Client<'_> {
         let rest = self.imap_literal(user)?;
         let length = rest.1.trim_start().to_owned();
         let (password, _) = self.imap_literal(&length)?;
-        match self.judge(&password)? {
+        let why = self.judge(&password)?;
+        self.imap_judged(tag, why)
+    }
+
+    fn imap_judged(&mut self, tag: &str, why: Option<String>) -> Result<(), Failure> {
+        match why {
             Some(why) => self.wire.send(format!("{tag} NO [AUTHENTICATIONFAILED] {why}\r\n")),
             None => self.wire.send(format!("{tag} OK logged in\r\n")),
         }

@@ -25,12 +25,14 @@ impl Client<'_> {
                     self.wire.send("+OK begin\r\n")?;
                     self.encrypt()?;
                 }
-                ("USER", Fault::LoginDisabled) => self.wire.send("-ERR not without TLS\r\n")?,
+                ("USER" | "AUTH", Fault::LoginDisabled) => self.wire.send("-ERR not without TLS\r\n")?,
                 ("USER", _) => self.wire.send("+OK and the password?\r\n")?,
-                ("PASS", _) => match self.judge(rest)? {
-                    Some(why) => self.wire.send(format!("-ERR [AUTH] {why}\r\n"))?,
-                    None => self.wire.send("+OK logged in\r\n")?,
-                },
+                ("PASS" | "AUTH", _) => {
+                    let why = if verb == "PASS" { self.judge(rest)? } else { self.judge_token()? };
+                    self.wire.send(
+                        why.map_or("+OK logged in\r\n".to_owned(), |why| format!("-ERR [AUTH] {why}\r\n")),
+                    )?;
+                }
                 ("STAT", Fault::NoCount) => self.wire.send("+OK many\r\n")?,
                 ("STAT", _) => {
                     let mail = self.server.script.mail;
