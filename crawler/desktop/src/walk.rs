@@ -68,7 +68,7 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
     // A root within another one is walked by itself, whatever the rules say of it in the other one.
     let own: HashSet<PathBuf> = roots.iter().cloned().collect();
     let except = except.to_owned();
-    let once = rules.follow.then(|| Once { roots: roots.to_vec(), outside: Mutex::default() });
+    let once = rules.follow.then(|| Once::new([roots, std::slice::from_ref(&except)].concat()));
     builder
         .standard_filters(!rules.no_ignore)
         .hidden(!rules.hidden)
@@ -89,14 +89,18 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
 /// Sees to it that a walk that follows links walks each directory once. Directories that link to each other have more paths than
 /// anybody can walk: seven of them, each with a link to each, have 13,699.
 struct Once {
-    roots: Vec<PathBuf>,
+    /// To what is in these no link leads: the roots, which are walked by their real names, and the index.
+    not_by_links: Vec<PathBuf>,
     /// The real names of directories that are below no root. The walk came to them by links.
     outside: Mutex<HashSet<PathBuf>>,
 }
 
 impl Once {
-    /// Whether this is the way to go to a file or a directory. What is below a root is walked by its real name, and by no link.
-    /// Outside, the first way counts that the walk comes to.
+    fn new(not_by_links: Vec<PathBuf>) -> Once {
+        Once { not_by_links, outside: Mutex::default() }
+    }
+
+    /// Whether this is the way to go to a file or a directory. Outside of the roots, the first way counts that the walk comes to.
     fn is_first(&self, entry: &DirEntry) -> bool {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         if entry.depth() == 0 || !(is_directory || entry.path_is_symlink()) {
@@ -106,9 +110,10 @@ impl Once {
         if real == entry.path() {
             return true;
         }
-        let is_below_a_root = self.roots.iter().any(|root| real.starts_with(root));
-        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
-        !is_below_a_root && (!is_directory || outside.insert(real))
+        if self.not_by_links.iter().any(|directory| real.starts_with(directory)) {
+            return false;
+        }
+        !is_directory || self.outside.lock().unwrap_or_else(PoisonError::into_inner).insert(real)
     }
 }
 

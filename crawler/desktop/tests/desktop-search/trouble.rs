@@ -170,6 +170,7 @@ fn links_are_no_trouble() {
     symlink(folder.path("outside"), folder.path("tree/out")).unwrap();
     symlink(folder.path("outside/a.txt"), folder.path("tree/out.txt")).unwrap();
     assert_eq!(folder.index(&[])["indexed"], 5, "links are not followed");
+    symlink(folder.path("index"), folder.path("tree/index")).unwrap();
     let run = folder.run("index", &["--follow", "--json"], &["tree"]);
     assert_eq!(run.status.code(), Some(3), "{}", said(&run));
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
