@@ -29,21 +29,8 @@ const LONGEST_FILE: u64 = 1 << 20;
 const MOST_ACCOUNTS: usize = 1000;
 
 /// What can be said of an account.
-const KEYS: [&str; 13] = [
-    "name",
-    "host",
-    "port",
-    "protocol",
-    "security",
-    "user",
-    "password_file",
-    "password_env",
-    "token_file",
-    "token_command",
-    "folder",
-    "allow_plain_password",
-    "ca",
-];
+const KEYS: &str = "name, host, port, protocol, security, user, password_file, password_env, token_file, token_command, \
+                    folder, allow_plain_password, ca";
 
 /// Of these an account has one.
 const LOGINS: [&str; 4] = ["password_file", "password_env", "token_file", "token_command"];
@@ -188,13 +175,13 @@ impl Entry<'_> {
     }
 
     fn check_keys(&self) -> Result<(), HostsError> {
-        let is_unknown = |key: &&Spanned<_>| !KEYS.iter().any(|known| key.get_ref() == *known);
+        let is_unknown = |key: &&Spanned<_>| !KEYS.split(", ").any(|known| key.get_ref() == known);
         let Some(key) = self.table.keys().find(is_unknown) else { return Ok(()) };
         let what = if key.get_ref() == "password" {
             "a password does not belong in this file: write it to a file of its own, which `password_file` names, or to an \
              environment variable, which `password_env` names"
         } else {
-            &format!("there is no such key; those of an account are {}", KEYS.join(", "))
+            &format!("there is no such key; those of an account are {KEYS}")
         };
         Err(self.source.error(key.span(), what))
     }
