@@ -78,6 +78,7 @@ fn an_account_has_what_the_file_says_and_else_what_is_usual() {
 /// Also with the lines that are commented out: they say what counts without them.
 #[test]
 fn the_example_of_the_help_is_right() {
+    assert!(EXAMPLE.lines().all(|line| line.chars().count() <= 100), "the help would break a longer line");
     for example in [EXAMPLE.to_owned(), EXAMPLE.replace("\n# ", "\n")] {
         let [account] = &good(&example.replace("work.password", "good")).accounts[..] else {
             panic!("{example}")
