@@ -33,6 +33,18 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "PATTERN", help_heading = "Which pages")]
     pub not: Vec<String>,
 
+    /// Ask also whether the addresses on other hosts are there that links lead to
+    #[arg(long, help_heading = "Which links are broken")]
+    pub check: bool,
+
+    /// Look also whether the parts of pages are there that links lead to, as in `page#part`
+    #[arg(long, help_heading = "Which links are broken")]
+    pub fragments: bool,
+
+    /// Statuses that make no link broken, such as 403,429
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..=999), help_heading = "Which links are broken")]
+    pub accept: Vec<u16>,
+
     /// Links and redirects from the start that are followed
     #[arg(long, value_name = "COUNT", default_value = "20", help_heading = "Which pages")]
     pub depth: u32,

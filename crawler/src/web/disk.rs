@@ -120,10 +120,8 @@ impl Disk {
                 }
                 Progress::Failed | Progress::Fetched => retries_failed && is_worth_a_try(&record),
             };
-            match parsed {
-                Some(parsed) if is_open && self.visitor.scope.admits(&parsed).is_ok() => {
-                    left.push(Job::page(url, site, record.depth));
-                }
+            match parsed.and_then(|parsed| self.visitor.job(&parsed, record.depth)) {
+                Some(page) if is_open => left.push(page),
                 _ => {
                     self.beyond += usize::from(record.progress == Progress::Waiting);
                     self.frontier.remember(url);
@@ -257,8 +255,16 @@ impl Disk {
     /// A rest that a site has asked for counts in the next run, too. Pauses of our own do not: whoever begins a run has a reason.
     fn trouble(&mut self, site: &Arc<str>, trouble: Trouble, why: &str, asked: Option<Duration>) {
         self.rest(site, asked.unwrap_or_default());
-        if let Trouble::Left(pages) = trouble {
-            self.visitor.note(format!("{site} is away ({why}): {pages} of its pages wait for another run"));
+        let Trouble::Left(pages) = trouble else { return };
+        if pages.iter().any(|page| page.is_other) {
+            // That is the answer: a link leads to a site that is not there.
+            self.frontier.give_up(pages.len());
+            let failed =
+                |page: Job| (page.url, Record::failed(page.depth, format!("its site is away ({why})")));
+            self.changes.over.extend(pages.into_iter().map(failed));
+        } else {
+            let count = pages.len();
+            self.visitor.note(format!("{site} is away ({why}): {count} of its pages wait for another run"));
         }
     }
 

@@ -11,6 +11,9 @@ use std::path::Path;
 /// Pages that are named, of many that have the same trouble.
 const NAMED: usize = 5;
 
+/// Redirects that are followed to the page whose part is meant.
+const MOST_MOVES: usize = 20;
+
 /// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`.
 ///
 /// # Errors
@@ -18,7 +21,7 @@ const NAMED: usize = 5;
 pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
     write(path, |out| {
         state.each(|url, page| {
-            if page.progress == Progress::Fetched {
+            if page.progress == Progress::Fetched && !page.is_other {
                 writeln!(out, "{}", json!({ "url": url, "status": page.status, "links": page.links }))?;
             }
             Ok(())
@@ -34,7 +37,7 @@ pub fn write_dot(state: &State, path: &Path) -> anyhow::Result<()> {
     write(path, |out| {
         writeln!(out, "digraph site {{")?;
         state.each(|url, page| {
-            if page.progress == Progress::Fetched {
+            if page.progress == Progress::Fetched && !page.is_other {
                 for link in &page.links {
                     writeln!(out, "  {} -> {};", quoted(url), quoted(link))?;
                 }
@@ -63,17 +66,17 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Pages that cannot be had, and why, in a crawl to this `depth`.
+/// Pages, and parts of pages, that cannot be had, and why, in a crawl to this `depth`. Some statuses are `accepted`.
 ///
 /// # Errors
 /// If the state is damaged.
-pub fn broken(state: &State, depth: u32) -> anyhow::Result<Vec<Broken>> {
+pub fn broken(state: &State, depth: u32, accepted: &[u16]) -> anyhow::Result<Vec<Broken>> {
     let (mut broken, mut moved) = (BTreeMap::new(), HashMap::new());
     let mut add = |url: &str, why| {
         broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Pages::default() })
     };
     state.each(|url, page| {
-        if let Some(why) = trouble(&page) {
+        if let Some(why) = trouble(&page, accepted) {
             add(url, why);
         }
         if is_moved(&page)
@@ -106,7 +109,38 @@ pub fn broken(state: &State, depth: u32) -> anyhow::Result<Vec<Broken>> {
             Ok(())
         })?;
     }
-    Ok(broken.into_values().collect())
+    let parts = missing_parts(state, &moved)?;
+    Ok(broken.into_values().chain(parts).collect())
+}
+
+/// Parts of pages that links lead to, and that are not there. Only of pages whose parts were looked for.
+fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Result<Vec<Broken>> {
+    let mut wanted: BTreeMap<String, BTreeMap<String, Pages>> = BTreeMap::new();
+    state.each(|url, page| {
+        for (mut to, part) in page.fragments {
+            // As browsers do: behind a redirect, too.
+            for _ in 0..MOST_MOVES {
+                let Some(next) = moved.get(&to) else { break };
+                to.clone_from(next);
+            }
+            wanted.entry(to).or_default().entry(part).or_default().add(url);
+        }
+        Ok(())
+    })?;
+    let mut missing = Vec::new();
+    if !wanted.is_empty() {
+        state.each(|url, page| {
+            let parts = wanted.remove(url).unwrap_or_default();
+            let Some(there) = page.parts else { return Ok(()) };
+            let gone = parts.into_iter().filter(|(part, _)| !there.contains(part));
+            missing.extend(gone.map(|(part, linked_from)| {
+                let why = "the page has no such part".to_owned();
+                Broken { url: format!("{url}#{part}"), why, linked_from }
+            }));
+            Ok(())
+        })?;
+    }
+    Ok(missing)
 }
 
 fn is_moved(page: &Record) -> bool {
@@ -157,7 +191,10 @@ impl Pages {
     }
 }
 
-fn trouble(page: &Record) -> Option<String> {
+fn trouble(page: &Record, accepted: &[u16]) -> Option<String> {
+    if page.status.is_some_and(|status| accepted.contains(&status)) {
+        return None;
+    }
     match (page.progress, page.status, &page.why) {
         (Progress::Failed, _, Some(why)) => Some(why.clone()),
         (Progress::Failed, ..) => Some("no answer".to_owned()),

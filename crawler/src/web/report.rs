@@ -37,7 +37,7 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
     let dot = args.dot.as_ref().map(|path| graph::write_dot(&run.store.state, path));
     let report = Report {
         tally: Tally::of(run)?,
-        broken: graph::broken(&run.store.state, args.depth)?,
+        broken: graph::broken(&run.store.state, args.depth, &args.accept)?,
         notes: run.visitor.notes(),
         ended,
         is_saved: args.save.is_some(),
@@ -57,6 +57,8 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
 #[derive(Default)]
 struct Tally {
     fetched: usize,
+    /// Addresses on other hosts that have answered.
+    checked: usize,
     failed: usize,
     refused: usize,
     waiting: usize,
@@ -87,6 +89,7 @@ impl Tally {
         let (mut tally, mut seen) = (Tally::default(), HashSet::new());
         run.store.state.each(|url, record| {
             *match record.progress {
+                Progress::Fetched if record.is_other => &mut tally.checked,
                 Progress::Fetched => &mut tally.fetched,
                 Progress::Failed => &mut tally.failed,
                 Progress::Refused => &mut tally.refused,
@@ -146,9 +149,11 @@ struct Report<'r> {
 impl Report<'_> {
     fn json(&self) -> Value {
         let broken = |Broken { url, why, linked_from }: &Broken| json!({ "url": url, "why": why, "links": linked_from.count, "linked_from": linked_from.named });
-        let Tally { fetched, failed, refused, waiting, truncated, copies, unlisted, elsewhere } = &self.tally;
+        let Tally { fetched, checked, failed, refused, waiting, truncated, copies, unlisted, elsewhere } =
+            &self.tally;
         json!({
             "fetched": fetched,
+            "checked": checked,
             "failed": failed,
             "refused": refused,
             "waiting": waiting,
@@ -172,7 +177,11 @@ impl Report<'_> {
             lines.extend(listed(&broken.linked_from, "on "));
         }
         lines.extend(self.notes.iter().map(|note| visible(note)));
-        let Tally { fetched, failed, refused, waiting, truncated, copies, unlisted, elsewhere } = &self.tally;
+        let Tally { fetched, checked, failed, refused, waiting, truncated, copies, unlisted, elsewhere } =
+            &self.tally;
+        if *checked > 0 {
+            lines.push(format!("{checked} addresses on other hosts have answered."));
+        }
         lines.push(format!(
             "{fetched} pages fetched, {failed} failed, {refused} not allowed by robots.txt, {} broken, in {:.1} s",
             self.broken.len(),

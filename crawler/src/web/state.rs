@@ -77,6 +77,15 @@ pub struct Record {
     /// The page that this one says is the real one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub copy_of: Option<String>,
+    /// It is on another host, and was asked for to see whether it is there.
+    #[serde(skip_serializing_if = "is_no", default)]
+    pub is_other: bool,
+    /// The names of its parts, if they were looked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parts: Option<Vec<String>>,
+    /// Parts of pages that it links to: the page, and the name of the part.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub fragments: Vec<(String, String)>,
 }
 
 /// How far a page is.
@@ -105,7 +114,15 @@ impl Record {
             is_truncated: false,
             why: None,
             copy_of: None,
+            is_other: false,
+            parts: None,
+            fragments: Vec::new(),
         }
+    }
+
+    /// A page that could not be had.
+    pub fn failed(depth: u32, why: String) -> Record {
+        Record { progress: Progress::Failed, why: Some(why), ..Record::waiting(depth) }
     }
 }
 

@@ -35,6 +35,12 @@ pub struct Visitor {
     pub depth: u32,
     /// Between two pages of a site; a site may ask for more.
     pub delay: Duration,
+    /// Whether links to other hosts are checked.
+    pub checks: bool,
+    /// Whether the parts of pages are looked for.
+    pub looks_for_parts: bool,
+    /// Statuses that are as good as an answer.
+    pub accepted: Vec<u16>,
     /// Whether `robots.txt` counts.
     pub heeds_robots: bool,
     /// Where pages are written.
@@ -73,8 +79,10 @@ impl Visitor {
     fn try_to_visit(&self, job: &Job, rules: &Rules, token: &CancelToken) -> Result<Visit, Cancelled> {
         let mut record = Record::waiting(job.depth);
         let Ok(url) = Url::parse(&job.url) else { return Ok(failed(record, "it is no address".to_owned())) };
-        if let Err(refused) = self.scope.admits(&url) {
-            return Ok(Visit::Waits(refused.to_string()));
+        match self.scope.admits(&url) {
+            Ok(()) => (),
+            Err(Refused::Host) if self.checks => record.is_other = true,
+            Err(refused) => return Ok(Visit::Waits(refused.to_string())),
         }
         if !rules.allow(&url) {
             record.progress = Progress::Refused;
@@ -86,12 +94,16 @@ impl Visitor {
                 return Ok(Visit::Again(Failure::NoAnswer));
             }
             // If the site then answers, there is one try more.
-            Err(error) if error.is_silence() && job.attempts == self.retries => {
+            Err(error) if error.is_silence() && job.attempts == self.retries && !job.is_other => {
                 return Ok(Visit::Again(Failure::Unanswered));
             }
             Err(FetchError::Unusable(why)) => return Ok(Visit::Waits(why)),
             Err(error) => return Ok(failed(record, error.to_string())),
-            Ok(fetched) if fetched.is_busy() && job.attempts < self.retries => {
+            Ok(fetched)
+                if fetched.is_busy()
+                    && job.attempts < self.retries
+                    && !self.accepted.contains(&fetched.status) =>
+            {
                 return Ok(Visit::Again(Failure::Busy(fetched.retry_after)));
             }
             Ok(Fetched { status, unread: Some(why), .. }) => {
@@ -129,7 +141,7 @@ impl Visitor {
             let location = normalise(location);
             record.links = vec![location.to_string()];
             match self.scope.admits(&location) {
-                Err(Refused::Host) if job.depth == 0 => {
+                Err(Refused::Host) if job.depth == 0 && !record.is_other => {
                     let host = location.host_str().unwrap_or_default();
                     record.why = Some(format!("it leads to another host: say --allow {host}"));
                 }
@@ -147,8 +159,16 @@ impl Visitor {
             return Vec::new();
         }
         // A page that asks for it has no links here.
-        let Links { mut links, canonical, left_out, .. } =
+        let Links { mut links, canonical, left_out, parts, fragments, .. } =
             links(&fetched.body, fetched.content_type.as_deref(), url, MOST_LINKS);
+        if self.looks_for_parts {
+            record.parts = Some(parts).filter(|_| !fetched.is_truncated);
+            record.fragments = fragments;
+        }
+        if record.is_other {
+            record.fragments.clear();
+            return Vec::new();
+        }
         if fetched.is_nofollow {
             links.clear();
         }
@@ -167,16 +187,22 @@ impl Visitor {
         (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()
     }
 
-    /// A page of the crawl, if it is one.
+    /// A page of the crawl, if it is one; or one of another host, if those are checked.
     pub fn job(&self, url: &Url, depth: u32) -> Option<Job> {
-        self.scope.admits(url).ok()?;
-        Some(Job::page(url.as_str(), host_key(url), depth))
+        let is_other = match self.scope.admits(url) {
+            Ok(()) => false,
+            Err(Refused::Host) if self.checks && !self.scope.excludes(url) => true,
+            Err(_) => return None,
+        };
+        Some(Job { is_other, ..Job::page(url.as_str(), host_key(url), depth) })
     }
 
     /// Before the state says that the page was fetched: a file that is written twice is better than one that is missing.
     fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> anyhow::Result<()> {
         match &self.save {
-            Some(directory) if matches!(fetched.status, 200 | 203) && record.copy_of.is_none() => {
+            Some(directory)
+                if !record.is_other && matches!(fetched.status, 200 | 203) && record.copy_of.is_none() =>
+            {
                 save::write(directory, url, &fetched.body).with_context(|| directory.display().to_string())
             }
             _ => Ok(()),
@@ -185,7 +211,11 @@ impl Visitor {
 }
 
 fn failed(record: Record, why: String) -> Visit {
-    Visit::Over(Box::new(Record { progress: Progress::Failed, why: Some(why), ..record }), Vec::new())
+    let is_other = record.is_other;
+    Visit::Over(
+        Box::new(Record { status: record.status, is_other, ..Record::failed(record.depth, why) }),
+        Vec::new(),
+    )
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

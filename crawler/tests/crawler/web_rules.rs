@@ -338,6 +338,84 @@ fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     assert_eq!(site.asked().iter().filter(|path| *path == "/a").count(), 1);
 }
 
+/// Links to other hosts are asked for if that is wanted, also those that a run before has found. Nobody goes on from there.
+#[test]
+fn links_to_other_hosts_are_checked() {
+    let other = Site::new(|path, _| {
+        Some(match path {
+            "/there" => html(&links(&["/further"])),
+            "/members" => status(403),
+            "/moved" => moved("/gone"),
+            _ => status(404),
+        })
+    });
+    let origin = other.origin.replace("127.0.0.1", "localhost");
+    let far = ["/there", "/members", "/moved", "/not"].map(|path| origin.clone() + path);
+    let mut all: Vec<_> = far.iter().map(String::as_str).chain(["http://localhost:1/"]).collect();
+    all.push("/a");
+    let body = links(&all);
+    let site = Site::new(move |path, _| Some(html(if path == "/" { &body } else { "" })));
+    let folder = folder();
+    let (status, report) = crawl(&folder, &fast(&site));
+    assert_eq!(
+        (status, &report["elsewhere"]["other_hosts"], other.asked().len()),
+        (Some(0), &5.into(), 0),
+        "{report}"
+    );
+    let flags =
+        ["--check", "--accept", "403,999", "--not", "*/not", "--patience", "500ms", "--graph", "graph"];
+    let (status, report) = crawl(&folder, &[&fast(&site)[..], &flags].concat());
+    assert_eq!((status, &report["fetched"], &report["checked"]), (Some(3), &2.into(), &4.into()), "{report}");
+    let broken: Vec<_> = report["broken"].as_array().unwrap().iter().collect();
+    let whys = broken.iter().map(|broken| {
+        assert_eq!(broken["linked_from"][0], format!("{}/", site.origin), "{report}");
+        (broken["url"].as_str().unwrap(), broken["why"].as_str().unwrap().split(" (").next().unwrap())
+    });
+    let gone = origin.clone() + "/gone";
+    assert_eq!(
+        whys.collect::<Vec<_>>(),
+        [("http://localhost:1/", "its site is away"), (&*gone, "status 404")]
+    );
+    assert!(!other.asked().iter().any(|path| path == "/further" || path == "/not"), "{:?}", other.asked());
+    assert_eq!(fs::read_to_string(folder.path().join("graph")).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn parts_of_pages_are_looked_for() {
+    let paths = [
+        "/a#there",
+        "/a#gone",
+        "/a#Top",
+        "/a#",
+        "/moved#there",
+        "/moved#lost",
+        "/a#%C3%A9",
+        "/a#name",
+        "/a#:~:text=x",
+        "#self",
+        "/404#x",
+    ];
+    let site = Site::new(move |path, _| {
+        Some(match path {
+            "/" => html(&links(&paths)),
+            "/moved" => moved("/a"),
+            "/404" => status(404),
+            _ => html("<p id=there><a name=name><b id=\u{e9}>"),
+        })
+    });
+    let folder = folder();
+    assert_eq!(crawl(&folder, &fast(&site)).0, Some(3), "of 404");
+    let (status, report) = crawl(&self::folder(), &[&fast(&site)[..], &["--fragments"]].concat());
+    let broken =
+        |broken: &Value| broken["url"].as_str().unwrap().strip_prefix(&site.origin).unwrap().to_owned();
+    let broken: Vec<_> = report["broken"].as_array().unwrap().iter().map(broken).collect();
+    assert_eq!(
+        (status, &*broken),
+        (Some(3), &["/404", "/#self", "/a#gone", "/a#lost"].map(str::to_owned)[..]),
+        "{report}"
+    );
+}
+
 /// What this run may not do, another one may: so nothing of that is final.
 #[test]
 fn what_the_flags_leave_out_waits_for_other_flags() {
@@ -466,11 +544,9 @@ fn a_copy_leads_to_its_original() {
     let folder = folder();
     let (status, report) = crawl(&folder, &[&fast(&site)[..], &["--save", "pages"]].concat());
     assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{report}");
-    let host = std::fs::read_dir(folder.path().join("pages")).unwrap().next().unwrap().unwrap().path();
-    let mut files: Vec<_> = std::fs::read_dir(host)
-        .unwrap()
-        .map(|file| file.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let host = fs::read_dir(folder.path().join("pages")).unwrap().next().unwrap().unwrap().path();
+    let mut files: Vec<_> =
+        fs::read_dir(host).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
     assert_eq!(files, ["%index", "original"]);
 }
@@ -481,7 +557,7 @@ fn the_graph_is_one_of_graphviz() {
     let site = Site::of(&[("/", "<a href='/a?b=%22c'>it</a><a href='/d%5Ce'>it</a>"), ("/a?b=%22c", "")]);
     let folder = folder();
     crawl(&folder, &[&fast(&site)[..], &["--dot", "graph.dot"]].concat());
-    let graph = std::fs::read_to_string(folder.path().join("graph.dot")).unwrap();
+    let graph = fs::read_to_string(folder.path().join("graph.dot")).unwrap();
     let lines: Vec<_> = graph.lines().map(|line| line.replace(&site.origin, "")).collect();
     assert_eq!(lines, ["digraph site {", r#"  "/" -> "/a?b=%22c";"#, r#"  "/" -> "/d%5Ce";"#, "}"]);
 }
@@ -512,16 +588,16 @@ fn a_page_that_cannot_be_written_ends_the_crawl_and_is_not_lost() {
     let site = Site::of(&[("/", &links(&["/a", "/b"])), ("/a", &links(&["/c"])), ("/b", ""), ("/c", "")]);
     let folder = folder();
     let flags = [&fast(&site)[..], &["--save", "pages"]].concat();
-    std::fs::write(folder.path().join("pages"), "in the way").unwrap();
+    fs::write(folder.path().join("pages"), "in the way").unwrap();
     let run = ended(start(folder.path(), &flags));
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!((run.status.code(), said.lines().count()), (Some(1), 1), "{said}");
     assert!(said.contains("pages") && said.contains("cannot be written"), "{said}");
-    std::fs::remove_file(folder.path().join("pages")).unwrap();
+    fs::remove_file(folder.path().join("pages")).unwrap();
     let (status, report) = crawl(&folder, &flags);
     assert_eq!((status, &report["fetched"]), (Some(0), &4.into()), "{report}");
-    let host = std::fs::read_dir(folder.path().join("pages")).unwrap().next().unwrap().unwrap().path();
-    assert_eq!(std::fs::read_dir(host).unwrap().count(), 4);
+    let host = fs::read_dir(folder.path().join("pages")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(fs::read_dir(host).unwrap().count(), 4);
 }
 
 #[test]

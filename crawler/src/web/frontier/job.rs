@@ -32,6 +32,8 @@ pub struct Job {
     pub attempts: u32,
     /// How often the process died while it was under way.
     pub deaths: u32,
+    /// It is on another host, and only asked for to see whether it is there.
+    pub is_other: bool,
     /// What it is.
     pub kind: Kind,
 }
@@ -48,7 +50,15 @@ pub enum Kind {
 impl Job {
     /// A page that was found.
     pub fn page(url: impl Into<Arc<str>>, site: impl Into<Arc<str>>, depth: u32) -> Job {
-        Job { url: url.into(), site: site.into(), depth, attempts: 0, deaths: 0, kind: Kind::Page }
+        Job {
+            url: url.into(),
+            site: site.into(),
+            depth,
+            attempts: 0,
+            deaths: 0,
+            is_other: false,
+            kind: Kind::Page,
+        }
     }
 }
 
@@ -96,7 +106,7 @@ impl fmt::Display for Failure {
 }
 
 /// What follows when a page could not be had, or a site could not be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
     /// The page is tried again after a pause. The others of its site go on.
     OfThePage,
@@ -104,6 +114,6 @@ pub enum Trouble {
     OfTheSite(Duration),
     /// The site rests already, or was left.
     Known,
-    /// The site is left to the next run. So many of its pages still wait.
-    Left(usize),
+    /// The site is left to the next run. These pages of it still wait.
+    Left(Vec<Job>),
 }

@@ -49,6 +49,9 @@ use std::time::{Duration, Instant};
 /// So many failures in a row are the site's.
 const IN_A_ROW: u32 = 3;
 
+/// How long a site may be away of which only links are checked.
+const BRIEFLY: Duration = Duration::from_secs(10);
+
 /// The pages of a crawl.
 pub struct Frontier {
     limits: Limits,
@@ -137,6 +140,7 @@ impl Frontier {
             self.left += 1;
             return;
         }
+        site.is_other = page.is_other;
         self.open += 1;
         let at = site.waiting.entry(page.depth).or_default();
         at.push_back(Waiting { url: page.url, attempts: page.attempts, deaths: page.deaths });
@@ -315,6 +319,11 @@ impl Frontier {
         self.put_back(job);
     }
 
+    /// Pages that were left are over, after all: nothing more is to be had of them.
+    pub fn give_up(&mut self, pages: usize) {
+        self.left -= pages;
+    }
+
     /// How far it is.
     pub fn status(&self, now: Instant) -> Status {
         let mut sites: Vec<_> = self.sites.iter().map(|(name, site)| site.now(name, now)).collect();
@@ -401,14 +410,13 @@ impl Frontier {
         let pause = asked.unwrap_or_default().max(pause_after(site.rests));
         site.rests += 1;
         let away = site.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
-        if away.saturating_add(pause) <= self.limits.patience {
+        let patience = if site.is_other { self.limits.patience.min(BRIEFLY) } else { self.limits.patience };
+        if away.saturating_add(pause) <= patience {
             self.at(now + pause, Later::Ask(Arc::clone(name)));
             return Trouble::OfTheSite(pause);
         }
-        site.is_left = true;
-        let pages = site.waiting() + site.aside.len();
-        (site.waiting, site.aside) = (BTreeMap::new(), Vec::new());
-        (self.open, self.left) = (self.open - pages, self.left + pages);
+        let pages = site.leave(name);
+        (self.open, self.left) = (self.open - pages.len(), self.left + pages.len());
         Trouble::Left(pages)
     }
 }

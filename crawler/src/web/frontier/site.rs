@@ -42,6 +42,8 @@ pub(super) struct Site {
     /// Pages that failed while it was being closed, and after that.
     pub(super) aside: Vec<Job>,
     pub(super) is_left: bool,
+    /// It is one of which links are checked.
+    pub(super) is_other: bool,
 }
 
 /// A page that waits. Its site and its depth are where it waits.
@@ -71,6 +73,21 @@ impl Site {
         self.waiting.entry(page.depth).or_default().push_front(waiting);
     }
 
+    /// Takes all pages that wait.
+    pub(super) fn leave(&mut self, name: &Arc<str>) -> Vec<Job> {
+        self.is_left = true;
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let waiting = waiting.flat_map(|(depth, pages)| pages.into_iter().map(move |page| (depth, page)));
+        let is_other = self.is_other;
+        let job = |(depth, Waiting { url, attempts, deaths })| Job {
+            attempts,
+            deaths,
+            is_other,
+            ..Job::page(url, Arc::clone(name), depth)
+        };
+        std::mem::take(&mut self.aside).into_iter().chain(waiting.map(job)).collect()
+    }
+
     /// The question for its rules, or else the page that is nearest to the start, if there is a stripe for it.
     pub(super) fn next(&mut self, name: &Arc<str>, now: Instant) -> Option<Job> {
         if self.stripes > 0 && self.rules_end.is_some_and(|end| end <= now) {
@@ -83,6 +100,7 @@ impl Site {
             let job = Job {
                 attempts: u32::from(self.is_known),
                 deaths: self.deaths,
+                is_other: self.is_other,
                 kind: Kind::Robots,
                 ..Job::page(url, Arc::clone(name), 0)
             };
@@ -99,7 +117,7 @@ impl Site {
         }
         let Waiting { url, attempts, deaths } = page?;
         self.taken += 1;
-        Some(Job { attempts, deaths, ..Job::page(url, Arc::clone(name), depth) })
+        Some(Job { attempts, deaths, is_other: self.is_other, ..Job::page(url, Arc::clone(name), depth) })
     }
 
     pub(super) fn now(&self, name: &Arc<str>, now: Instant) -> SiteNow {

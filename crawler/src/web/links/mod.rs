@@ -9,6 +9,7 @@ use super::urls::{LONGEST, is_web, normalise};
 use crate::html::{CUT, Reader, read};
 use encoding_rs::Encoding;
 use html5ever::tokenizer::{Tag, TagKind};
+use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use url::Url;
@@ -24,6 +25,10 @@ pub struct Links {
     pub links: Vec<Url>,
     /// The URL under which the document wants to be known: the first `<link rel=canonical>` with a valid one. It is not among the links.
     pub canonical: Option<Url>,
+    /// The names of its parts: each `id`, and the `name` of each `<a>`.
+    pub parts: Vec<String>,
+    /// Parts of documents that its links lead to: each URL with what stands behind its `#`, as a browser looks for it.
+    pub fragments: Vec<(String, String)>,
     /// Whether the document asks crawlers not to follow its links: `nofollow` or `none` in a `<meta name=robots>`.
     pub nofollow: bool,
     /// How many links were left out because there are too many or because they are too long. Beyond the limit, a link that comes twice
@@ -58,6 +63,8 @@ struct Page {
     /// The links, without what no URL needs: each way of writing once.
     links: Vec<String>,
     seen: HashSet<String>,
+    parts: Vec<String>,
+    fragments: Vec<String>,
     left_out: usize,
     limit: usize,
     /// Templates that are open. What is in one is not in the document.
@@ -85,6 +92,10 @@ impl Page {
         self.templates += usize::from(name == "template");
         if self.templates > 0 {
             return;
+        }
+        let part = value(tag, "id").or_else(|| value(tag, "name").filter(|_| name == "a"));
+        if let Some(part) = part.filter(|part| part.len() <= LONGEST && self.parts.len() < self.limit) {
+            self.parts.push(part.to_owned());
         }
         match name {
             "base" if self.base.is_none() => self.base = value(tag, "href").map(str::to_owned),
@@ -123,8 +134,15 @@ impl Page {
 
     /// Keeps a link unless it is known, not to be fetched, or too much.
     fn link(&mut self, href: Option<&str>) {
-        let Some(href) = href.and_then(|href| href.split('#').next()) else { return };
-        let href = href.trim_matches(|c: char| c <= ' '); // as the URL standard has it
+        let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return }; // as the URL standard has it
+        if href.contains('#')
+            && href.len() <= LONGEST
+            && !href.contains(CUT)
+            && self.fragments.len() < self.limit
+        {
+            self.fragments.push(href.to_owned());
+        }
+        let href = href.split('#').next().unwrap_or_default().trim_end_matches(|c: char| c <= ' ');
         if is_no_page(href) || self.seen.contains(href) {
             return;
         }
@@ -138,7 +156,7 @@ impl Page {
 
     fn resolved(mut self, url: &Url, encoding: &'static Encoding) -> Links {
         if self.nofollow {
-            (self.left_out, self.links) = (0, Vec::new());
+            (self.left_out, self.links, self.fragments) = (0, Vec::new(), Vec::new());
         }
         let mut found = Links { nofollow: self.nofollow, left_out: self.left_out, ..Links::default() };
         let encode: &dyn Fn(&str) -> Cow<[u8]> = &|text| encoding.encode(text).0;
@@ -156,6 +174,15 @@ impl Page {
             |href: &String| options.base_url(Some(&base)).parse(href).ok().map(|url| normalise(&url));
         found.canonical =
             self.canonical.iter().filter_map(resolve).find(|url| is_web(url) && is_fitting(url));
+        let fragment = |href: &String| {
+            let url = options.base_url(Some(&base)).parse(href).ok().filter(is_web)?;
+            let part = percent_decode_str(url.fragment()?).decode_utf8().ok()?.into_owned();
+            // Empty, and `top`, are the beginning. Behind `:~:` stand words to look for.
+            let is_name = !part.is_empty() && !part.eq_ignore_ascii_case("top") && !part.contains(":~:");
+            is_name.then(|| (normalise(&url).to_string(), part))
+        };
+        found.fragments = self.fragments.iter().filter_map(fragment).collect();
+        found.parts = self.parts;
         let mut seen = HashSet::new();
         for url in self.links.iter().filter_map(resolve).filter(|url| !url.cannot_be_a_base()) {
             if !is_fitting(&url) {

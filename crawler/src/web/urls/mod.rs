@@ -247,9 +247,13 @@ impl Scope {
         if !url.host_str().is_some_and(|host| self.has(without_dot(host))) {
             return Err(Refused::Host);
         }
-        let is_meant =
-            (self.only.is_empty() || self.only.is_match(url.as_str())) && !self.not.is_match(url.as_str());
+        let is_meant = (self.only.is_empty() || self.only.is_match(url.as_str())) && !self.excludes(url);
         (is_meant || self.starts.contains(url)).then_some(()).ok_or(Refused::Pattern)
+    }
+
+    /// Whether a pattern of `not` matches.
+    pub fn excludes(&self, url: &Url) -> bool {
+        self.not.is_match(url.as_str())
     }
 
     fn has(&self, host: &str) -> bool {
