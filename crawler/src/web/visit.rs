@@ -2,7 +2,7 @@
 
 use super::fetch::{FetchError, Fetched, Fetcher};
 use super::frontier::{Failure, Job};
-use super::links::{Links, links};
+use super::links::{Links, links, of_head};
 use super::rules::Rules;
 use super::save;
 use super::state::{Progress, Record};
@@ -155,21 +155,27 @@ impl Visitor {
         }
         let is_html =
             fetched.content_type.as_ref().is_none_or(|kind| kind.to_ascii_lowercase().contains("html"));
-        if !matches!(fetched.status, 200..=203) || !is_html {
+        if !matches!(fetched.status, 200..=203) {
             return Vec::new();
         }
         // A page that asks for it has no links here.
-        let Links { mut links, canonical, left_out, parts, fragments, .. } =
-            links(&fetched.body, fetched.content_type.as_deref(), url, MOST_LINKS);
+        let content_type = fetched.content_type.as_deref();
+        let read =
+            if is_html { links(&fetched.body, content_type, url, MOST_LINKS) } else { Links::default() };
+        let Links { mut links, canonical, left_out, parts, fragments, nofollow } = read;
+        let head = of_head(&fetched.link, fetched.refresh.as_deref(), url);
+        let more: Vec<_> = head.links.into_iter().filter(|link| !links.contains(link)).collect();
+        links.extend(more);
+        let canonical = canonical.or(head.canonical);
         if self.looks_for_parts {
-            record.parts = Some(parts).filter(|_| !fetched.is_truncated);
+            record.parts = Some(parts).filter(|_| is_html && !fetched.is_truncated);
             record.fragments = fragments;
         }
         if record.is_other {
             record.fragments.clear();
             return Vec::new();
         }
-        if fetched.is_nofollow {
+        if fetched.is_nofollow || nofollow {
             links.clear();
         }
         record.left_out = if fetched.is_nofollow { 0 } else { left_out };

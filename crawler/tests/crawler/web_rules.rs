@@ -521,6 +521,25 @@ fn a_server_that_is_busy_is_left_alone() {
 }
 
 #[test]
+fn a_head_can_lead_on() {
+    let site = Site::new(|path, _| {
+        Some(match path {
+            "/" => answer(
+                203,
+                "Content-Type: text/plain\r\nLink: </two>; rel=\"next\", </no>; rel=preload\r\nRefresh: 5; url=/three\r\n",
+                "",
+            ),
+            "/two" => html("<meta http-equiv=refresh content='0; url=/four'><meta name=robots content=none>"),
+            "/three" => html("<meta http-equiv=refresh content='0; url=/five'>"),
+            _ => html(""),
+        })
+    });
+    let (status, report) = crawl(&folder(), &fast(&site));
+    assert_eq!((status, &report["fetched"]), (Some(0), &4.into()), "{report}");
+    assert_eq!(site.asked(), ["/robots.txt", "/", "/two", "/three", "/five"]);
+}
+
+#[test]
 fn a_head_can_forbid_to_follow_links() {
     for (field, fetched) in
         [("", 2), ("X-Robots-Tag: noindex, NoFollow\r\n", 1), ("X-Robots-Tag: some: none\r\n", 1)]

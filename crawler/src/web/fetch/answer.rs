@@ -39,6 +39,14 @@ pub(super) fn read(
         content_type: text(&head.headers, "content-type").map(str::to_owned),
         location,
         retry_after: text(&head.headers, "retry-after").and_then(retry_after),
+        link: head
+            .headers
+            .get_all("link")
+            .iter()
+            .filter_map(|field| field.to_str().ok())
+            .map(str::to_owned)
+            .collect(),
+        refresh: text(&head.headers, "refresh").map(str::to_owned),
         is_nofollow: is_nofollow(&head.headers),
         body: content.bytes,
         is_truncated: content.is_truncated,

@@ -100,6 +100,10 @@ pub struct Fetched {
     pub location: Option<Url>,
     /// How long the server wants to be left alone, from now on; a day at most. Nothing if it asks for no time, or for one that is over.
     pub retry_after: Option<Duration>,
+    /// The fields `Link` (RFC 8288), as they came.
+    pub link: Vec<String>,
+    /// The field `Refresh`, as it came: where a browser goes by itself.
+    pub refresh: Option<String>,
     /// A field `X-Robots-Tag` asks crawlers not to follow the links of the page.
     pub is_nofollow: bool,
     /// The body, decoded. Only that of a success (a status of 200 to 299) is read.

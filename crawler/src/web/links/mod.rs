@@ -4,6 +4,9 @@
 //! scripts, comments and the like, and in templates.
 
 mod charset;
+mod fields;
+
+pub use fields::of_head;
 
 use super::urls::{LONGEST, is_web, normalise};
 use crate::html::{CUT, Reader, read};

@@ -16,6 +16,8 @@ fn a_page_is_fetched_with_what_its_head_says() {
         status: 404,
         content_type: Some("text/html; charset=latin1".to_owned()),
         location: None, // it is no redirect
+        link: Vec::new(),
+        refresh: None,
         is_nofollow: false,
         retry_after: None,
         body: Vec::new(), // it is no page

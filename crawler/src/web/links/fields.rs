@@ -1,0 +1,63 @@
+//! Links in the head of an answer.
+
+use super::{LONGEST, Links, is_web, normalise, refreshed};
+use url::Url;
+
+/// Links that a head may have.
+const MOST: usize = 100;
+
+/// Where the fields `Link` (RFC 8288) and `Refresh` of an answer lead, as if they stood in the document: `rel` `next`, `prev` and
+/// `canonical` count. They are relative to the URL of the answer.
+pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
+    let resolve = |target: &str| {
+        let target = url.join(target.trim_ascii()).ok().map(|target| normalise(&target));
+        target.filter(|target| is_web(target) && target.as_str().len() <= LONGEST)
+    };
+    let mut found = Links::default();
+    for (target, relations) in link.iter().flat_map(|field| targets(field)).take(MOST) {
+        let is = |name: &str| relations.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case(name));
+        let Some(target) = resolve(target) else { continue };
+        if is("canonical") && found.canonical.is_none() {
+            found.canonical = Some(target);
+        } else if (is("next") || is("prev")) && !is("nofollow") {
+            found.links.push(target);
+        }
+    }
+    found.links.extend(refresh.and_then(refreshed).and_then(resolve));
+    found
+}
+
+/// The targets of a field, each with what stands in its `rel`: `<a>; rel="x y", <b>; rel=z`.
+fn targets(field: &str) -> impl Iterator<Item = (&str, &str)> {
+    let targets = field.split('<').skip(1).filter_map(|target| target.split_once('>'));
+    targets
+        .map(|(target, parameters)| (target, parameters.split(';').find_map(relations).unwrap_or_default()))
+}
+
+fn relations(parameter: &str) -> Option<&str> {
+    let (name, value) = parameter.split_once('=')?;
+    name.trim_ascii().eq_ignore_ascii_case("rel").then(|| value.trim_matches([' ', '\t', ',', '"']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_may_lead_on() {
+        let url = Url::parse("http://example.org/list?page=2").expect("a URL");
+        let link = [
+            "</list?page=3>; rel=\"next\", <?page=1>; title=a; REL = prev , </style.css>; rel=preload",
+            "<http://example.org/list>; rel=\"x canonical\"",
+            "<ftp://f/>; rel=next, no link, <",
+        ]
+        .map(str::to_owned);
+        let found = of_head(&link, Some("5; url=/later"), &url);
+        let links: Vec<_> = found.links.iter().map(Url::as_str).collect();
+        let expected =
+            ["http://example.org/list?page=3", "http://example.org/list?page=1", "http://example.org/later"];
+        assert_eq!(links, expected);
+        assert_eq!(found.canonical.as_ref().map(Url::as_str), Some("http://example.org/list"));
+        assert_eq!(of_head(&[], None, &url), Links::default());
+    }
+}
