@@ -2,7 +2,7 @@
 
 use super::body::{self, Content};
 use super::call::Call;
-use super::{FetchError, Fetched, LARGEST_HEAD};
+use super::{FetchError, Fetched};
 #[cfg(feature = "tls")]
 use crate::trust;
 use crate::web::urls::encode;
@@ -103,9 +103,6 @@ pub(super) fn why(error: Error, call: &Call) -> FetchError {
             FetchError::Broken("the server closed the connection instead of answering".to_owned())
         }
         Error::Io(error) => FetchError::Broken(innermost(&error)),
-        Error::LargeResponseHeader(..) => {
-            FetchError::Broken(format!("its head is larger than {LARGEST_HEAD} bytes"))
-        }
         Error::Protocol(error) => FetchError::Broken(format!("it is no HTTP ({error})")),
         Error::BadUri(what) => FetchError::Unusable(format!("{what} cannot be asked for")),
         Error::Http(error) => FetchError::Unusable(error.to_string()),

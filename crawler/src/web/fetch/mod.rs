@@ -4,7 +4,7 @@
 //!   fetch(url, token) ──▶ the call of this thread: token, end of time, bytes left     (call)
 //!        │                      ▲ looks there before it blocks, leaves itself there
 //!        ▼                      │
-//!      ureq ── resolver (names) ── socket (socket) ── a pool of idle connections
+//!      ureq ── resolver (names) ── heads (head) ── socket (socket) ── a pool of idle connections
 //! ```
 //!
 //! A token has to reach a thread that is blocked in a socket, and a crawl has to use a connection for many pages. So a
@@ -18,6 +18,7 @@ mod answer; // what a head says
 mod body; // read and decoded
 mod call; // what the sockets of a thread look at
 mod error;
+mod head; // made readable
 mod names; // addresses, and which are refused
 mod socket; // connections
 
@@ -29,6 +30,7 @@ pub use names::{Lookup, system_lookup};
 use crate::trust;
 use call::Call;
 use executor::CancelToken;
+use head::HeadConnector;
 use names::{CachingResolver, Names};
 use socket::CallConnector;
 use std::fmt;
@@ -47,9 +49,10 @@ use url::{Host, Url};
 /// Bytes that the head of an answer may have.
 const LARGEST_HEAD: usize = 32 << 10;
 
-/// Memory of a connection: a head has to fit into what comes in, a request into what goes out.
-const INPUT: usize = 64 << 10;
+/// Memory of a connection: a head has to fit into what comes in, a request into what goes out. What comes over the wire at once may be less.
+const INPUT: usize = 40 << 10;
 const OUTPUT: usize = 16 << 10;
+const AT_ONCE: usize = 16 << 10;
 
 /// Connections that are kept for the next pages: in all, for a host, and for how long.
 const MOST_IDLE: usize = 256;
@@ -155,6 +158,7 @@ impl Fetcher {
         let connector = ConnectProxyConnector::default().chain(CallConnector(Arc::clone(&names)));
         #[cfg(feature = "tls")]
         let connector = connector.chain(ureq::unversioned::transport::RustlsConnector::default());
+        let connector = connector.chain(HeadConnector);
         let agent = Agent::with_parts(config, connector, CachingResolver(Arc::clone(&names)));
         Ok(Fetcher { agent, names, options, is_private })
     }
@@ -273,7 +277,7 @@ fn config(options: &Options) -> Result<Config, FetchError> {
         .proxy(options.proxy.as_ref().map(proxy).transpose()?)
         .user_agent(agent)
         .accept_encoding(body::CODINGS) // ureq's own decoding is not built: it hides the field, and knows one spelling
-        .max_response_header_size(LARGEST_HEAD)
+        .max_response_header_size(INPUT) // the head itself is bounded before
         .input_buffer_size(INPUT)
         .output_buffer_size(OUTPUT)
         .max_idle_connections(MOST_IDLE)

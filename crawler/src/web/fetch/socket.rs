@@ -43,10 +43,9 @@ impl<In: Transport> Connector<In> for CallConnector {
         let call = Call::current()?;
         let stream = self.connect_to_one(&details.addrs, &call).map_err(|why| call.fail(why))?;
         stream.set_nodelay(true)?;
-        let config = details.config;
         Ok(Some(Either::B(Connection {
             stream: Arc::new(stream),
-            buffers: LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size()),
+            buffers: LazyBuffers::new(super::AT_ONCE, details.config.output_buffer_size()),
             slices: [None; 2],
             was_used: false,
         })))

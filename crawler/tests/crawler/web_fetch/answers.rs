@@ -111,6 +111,37 @@ fn compressed_bytes_count_as_what_they_become() {
     assert_eq!((bomb.body.len(), bomb.is_truncated), (100_000, true));
 }
 
+/// `ureq` alone reads none of these but the last one.
+#[test]
+fn heads_are_read_as_browsers_read_them() {
+    let many = (0..1000).map(|number| format!("X-{number}: y\r\n")).collect::<Vec<_>>().concat();
+    let kind = "Content-Type: text/html; charset=utf-8\r\n";
+    for head in [
+        format!("HTTP/1.1 200 OK\r\n{many}{kind}"),
+        format!("HTTP/1.1 200 OK\r\n{}{kind}", "Link: </a>\r\n".repeat(1000)),
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html;\r\n charset=utf-8\r\n".to_owned(),
+        "HTTP/1.1 200 OK\r\nX: y\r\n\t z\r\nContent-Type:\r\n\t text/html;\r\n \r\n  charset=utf-8\r\n"
+            .to_owned(),
+        "HTTP/1.1 200 OK\r\n content-type: no\r\nCONTENT-TYPE \t:text/html; charset=utf-8\r\n".to_owned(),
+        format!("HTTP/1.1 103 Early Hints\r\n{many}\r\nHTTP/1.1 200 OK\r\n{kind}").replace('\r', ""),
+        format!("HTTP/1.0 200 OK\r\n{kind}"),
+    ] {
+        let server = Raw::start(move |_, mut stream| {
+            request(&mut stream)?;
+            for byte in format!("{head}Content-Length: 4\r\n\r\npage").as_bytes().chunks(7) {
+                stream.write_all(byte)?;
+            }
+            request(&mut stream).map(drop)
+        });
+        let answer = get(&server.url("/")).unwrap();
+        let kind = answer.content_type.unwrap();
+        assert_eq!((&*kind.replace("  ", " "), &*answer.body), ("text/html; charset=utf-8", &b"page"[..]));
+    }
+    for fields in ["X y\r\n", "Content-Length: 4\r\n 4\r\n", "Content-Length : 4\r\nContent-Length: 5\r\n"] {
+        broken(get(&Raw::saying(format!("HTTP/1.1 200 OK\r\n{fields}\r\npage")).url("/")));
+    }
+}
+
 /// The body of a redirect or an error says nothing that the crawler needs, so whatever is wrong with it, the head counts.
 #[test]
 fn a_head_counts_whatever_the_body_is() {
@@ -222,7 +253,7 @@ fn bodies_and_heads_without_an_end_have_one() {
     assert_eq!((endless.body.len(), endless.is_truncated), (1 << 20, true));
     let why = broken(get(&demo.url("/endless-head.html")));
     assert!(why.contains("head is larger than 32768 bytes"), "{why}");
-    let fields = Raw::saying(format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(1000)));
+    let fields = Raw::saying(format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(10_000)));
     broken(get(&fields.url("/")));
     let go_on = Raw::start(|_, mut stream| {
         request(&mut stream)?;

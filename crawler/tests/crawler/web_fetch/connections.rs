@@ -53,17 +53,20 @@ fn a_kept_connection_that_the_server_closes_is_replaced() {
 
 #[test]
 fn bytes_behind_an_answer_are_not_the_next_answer() {
-    let more = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-    let server = Raw::start(move |_, mut stream| {
-        request(&mut stream)?;
-        stream.write_all(format!("{more}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil").as_bytes())?;
-        rest(&mut stream)
-    });
-    let fetcher = fetcher(options());
-    for _ in 0..3 {
-        assert_eq!(fetcher.fetch(&server.url("/"), &CancelToken::new()).unwrap().body, b"ok");
+    for body in ["ok", ""] {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+        let both = format!("{head}{body}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+        let server = Raw::start(move |_, mut stream| {
+            request(&mut stream)?;
+            stream.write_all(both.as_bytes())?;
+            rest(&mut stream)
+        });
+        let fetcher = fetcher(options());
+        for _ in 0..3 {
+            assert_eq!(fetcher.fetch(&server.url("/"), &CancelToken::new()).unwrap().body, body.as_bytes());
+        }
+        assert_eq!(server.accepted(), 3);
     }
-    assert_eq!(server.accepted(), 3);
 }
 
 /// Fetches on another thread, cancels when `ready` says so, and wants to be told so before any time is up. Gives the time that

@@ -1,0 +1,197 @@
+//! Heads, made such that `ureq` can read them.
+//!
+//! `ureq` reads 128 fields of a head, and neither a field that goes on in the next line, which a client has to read (RFC 9112, section 5.2), nor
+//! a space before a colon, which browsers read. No setting changes that. So a transport above the connection and above TLS passes on the
+//! fields that count, each in a line of its own.
+
+use super::call::Call;
+use super::{FetchError, LARGEST_HEAD};
+use ureq::Error;
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
+};
+
+/// The fields that this crawler or `ureq` reads. One that is not here is not seen.
+const READ: [&str; 10] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "link",
+    "location",
+    "refresh",
+    "retry-after",
+    "transfer-encoding",
+    "x-robots-tag",
+];
+
+/// How many fields `Link` are passed on. A page may have one for each image.
+const MOST_LINKS: usize = 64;
+
+/// Puts itself above the connections of the connector before.
+#[derive(Debug)]
+pub(super) struct HeadConnector;
+
+impl<In: Transport> Connector<In> for HeadConnector {
+    type Out = Heads<In>;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        below: Option<In>,
+    ) -> Result<Option<Heads<In>>, Error> {
+        let config = details.config;
+        let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
+        Ok(below.map(|below| Heads { below, buffers, head: Head::default() }))
+    }
+}
+
+/// A connection whose heads are read before `ureq` reads them.
+#[derive(Debug)]
+pub(super) struct Heads<T> {
+    below: T,
+    buffers: LazyBuffers,
+    head: Head,
+}
+
+impl<T: Transport> Transport for Heads<T> {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
+        self.head = Head::default(); // that of the answer to this
+        let output = &self.buffers.output()[..amount];
+        self.below.buffers().output()[..amount].copy_from_slice(output);
+        self.below.transmit_output(amount, timeout)
+    }
+
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        let mut count = 0;
+        while count == 0 {
+            let room = self.buffers.input_append_buf();
+            let is_ready = !self.below.buffers().input().is_empty();
+            if room.is_empty() || !is_ready && !self.below.await_input(timeout)? {
+                return Ok(false);
+            }
+            let input = self.below.buffers().input();
+            let used;
+            if self.head.place == Place::Body {
+                (used, count) = (input.len().min(room.len()), input.len().min(room.len()));
+                room[..count].copy_from_slice(&input[..count]);
+            } else {
+                let read = self.head.take(input).filter(|_| self.head.ready.len() <= room.len());
+                used = read.ok_or_else(too_large)?;
+                count = self.head.ready.len();
+                room[..count].copy_from_slice(&self.head.ready);
+                self.head.ready.clear();
+            }
+            self.below.buffers().input_consume(used);
+            self.buffers.input_appended(count);
+        }
+        Ok(true)
+    }
+
+    /// Bytes behind an answer are none of the next one.
+    fn is_open(&mut self) -> bool {
+        self.below.is_open() && self.below.buffers().input().is_empty()
+    }
+
+    fn is_tls(&self) -> bool {
+        self.below.is_tls()
+    }
+}
+
+fn too_large() -> Error {
+    let why = FetchError::Broken(format!("its head is larger than {LARGEST_HEAD} bytes"));
+    Call::current().map_or_else(|error| error, |call| call.fail(why))
+}
+
+/// What comes next.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Status,
+    Fields,
+    Body,
+}
+
+/// The head of an answer, as far as it has come.
+#[derive(Debug, Default)]
+struct Head {
+    place: Place,
+    /// Bytes so far, also those of the heads before: there may be hints before an answer.
+    length: usize,
+    /// Fields `Link` of this head so far.
+    links: usize,
+    line: Vec<u8>,
+    /// A field that the next line may go on with.
+    field: Vec<u8>,
+    /// What `ureq` may see and has not seen.
+    ready: Vec<u8>,
+    /// It is a hint: another head follows.
+    is_hint: bool,
+}
+
+impl Head {
+    /// Takes what comes, up to the end of the head. Gives the number of bytes that belong to it, unless it is too large.
+    fn take(&mut self, input: &[u8]) -> Option<usize> {
+        for (at, &byte) in input.iter().enumerate() {
+            self.length += 1;
+            if self.length > LARGEST_HEAD {
+                return None;
+            }
+            self.line.push(byte);
+            if self.place == Place::Status {
+                self.ready.push(byte); // `ureq` says at once if this is no HTTP
+            }
+            if byte == b'\n' {
+                self.end_line();
+            }
+            if self.place == Place::Body {
+                return Some(at + 1);
+            }
+        }
+        Some(input.len())
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        match (self.place, &*line) {
+            (Place::Status, _) => {
+                self.is_hint = line.get(9) == Some(&b'1') && line.get(9..12) != Some(b"101");
+                self.place = Place::Fields;
+            }
+            (_, b"\r\n" | b"\n") => {
+                self.end_field();
+                self.ready.extend(b"\r\n");
+                self.links = 0;
+                self.place = if self.is_hint { Place::Status } else { Place::Body };
+            }
+            (_, [b' ' | b'\t', ..]) if !self.field.is_empty() => {
+                self.field.push(b' ');
+                self.field.extend(line.trim_ascii());
+            }
+            _ => {
+                self.end_field();
+                self.field.extend(line.trim_ascii_end());
+            }
+        }
+    }
+
+    /// Passes the field on if it counts. What is none, `ureq` finds to be none.
+    fn end_field(&mut self) {
+        let field = std::mem::take(&mut self.field);
+        let Some(colon) = field.iter().position(|byte| *byte == b':') else {
+            let end = if field.is_empty() { &b""[..] } else { b"\r\n" };
+            return self.ready.extend([&field, end].concat());
+        };
+        let (name, value) = (field[..colon].trim_ascii_end(), field[colon + 1..].trim_ascii());
+        let is = |known: &&&str| name.eq_ignore_ascii_case(known.as_bytes());
+        let Some(known) = READ.iter().find(is) else { return };
+        self.links += usize::from(*known == "link");
+        if *known != "link" || self.links <= MOST_LINKS {
+            self.ready.extend([name, b": ", value, b"\r\n"].concat());
+        }
+    }
+}
