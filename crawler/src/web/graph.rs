@@ -1,15 +1,20 @@
 //! What a crawl has found, for others: pages and their links, and the links that are broken.
 
 use super::state::{Progress, Record, State};
+use super::urls::{Refused, Scope};
 use anyhow::Context;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use url::Url;
 
 /// Pages that are named, of many that have the same trouble.
 const NAMED: usize = 5;
+
+/// What is said of a redirect that is one too many.
+const TOO_OFTEN: &str = "it redirects again, more often than --depth allows";
 
 /// Redirects that are followed to the page whose part is meant.
 const MOST_MOVES: usize = 20;
@@ -66,14 +71,15 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Pages, and parts of pages, that cannot be had, and why, in a crawl to this `depth`. Some statuses are `accepted`.
+/// Pages, and parts of pages, that cannot be had, and why, in a crawl of this `scope` and to this `depth`. Where a redirect may lead
+/// depends on these, so it is judged here: another run may have others. Some statuses are `accepted`.
 ///
 /// # Errors
 /// If the state is damaged.
-pub fn broken(state: &State, depth: u32, accepted: &[u16]) -> anyhow::Result<Vec<Broken>> {
+pub fn broken(state: &State, scope: &Scope, depth: u32, accepted: &[u16]) -> anyhow::Result<Vec<Broken>> {
     let (mut broken, mut moved) = (BTreeMap::new(), HashMap::new());
     let mut add = |url: &str, why| {
-        broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Pages::default() })
+        broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Pages::default() });
     };
     state.each(|url, page| {
         if let Some(why) = trouble(&page, accepted) {
@@ -82,8 +88,12 @@ pub fn broken(state: &State, depth: u32, accepted: &[u16]) -> anyhow::Result<Vec
         if is_moved(&page)
             && let Some(to) = page.links.into_iter().next()
         {
-            if page.depth > depth && !state.has(&to)? {
-                add(url, "it redirects again, more often than --depth allows".to_owned());
+            match refusal(scope, &to) {
+                Some(Refused::Pattern) => (), // it is not looked at, and not broken
+                Some(Refused::Host) if !page.is_other => (),
+                Some(refused) if refused != Refused::Host => add(url, astray(&refused, &to)),
+                _ if page.depth > depth && !state.has(&to)? => add(url, TOO_OFTEN.to_owned()),
+                _ => (),
             }
             moved.insert(url.to_owned(), to);
         }
@@ -91,6 +101,9 @@ pub fn broken(state: &State, depth: u32, accepted: &[u16]) -> anyhow::Result<Vec
     })?;
     for url in circles(&moved) {
         add(url, "it redirects in a circle".to_owned());
+    }
+    for (url, why) in scope.starts().filter_map(|start| way_out(start.as_str(), &moved, scope)) {
+        add(url, why);
     }
     if !broken.is_empty() {
         state.each(|url, page| {
@@ -141,6 +154,33 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
         })?;
     }
     Ok(missing)
+}
+
+/// The redirect by which a start leads out of the crawl, and what to say of it: behind it there is nothing to crawl.
+fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -> Option<(&'m str, String)> {
+    let mut passed = HashSet::new();
+    let (mut from, mut to) = moved.get_key_value(start)?;
+    loop {
+        match refusal(scope, to) {
+            Some(refused) => return Some((from, astray(&refused, to))),
+            None if passed.insert(from) => (from, to) = moved.get_key_value(to)?,
+            None => return None, // a circle
+        }
+    }
+}
+
+/// What to say of a redirect that leads where the crawl does not go.
+fn astray(refused: &Refused, to: &str) -> String {
+    let to = Url::parse(to).ok();
+    match (refused, to.as_ref().and_then(Url::host_str)) {
+        (Refused::Host, Some(host)) => format!("it leads to another host: say --allow {host}"),
+        _ => format!("it leads where the crawl does not go: {refused}"),
+    }
+}
+
+/// Why the crawl does not go where a redirect leads.
+fn refusal(scope: &Scope, to: &str) -> Option<Refused> {
+    scope.admits(&Url::parse(to).ok()?).err()
 }
 
 fn is_moved(page: &Record) -> bool {

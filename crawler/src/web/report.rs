@@ -37,7 +37,7 @@ pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<Exit
     let dot = args.dot.as_ref().map(|path| graph::write_dot(&run.store.state, path));
     let report = Report {
         tally: Tally::of(run)?,
-        broken: graph::broken(&run.store.state, args.depth, &args.accept)?,
+        broken: graph::broken(&run.store.state, &run.visitor.scope, args.depth, &args.accept)?,
         notes: run.visitor.notes(),
         ended,
         is_saved: args.save.is_some(),

@@ -140,14 +140,6 @@ impl Visitor {
         if let Some(location) = &fetched.location {
             let location = normalise(location);
             record.links = vec![location.to_string()];
-            match self.scope.admits(&location) {
-                Err(Refused::Host) if job.depth == 0 && !record.is_other => {
-                    let host = location.host_str().unwrap_or_default();
-                    record.why = Some(format!("it leads to another host: say --allow {host}"));
-                }
-                Ok(()) | Err(Refused::Host | Refused::Pattern) => (), // other hosts are not broken
-                Err(refused) => record.why = Some(format!("it leads where the crawl does not go: {refused}")),
-            }
             return self.moved(&location, job).into_iter().collect();
         }
         if (300..400).contains(&fetched.status) {

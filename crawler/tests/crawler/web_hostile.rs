@@ -341,7 +341,7 @@ fn addresses_of_a_megabyte_lead_nowhere_and_cost_nothing_else() {
     let records = site.records();
     let paths: Vec<_> = records.keys().map(String::as_str).collect();
     assert_eq!(paths, ["/", "/a", "/b", "/base", "/canonical", "/listed", "/long-to", "/longer-to"]);
-    assert!(records["/long-to"].why.as_ref().unwrap().ends_with("longer than 8000 bytes"));
+    assert!(broken["/long-to"].ends_with("longer than 8000 bytes"), "{broken:?}");
     assert!(site.asked.lock().unwrap().iter().all(|path| path.len() <= LONGEST));
 }
 
@@ -411,11 +411,11 @@ fn a_public_site_leads_to_no_private_address_and_to_no_file() {
     let asked = asked.lock().unwrap();
     assert!(asked.iter().all(|line| line == "CONNECT site.example:80 HTTP/1.1"), "{asked:?}");
     let mut refused = BTreeMap::<String, usize>::new();
+    for why in broken(&report).into_values() {
+        *refused.entry(why.rsplit(": ").next().unwrap().to_owned()).or_default() += 1;
+    }
     let note = |url: &str, record: Record| {
         assert!(url.starts_with("http://site.example/") && record.progress == Progress::Fetched, "{url}");
-        if let Some(why) = record.why {
-            *refused.entry(why.rsplit(": ").next().unwrap().to_owned()).or_default() += 1;
-        }
         Ok(())
     };
     State::open(&folder.path().join("state")).unwrap().each(note).unwrap();
@@ -548,6 +548,36 @@ fn a_start_that_leads_elsewhere_is_told() {
         let (status, report) = site.crawl(&[]);
         assert_eq!((status, &report["broken"][0]["why"]), (Some(3), &why.into()), "{report}");
     }
+}
+
+/// Where redirects may lead is a matter of the flags, and the next run may have others.
+#[test]
+fn what_is_wrong_with_a_redirect_is_judged_by_the_flags_of_the_run() {
+    let site = Site::of(|&Asked { path, start, .. }| match path {
+        "/" => answer("301 Moved", "Location: /en\r\n", ""),
+        "/en" => answer(
+            "302 Found",
+            &format!("Location: {}\r\n", start.replace("127.0.0.1", "localhost") + "new"),
+            "",
+        ),
+        "/new" => html("<a href=/twice>"),
+        "/twice" => answer("301 Moved", "Location: /away\r\n", ""),
+        "/away" => answer("301 Moved", "Location: http://elsewhere.example/\r\n", ""),
+        _ => not_found(),
+    });
+    let why = |path: &str, why: &str| BTreeMap::from([(path.to_owned(), why.to_owned())]);
+    let astray = "it leads where the crawl does not go: --only or --not excludes it";
+    let deep = "it redirects again, more often than --depth allows";
+    for (flags, status, expected) in [
+        (&[][..], 3, why("/en", "it leads to another host: say --allow localhost")),
+        (&["--not", "*/e*"], 3, why("/", astray)),
+        (&["--allow", "localhost", "--depth", "0"], 3, why("/en", deep)),
+        (&["--allow", "localhost", "--depth", "3"], 0, BTreeMap::new()),
+    ] {
+        let (ended, report) = site.crawl(flags);
+        assert_eq!((ended, broken(&report)), (Some(status), expected), "{flags:?}: {report}");
+    }
+    assert_eq!(site.asked("/away"), 1);
 }
 
 #[test]

@@ -230,6 +230,11 @@ impl Scope {
         Ok(Scope { only: set(only)?, not: set(not)?, ..self })
     }
 
+    /// The start pages.
+    pub fn starts(&self) -> impl Iterator<Item = &Url> {
+        self.starts.iter()
+    }
+
     /// Whether the crawl may fetch the URL, as far as the URL tells.
     ///
     /// # Errors
