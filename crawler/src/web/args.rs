@@ -150,10 +150,10 @@ impl CrawlArgs {
     /// The name by which sites address the crawler in `robots.txt`: `MyBot`, if it says that it is `MyBot/1.0` or
     /// `Mozilla/5.0 (compatible; MyBot/1.0)`.
     pub fn robots_name(&self) -> &str {
-        let product = |words: &'_ str| words.find(['/', ' ', ';', ')']).unwrap_or(words.len());
-        let said = self.user_agent.as_str();
-        let said = said.split_once("(compatible;").map_or(said, |(_, words)| words.trim_start());
-        self.robots_name.as_deref().unwrap_or(&said[..product(said)])
+        let agent = self.user_agent.as_str();
+        let product = agent.split_once("compatible;").map_or(agent, |(_, product)| product);
+        let said = self.robots_name.as_deref().unwrap_or(product).trim_start();
+        said.split(['/', ' ', ';', ')']).next().unwrap_or_default()
     }
 }
 
@@ -163,8 +163,11 @@ fn address(written: &str) -> Result<Url, String> {
         let port = behind.split(['/', '?', '#']).next().unwrap_or_default();
         !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
     };
+    // `[::1]:8000` and `example.org/?from=http://other.org` have a colon, and no scheme before it.
+    let is_scheme =
+        |before: &str| before.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
     let has_scheme =
-        written.contains("://") || written.split_once(':').is_some_and(|(_, behind)| !is_port(behind));
+        written.split_once(':').is_some_and(|(before, behind)| is_scheme(before) && !is_port(behind));
     let whole = if has_scheme { written.to_owned() } else { format!("http://{written}") };
     match Url::parse(&whole) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
@@ -179,4 +182,46 @@ fn pages(written: &str) -> Result<usize, String> {
 
 fn delay(written: &str) -> Result<Duration, String> {
     if written == "0" { Ok(Duration::ZERO) } else { servers::limits::duration(written) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn a_start_is_written_as_people_write_it() {
+        for (written, start) in [
+            ("example.org", Ok("http://example.org/")),
+            ("localhost:8000/a?b", Ok("http://localhost:8000/a?b")),
+            ("127.0.0.1:80", Ok("http://127.0.0.1/")),
+            ("[::1]:8000", Ok("http://[::1]:8000/")),
+            ("example.org/?from=http://other.org:1/", Ok("http://example.org/?from=http://other.org:1/")),
+            ("HTTPS://example.org", Ok("https://example.org/")),
+            ("ftp://example.org/", Err("ftp: is not crawled, only http and https are")),
+            ("mailto:9a@example.org", Err("mailto: is not crawled, only http and https are")),
+            ("http:", Err("empty host")),
+            ("", Err("empty host")),
+        ] {
+            let read = address(written);
+            assert_eq!(read.as_ref().map(Url::as_str).map_err(String::as_str), start, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_crawler_is_addressed_by_the_product_that_it_says_it_is() {
+        for (flags, name) in [
+            (&[][..], "crawl"),
+            (&["--user-agent", "MyBot"], "MyBot"),
+            (&["--user-agent", "MyBot/1.0 (+https://example.org/bot)"], "MyBot"),
+            (&["--user-agent", "Mozilla/5.0 (compatible; MyBot/1.0; +https://example.org)"], "MyBot"),
+            (&["--user-agent", "Mozilla/5.0 (compatible;MyBot)"], "MyBot"),
+            (&["--user-agent", "Mozilla/5.0 (KHTML, like Gecko; compatible; MyBot/1.0) Chrome/1"], "MyBot"),
+            (&["--user-agent", "Mozilla/5.0", "--robots-name", "MyBot"], "MyBot"),
+            (&["--robots-name", "MyBot/1.0"], "MyBot"),
+        ] {
+            let line = [&["crawl", "example.org", "--state", "state"], flags].concat();
+            assert_eq!(CrawlArgs::try_parse_from(line).unwrap().robots_name(), name, "{flags:?}");
+        }
+    }
 }
