@@ -161,7 +161,8 @@ impl Disk {
         self.state.each(|_, record| {
             let is_moved = record.status.is_some_and(|status| (300..400).contains(&status));
             let most = self.visitor.depth + u32::from(is_moved);
-            for link in record.links.iter().filter(|_| record.depth < most) {
+            let original = record.copy_of.iter().filter(|_| record.depth <= self.visitor.depth);
+            for link in record.links.iter().filter(|_| record.depth < most).chain(original) {
                 if !self.frontier.has_seen(link)
                     && let Ok(url) = Url::parse(link)
                 {

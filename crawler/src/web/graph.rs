@@ -107,7 +107,7 @@ pub fn broken(state: &State, scope: &Scope, depth: u32, accepted: &[u16]) -> any
     }
     if !broken.is_empty() {
         state.each(|url, page| {
-            for link in page.links.iter().filter(|_| !is_moved(&page)) {
+            for link in page.links.iter().chain(&page.copy_of).filter(|_| !is_moved(&page)) {
                 // A link to a redirect leads where that does.
                 let mut at = link;
                 while !broken.contains_key(at)

@@ -100,7 +100,7 @@ impl Tally {
             }
             tally.copies += usize::from(record.copy_of.is_some());
             tally.unlisted += record.left_out;
-            for link in record.links {
+            for link in record.links.into_iter().chain(record.copy_of) {
                 if !run.store.has_seen(&link) && !seen.contains(&link) {
                     tally.elsewhere.count(&link, &run.visitor.scope);
                     seen.insert(link);

@@ -570,6 +570,24 @@ fn a_copy_leads_to_its_original() {
     assert_eq!(files, ["%index", "original"]);
 }
 
+/// Originals that are copies themselves count as links: those beyond `--depth` are told, and wait for a higher one. One that is not there is
+/// named with its copy.
+#[test]
+fn originals_are_reported_as_links_are() {
+    let copy_of = |path: &str| format!("<link rel=canonical href={path}>");
+    let (a, b) = (copy_of("/b"), copy_of("/c"));
+    let site = Site::of(&[("/", &links(&["/a"])), ("/a", &a), ("/b", &b)]);
+    let folder = folder();
+    let run = |depth| crawl(&folder, &[&fast(&site)[..], &["--depth", depth]].concat());
+    let (status, report) = run("1");
+    assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{report}");
+    assert_eq!(report["elsewhere"]["beyond_limits"], 1, "{report}");
+    let (status, report) = run("2");
+    assert_eq!((status, &report["fetched"]), (Some(3), &4.into()), "{report}");
+    assert_eq!(report["elsewhere"]["beyond_limits"], 0, "{report}");
+    assert_eq!(report["broken"][0]["linked_from"][0], format!("{}/b", site.origin), "{report}");
+}
+
 /// Addresses may have what ends a string of the language.
 #[test]
 fn the_graph_is_one_of_graphviz() {
