@@ -526,7 +526,7 @@ fn a_head_can_lead_on() {
         Some(match path {
             "/" => answer(
                 203,
-                "Content-Type: text/plain\r\nLink: </two>; rel=\"next\", </no>; rel=preload\r\nRefresh: 5; url=/three\r\n",
+                "Content-Type: text/plain\r\nLink: </two>; rel=\"next\"; title=é, </no>; rel=preload\r\nRefresh: 5; url=/three\r\n",
                 "",
             ),
             "/two" => html("<meta http-equiv=refresh content='0; url=/four'><meta name=robots content=none>"),

@@ -43,8 +43,7 @@ pub(super) fn read(
             .headers
             .get_all("link")
             .iter()
-            .filter_map(|field| field.to_str().ok())
-            .map(str::to_owned)
+            .map(|field| String::from_utf8_lossy(field.as_bytes()).into_owned()) // a title may be in any language
             .collect(),
         refresh: text(&head.headers, "refresh").map(str::to_owned),
         is_nofollow: is_nofollow(&head.headers),

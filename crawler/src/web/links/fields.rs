@@ -1,6 +1,7 @@
 //! Links in the head of an answer.
 
 use super::{LONGEST, Links, is_web, normalise, refreshed};
+use std::{iter, mem};
 use url::Url;
 
 /// Links that a head may have.
@@ -27,16 +28,43 @@ pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
     found
 }
 
-/// The targets of a field, each with what stands in its `rel`: `<a>; rel="x y", <b>; rel=z`.
-fn targets(field: &str) -> impl Iterator<Item = (&str, &str)> {
-    let targets = field.split('<').skip(1).filter_map(|target| target.split_once('>'));
-    targets
-        .map(|(target, parameters)| (target, parameters.split(';').find_map(relations).unwrap_or_default()))
+/// The targets of a field, each with what stands in its `rel`: `<a>; rel="x y", <b>; rel=z`. Without a link that an `anchor` gives to
+/// another page.
+fn targets(mut field: &str) -> impl Iterator<Item = (&str, &str)> {
+    let all = iter::from_fn(move || {
+        let (target, after) = field.split_once('<')?.1.split_once('>')?;
+        let (parameters, rest) = until(after, ',');
+        field = rest;
+        Some((target, parameters))
+    });
+    all.filter(|(_, parameters)| parameter(parameters, "anchor").is_none())
+        .map(|(target, parameters)| (target, parameter(parameters, "rel").unwrap_or_default()))
 }
 
-fn relations(parameter: &str) -> Option<&str> {
-    let (name, value) = parameter.split_once('=')?;
-    name.trim_ascii().eq_ignore_ascii_case("rel").then(|| value.trim_matches([' ', '\t', ',', '"']))
+/// The first parameter of that name.
+fn parameter<'p>(mut parameters: &'p str, name: &str) -> Option<&'p str> {
+    while !parameters.is_empty() {
+        let (one, rest) = until(parameters, ';');
+        parameters = rest;
+        if let Some((key, value)) = one.split_once('=')
+            && key.trim_ascii().eq_ignore_ascii_case(name)
+        {
+            return Some(value.trim_matches([' ', '\t', '"']));
+        }
+    }
+    None
+}
+
+/// What stands before a character that is in no quotes, and what stands behind it.
+fn until(text: &str, stop: char) -> (&str, &str) {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let end = text.find(|c| {
+        let escapes = is_quoted && !is_escaped && c == '\\';
+        let is_plain = !mem::replace(&mut is_escaped, escapes);
+        is_quoted ^= is_plain && c == '"';
+        c == stop && !is_quoted
+    });
+    end.map_or((text, ""), |end| (&text[..end], &text[end + stop.len_utf8()..]))
 }
 
 #[cfg(test)]
@@ -50,6 +78,7 @@ mod tests {
             "</list?page=3>; rel=\"next\", <?page=1>; title=a; REL = prev , </style.css>; rel=preload",
             "<http://example.org/list>; rel=\"x canonical\"",
             "<ftp://f/>; rel=next, no link, <",
+            "</x>; title=\"a, <b>; rel=next\", </y>; title=\"\\\"; rel=next\", </of-another>; rel=next; anchor=\"/page\"",
         ]
         .map(str::to_owned);
         let found = of_head(&link, Some("5; url=/later"), &url);

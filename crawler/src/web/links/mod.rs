@@ -198,12 +198,20 @@ impl Page {
     }
 }
 
-/// Where `5; url=next.html` leads, which stands in a `<meta http-equiv=refresh>` or in a field `Refresh`.
-pub(super) fn refreshed(content: &str) -> Option<&str> {
-    let (_, after) = content.split_once([';', ','])?;
-    let after = after.trim_ascii();
-    let is_named = after.get(..3).is_some_and(|name| name.eq_ignore_ascii_case("url"));
-    let url = if is_named { after[3..].trim_ascii_start().strip_prefix('=')?.trim_ascii() } else { after };
+/// Where `5; url=next.html` leads, which stands in a `<meta http-equiv=refresh>` or in a field `Refresh`. Read as browsers do: behind the
+/// time, only the URL has to be there.
+fn refreshed(content: &str) -> Option<&str> {
+    let content = content.trim_ascii();
+    let behind = content.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let ends_time = |c: char| matches!(c, ';' | ',') || c.is_ascii_whitespace();
+    if behind.len() == content.len() || !behind.starts_with(ends_time) {
+        return None;
+    }
+    let behind = behind.trim_ascii_start();
+    let behind = behind.strip_prefix([';', ',']).unwrap_or(behind).trim_ascii_start();
+    let name = behind.get(..3).filter(|name| name.eq_ignore_ascii_case("url"));
+    let named = name.and_then(|_| behind[3..].trim_ascii_start().strip_prefix('='));
+    let url = named.map_or(behind, str::trim_ascii);
     let quote = url.chars().next().filter(|c| matches!(c, '"' | '\''));
     let url = quote.map_or(url, |quote| url[1..].split(quote).next().unwrap_or_default());
     (!url.is_empty()).then_some(url)

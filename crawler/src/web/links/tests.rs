@@ -39,11 +39,11 @@ const DOCUMENTS: &[(&str, &[&str])] = &[
     ("<iframe src=a></iframe><frame src=b><iframe src=' '></iframe><iframe></iframe>", &["dir/a", "dir/b"]),
     ("<img src=a><form action=b><script src=c></script><a name=d><a src=e><iframe href=f>", &[]),
     (
-        "<meta http-equiv=Refresh content='5; URL=a'><meta http-equiv=refresh content=\"0;url = 'b' \"><meta http-equiv=refresh content='0, c'>",
-        &["dir/a", "dir/b", "dir/c"],
+        "<meta http-equiv=Refresh content='5; URL=a'><meta http-equiv=refresh content=\"0;url = 'b' \"><meta http-equiv=refresh content='0, c'><meta http-equiv=refresh content=' .5 urls?d'>",
+        &["dir/a", "dir/b", "dir/c", "dir/urls?d"],
     ),
     (
-        "<meta http-equiv=refresh content=5><meta http-equiv=refresh content='5;'><meta name=refresh content='0;url=a'>",
+        "<meta http-equiv=refresh content=5><meta http-equiv=refresh content='5;'><meta http-equiv=refresh content='a;b'><meta http-equiv=refresh content='5s;a'><meta name=refresh content='0;url=a'>",
         &[],
     ),
     // each once, in order
