@@ -28,7 +28,8 @@ pub fn normalise(url: &Url) -> Url {
     // Both fail only for a URL without a host, which has neither.
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')).map(str::to_owned) {
+    let named = url.host_str().and_then(|host| host.strip_suffix('.')).filter(|name| !name.ends_with('.'));
+    if let Some(host) = named.map(str::to_owned) {
         let _ = url.set_host(Some(&host)); // a host that is nothing but a dot stays
     }
     if !url.cannot_be_a_base()

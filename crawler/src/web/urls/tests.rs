@@ -30,6 +30,8 @@ const FORMS: &[(&str, &str)] = &[
     ("http://a/%%32e/%a%31", "http://a/%%32e/%a%31"),
     ("http://a%2e:80/b.", "http://a/b."),
     ("http://a.b./", "http://a.b/"),
+    ("http://a../", "http://a../"),
+    ("http://./", "http://./"),
     ("http://a/?q=%7e%2f%26", "http://a/?q=~%2F%26"),
     // dot segments
     ("http://a/b/../../c/.", "http://a/c/"),
