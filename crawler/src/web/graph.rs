@@ -105,25 +105,35 @@ pub fn broken(state: &State, scope: &Scope, depth: u32, accepted: &[u16]) -> any
     for (url, why) in scope.starts().filter_map(|start| way_out(start.as_str(), &moved, scope)) {
         add(url, why);
     }
-    if !broken.is_empty() {
-        state.each(|url, page| {
-            for link in page.links.iter().chain(&page.copy_of).filter(|_| !is_moved(&page)) {
-                // A link to a redirect leads where that does.
-                let mut at = link;
-                while !broken.contains_key(at)
-                    && let Some(to) = moved.get(at)
-                {
-                    at = to;
-                }
-                if let Some(broken) = broken.get_mut(at) {
-                    broken.linked_from.add(url);
-                }
-            }
-            Ok(())
-        })?;
-    }
+    name_links(&mut broken, state, &moved)?;
     let parts = missing_parts(state, &moved)?;
     Ok(broken.into_values().chain(parts).collect())
+}
+
+/// Notes for each page that cannot be had where links to it are.
+fn name_links(
+    broken: &mut BTreeMap<String, Broken>,
+    state: &State,
+    moved: &HashMap<String, String>,
+) -> anyhow::Result<()> {
+    if broken.is_empty() {
+        return Ok(());
+    }
+    state.each(|url, page| {
+        for link in page.links.iter().chain(&page.copy_of).filter(|_| !is_moved(&page)) {
+            // A link to a redirect leads where that does.
+            let mut at = link;
+            while !broken.contains_key(at)
+                && let Some(to) = moved.get(at)
+            {
+                at = to;
+            }
+            if let Some(broken) = broken.get_mut(at) {
+                broken.linked_from.add(url);
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Parts of pages that links lead to, and that are not there. Only of pages whose parts were looked for.
