@@ -58,7 +58,9 @@ fn crawl(run: &mut Run, stop: &CancelToken) -> anyhow::Result<Ended> {
 /// What a task does: it fetches a page, or asks a site.
 fn task(lease: &Lease, visitor: &Visitor, token: &CancelToken) -> Result<Outcome, Cancelled> {
     match lease {
-        Lease::Page(page, rules) => visitor.visit(page, rules, token).map(Outcome::Page),
+        Lease::Page(page, rules, before) => {
+            visitor.visit(page, rules, before.as_deref(), token).map(Outcome::Page)
+        }
         Lease::Site(asking) => asking.clone().step(visitor, token).map(Box::new).map(Outcome::Site),
     }
 }

@@ -93,6 +93,11 @@ pub struct CrawlArgs {
     #[arg(long, help_heading = "Which pages")]
     pub retry_failed: bool,
 
+    /// Ask again for pages that were asked for so long ago, such as 7d or 12h; without AGE, for all. A server does not send again
+    /// what has not changed
+    #[arg(long, value_name = "AGE", num_args = 0..=1, default_missing_value = "0s", value_parser = age, help_heading = "Which pages")]
+    pub again: Option<Duration>,
+
     /// Time for a page
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = servers::limits::duration, help_heading = "Limits")]
     pub timeout: Duration,
@@ -178,6 +183,15 @@ fn address(written: &str) -> Result<Url, String> {
 
 fn pages(written: &str) -> Result<usize, String> {
     written.parse().ok().filter(|count| *count > 0).ok_or_else(|| "a number from 1 on is wanted".to_owned())
+}
+
+fn age(written: &str) -> Result<Duration, String> {
+    let seconds = [('d', 86_400), ('h', 3600), ('m', 60), ('s', 1)]
+        .into_iter()
+        .find_map(|(unit, seconds)| written.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(seconds));
+    seconds
+        .map(Duration::from_secs)
+        .ok_or_else(|| "expected a time such as 7d, 12h or 30m, or nothing".to_owned())
 }
 
 fn delay(written: &str) -> Result<Duration, String> {

@@ -21,8 +21,8 @@ use url::Url;
 /// A page that is to be fetched under these rules, or a site that is to be asked.
 #[derive(Debug, Clone)]
 pub enum Lease {
-    /// A page, and what its site asks for.
-    Page(Job, Arc<Rules>),
+    /// A page, what its site asks for, and what an earlier run knows of it if it is visited again.
+    Page(Job, Arc<Rules>, Option<Box<Record>>),
     /// A site: the next question.
     Site(Box<Asking>),
 }
@@ -30,7 +30,7 @@ pub enum Lease {
 impl Lease {
     fn job(&self) -> &Job {
         match self {
-            Lease::Page(job, _) => job,
+            Lease::Page(job, ..) => job,
             Lease::Site(asking) => &asking.site,
         }
     }
@@ -51,6 +51,10 @@ pub struct Disk {
     pub state: Arc<State>,
     /// Pages that wait and that this run's command line does not admit.
     pub beyond: usize,
+    /// Pages that were asked for again and had not changed.
+    pub unchanged: usize,
+    /// Pages that were over so long ago are visited again.
+    again: Option<Duration>,
     frontier: Frontier,
     visitor: Arc<Visitor>,
     rules: HashMap<Arc<str>, Arc<Rules>>,
@@ -66,7 +70,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// What earlier runs have left in a file, and these pages. Pages that could not be had are tried again `if` that is wanted.
+    /// What earlier runs have left in a file, and these pages. Pages that could not be had are tried again if that is wanted, and pages
+    /// that were over as long ago as `again` says are visited again.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -76,6 +81,7 @@ impl Disk {
         limits: Limits,
         starts: &[Url],
         retries_failed: bool,
+        again: Option<Duration>,
     ) -> anyhow::Result<Disk> {
         let frontier = Frontier::new(limits);
         let under_way = UnderWay::beside(state.path());
@@ -84,6 +90,8 @@ impl Disk {
             keeper: Keeper::of(Arc::clone(&state)),
             state,
             beyond: 0,
+            unchanged: 0,
+            again,
             frontier,
             visitor,
             rules: HashMap::new(),
@@ -118,7 +126,10 @@ impl Disk {
                     refusing.insert(site.clone());
                     true
                 }
-                Progress::Failed | Progress::Fetched => retries_failed && is_worth_a_try(&record),
+                Progress::Failed | Progress::Fetched => {
+                    self.again.is_some_and(|age| record.is_older_than(age))
+                        || (retries_failed && is_worth_a_try(&record))
+                }
             };
             match parsed.and_then(|parsed| self.visitor.job(&parsed, record.depth)) {
                 Some(page) if is_open => left.push(page),
@@ -199,7 +210,11 @@ impl Disk {
                 self.add(links);
                 self.frontier.done(&job, is_well, true, now);
                 self.rest(&job.site, self.frontier.delay(&job.site));
-                self.changes.over.push((job.url, *record));
+                self.changes.over.push((job.url, record.over_now()));
+            }
+            Visit::Unchanged(record) => {
+                self.unchanged += 1;
+                return self.page(job, Visit::Over(record, Vec::new()), now);
             }
             Visit::Forbidden(record) => {
                 self.frontier.done(&job, false, false, now);
@@ -260,8 +275,9 @@ impl Disk {
         if pages.iter().any(|page| page.is_other) {
             // That is the answer: a link leads to a site that is not there.
             self.frontier.give_up(pages.len());
-            let failed =
-                |page: Job| (page.url, Record::failed(page.depth, format!("its site is away ({why})")));
+            let failed = |page: Job| {
+                (page.url, Record::failed(page.depth, format!("its site is away ({why})")).over_now())
+            };
             self.changes.over.extend(pages.into_iter().map(failed));
         } else {
             let count = pages.len();
@@ -275,16 +291,17 @@ impl Disk {
         }
     }
 
-    fn lease(&mut self, job: Job) -> Lease {
-        match job.kind {
+    fn lease(&mut self, job: Job) -> anyhow::Result<Lease> {
+        Ok(match job.kind {
             Kind::Robots => {
                 Lease::Site(self.asking.remove(&job.site).unwrap_or_else(|| Box::new(Asking::begin(job))))
             }
             Kind::Page => {
                 let rules = self.rules.get(&job.site).cloned();
-                Lease::Page(job, rules.unwrap_or_else(|| Arc::new(Rules::none())))
+                let before = if self.again.is_some() { self.state.record(&job.url)? } else { None };
+                Lease::Page(job, rules.unwrap_or_else(|| Arc::new(Rules::none())), before.map(Box::new))
             }
-        }
+        })
     }
 
     /// A lease is no longer out.
@@ -328,7 +345,7 @@ impl Store for Disk {
         if permits + jobs.len() > 0 {
             self.under_way.note(self.out.iter().map(|name| &**name))?;
         }
-        let leases = jobs.into_iter().map(|job| self.lease(job)).collect();
+        let leases = jobs.into_iter().map(|job| self.lease(job)).collect::<anyhow::Result<_>>()?;
         Ok(Taken { leases, pause: self.frontier.pause(now), is_over: self.frontier.is_over() })
     }
     // ANCHOR_END: exchange

@@ -4,6 +4,7 @@ use super::args::CrawlArgs;
 use super::graph::{self, Broken, Pages};
 use super::run::Run;
 use super::state::Progress;
+use super::store::Store;
 use super::urls::{Refused, Scope};
 use crate::stage::{self, INTERRUPTED};
 use serde::Serialize;
@@ -35,12 +36,15 @@ pub struct Ended {
 pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<ExitCode> {
     let lines = args.graph.as_ref().map(|path| graph::write_lines(&run.store.state, path));
     let dot = args.dot.as_ref().map(|path| graph::write_dot(&run.store.state, path));
+    let status = run.store.status();
     let report = Report {
         tally: Tally::of(run)?,
         broken: graph::broken(&run.store.state, &run.visitor.scope, args.depth, &args.accept)?,
         notes: run.visitor.notes(),
         ended,
         is_saved: args.save.is_some(),
+        unchanged: run.store.unchanged,
+        waiting: status.open + status.left + run.store.beyond,
         seconds: run.begun.elapsed().as_secs_f64(),
     };
     stage::print(format_args!("{}\n", if args.json { report.json().to_string() } else { report.text() }))?;
@@ -143,6 +147,10 @@ struct Report<'r> {
     notes: Vec<String>,
     ended: &'r Ended,
     is_saved: bool,
+    /// Pages that were asked for again and had not changed.
+    unchanged: usize,
+    /// Pages that this run was to fetch and has not, among them those that were to be asked for again.
+    waiting: usize,
     seconds: f64,
 }
 
@@ -154,6 +162,7 @@ impl Report<'_> {
         json!({
             "fetched": fetched,
             "checked": checked,
+            "unchanged": self.unchanged,
             "failed": failed,
             "refused": refused,
             "waiting": waiting,
@@ -187,6 +196,9 @@ impl Report<'_> {
             self.broken.len(),
             self.seconds
         ));
+        if self.unchanged > 0 {
+            lines.push(format!("{} pages were asked for again and had not changed.", self.unchanged));
+        }
         if let Some(elsewhere) = elsewhere.in_words() {
             lines.push(format!("Not followed, addresses: {elsewhere}."));
         }
@@ -207,7 +219,7 @@ impl Report<'_> {
             ));
         }
         if !self.ended.is_whole {
-            let cut_off = self.ended.cut_off;
+            let (waiting, cut_off) = (self.waiting.max(*waiting), self.ended.cut_off);
             lines.push(format!(
                 "Incomplete: {waiting} pages wait, {cut_off} of them were being fetched. The same command goes on from here."
             ));

@@ -68,7 +68,7 @@ impl Run {
             per_site: if is_own { DEMO_STRIPES } else { args.per_site.get() },
         };
         let visitor = Arc::new(visitor);
-        let store = Disk::open(state, Arc::clone(&visitor), limits, &starts, args.retry_failed)?;
+        let store = Disk::open(state, Arc::clone(&visitor), limits, &starts, args.retry_failed, args.again)?;
         if store.beyond > 0 {
             let beyond = store.beyond;
             visitor.note(format!(

@@ -86,6 +86,15 @@ pub struct Record {
     /// Parts of pages that it links to: the page, and the name of the part.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub fragments: Vec<(String, String)>,
+    /// When it was over: seconds since 1970. None if it was fetched by a version that did not note this, or the process has died of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at: Option<u64>,
+    /// By what its server tells whether it has changed: the field `ETag`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub etag: Option<String>,
+    /// The same, if there is no `ETag`: the field `Last-Modified`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub modified: Option<String>,
 }
 
 /// How far a page is.
@@ -117,12 +126,31 @@ impl Record {
             is_other: false,
             parts: None,
             fragments: Vec::new(),
+            at: None,
+            etag: None,
+            modified: None,
         }
     }
 
     /// A page that could not be had.
     pub fn failed(depth: u32, why: String) -> Record {
         Record { progress: Progress::Failed, why: Some(why), ..Record::waiting(depth) }
+    }
+
+    /// It is over, as from now.
+    #[must_use]
+    pub fn over_now(self) -> Record {
+        Record { at: Some(since_1970().as_secs()), ..self }
+    }
+
+    /// Whether it was over so long ago, and no process has died of it.
+    pub fn is_older_than(&self, age: Duration) -> bool {
+        let is_old = |at| since_1970().as_secs().saturating_sub(at) >= age.as_secs();
+        match self.progress {
+            Progress::Fetched => self.at.is_none_or(is_old),
+            Progress::Failed => self.at.is_some_and(is_old),
+            Progress::Waiting | Progress::Refused => false,
+        }
     }
 }
 
@@ -236,7 +264,6 @@ impl State {
                     .map(|record| serde_json::from_slice::<Record>(record.value()))
                     .transpose()?;
                 match record {
-                    Some(record) if record.progress == Progress::Fetched => (), // it was over already
                     _ if deaths < DEADLY => drop(tries.insert(name, (attempts, deaths))?),
                     None if is_site(name) => {
                         tries.remove(name)?;
@@ -247,7 +274,7 @@ impl State {
                         let record = record.unwrap_or_else(|| Record::waiting(0)); // the page that links to it is not durable
                         let why =
                             Some(format!("the program ended {deaths} times while it was being fetched"));
-                        let record = Record { progress: Progress::Failed, why, ..record };
+                        let record = Record { progress: Progress::Failed, why, at: None, ..record };
                         pages.insert(name, bytes(&record).as_slice())?;
                     }
                 }
@@ -343,6 +370,15 @@ impl State {
     /// If the file is damaged.
     pub fn has(&self, url: &str) -> anyhow::Result<bool> {
         Ok(self.database.begin_read()?.open_table(PAGES)?.get(url)?.is_some())
+    }
+
+    /// What is known of a page.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn record(&self, url: &str) -> anyhow::Result<Option<Record>> {
+        let pages = self.database.begin_read()?.open_table(PAGES)?;
+        Ok(pages.get(url)?.map(|record| serde_json::from_slice(record.value())).transpose()?)
     }
 
     /// Every page, in the order of the addresses.

@@ -54,6 +54,8 @@ pub struct Visitor {
 pub enum Visit {
     /// The page is over. It leads to these.
     Over(Box<Record>, Vec<Job>),
+    /// It was visited before, and has not changed since. This is its record.
+    Unchanged(Box<Record>),
     /// It is to be visited again.
     Again(Failure),
     /// `robots.txt` forbids it, or it is no page of this crawl: it is over, and the server was not asked.
@@ -66,17 +68,30 @@ pub enum Visit {
 
 impl Visitor {
     /// Visits a page that its site's `rules` may forbid, and waits for its server. A page at which the program panics has failed, as others do.
+    /// If it is visited again, `before` is what is known of it.
     ///
     /// # Errors
     /// If `token` was cancelled: nothing is known of the page then.
-    pub fn visit(&self, job: &Job, rules: &Rules, token: &CancelToken) -> Result<Visit, Cancelled> {
-        catch_unwind(AssertUnwindSafe(|| self.try_to_visit(job, rules, token))).unwrap_or_else(|_| {
+    pub fn visit(
+        &self,
+        job: &Job,
+        rules: &Rules,
+        before: Option<&Record>,
+        token: &CancelToken,
+    ) -> Result<Visit, Cancelled> {
+        catch_unwind(AssertUnwindSafe(|| self.try_to_visit(job, rules, before, token))).unwrap_or_else(|_| {
             let why = "reading it panicked, which is a bug of this program";
             Ok(failed(Record::waiting(job.depth), why.to_owned()))
         })
     }
 
-    fn try_to_visit(&self, job: &Job, rules: &Rules, token: &CancelToken) -> Result<Visit, Cancelled> {
+    fn try_to_visit(
+        &self,
+        job: &Job,
+        rules: &Rules,
+        before: Option<&Record>,
+        token: &CancelToken,
+    ) -> Result<Visit, Cancelled> {
         let mut record = Record::waiting(job.depth);
         let Ok(url) = Url::parse(&job.url) else { return Ok(failed(record, "it is no address".to_owned())) };
         match self.scope.admits(&url) {
@@ -88,7 +103,12 @@ impl Visitor {
             record.progress = Progress::Refused;
             return Ok(Visit::Forbidden(Box::new(record)));
         }
-        let fetched = match self.fetcher.fetch(&url, token) {
+        let before = before.filter(|before| self.has_all_of(&url, before));
+        let condition = before.and_then(condition);
+        let fetched = match self.fetcher.fetch_with(&url, condition.as_slice(), token) {
+            Ok(Fetched { status: 304, .. }) if condition.is_some() => {
+                return Ok(Visit::Unchanged(Box::new(before.cloned().unwrap_or(record))));
+            }
             Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
             Err(error) if error.is_transient() && job.attempts < self.retries => {
                 return Ok(Visit::Again(Failure::NoAnswer));
@@ -115,6 +135,10 @@ impl Visitor {
         record.progress = Progress::Fetched;
         record.status = Some(fetched.status);
         record.is_truncated = fetched.is_truncated;
+        if matches!(fetched.status, 200 | 203) {
+            record.etag.clone_from(&fetched.etag);
+            record.modified = fetched.modified.clone().filter(|_| record.etag.is_none());
+        }
         let found = self.read(job, &url, &fetched, &mut record);
         Ok(match self.save(&url, &fetched, &record) {
             Ok(()) => Visit::Over(Box::new(record), found),
@@ -195,6 +219,14 @@ impl Visitor {
         Some(Job { is_other, ..Job::page(url.as_str(), host_key(url), depth) })
     }
 
+    /// Whether a page that has not changed need not be read: this run wants no more of it than what it was read for.
+    fn has_all_of(&self, url: &Url, before: &Record) -> bool {
+        let is_whole = before.progress == Progress::Fetched && !before.is_truncated;
+        let has_parts = !self.looks_for_parts || before.parts.is_some();
+        let file = self.save.as_ref().filter(|_| !before.is_other && before.copy_of.is_none());
+        is_whole && has_parts && file.is_none_or(|directory| save::path(directory, url).is_file())
+    }
+
     /// Before the state says that the page was fetched: a file that is written twice is better than one that is missing.
     fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> anyhow::Result<()> {
         match &self.save {
@@ -206,6 +238,12 @@ impl Visitor {
             _ => Ok(()),
         }
     }
+}
+
+/// The field by which a server is told what it said of a page before. It does not look at a date if there is an `ETag` (RFC 9110, section 13.1.3).
+fn condition(before: &Record) -> Option<(&str, &str)> {
+    let etag = before.etag.as_deref().map(|etag| ("if-none-match", etag));
+    etag.or(before.modified.as_deref().map(|modified| ("if-modified-since", modified)))
 }
 
 fn failed(record: Record, why: String) -> Visit {

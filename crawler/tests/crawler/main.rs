@@ -14,6 +14,7 @@ mod mail_tls; // mail over TLS
 mod web_crawl; // every page once
 mod web_demo; // the site that the crawler is tried on
 mod web_rules; // what a site asks for, and what limits, stops and files do to a crawl
+mod web_again; // what has changed since an earlier run
 mod web_trouble; // a crawl that is stopped, and a state that cannot be used
 mod web_stops; // what each way to stop a crawl loses, and each order of writing
 mod web_fetch; // a page, or why it cannot be had

@@ -673,7 +673,7 @@ fn a_panic_is_as_if_there_had_been_no_answer() {
     let asking = Asking::begin(job(&url, Kind::Robots));
     let step = asking.step(&visitor, &token).unwrap();
     assert!(matches!(&step, Step::Away(_, why, None) if why.contains("panicked")), "{step:?}");
-    let visit = visitor.visit(&job(&url, Kind::Page), &Rules::none(), &token).unwrap();
+    let visit = visitor.visit(&job(&url, Kind::Page), &Rules::none(), None, &token).unwrap();
     assert!(matches!(&visit, Visit::Over(record, _) if record.progress == Progress::Failed), "{visit:?}");
 }
 

@@ -27,7 +27,7 @@ struct Request {
 }
 
 /// What the site says. In fields and body, `ORIGIN` is the site.
-struct Answer {
+pub(crate) struct Answer {
     status: u16,
     fields: String,
     body: String,
@@ -36,7 +36,8 @@ struct Answer {
 impl Answer {
     fn written(&self, origin: &str) -> String {
         let (fields, body) = (self.fields.replace("ORIGIN", origin), self.body.replace("ORIGIN", origin));
-        format!("HTTP/1.1 {} As\r\n{fields}Content-Length: {}\r\n\r\n{body}", self.status, body.len())
+        let length = if self.status == 304 { 1234 } else { body.len() }; // that of the page, which is not sent
+        format!("HTTP/1.1 {} As\r\n{fields}Content-Length: {length}\r\n\r\n{body}", self.status)
     }
 }
 
@@ -44,13 +45,20 @@ type Log = Arc<(Mutex<Vec<Request>>, Condvar)>;
 
 /// A site that answers as a test says. The function gets a path, and how often it was asked for before. Without an answer, the client
 /// waits until it goes away. The threads of a site end with the process.
-struct Site {
-    origin: String,
+pub(crate) struct Site {
+    pub(crate) origin: String,
     log: Log,
 }
 
 impl Site {
     fn new(answer: impl Fn(&str, usize) -> Option<Answer> + Send + Sync + 'static) -> Site {
+        Site::of_heads(move |path, times, _| answer(path, times))
+    }
+
+    /// The same. The function gets the head of the request, too.
+    pub(crate) fn of_heads(
+        answer: impl Fn(&str, usize, &str) -> Option<Answer> + Send + Sync + 'static,
+    ) -> Site {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let (log, answer) = (Log::default(), Arc::new(answer));
@@ -76,12 +84,12 @@ impl Site {
     }
 
     /// Every path that was asked for, in order.
-    fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.requests().into_iter().map(|request| request.path).collect()
     }
 
     /// Waits until a page has been asked for so many times.
-    fn wait_for(&self, path: &str, times: usize) {
+    pub(crate) fn wait_for(&self, path: &str, times: usize) {
         let asked = |log: &[Request]| log.iter().filter(|request| request.path == path).count();
         let is_missing = |log: &mut Vec<Request>| asked(log) < times;
         let log = self.log.0.lock().unwrap();
@@ -101,7 +109,9 @@ impl Site {
     }
 }
 
-fn serve(mut stream: TcpStream, origin: &str, log: &Log, answer: &dyn Fn(&str, usize) -> Option<Answer>) {
+type Answers = dyn Fn(&str, usize, &str) -> Option<Answer>;
+
+fn serve(mut stream: TcpStream, origin: &str, log: &Log, answer: &Answers) {
     loop {
         let (mut head, mut byte) = (Vec::new(), [0]);
         while !head.ends_with(b"\r\n\r\n") {
@@ -110,7 +120,8 @@ fn serve(mut stream: TcpStream, origin: &str, log: &Log, answer: &dyn Fn(&str, u
                 _ => return,
             }
         }
-        let path = String::from_utf8_lossy(&head).split(' ').nth(1).unwrap().to_owned();
+        let head = String::from_utf8_lossy(&head);
+        let path = head.split(' ').nth(1).unwrap().to_owned();
         let (number, times) = {
             let mut log = log.0.lock().unwrap();
             let times = log.iter().filter(|request| request.path == path).count();
@@ -118,7 +129,7 @@ fn serve(mut stream: TcpStream, origin: &str, log: &Log, answer: &dyn Fn(&str, u
             (log.len() - 1, times)
         };
         log.1.notify_all();
-        let Some(answer) = answer(&path, times) else {
+        let Some(answer) = answer(&path, times, &head) else {
             let _ = stream.read(&mut byte); // until the client goes away
             return;
         };
@@ -129,7 +140,7 @@ fn serve(mut stream: TcpStream, origin: &str, log: &Log, answer: &dyn Fn(&str, u
     }
 }
 
-fn answer(status: u16, fields: &str, body: &str) -> Answer {
+pub(crate) fn answer(status: u16, fields: &str, body: &str) -> Answer {
     Answer { status, fields: fields.to_owned(), body: body.to_owned() }
 }
 
@@ -141,11 +152,11 @@ fn text(body: &str) -> Answer {
     answer(200, "Content-Type: text/plain\r\n", body)
 }
 
-fn status(status: u16) -> Answer {
+pub(crate) fn status(status: u16) -> Answer {
     answer(status, "", "")
 }
 
-fn busy(seconds: u32) -> Answer {
+pub(crate) fn busy(seconds: u32) -> Answer {
     answer(503, &format!("Retry-After: {seconds}\r\n"), "")
 }
 
@@ -153,29 +164,29 @@ fn moved(to: &str) -> Answer {
     answer(301, &format!("Location: {to}\r\n"), "")
 }
 
-fn links(paths: &[&str]) -> String {
+pub(crate) fn links(paths: &[&str]) -> String {
     paths.iter().map(|path| format!("<a href=\"{path}\">it</a>")).collect::<Vec<_>>().concat()
 }
 
 /// A crawl of a site that is allowed to be here.
-fn start(folder: &Path, arguments: &[&str]) -> Child {
+pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
     command.args(["--state", "state", "--json", "--allow-private"]).args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Runs a crawl to its end.
-fn crawl(folder: &TempDir, arguments: &[&str]) -> (Option<i32>, Value) {
+pub(crate) fn crawl(folder: &TempDir, arguments: &[&str]) -> (Option<i32>, Value) {
     report(&ended(start(folder.path(), arguments)))
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
 const FAST: [&str; 2] = ["--delay", "0"];
 
-fn fast(site: &Site) -> Vec<&str> {
+pub(crate) fn fast(site: &Site) -> Vec<&str> {
     [&*site.origin].into_iter().chain(FAST).collect()
 }
 
@@ -287,7 +298,7 @@ fn held(page: &'static str) -> Site {
     })
 }
 
-fn kill(mut run: Child) {
+pub(crate) fn kill(mut run: Child) {
     run.kill().unwrap();
     run.wait().unwrap();
 }

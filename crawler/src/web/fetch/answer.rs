@@ -16,6 +16,9 @@ use url::Url;
 /// The longest pause that a server can ask for. A crawl that has less patience leaves its pages to another run.
 const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 
+/// Bytes of an `ETag`, or of a date, that are kept.
+const LONGEST_VALIDATOR: usize = 1024;
+
 /// Reads the rest of an answer.
 pub(super) fn read(
     response: Response<Body>,
@@ -46,6 +49,8 @@ pub(super) fn read(
             .map(|field| String::from_utf8_lossy(field.as_bytes()).into_owned()) // a title may be in any language
             .collect(),
         refresh: text(&head.headers, "refresh").map(str::to_owned),
+        etag: validator(&head.headers, "etag"),
+        modified: validator(&head.headers, "last-modified"),
         is_nofollow: is_nofollow(&head.headers),
         body: content.bytes,
         is_truncated: content.is_truncated,
@@ -56,6 +61,12 @@ pub(super) fn read(
 /// A field of the head, if it is text.
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()).map(str::trim)
+}
+
+/// What can be sent back to ask whether a page has changed, if it is short enough to be kept with each page.
+fn validator(headers: &HeaderMap, name: &str) -> Option<String> {
+    let text = headers.get(name)?.to_str().ok().map(str::trim);
+    text.filter(|text| !text.is_empty() && text.len() <= LONGEST_VALIDATOR).map(str::to_owned)
 }
 
 /// Where a redirect leads. Bytes that are not ASCII, in whatever charset, go back to the server as they came: percent-encoded.

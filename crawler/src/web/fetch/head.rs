@@ -12,11 +12,13 @@ use ureq::unversioned::transport::{
 };
 
 /// The fields that this crawler or `ureq` reads. One that is not here is not seen.
-const READ: [&str; 10] = [
+const READ: [&str; 12] = [
     "connection",
     "content-encoding",
     "content-length",
     "content-type",
+    "etag",
+    "last-modified",
     "link",
     "location",
     "refresh",

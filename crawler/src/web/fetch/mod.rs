@@ -107,6 +107,10 @@ pub struct Fetched {
     pub link: Vec<String>,
     /// The field `Refresh`, as it came: where a browser goes by itself.
     pub refresh: Option<String>,
+    /// The field `ETag`, if it can be sent back and is not too long to be kept.
+    pub etag: Option<String>,
+    /// The field `Last-Modified`, in the same way.
+    pub modified: Option<String>,
     /// A field `X-Robots-Tag` asks crawlers not to follow the links of the page.
     pub is_nofollow: bool,
     /// The body, decoded. Only that of a success (a status of 200 to 299) is read.
@@ -182,17 +186,41 @@ impl Fetcher {
         self.fetch_up_to(url, self.options.max_bytes, token)
     }
 
+    /// As [`fetch`](Fetcher::fetch), with more fields in the request: their names and values. By `If-None-Match` or `If-Modified-Since` a
+    /// server can be told what it said before. If that is still so, the status is 304 and there is no body.
+    ///
+    /// # Errors
+    /// As [`fetch`](Fetcher::fetch), and [`FetchError::Unusable`] if a field cannot be sent.
+    pub fn fetch_with(
+        &self,
+        url: &Url,
+        fields: &[(&str, &str)],
+        token: &CancelToken,
+    ) -> Result<Fetched, FetchError> {
+        self.ask(url, fields, self.options.max_bytes, token)
+    }
+
     /// As [`fetch`](Fetcher::fetch), with another limit than [`Options::max_bytes`]: for what is no page, and is read as far as its own rules say.
     ///
     /// # Errors
     /// As [`fetch`](Fetcher::fetch).
     pub fn fetch_up_to(&self, url: &Url, most: u64, token: &CancelToken) -> Result<Fetched, FetchError> {
+        self.ask(url, &[], most, token)
+    }
+
+    fn ask(
+        &self,
+        url: &Url,
+        fields: &[(&str, &str)],
+        most: u64,
+        token: &CancelToken,
+    ) -> Result<Fetched, FetchError> {
         token.check()?;
         self.admit(url)?;
         let call = Call::new(token, self.options.timeout, on_the_wire(most));
         let socket = Arc::clone(&call.socket);
         let closes = token.on_cancel(move || socket.shut_down());
-        let fetched = call.run(|| self.exchange(url, most, &call));
+        let fetched = call.run(|| self.exchange(url, fields, most, &call));
         drop(closes);
         fetched
     }
@@ -217,10 +245,18 @@ impl Fetcher {
     }
 
     /// Sends the request and reads the answer; again if a kept connection turns out to be closed.
-    fn exchange(&self, url: &Url, most: u64, call: &Rc<Call>) -> Result<Fetched, FetchError> {
+    fn exchange(
+        &self,
+        url: &Url,
+        fields: &[(&str, &str)],
+        most: u64,
+        call: &Rc<Call>,
+    ) -> Result<Fetched, FetchError> {
         let address = plain(url);
         for last in [false; MOST_TRIES - 1].into_iter().chain([true]) {
-            match self.agent.get(&address).call() {
+            let request = self.agent.get(&address);
+            let request = fields.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            match request.call() {
                 Ok(response) => return answer::read(response, url, most, call),
                 // The server was silent for too long, or we were: that is no answer to this request.
                 Err(_)

@@ -18,6 +18,8 @@ fn a_page_is_fetched_with_what_its_head_says() {
         location: None, // it is no redirect
         link: Vec::new(),
         refresh: None,
+        etag: None,
+        modified: None,
         is_nofollow: false,
         retry_after: None,
         body: Vec::new(), // it is no page

@@ -1,0 +1,232 @@
+//! A crawl that asks again for what an earlier one has fetched, and what has become of it meanwhile.
+
+use crate::web_rules::{Answer, Site, answer, busy, crawl, fast, folder, kill, links, start, status};
+use crawler::web::state::{Changes, Record, State};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+
+/// What a page is at the moment: a field that tells whether it has changed, and links. Or it is not there, or has no answer.
+enum Page {
+    Here(String, String),
+    Gone,
+    Silent,
+    Busy,
+}
+
+/// A site whose pages can change.
+struct Changing {
+    site: Site,
+    pages: Arc<Mutex<BTreeMap<String, Page>>>,
+    /// Each page that was asked for, with the condition that stood in the request.
+    asked: Arc<Mutex<Vec<String>>>,
+    folder: TempDir,
+}
+
+const MONDAY: &str = "Mon, 05 Oct 2026 07:28:00 GMT";
+
+impl Changing {
+    /// A page with a tag, one with a date, and one with neither.
+    fn new() -> Changing {
+        let (pages, asked) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(Mutex::new(Vec::new())));
+        let (now, log) = (Arc::clone(&pages), Arc::clone(&asked));
+        let site = Site::of_heads(move |path, _, head| answered(path, head, &now, &log));
+        let site = Changing { site, pages, asked, folder: folder() };
+        site.has("/", &format!("ETag: \"one\"\r\nLast-Modified: {MONDAY}\r\n"), &["/a", "/b"]);
+        site.has("/a", &format!("Last-Modified: {MONDAY}\r\n"), &["/"]);
+        site.has("/b", &format!("ETag: \"{}\"\r\n", "long".repeat(300)), &["/a"]);
+        site
+    }
+
+    fn has(&self, path: &str, field: &str, to: &[&str]) {
+        self.becomes(path, Page::Here(field.to_owned(), links(to)));
+    }
+
+    fn becomes(&self, path: &str, page: Page) {
+        self.pages.lock().unwrap().insert(path.to_owned(), page);
+    }
+
+    /// A crawl, and what it has asked for.
+    fn crawl(&self, flags: &[&str]) -> (Option<i32>, Value, Vec<String>) {
+        let (status, report) =
+            crawl(&self.folder, &[&fast(&self.site)[..], &["--graph", "graph"], flags].concat());
+        (status, report, self.asked())
+    }
+
+    /// What was asked for since the last time, in the order of the addresses.
+    fn asked(&self) -> Vec<String> {
+        let mut asked = std::mem::take(&mut *self.asked.lock().unwrap());
+        asked.sort();
+        asked
+    }
+
+    fn graph(&self) -> String {
+        fs::read_to_string(self.folder.path().join("graph")).unwrap()
+    }
+
+    /// Every page was over a long time ago, or before that was noted.
+    fn make_old(&self, at: Option<u64>) {
+        let (state, mut over) = (State::open(&self.folder.path().join("state")).unwrap(), Vec::new());
+        let make_old = |url: &str, record| {
+            over.push((url.into(), Record { at, ..record }));
+            Ok(())
+        };
+        state.each(make_old).unwrap();
+        state.commit(&Changes { over, ..Changes::default() }).unwrap();
+    }
+
+    /// A crawl that is killed while it waits for a page.
+    fn killed_at(&self, path: &str, flags: &[&str]) {
+        let times = self.site.asked().iter().filter(|asked| *asked == path).count();
+        let run = start(self.folder.path(), &[&fast(&self.site)[..], flags].concat());
+        self.site.wait_for(path, times + 1);
+        kill(run);
+    }
+}
+
+fn answered(
+    path: &str,
+    head: &str,
+    pages: &Mutex<BTreeMap<String, Page>>,
+    log: &Mutex<Vec<String>>,
+) -> Option<Answer> {
+    if path == "/robots.txt" {
+        return Some(status(404));
+    }
+    let condition = head.lines().find(|line| line.to_ascii_lowercase().starts_with("if-"));
+    log.lock().unwrap().push([path, condition.unwrap_or_default()].join(" ").trim_end().to_owned());
+    match pages.lock().unwrap().get(path) {
+        Some(Page::Here(fields, body)) => {
+            let told = condition.and_then(|condition| condition.split_once(": "));
+            let is_same = told.is_some_and(|(_, told)| fields.contains(&format!(": {told}\r\n")));
+            let fields = format!("{fields}Content-Type: text/html\r\n");
+            Some(if is_same { status(304) } else { answer(200, &fields, body) })
+        }
+        Some(Page::Silent) => None,
+        Some(Page::Busy) => Some(busy(3600)),
+        Some(Page::Gone) | None => Some(status(404)),
+    }
+}
+
+fn conditions() -> [String; 3] {
+    ["/ if-none-match: \"one\"".to_owned(), format!("/a if-modified-since: {MONDAY}"), "/b".to_owned()]
+}
+
+#[test]
+fn what_has_not_changed_is_kept() {
+    let site = Changing::new();
+    let (status, report, asked) = site.crawl(&[]);
+    assert_eq!(
+        (status, &report["fetched"], &*asked),
+        (Some(0), &3.into(), &["/", "/a", "/b"].map(str::to_owned)[..])
+    );
+    let graph = site.graph();
+    for flags in [&[][..], &["--again", "1h"]] {
+        let (status, report, asked) = site.crawl(flags);
+        assert_eq!((status, &report["unchanged"], asked.len()), (Some(0), &0.into(), 0), "{report}");
+    }
+    let make_old: [fn(&Changing); 3] = [|_| (), |site| site.make_old(Some(1)), |site| site.make_old(None)];
+    for (make_old, age) in make_old.into_iter().zip([&[][..], &["7d"], &["1h"]]) {
+        make_old(&site);
+        let (status, report, asked) = site.crawl(&[&["--again"], age].concat());
+        assert_eq!(
+            (status, &report["fetched"], &report["unchanged"]),
+            (Some(0), &3.into(), &2.into()),
+            "{report}"
+        );
+        assert_eq!((asked, site.graph()), (conditions().to_vec(), graph.clone()));
+    }
+    assert_eq!(site.crawl(&["--again", "1h"]).2.len(), 0);
+}
+
+#[test]
+fn what_has_changed_leads_on_and_what_is_gone_is_broken() {
+    let site = Changing::new();
+    site.crawl(&[]);
+    site.has("/", "ETag: \"two\"\r\n", &["/a", "/b", "/c"]);
+    site.has("/c", "", &[]);
+    site.becomes("/b", Page::Gone);
+    let (status, report, asked) = site.crawl(&["--again"]);
+    assert_eq!(
+        (status, &report["fetched"], &report["unchanged"]),
+        (Some(3), &4.into(), &1.into()),
+        "{report}"
+    );
+    let broken = &report["broken"];
+    assert_eq!((broken.as_array().unwrap().len(), &broken[0]["why"]), (1, &"status 404".into()), "{report}");
+    assert_eq!((&broken[0]["linked_from"][0], &*asked[3]), (&format!("{}/", site.site.origin).into(), "/c"));
+    site.has("/b", "", &[]);
+    let (status, _, asked) = site.crawl(&["--again"]);
+    assert_eq!((status, &*asked[0]), (Some(0), "/ if-none-match: \"two\""));
+}
+
+/// A server that says that a page has not changed does not send it. So it is told so only if nothing is missing.
+#[test]
+fn a_page_whose_file_is_missing_is_sent_again() {
+    let site = Changing::new();
+    site.crawl(&[]);
+    let flags = ["--again", "--save", "pages"];
+    assert_eq!(site.crawl(&flags).2, ["/", "/a", "/b"]);
+    assert_eq!(site.crawl(&flags).2, conditions());
+    let host = fs::read_dir(site.folder.path().join("pages")).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(host.join("a")).unwrap();
+    assert_eq!(site.crawl(&flags).2[1], "/a");
+    assert_eq!(fs::read_to_string(host.join("a")).unwrap(), links(&["/"]));
+    assert_eq!(site.crawl(&["--again", "--fragments"]).2, ["/", "/a", "/b"]);
+    assert_eq!(site.crawl(&["--again", "--max-bytes", "9"]).2, conditions());
+    site.has("/a", "ETag: \"cut\"\r\n", &["/"]);
+    site.crawl(&["--again", "--max-bytes", "9"]);
+    assert_eq!(site.crawl(&["--again"]).2[1], "/a", "it was cut");
+}
+
+#[test]
+fn killed_between_its_pages_it_goes_on_with_the_others() {
+    let site = Changing::new();
+    site.crawl(&[]);
+    let graph = site.graph();
+    site.make_old(Some(1));
+    site.becomes("/a", Page::Silent);
+    site.killed_at("/a", &["--again", "1h"]);
+    site.has("/a", &format!("Last-Modified: {MONDAY}\r\n"), &["/"]);
+    site.asked();
+    let (status, report, asked) = site.crawl(&["--again", "1h"]);
+    assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{report}");
+    assert!(asked.ends_with(&conditions()[1..]), "{asked:?}");
+    assert_eq!((site.graph(), site.crawl(&["--again", "1h"]).2.len()), (graph, 0));
+}
+
+#[test]
+fn a_page_of_which_processes_die_is_given_up_at_its_new_visit_too() {
+    let site = Changing::new();
+    site.crawl(&[]);
+    site.becomes("/a", Page::Silent);
+    for _ in 0..3 {
+        site.killed_at("/a", &["--again"]);
+    }
+    site.asked();
+    let (status, report, asked) = site.crawl(&["--again"]);
+    assert_eq!((status, asked.len(), &report["fetched"]), (Some(3), 2, &2.into()), "{report}");
+    assert!(report["broken"][0]["why"].as_str().unwrap().contains("ended 3 times"), "{report}");
+}
+
+/// It does not say that its pages are gone. One that alone has no answer is broken.
+#[test]
+fn a_site_that_is_away_keeps_what_is_known_of_it() {
+    let site = Changing::new();
+    site.crawl(&[]);
+    let graph = site.graph();
+    site.becomes("/a", Page::Silent);
+    let (status, report, _) = site.crawl(&["--again", "--timeout", "100ms", "--retries", "0"]);
+    assert_eq!((status, &report["fetched"], &report["failed"]), (Some(3), &2.into(), &1.into()), "{report}");
+    site.has("/a", &format!("Last-Modified: {MONDAY}\r\n"), &["/"]);
+    let (status, report, _) = site.crawl(&["--again"]);
+    assert_eq!((status, &report["fetched"], site.graph()), (Some(0), &3.into(), graph.clone()), "{report}");
+    for path in ["/", "/a", "/b"] {
+        site.becomes(path, Page::Busy);
+    }
+    let (status, report, _) = site.crawl(&["--again"]);
+    assert_eq!((status, &report["fetched"], site.graph()), (Some(4), &3.into(), graph), "{report}");
+    assert!(report["notes"][0].as_str().unwrap().contains("3 of its pages wait for another run"), "{report}");
+}
