@@ -5,6 +5,7 @@ use super::demo::{Demo, DemoOptions};
 use super::disk::Disk;
 use super::fetch::{Fetcher, Options};
 use super::frontier::Limits;
+use super::save::Saver;
 use super::state::State;
 use super::urls::{Scope, normalise};
 use super::visit::Visitor;
@@ -58,7 +59,7 @@ impl Run {
             looks_for_parts: args.fragments,
             accepted: args.accept.clone(),
             heeds_robots: !args.ignore_robots,
-            save: args.save.clone(),
+            save: args.save.as_deref().map(Saver::new),
             notes: Mutex::default(),
         };
         let limits = Limits {

@@ -1,9 +1,14 @@
 //! Pages as files: where each goes.
 
 use super::urls::{Octet, octets};
+use anyhow::Context;
+use std::collections::HashSet;
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
+use std::hash::BuildHasher;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use url::Url;
 
 /// Bytes that a name may have on most file systems, with room for what is added.
@@ -12,25 +17,60 @@ const LONGEST_NAME: usize = 200;
 /// Bytes that the names of a page may have together. Systems allow 4096, of which the directory has a part.
 const LONGEST_PATH: usize = 2000;
 
-/// Writes a page into its file, and waits until both are on the disk, before the state says that the page was fetched. So the file of a
-/// page that was fetched is whole, and one that a crash or a power cut has cut off is written again.
-pub(super) fn write(directory: &Path, url: &Url, body: &[u8]) -> io::Result<()> {
-    let path = path(directory, url);
-    let above = path.parent().expect("the directory of its site");
-    let mut file = match File::create(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            fs::create_dir_all(above)?; // most pages have company, so this comes second
-            File::create(&path)?
-        }
-        file => file?,
-    };
-    file.write_all(body)?;
-    file.sync_all()?;
-    // The name of a file is in its directory. Another thread may have made that one just now, so all of them are waited for.
-    for above in path.ancestors().skip(1).take_while(|above| above.starts_with(directory)) {
-        sync(above)?;
+/// A directory into which pages are written. Shared by all threads.
+pub struct Saver {
+    directory: PathBuf,
+    /// Sums of the directories whose own names are on the disk, and the names of those above them.
+    durable: Mutex<HashSet<u64>>,
+    sum: RandomState,
+}
+
+impl Saver {
+    /// Pages go below this directory. It is made for the first one.
+    pub fn new(directory: &Path) -> Saver {
+        Saver { directory: directory.to_owned(), durable: Mutex::default(), sum: RandomState::new() }
     }
-    Ok(())
+
+    /// Whether a page has a file.
+    pub fn has(&self, url: &Url) -> bool {
+        path(&self.directory, url).is_file()
+    }
+
+    /// Writes a page into its file, and waits until both are on the disk, before the state says that the page was fetched. So the file of a
+    /// page that was fetched is whole, and one that a crash or a power cut has cut off is written again.
+    pub(super) fn write(&self, url: &Url, body: &[u8]) -> anyhow::Result<()> {
+        self.try_to_write(url, body).with_context(|| self.directory.display().to_string())
+    }
+
+    fn try_to_write(&self, url: &Url, body: &[u8]) -> io::Result<()> {
+        let path = path(&self.directory, url);
+        let above = path.parent().expect("the directory of its site");
+        let mut file = match File::create(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir_all(above)?; // most pages have company, so this comes second
+                File::create(&path)?
+            }
+            file => file?,
+        };
+        file.write_all(body)?;
+        file.sync_all()?;
+        sync(above)?; // the name of a file is in its directory
+        self.sync_names_of(above)
+    }
+
+    /// Waits until the names of a directory, and of those above it, are on the disk. Another thread may have made one of them just now.
+    fn sync_names_of(&self, directory: &Path) -> io::Result<()> {
+        let durable = || self.durable.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = directory.ancestors().take_while(|above| above.starts_with(&self.directory));
+        let sums = made.map(|made| (made, self.sum.hash_one(made)));
+        let new: Vec<_> = sums.take_while(|(_, sum)| !durable().contains(sum)).collect();
+        for (made, _) in &new {
+            let above = made.parent().filter(|above| !above.as_os_str().is_empty());
+            sync(above.unwrap_or(Path::new(".")))?;
+        }
+        durable().extend(new.into_iter().map(|(_, sum)| sum));
+        Ok(())
+    }
 }
 
 /// Waits until the names in a directory are on the disk.
@@ -146,9 +186,10 @@ mod tests {
         ];
         let folder = tempfile::tempdir().unwrap();
         let urls: BTreeSet<_> = addresses.iter().map(|address| Url::parse(address).unwrap()).collect();
+        let saver = Saver::new(folder.path());
         for url in &urls {
-            write(folder.path(), url, url.as_str().as_bytes())
-                .unwrap_or_else(|error| panic!("{url}: {error}"));
+            assert!(!saver.has(url), "{url}");
+            saver.write(url, url.as_str().as_bytes()).unwrap_or_else(|error| panic!("{url}: {error}"));
         }
         for url in &urls {
             let path = path(folder.path(), url);

@@ -105,6 +105,8 @@ pub struct SiteNow {
 /// Works until the crawl is over, or `stop` is cancelled: with up to `most` leases at a time, each a task of `tasks`, which has no others. At
 /// the end `tasks` is shut down, and what was cut off has been given back: so many leases.
 ///
+/// A `task` must not panic: nobody would learn what became of its lease.
+///
 /// # Errors
 /// As those of the store.
 pub fn work<S: Store, E: ExecutorService>(

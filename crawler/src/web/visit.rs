@@ -4,13 +4,11 @@ use super::fetch::{FetchError, Fetched, Fetcher};
 use super::frontier::{Failure, Job};
 use super::links::{Links, links, of_head};
 use super::rules::Rules;
-use super::save;
+use super::save::Saver;
 use super::state::{Progress, Record};
 use super::urls::{Refused, Scope, host_key, normalise};
-use anyhow::Context;
 use executor::{CancelToken, Cancelled};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use url::Url;
@@ -44,7 +42,7 @@ pub struct Visitor {
     /// Whether `robots.txt` counts.
     pub heeds_robots: bool,
     /// Where pages are written.
-    pub save: Option<PathBuf>,
+    pub save: Option<Saver>,
     /// What could not be had and is no page.
     pub notes: Mutex<Vec<String>>,
 }
@@ -224,16 +222,16 @@ impl Visitor {
         let is_whole = before.progress == Progress::Fetched && !before.is_truncated;
         let has_parts = !self.looks_for_parts || before.parts.is_some();
         let file = self.save.as_ref().filter(|_| !before.is_other && before.copy_of.is_none());
-        is_whole && has_parts && file.is_none_or(|directory| save::path(directory, url).is_file())
+        is_whole && has_parts && file.is_none_or(|saver| saver.has(url))
     }
 
     /// Before the state says that the page was fetched: a file that is written twice is better than one that is missing.
     fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> anyhow::Result<()> {
         match &self.save {
-            Some(directory)
+            Some(saver)
                 if !record.is_other && matches!(fetched.status, 200 | 203) && record.copy_of.is_none() =>
             {
-                save::write(directory, url, &fetched.body).with_context(|| directory.display().to_string())
+                saver.write(url, &fetched.body)
             }
             _ => Ok(()),
         }
