@@ -201,7 +201,6 @@ impl Disk {
         self.rules.insert(Arc::clone(site), Arc::new(rules));
     }
 
-    // ANCHOR: page
     /// What became of a page. What it links to is taken on before it is over.
     fn page(&mut self, job: Job, visit: Visit, now: Instant) -> anyhow::Result<()> {
         match visit {
@@ -240,7 +239,6 @@ impl Disk {
         }
         Ok(())
     }
-    // ANCHOR_END: page
 
     /// What a site has answered.
     fn site(&mut self, step: Step, now: Instant) {
