@@ -1,8 +1,11 @@
 //! A crawl that asks again for what an earlier one has fetched, and what has become of it meanwhile.
 
-use crate::web_rules::{Answer, Site, answer, busy, crawl, fast, folder, kill, links, start, status};
+use crate::web_rules::{
+    Answer, Request, Site, answer, busy, crawl, fast, folder, kill, links, start, status,
+};
 use crawler::web::state::{Changes, Record, State};
 use serde_json::Value;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -20,8 +23,8 @@ enum Page {
 struct Changing {
     site: Site,
     pages: Arc<Mutex<BTreeMap<String, Page>>>,
-    /// Each page that was asked for, with the condition that stood in the request.
-    asked: Arc<Mutex<Vec<String>>>,
+    /// Requests that a test has looked at.
+    looked_at: Cell<usize>,
     folder: TempDir,
 }
 
@@ -30,10 +33,10 @@ const MONDAY: &str = "Mon, 05 Oct 2026 07:28:00 GMT";
 impl Changing {
     /// A page with a tag, one with a date, and one with neither.
     fn new() -> Changing {
-        let (pages, asked) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(Mutex::new(Vec::new())));
-        let (now, log) = (Arc::clone(&pages), Arc::clone(&asked));
-        let site = Site::of_heads(move |path, _, head| answered(path, head, &now, &log));
-        let site = Changing { site, pages, asked, folder: folder() };
+        let pages = Arc::new(Mutex::new(BTreeMap::new()));
+        let now = Arc::clone(&pages);
+        let site = Site::of_heads(move |path, _, head| answered(path, head, &now));
+        let site = Changing { site, pages, looked_at: Cell::new(0), folder: folder() };
         site.has("/", &format!("ETag: \"one\"\r\nLast-Modified: {MONDAY}\r\n"), &["/a", "/b"]);
         site.has("/a", &format!("Last-Modified: {MONDAY}\r\n"), &["/"]);
         site.has("/b", &format!("ETag: \"{}\"\r\n", "long".repeat(300)), &["/a"]);
@@ -55,9 +58,16 @@ impl Changing {
         (status, report, self.asked())
     }
 
-    /// What was asked for since the last time, in the order of the addresses.
+    /// The pages that were asked for since the last time, in their order, with the conditions that stood in the requests.
     fn asked(&self) -> Vec<String> {
-        let mut asked = std::mem::take(&mut *self.asked.lock().unwrap());
+        let requests = self.site.requests();
+        let before = self.looked_at.replace(requests.len());
+        let new = requests[before..].iter().filter(|request| request.path != "/robots.txt");
+        let with_condition = |request: &Request| match condition(&request.head) {
+            Some(condition) => [&request.path, condition].join(" "),
+            None => request.path.clone(),
+        };
+        let mut asked: Vec<_> = new.map(with_condition).collect();
         asked.sort();
         asked
     }
@@ -86,20 +96,13 @@ impl Changing {
     }
 }
 
-fn answered(
-    path: &str,
-    head: &str,
-    pages: &Mutex<BTreeMap<String, Page>>,
-    log: &Mutex<Vec<String>>,
-) -> Option<Answer> {
+fn answered(path: &str, head: &str, pages: &Mutex<BTreeMap<String, Page>>) -> Option<Answer> {
     if path == "/robots.txt" {
         return Some(status(404));
     }
-    let condition = head.lines().find(|line| line.to_ascii_lowercase().starts_with("if-"));
-    log.lock().unwrap().push([path, condition.unwrap_or_default()].join(" ").trim_end().to_owned());
     match pages.lock().unwrap().get(path) {
         Some(Page::Here(fields, body)) => {
-            let told = condition.and_then(|condition| condition.split_once(": "));
+            let told = condition(head).and_then(|condition| condition.split_once(": "));
             let is_same = told.is_some_and(|(_, told)| fields.contains(&format!(": {told}\r\n")));
             let fields = format!("{fields}Content-Type: text/html\r\n");
             Some(if is_same { status(304) } else { answer(200, &fields, body) })
@@ -108,6 +111,10 @@ fn answered(
         Some(Page::Busy) => Some(busy(3600)),
         Some(Page::Gone) | None => Some(status(404)),
     }
+}
+
+fn condition(head: &str) -> Option<&str> {
+    head.lines().find(|line| line.to_ascii_lowercase().starts_with("if-"))
 }
 
 fn conditions() -> [String; 3] {

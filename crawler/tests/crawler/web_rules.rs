@@ -20,8 +20,9 @@ use tempfile::TempDir;
 
 /// A request, with the moments at which it came and at which it was answered.
 #[derive(Clone, Debug)]
-struct Request {
-    path: String,
+pub(crate) struct Request {
+    pub(crate) path: String,
+    pub(crate) head: String,
     came: Instant,
     answered: Option<Instant>,
 }
@@ -79,7 +80,7 @@ impl Site {
         Site::new(move |path, _| Some(pages.get(path).map_or(status(404), |body| html(body))))
     }
 
-    fn requests(&self) -> Vec<Request> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         self.log.0.lock().unwrap().clone()
     }
 
@@ -120,12 +121,17 @@ fn serve(mut stream: TcpStream, origin: &str, log: &Log, answer: &Answers) {
                 _ => return,
             }
         }
-        let head = String::from_utf8_lossy(&head);
+        let head = String::from_utf8_lossy(&head).into_owned();
         let path = head.split(' ').nth(1).unwrap().to_owned();
         let (number, times) = {
             let mut log = log.0.lock().unwrap();
             let times = log.iter().filter(|request| request.path == path).count();
-            log.push(Request { path: path.clone(), came: Instant::now(), answered: None });
+            log.push(Request {
+                path: path.clone(),
+                head: head.clone(),
+                came: Instant::now(),
+                answered: None,
+            });
             (log.len() - 1, times)
         };
         log.1.notify_all();
