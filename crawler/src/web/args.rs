@@ -93,9 +93,9 @@ pub struct CrawlArgs {
     #[arg(long, help_heading = "Which pages")]
     pub retry_failed: bool,
 
-    /// Ask again for pages that were asked for so long ago, such as 7d or 12h; without AGE, for all. A server does not send again
+    /// Ask again for pages that were asked for so long ago, such as --again=7d or 12h; without AGE, for all. A server does not send again
     /// what has not changed
-    #[arg(long, value_name = "AGE", num_args = 0..=1, default_missing_value = "0s", value_parser = age, help_heading = "Which pages")]
+    #[arg(long, value_name = "AGE", num_args = 0..=1, require_equals = true, default_missing_value = "0s", value_parser = age, help_heading = "Which pages")]
     pub again: Option<Duration>,
 
     /// Time for a page

@@ -130,14 +130,14 @@ fn what_has_not_changed_is_kept() {
         (Some(0), &3.into(), &["/", "/a", "/b"].map(str::to_owned)[..])
     );
     let graph = site.graph();
-    for flags in [&[][..], &["--again", "1h"]] {
+    for flags in [&[][..], &["--again=1h"]] {
         let (status, report, asked) = site.crawl(flags);
         assert_eq!((status, &report["unchanged"], asked.len()), (Some(0), &0.into(), 0), "{report}");
     }
     let make_old: [fn(&Changing); 3] = [|_| (), |site| site.make_old(Some(1)), |site| site.make_old(None)];
-    for (make_old, age) in make_old.into_iter().zip([&[][..], &["7d"], &["1h"]]) {
+    for (make_old, age) in make_old.into_iter().zip(["--again", "--again=7d", "--again=1h"]) {
         make_old(&site);
-        let (status, report, asked) = site.crawl(&[&["--again"], age].concat());
+        let (status, report, asked) = site.crawl(&[age]);
         assert_eq!(
             (status, &report["fetched"], &report["unchanged"]),
             (Some(0), &3.into(), &2.into()),
@@ -145,7 +145,7 @@ fn what_has_not_changed_is_kept() {
         );
         assert_eq!((asked, site.graph()), (conditions().to_vec(), graph.clone()));
     }
-    assert_eq!(site.crawl(&["--again", "1h"]).2.len(), 0);
+    assert_eq!(site.crawl(&["--again=1h"]).2.len(), 0);
 }
 
 #[test]
@@ -195,13 +195,13 @@ fn killed_between_its_pages_it_goes_on_with_the_others() {
     let graph = site.graph();
     site.make_old(Some(1));
     site.becomes("/a", Page::Silent);
-    site.killed_at("/a", &["--again", "1h"]);
+    site.killed_at("/a", &["--again=1h"]);
     site.has("/a", &format!("Last-Modified: {MONDAY}\r\n"), &["/"]);
     site.asked();
-    let (status, report, asked) = site.crawl(&["--again", "1h"]);
+    let (status, report, asked) = site.crawl(&["--again=1h"]);
     assert_eq!((status, &report["fetched"]), (Some(0), &3.into()), "{report}");
     assert!(asked.ends_with(&conditions()[1..]), "{asked:?}");
-    assert_eq!((site.graph(), site.crawl(&["--again", "1h"]).2.len()), (graph, 0));
+    assert_eq!((site.graph(), site.crawl(&["--again=1h"]).2.len()), (graph, 0));
 }
 
 #[test]
