@@ -14,7 +14,7 @@
 //! | [`fetch`] | bytes from an address |
 //! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
 //! | [`rules`], with [`robots`] and [`sitemap`] | what a site asks for, and what it lists |
-//! | [`disk`], with [`keeper`] and [`state`] | a store on the disk: what became of pages, made durable in groups |
+//! | [`disk`], with [`keeper`], [`state`] and [`record`] | a store on the disk: what became of pages, made durable in groups |
 //! | [`under_way`], [`save`] | what is being fetched, for the run after a death, and the pages as files |
 //! | [`graph`], [`report`] | what has been found, for others |
 //! | [`args`], [`run`] | the command line, and where a run begins |
@@ -35,6 +35,7 @@ pub mod links;
 pub mod orders;
 pub mod politeness;
 pub mod progress;
+pub mod record;
 pub mod report;
 pub mod robots;
 pub mod rules;

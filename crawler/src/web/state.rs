@@ -13,19 +13,21 @@
 //! A file beside the state says that it was [under way](super::under_way). A page at which the process died three times is given up: it
 //! may be what ends the process.
 
+pub use super::record::{Progress, Record};
+
 use super::frontier::{DEADLY, Job, Kind};
+use super::record::since_1970;
 use super::under_way;
 use anyhow::{Context, anyhow, bail};
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, Table, TableDefinition,
     TableError, WriteTransaction,
 };
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// What this version writes. A file with a higher number is refused.
 const FORMAT: &str = "1";
@@ -51,108 +53,6 @@ const LONGEST_REST: Duration = Duration::from_hours(24);
 
 /// The rules of a site whose rules end the process.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
-
-/// What is known of a page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
-    /// How far it is.
-    pub progress: Progress,
-    /// Links from the start.
-    pub depth: u32,
-    /// What the server said.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub status: Option<u16>,
-    /// The pages that it links to, in its order, also those that are not crawled.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub links: Vec<String>,
-    /// Links that were too many, or too long, to be kept.
-    #[serde(skip_serializing_if = "is_zero", default)]
-    pub left_out: usize,
-    /// It is longer than what was read.
-    #[serde(skip_serializing_if = "is_no", default)]
-    pub is_truncated: bool,
-    /// Why it could not be fetched, or why nobody goes where it leads.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub why: Option<String>,
-    /// The page that this one says is the real one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub copy_of: Option<String>,
-    /// It is on another host, and was asked for to see whether it is there.
-    #[serde(skip_serializing_if = "is_no", default)]
-    pub is_other: bool,
-    /// The names of its parts, if they were looked for.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub parts: Option<Vec<String>>,
-    /// Parts of pages that it links to: the page, and the name of the part.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub fragments: Vec<(String, String)>,
-    /// When it was over: seconds since 1970. None if it was fetched by a version that did not note this, or the process has died of it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub at: Option<u64>,
-    /// By what its server tells whether it has changed: the field `ETag`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub etag: Option<String>,
-    /// The same, if there is no `ETag`: the field `Last-Modified`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub modified: Option<String>,
-}
-
-/// How far a page is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Progress {
-    /// Not fetched yet.
-    Waiting,
-    /// The server has answered, if only that the page is not there.
-    Fetched,
-    /// There was no answer, as often as it was tried, or none that can be read.
-    Failed,
-    /// `robots.txt` says no.
-    Refused,
-}
-
-impl Record {
-    /// A page that was found.
-    pub fn waiting(depth: u32) -> Record {
-        Record {
-            progress: Progress::Waiting,
-            depth,
-            status: None,
-            links: Vec::new(),
-            left_out: 0,
-            is_truncated: false,
-            why: None,
-            copy_of: None,
-            is_other: false,
-            parts: None,
-            fragments: Vec::new(),
-            at: None,
-            etag: None,
-            modified: None,
-        }
-    }
-
-    /// A page that could not be had.
-    pub fn failed(depth: u32, why: String) -> Record {
-        Record { progress: Progress::Failed, why: Some(why), ..Record::waiting(depth) }
-    }
-
-    /// It is over, as from now.
-    #[must_use]
-    pub fn over_now(self) -> Record {
-        Record { at: Some(since_1970().as_secs()), ..self }
-    }
-
-    /// Whether it was over so long ago, and no process has died of it.
-    pub fn is_older_than(&self, age: Duration) -> bool {
-        let is_old = |at| since_1970().as_secs().saturating_sub(at) >= age.as_secs();
-        match self.progress {
-            Progress::Fetched => self.at.is_none_or(is_old),
-            Progress::Failed => self.at.is_some_and(is_old),
-            Progress::Waiting | Progress::Refused => false,
-        }
-    }
-}
 
 /// What is written at once.
 #[derive(Debug, Default)]
@@ -430,20 +330,6 @@ pub(super) fn key(job: &Job) -> &str {
         Kind::Page => &job.url,
         Kind::Robots => &job.site,
     }
-}
-
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_no(value: &bool) -> bool {
-    !*value
 }
 
 fn bytes(record: &Record) -> Vec<u8> {

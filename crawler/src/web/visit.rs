@@ -108,27 +108,10 @@ impl Visitor {
                 return Ok(Visit::Unchanged(Box::new(before.cloned().unwrap_or(record))));
             }
             Err(FetchError::Cancelled(cancelled)) => return Err(cancelled),
-            Err(error) if error.is_transient() && job.attempts < self.retries => {
-                return Ok(Visit::Again(Failure::NoAnswer));
-            }
-            // If the site then answers, there is one try more.
-            Err(error) if error.is_silence() && job.attempts == self.retries && !job.is_other => {
-                return Ok(Visit::Again(Failure::Unanswered));
-            }
-            Err(FetchError::Unusable(why)) => return Ok(Visit::Waits(why)),
-            Err(error) => return Ok(failed(record, error.to_string())),
-            Ok(fetched)
-                if fetched.is_busy()
-                    && job.attempts < self.retries
-                    && !self.accepted.contains(&fetched.status) =>
-            {
-                return Ok(Visit::Again(Failure::Busy(fetched.retry_after)));
-            }
-            Ok(Fetched { status, unread: Some(why), .. }) => {
-                record.status = Some(status);
-                return Ok(failed(record, why));
-            }
-            Ok(fetched) => fetched,
+            answer => match self.readable(job, &record, answer) {
+                Ok(fetched) => fetched,
+                Err(visit) => return Ok(visit),
+            },
         };
         record.progress = Progress::Fetched;
         record.status = Some(fetched.status);
@@ -142,6 +125,36 @@ impl Visitor {
             Ok(()) => Visit::Over(Box::new(record), found),
             Err(error) => Visit::Unwritten(error.context(format!("{url} cannot be written"))),
         })
+    }
+
+    /// An answer that can be read; or what the visit comes to without one.
+    fn readable(
+        &self,
+        job: &Job,
+        record: &Record,
+        answer: Result<Fetched, FetchError>,
+    ) -> Result<Fetched, Visit> {
+        let failed = |status, why| failed(Record { status, ..record.clone() }, why);
+        match answer {
+            Err(error) if error.is_transient() && job.attempts < self.retries => {
+                Err(Visit::Again(Failure::NoAnswer))
+            }
+            // If the site then answers, there is one try more.
+            Err(error) if error.is_silence() && job.attempts == self.retries && !job.is_other => {
+                Err(Visit::Again(Failure::Unanswered))
+            }
+            Err(FetchError::Unusable(why)) => Err(Visit::Waits(why)),
+            Err(error) => Err(failed(None, error.to_string())),
+            Ok(fetched)
+                if fetched.is_busy()
+                    && job.attempts < self.retries
+                    && !self.accepted.contains(&fetched.status) =>
+            {
+                Err(Visit::Again(Failure::Busy(fetched.retry_after)))
+            }
+            Ok(Fetched { status, unread: Some(why), .. }) => Err(failed(Some(status), why)),
+            Ok(fetched) => Ok(fetched),
+        }
     }
 
     /// What could not be had and is no page.
