@@ -5,7 +5,7 @@ extern crate executor_model as executor;
 
 use crawler_model::{check, door};
 use door::sync::{Arc, Mutex};
-use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor};
+use executor::{CancelToken, Cancelled, ExecutorService, ThreadPoolExecutor, TrackingExecutor};
 use shuttle::thread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -48,6 +48,12 @@ struct Book {
     now: Instant,
     /// Pages that fail at their first try.
     fails: &'static [&'static str],
+    /// Exchanges that go well.
+    good: usize,
+    /// Nobody stops this worker: who brings an outcome has room for a lease.
+    has_room: bool,
+    /// Leases that are out.
+    out: usize,
     /// How often each page was handed out, and what is under way.
     taken: BTreeMap<String, usize>,
     under_way: BTreeSet<String>,
@@ -59,7 +65,17 @@ impl Book {
         let mut frontier = Frontier::new(limits);
         frontier.add([page(0, 0)]);
         let (taken, under_way, over) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        Book { frontier, now: Instant::now(), fails, taken, under_way, over }
+        Book {
+            frontier,
+            now: Instant::now(),
+            fails,
+            good: usize::MAX,
+            has_room: false,
+            out: 0,
+            taken,
+            under_way,
+            over,
+        }
     }
 
     fn open_site(&mut self, job: &Job) {
@@ -68,6 +84,7 @@ impl Book {
     }
 
     fn end(&mut self, job: Job) {
+        self.out -= 1;
         if job.kind == Kind::Robots {
             return self.open_site(&job);
         }
@@ -82,19 +99,14 @@ impl Book {
             assert!(self.over.insert(job.url.to_string()), "{job:?} is over twice");
         }
     }
-}
 
-impl Store for Book {
-    type Lease = Job;
-    type Outcome = ();
-    type Error = std::convert::Infallible;
-
-    fn exchange(&mut self, finished: Vec<(Job, ())>, most: usize) -> Result<Taken<Job>, Self::Error> {
+    fn exchange(&mut self, finished: Vec<(Job, ())>, most: usize) -> Taken<Job> {
         for (job, ()) in finished {
             self.end(job);
         }
         self.now += SECOND * 400; // longer than any pause
         let leases = self.frontier.take(most, self.now);
+        self.out += leases.len();
         for job in leases.iter().filter(|job| job.kind == Kind::Page) {
             *self.taken.entry(job.url.to_string()).or_default() += 1;
             assert!(self.under_way.insert(job.url.to_string()), "{job:?} is under way twice");
@@ -102,23 +114,46 @@ impl Store for Book {
                 self.under_way.iter().filter(|url| page(url.parse().unwrap(), 0).site == job.site);
             assert!(of_the_site.count() <= LIMITS.per_site, "too many at once: {:?}", self.under_way);
         }
-        Ok(Taken { leases, pause: None, is_over: self.frontier.is_over() })
+        Taken { leases, pause: None, is_over: self.frontier.is_over() }
     }
 
-    fn finish(&mut self, finished: Vec<(Job, ())>) -> Result<(), Self::Error> {
-        self.exchange(finished, 0).map(drop)
+    fn give_back(&mut self, job: Job) {
+        self.out -= 1;
+        self.under_way.remove(&*job.url);
+        self.frontier.give_back(job);
     }
 
-    fn give_back(&mut self, leases: Vec<Job>) -> Result<(), Self::Error> {
+    fn status(&self) -> Status {
+        self.frontier.status(self.now)
+    }
+}
+
+impl Store for Mutex<Book> {
+    type Lease = Job;
+    type Outcome = ();
+    type Error = &'static str;
+
+    fn exchange(&self, finished: Vec<(Job, ())>, most: usize) -> Result<Taken<Job>, Self::Error> {
+        let mut book = self.lock().unwrap();
+        assert!(!book.has_room || finished.is_empty() || most > 0, "it has brought {finished:?}");
+        book.good = book.good.checked_sub(1).ok_or("the disk is full")?;
+        Ok(book.exchange(finished, most))
+    }
+
+    fn finish(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn give_back(&self, leases: Vec<Job>) -> Result<(), Self::Error> {
+        let mut book = self.lock().unwrap();
         for job in leases {
-            self.under_way.remove(&*job.url);
-            self.frontier.give_back(job);
+            book.give_back(job);
         }
         Ok(())
     }
 
     fn status(&self) -> Status {
-        self.frontier.status(self.now)
+        self.lock().unwrap().status()
     }
 }
 
@@ -135,7 +170,7 @@ fn every_page_once_whatever_comes_first() {
         let fails: &[&str] = if seed % 2 == 0 { &[] } else { &["0", "3", "6"] };
         let (mut book, mut under_way, mut finished) = (Book::new(LIMITS, fails), Vec::new(), Vec::new());
         for turn in 0.. {
-            let taken = book.exchange(std::mem::take(&mut finished), 1 + below(4)).unwrap();
+            let taken = book.exchange(std::mem::take(&mut finished), 1 + below(4));
             under_way.extend(taken.leases);
             if taken.is_over {
                 break;
@@ -144,7 +179,7 @@ fn every_page_once_whatever_comes_first() {
             for _ in 0..below(under_way.len() + 1) {
                 let job = under_way.swap_remove(below(under_way.len()));
                 match below(8) {
-                    0 => book.give_back(vec![job]).unwrap(),
+                    0 => book.give_back(job),
                     _ => finished.push((job, ())),
                 }
             }
@@ -163,9 +198,8 @@ fn stopped_at_any_moment_no_page_is_lost() {
             let stop = stop.clone();
             move || stop.cancel()
         });
-        let pool = ThreadPoolExecutor::builder().threads(2).build().unwrap();
-        let tracking = TrackingExecutor::owning(pool).with_tags();
-        let mut book = Book::new(LIMITS, &["3"]);
+        let tracking = Arc::new(pool());
+        let book = Arc::new(Mutex::new(Book::new(LIMITS, &["3"])));
         let task = {
             let done = Arc::clone(&done);
             move |job: &Job, token: &CancelToken| {
@@ -174,9 +208,10 @@ fn stopped_at_any_moment_no_page_is_lost() {
                 Ok::<(), Cancelled>(())
             }
         };
-        work(&mut book, &tracking, 3, &stop, task, |_| ()).unwrap();
+        work(&book, &tracking, 3, &stop, task, |_| ()).unwrap();
         stopping.join().unwrap();
-        assert!(book.under_way.is_empty(), "{:?} were neither finished nor given back", book.under_way);
+        let book = book.lock().unwrap();
+        assert_eq!(book.out, 0, "{:?} were neither finished nor given back", book.under_way);
         let done = done.lock().unwrap().iter().filter(|job| job.kind == Kind::Page).count();
         let failed =
             usize::from(book.taken.get("3").is_some_and(|times| *times > 1) || book.over.len() < done);
@@ -186,14 +221,45 @@ fn stopped_at_any_moment_no_page_is_lost() {
     });
 }
 
+/// A worker with a store of its own, until its work ends.
+fn worked(
+    book: Book,
+    tracking: TrackingExecutor<ThreadPoolExecutor, Job>,
+) -> (Result<usize, &'static str>, Book) {
+    let (book, tracking) = (Arc::new(Mutex::new(book)), Arc::new(tracking));
+    let ended = work(&book, &tracking, 3, &CancelToken::new(), |_, _| Ok(()), |_| ());
+    drop(tracking);
+    (ended, Arc::into_inner(book).expect("all tasks have ended").into_inner().unwrap())
+}
+
+fn pool() -> TrackingExecutor<ThreadPoolExecutor, Job> {
+    TrackingExecutor::owning(ThreadPoolExecutor::builder().threads(2).build().unwrap()).with_tags()
+}
+
 #[test]
 fn a_worker_that_nobody_stops_comes_to_the_end() {
     check(|| {
-        let pool = ThreadPoolExecutor::builder().threads(2).build().unwrap();
-        let tracking = TrackingExecutor::owning(pool).with_tags();
-        let mut book = Book::new(LIMITS, &["0", "3"]);
-        let cut_off = work(&mut book, &tracking, 3, &CancelToken::new(), |_, _| Ok(()), |_| ()).unwrap();
-        assert_eq!((cut_off, book.over.len(), book.status().open), (0, PAGES, 0));
+        let book = Book { has_room: true, ..Book::new(LIMITS, &["0", "3"]) };
+        let (ended, book) = worked(book, pool());
+        assert_eq!((ended, book.over.len(), book.status().open), (Ok(0), PAGES, 0));
+    });
+}
+
+/// A store that fails, and an executor that refuses.
+#[test]
+fn what_goes_wrong_ends_the_work() {
+    check(|| {
+        let full = Book { good: 4, ..Book::new(LIMITS, &[]) };
+        assert_eq!(worked(full, pool()).0, Err("the disk is full"));
+
+        let refusing = pool();
+        refusing.shutdown();
+        let (ended, book) = worked(Book::new(LIMITS, &[]), refusing);
+        assert_eq!(
+            (ended, book.taken.len(), book.out),
+            (Ok(0), 0, 0),
+            "the question for its rules was given back"
+        );
     });
 }
 
@@ -236,7 +302,7 @@ fn a_site_that_is_left_is_no_longer_waited_for() {
     let mut book = Book::new(Limits { patience: Duration::ZERO, ..LIMITS }, &["6"]);
     let (mut finished, mut turns) = (Vec::new(), 0);
     loop {
-        let taken = book.exchange(std::mem::take(&mut finished), 1).unwrap();
+        let taken = book.exchange(std::mem::take(&mut finished), 1);
         if taken.is_over {
             break;
         }

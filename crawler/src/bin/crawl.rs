@@ -1,7 +1,6 @@
 //! A crawler of web sites, on a tracking executor: what was not done when it was stopped is done by the next run.
 //!
-//! This thread takes leases from a store, a page or a question to a site each, makes a task of each, and brings the outcomes back: see
-//! [`work`]. A site is left alone for a while after each page. The store knows until when, and no thread sleeps for politeness.
+//! The threads of a pool take leases from a store, a page or a question to a site each, and bring the outcomes back: see [`work`]. A site is left alone for a while after each page. The store knows until when, and no thread sleeps for politeness.
 //!
 //! ```sh
 //! cargo run --bin crawl -- --demo --state demo.crawl
@@ -12,7 +11,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use crawler::stage;
 use crawler::web::args::CrawlArgs;
-use crawler::web::disk::{Lease, Outcome};
+use crawler::web::disk::{Disk, Lease, Outcome};
 use crawler::web::keeper::IN_FLIGHT;
 use crawler::web::progress::Progress;
 use crawler::web::report::{Ended, finish};
@@ -29,29 +28,30 @@ fn main() -> ExitCode {
         CrawlArgs::command().error(ErrorKind::ValueValidation, error).exit();
     }
     stage::run("crawl", 1, "stopping; what was fetched is being written", |stop| {
-        let mut run = Run::prepare(&args)?;
-        let ended = crawl(&mut run, stop)?;
+        let run = Run::prepare(&args)?;
+        let ended = crawl(&run, stop)?;
         finish(&args, &run, &ended)
     })
 }
 
 // ANCHOR: crawl
 /// Crawls until all pages are over, or `stop` is cancelled.
-fn crawl(run: &mut Run, stop: &CancelToken) -> anyhow::Result<Ended> {
+fn crawl(run: &Run, stop: &CancelToken) -> anyhow::Result<Ended> {
     let pool = ThreadPoolExecutor::builder().threads(run.threads).name("fetch").build()?;
-    let pages = TrackingExecutor::owning(pool).with_tags();
+    let pages = Arc::new(TrackingExecutor::owning(pool).with_tags());
     let visitor = Arc::clone(&run.visitor);
     let progress = Progress::new();
     let cut_off = work(
-        &mut run.store,
+        &run.store,
         &pages,
         IN_FLIGHT,
         stop,
         move |lease, token| task(lease, &visitor, token),
         |store| progress.show(|| store.status(), pages.stats().running),
     )?;
-    let status = run.store.status();
-    let is_whole = status.open + status.left + run.store.beyond == 0;
+    let store = Disk::of(&run.store);
+    let status = store.status();
+    let is_whole = status.open + status.left + store.beyond == 0;
     Ok(Ended { is_whole, is_left: status.open == 0, cut_off })
 }
 

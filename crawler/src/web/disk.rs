@@ -14,7 +14,7 @@ use super::urls::host_key;
 use super::visit::{Visit, Visitor};
 use std::collections::{HashMap, HashSet};
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use url::Url;
 
@@ -105,6 +105,11 @@ impl Disk {
         let starts: Vec<_> = starts.iter().filter_map(|start| disk.visitor.job(start, 0)).collect();
         disk.add(starts);
         Ok(disk)
+    }
+
+    /// The store that many threads work on.
+    pub fn of(store: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
+        store.lock().expect("nothing panics under it")
     }
 
     /// Whether a page has been seen, in this run or before.
@@ -312,12 +317,6 @@ impl Disk {
         let changes = mem::take(&mut self.changes);
         self.keeper.write(changes, permits)
     }
-}
-
-impl Store for Disk {
-    type Lease = Lease;
-    type Outcome = Outcome;
-    type Error = anyhow::Error;
 
     // ANCHOR: exchange
     fn exchange(&mut self, finished: Vec<(Lease, Outcome)>, most: usize) -> anyhow::Result<Taken<Lease>> {
@@ -348,11 +347,6 @@ impl Store for Disk {
     }
     // ANCHOR_END: exchange
 
-    fn finish(&mut self, finished: Vec<(Lease, Outcome)>) -> anyhow::Result<()> {
-        self.exchange(finished, 0)?;
-        self.keeper.flush()
-    }
-
     fn give_back(&mut self, leases: Vec<Lease>) -> anyhow::Result<()> {
         self.keeper.give_back(leases.len());
         for lease in leases {
@@ -362,8 +356,31 @@ impl Store for Disk {
         Ok(self.under_way.note(self.out.iter().map(|name| &**name))?)
     }
 
-    fn status(&self) -> Status {
+    /// How far the crawl is.
+    pub fn status(&self) -> Status {
         self.frontier.status(Instant::now())
+    }
+}
+
+impl Store for Mutex<Disk> {
+    type Lease = Lease;
+    type Outcome = Outcome;
+    type Error = anyhow::Error;
+
+    fn exchange(&self, finished: Vec<(Lease, Outcome)>, most: usize) -> anyhow::Result<Taken<Lease>> {
+        Disk::of(self).exchange(finished, most)
+    }
+
+    fn finish(&self) -> anyhow::Result<()> {
+        Disk::of(self).keeper.flush()
+    }
+
+    fn give_back(&self, leases: Vec<Lease>) -> anyhow::Result<()> {
+        Disk::of(self).give_back(leases)
+    }
+
+    fn status(&self) -> Status {
+        Disk::of(self).status()
     }
 }
 

@@ -1,10 +1,10 @@
 //! What a run of `crawl` says at its end.
 
 use super::args::CrawlArgs;
+use super::disk::Disk;
 use super::graph::{self, Broken, Pages};
 use super::run::Run;
 use super::state::Progress;
-use super::store::Store;
 use super::urls::{Refused, Scope};
 use crate::stage::{self, INTERRUPTED};
 use serde::Serialize;
@@ -34,17 +34,18 @@ pub struct Ended {
 /// # Errors
 /// If a file cannot be written, or the state is damaged.
 pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<ExitCode> {
-    let lines = args.graph.as_ref().map(|path| graph::write_lines(&run.store.state, path));
-    let dot = args.dot.as_ref().map(|path| graph::write_dot(&run.store.state, path));
-    let status = run.store.status();
+    let store = Disk::of(&run.store);
+    let lines = args.graph.as_ref().map(|path| graph::write_lines(&store.state, path));
+    let dot = args.dot.as_ref().map(|path| graph::write_dot(&store.state, path));
+    let status = store.status();
     let report = Report {
-        tally: Tally::of(run)?,
-        broken: graph::broken(&run.store.state, &run.visitor.scope, args.depth, &args.accept)?,
+        tally: Tally::of(&store, &run.visitor.scope)?,
+        broken: graph::broken(&store.state, &run.visitor.scope, args.depth, &args.accept)?,
         notes: run.visitor.notes(),
         ended,
         is_saved: args.save.is_some(),
-        unchanged: run.store.unchanged,
-        waiting: status.open + status.left + run.store.beyond,
+        unchanged: store.unchanged,
+        waiting: status.open + status.left + store.beyond,
         seconds: run.begun.elapsed().as_secs_f64(),
     };
     stage::print(format_args!("{}\n", if args.json { report.json().to_string() } else { report.text() }))?;
@@ -89,9 +90,9 @@ struct Elsewhere {
 }
 
 impl Tally {
-    fn of(run: &Run) -> anyhow::Result<Tally> {
+    fn of(store: &Disk, scope: &Scope) -> anyhow::Result<Tally> {
         let (mut tally, mut seen) = (Tally::default(), HashSet::new());
-        run.store.state.each(|url, record| {
+        store.state.each(|url, record| {
             *match record.progress {
                 Progress::Fetched if record.is_other => &mut tally.checked,
                 Progress::Fetched => &mut tally.fetched,
@@ -105,8 +106,8 @@ impl Tally {
             tally.copies += usize::from(record.copy_of.is_some());
             tally.unlisted += record.left_out;
             for link in record.links.into_iter().chain(record.copy_of) {
-                if !run.store.has_seen(&link) && !seen.contains(&link) {
-                    tally.elsewhere.count(&link, &run.visitor.scope);
+                if !store.has_seen(&link) && !seen.contains(&link) {
+                    tally.elsewhere.count(&link, scope);
                     seen.insert(link);
                 }
             }

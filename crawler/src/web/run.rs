@@ -23,7 +23,7 @@ const DEMO: &str = "built-in site";
 /// What a run begins with.
 pub struct Run {
     /// The pages, of which those before this run are known.
-    pub store: Disk,
+    pub store: Arc<Mutex<Disk>>,
     /// What is done with each.
     pub visitor: Arc<Visitor>,
     /// Threads that fetch.
@@ -76,7 +76,13 @@ impl Run {
                 "{beyond} pages wait for a run with other starts or flags: this one does not go there"
             ));
         }
-        Ok(Run { store, visitor, threads: args.threads.get(), begun: Instant::now(), _demo: demo })
+        Ok(Run {
+            store: Arc::new(Mutex::new(store)),
+            visitor,
+            threads: args.threads.get(),
+            begun: Instant::now(),
+            _demo: demo,
+        })
     }
 }
 

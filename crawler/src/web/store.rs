@@ -9,23 +9,22 @@
 //! with the same call. So the store alone knows what may be done now, what rests, and what is left; and a worker that is gone has
 //! nothing that the store has not.
 
-use crate::door::channel::{Receiver, bounded};
+use crate::door::channel::{Sender, bounded};
+use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::door::{CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, masked};
-use std::mem;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A worker looks this often whether it is to stop, and shows how far it is.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What workers take their work from.
-pub trait Store {
+/// What workers take their work from. Threads may call it at the same time.
+pub trait Store: Send + Sync + 'static {
     /// The right to do one thing, and what is needed for it.
     type Lease: Clone + Send + Sync + 'static;
     /// What came of it.
     type Outcome: Send + 'static;
     /// Why the store cannot go on.
-    type Error;
+    type Error: Send + 'static;
 
     /// Brings what came of leases, and takes up to `most` new ones. What was brought may be on its way to the disk when this returns; the
     /// store sees to it that it is not much.
@@ -33,33 +32,25 @@ pub trait Store {
     /// # Errors
     /// If something cannot be written.
     fn exchange(
-        &mut self,
+        &self,
         finished: Vec<(Self::Lease, Self::Outcome)>,
         most: usize,
     ) -> Result<Taken<Self::Lease>, Self::Error>;
 
-    /// Brings what came of leases, and waits until all that was ever brought is durable.
+    /// Waits until all that was ever brought is durable.
     ///
     /// # Errors
     /// As [`exchange`](Self::exchange).
-    fn finish(&mut self, finished: Vec<(Self::Lease, Self::Outcome)>) -> Result<(), Self::Error>;
+    fn finish(&self) -> Result<(), Self::Error>;
 
     /// Gives leases back whose work was not begun, or not done. That costs no try.
     ///
     /// # Errors
     /// As [`exchange`](Self::exchange).
-    fn give_back(&mut self, leases: Vec<Self::Lease>) -> Result<(), Self::Error>;
+    fn give_back(&self, leases: Vec<Self::Lease>) -> Result<(), Self::Error>;
 
     /// How far the crawl is.
     fn status(&self) -> Status;
-
-    /// Takes up to `most` leases.
-    ///
-    /// # Errors
-    /// As [`exchange`](Self::exchange).
-    fn take(&mut self, most: usize) -> Result<Taken<Self::Lease>, Self::Error> {
-        self.exchange(Vec::new(), most)
-    }
 }
 
 /// What a store has handed out.
@@ -109,60 +100,129 @@ pub struct SiteNow {
 ///
 /// # Errors
 /// As those of the store.
-pub fn work<S: Store, E: ExecutorService>(
-    store: &mut S,
-    tasks: &TrackingExecutor<E, S::Lease>,
+pub fn work<S: Store, E: ExecutorService + 'static>(
+    store: &Arc<S>,
+    tasks: &Arc<TrackingExecutor<E, S::Lease>>,
     most: usize,
     stop: &CancelToken,
-    task: impl Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Clone + Send + 'static,
+    task: impl Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
     mut show: impl FnMut(&S),
 ) -> Result<usize, S::Error> {
-    let (outcomes, arrived) = bounded(most);
-    let (mut under_way, mut finished, mut refused) = (0, Vec::new(), Vec::new());
-    let mut turn = |finished: &mut Vec<_>| {
-        let taken = store.exchange(mem::take(finished), most - under_way)?;
-        for lease in taken.leases {
-            under_way += 1;
-            let (task, outcomes, tag) = (task.clone(), outcomes.clone(), lease.clone());
-            let begun = tasks.tagged(tag.clone()).submit_cancellable(move |token| {
-                // Cut off before the outcome is sent, nothing has happened. After that, nothing is lost.
-                let outcome = task(&lease, token)?;
-                masked(|| outcomes.put((lease, outcome)).map_err(|_| Cancelled))
-            });
-            refused.extend(begun.is_err().then_some(tag));
+    let (wake, woken) = bounded(1);
+    let places = Mutex::new(Places { most, taken: 0, refused: Vec::new(), error: None });
+    let (store, tasks) = (Arc::clone(store), Arc::clone(tasks));
+    let worker = Arc::new(Worker { store, tasks, task, places, wake });
+    while !stop.is_cancelled() && worker.places().most > 0 {
+        let next = worker.turn(Vec::new());
+        show(&worker.store);
+        if next.is_over {
+            break;
         }
-        show(store);
-        if taken.is_over && under_way == 0 {
-            return Ok(false);
-        }
-        *finished = arriving(&arrived, taken.pause.map_or(TICK, |pause| pause.min(TICK)));
-        under_way -= finished.len();
-        Ok(true)
-    };
-    let mut ended = Ok(true);
-    while matches!(ended, Ok(true)) && !stop.is_cancelled() {
-        ended = turn(&mut finished);
+        let _ = masked(|| woken.take_timeout(next.pause));
     }
-    // ANCHOR_END: work
-    // ANCHOR: end
-    let not_begun = tasks.stop().into_iter().filter_map(|(_, lease)| lease);
-    refused.extend(not_begun);
-    masked(|| while !tasks.await_termination(Duration::from_hours(1)) {});
-    ended?;
-    finished.extend(arriving(&arrived, Duration::ZERO));
-    // A task that has returned although it was told to stop has sent its outcome.
-    let cut_off = tasks.cut_off().unwrap_or_default().into_iter().filter(CutOff::is_certain);
-    let cut_off: Vec<_> = cut_off.filter_map(|task| task.tag).collect();
-    let count = cut_off.len();
-    store.finish(finished)?;
-    refused.extend(cut_off);
-    store.give_back(refused)?;
-    Ok(count)
-    // ANCHOR_END: end
+    worker.end()
 }
 
-/// All that has arrived, once something has, or nothing after a while.
-fn arriving<T>(arrived: &Receiver<T>, pause: Duration) -> Vec<T> {
-    let first = arrived.take_timeout(pause).ok();
-    first.into_iter().chain(std::iter::from_fn(|| arrived.try_take().ok())).collect()
+/// What the tasks of one `work` share.
+struct Worker<S: Store, E, F> {
+    store: Arc<S>,
+    tasks: Arc<TrackingExecutor<E, S::Lease>>,
+    task: F,
+    places: Mutex<Places<S::Lease, S::Error>>,
+    /// The thread that waits for the end is to take a turn.
+    wake: Sender<()>,
+}
+
+/// Each lease that is out has a place.
+struct Places<L, E> {
+    /// None, once the end has come.
+    most: usize,
+    taken: usize,
+    /// Leases whose task could not be submitted.
+    refused: Vec<L>,
+    error: Option<E>,
+}
+
+/// When to take another turn, even if nobody finishes anything.
+struct Next {
+    pause: Duration,
+    is_over: bool,
+}
+
+impl<S, E, F> Worker<S, E, F>
+where
+    S: Store,
+    E: ExecutorService + 'static,
+    F: Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
+{
+    /// Exchanges what is finished for new leases, and makes a task of each. One turn at a time: of two that count the free places at once, the
+    /// second would find none, and the store may have a lease for it.
+    fn turn(self: &Arc<Self>, finished: Vec<(S::Lease, S::Outcome)>) -> Next {
+        let mut places = self.places();
+        places.taken -= finished.len();
+        let free = places.most.saturating_sub(places.taken);
+        let taken = match self.store.exchange(finished, free) {
+            Ok(taken) => taken,
+            Err(error) => {
+                places.most = 0;
+                places.error.get_or_insert(error);
+                return Next { pause: Duration::ZERO, is_over: true };
+            }
+        };
+        places.taken += taken.leases.len();
+        let is_over = taken.is_over && places.taken == 0;
+        drop(places);
+        taken.leases.into_iter().for_each(|lease| self.begin(lease));
+        Next { pause: taken.pause.map_or(TICK, |pause| pause.min(TICK)), is_over }
+    }
+
+    /// The thread that has done a task takes the next turn itself. So it has a new lease without another thread being woken.
+    fn begin(self: &Arc<Self>, lease: S::Lease) {
+        let (worker, tag) = (Arc::clone(self), lease.clone());
+        let begun = self.tasks.tagged(tag.clone()).submit_cancellable(move |token| {
+            // Cut off before the outcome is brought, nothing has happened. After that, nothing is lost.
+            let outcome = (worker.task)(&lease, token)?;
+            let next = masked(|| worker.turn(vec![(lease, outcome)]));
+            if next.is_over || next.pause < TICK {
+                let _ = worker.wake.try_put(());
+            }
+            Ok(())
+        });
+        if begun.is_err() {
+            self.close();
+            self.places().refused.push(tag);
+        }
+    }
+    // ANCHOR_END: work
+
+    /// No new lease is handed out any more.
+    fn close(&self) {
+        self.places().most = 0;
+        let _ = self.wake.try_put(());
+    }
+
+    // ANCHOR: end
+    /// Ends all tasks, and gives back what they have not done.
+    fn end(&self) -> Result<usize, S::Error> {
+        self.close();
+        let mut given_back: Vec<_> = self.tasks.stop().into_iter().filter_map(|(_, lease)| lease).collect();
+        masked(|| while !self.tasks.await_termination(Duration::from_hours(1)) {});
+        if let Some(error) = self.places().error.take() {
+            return Err(error);
+        }
+        given_back.append(&mut self.places().refused);
+        // A task that has returned although it was told to stop has brought its outcome.
+        let cut_off = self.tasks.cut_off().unwrap_or_default().into_iter().filter(CutOff::is_certain);
+        let cut_off: Vec<_> = cut_off.filter_map(|task| task.tag).collect();
+        let count = cut_off.len();
+        given_back.extend(cut_off);
+        self.store.finish()?;
+        self.store.give_back(given_back)?;
+        Ok(count)
+    }
+    // ANCHOR_END: end
+
+    fn places(&self) -> MutexGuard<'_, Places<S::Lease, S::Error>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

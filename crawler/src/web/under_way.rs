@@ -27,7 +27,10 @@ impl UnderWay {
     /// If the file cannot be written.
     pub fn note<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> io::Result<()> {
         self.names.clear();
-        names.for_each(|name| self.names.extend([name.as_bytes(), b"\n"].concat()));
+        for name in names {
+            self.names.extend_from_slice(name.as_bytes());
+            self.names.push(b'\n');
+        }
         self.names.push(b'\n'); // what stands behind an empty line is older
         let file = match &mut self.file {
             Some(file) => file,
