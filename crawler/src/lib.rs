@@ -12,8 +12,6 @@ mod door {
 pub mod mail;
 pub mod pills;
 
-mod connect;
-
 pub mod html;
 
 #[cfg(feature = "tls")]

@@ -1,5 +1,5 @@
-//! Threads that are blocked in the system, in `accept` and in waiting for a child process, come back when a token is
-//! cancelled. Streams need no feature; their tests are in `executor`.
+//! Threads that are blocked in the system, in `connect`, in `accept` and in waiting for a child process, come back when a token
+//! is cancelled. Streams need no feature; their tests are in `executor`.
 #![cfg(unix)]
 
 use std::io::{self, Read, Write};
@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use executor::{
-    CancelKind, CancelToken, CancellableChild, CancellableListener, Cancelled, ThreadPoolExecutor, prelude::*,
+    CancelKind, CancelToken, CancellableChild, CancellableListener, CancellableStream, Cancelled,
+    ThreadPoolExecutor, prelude::*,
 };
 
 /// Longer than anything here takes, unless it is broken.
@@ -144,6 +145,75 @@ fn a_task_that_accepts_is_stopped_with_its_pool() {
     assert!(pool.shutdown_now().is_empty());
     let cancelled = Cancelled::from_io(told.recv_timeout(LONG).unwrap().unwrap().unwrap_err()).unwrap();
     assert_eq!(cancelled.reason().unwrap().kind(), CancelKind::Shutdown);
+}
+
+// ----- connections that are being made -----
+
+/// A socket that has an address and does not listen: it refuses whoever connects.
+fn bound() -> (TcpListener, SocketAddr) {
+    use rustix::net::{AddressFamily, SocketType, bind, socket};
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let socket = TcpListener::from(socket);
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
+fn connect(address: SocketAddr, token: &CancelToken) -> io::Result<CancellableStream> {
+    CancellableStream::connect(address, LONG, token)
+}
+
+#[test]
+fn a_connection_is_made_and_blocks() {
+    let token = CancelToken::new();
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let Ok(listener) = TcpListener::bind(address) else { continue }; // not every machine has IPv6
+        let mut stream = connect(listener.local_addr().unwrap(), &token).unwrap();
+        let (mut accepted, _) = listener.accept().unwrap();
+        let reads = blocked(move || {
+            let mut text = [0; 5];
+            stream.read_exact(&mut text).map(|()| (text, stream)) // would fail at once if it did not block
+        });
+        accepted.write_all(b"hello").unwrap();
+        let (text, stream) = reads().unwrap();
+        assert_eq!(&text, b"hello");
+
+        // Given back, it is nobody's any more.
+        let mut stream = stream.into_inner();
+        let later = CancelToken::new();
+        drop(CancellableStream::new(stream.try_clone().unwrap(), &later).into_inner());
+        later.cancel();
+        stream.write_all(b"you").unwrap();
+        accepted.read_exact(&mut [0; 3]).unwrap();
+    }
+}
+
+#[test]
+fn a_connection_that_is_refused_says_so() {
+    let (_socket, address) = bound();
+    assert_eq!(connect(address, &CancelToken::new()).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_connection_that_nobody_answers_takes_its_time_and_a_cancel_ends_it() {
+    let (listener, address) = bound();
+    rustix::net::listen(&listener, 0).unwrap();
+    let _queued = TcpStream::connect(address).unwrap(); // the queue is full: Linux does not answer whoever connects now
+    let token = CancelToken::new();
+    let before = file_descriptors();
+    for _ in 0..100 {
+        let error = CancellableStream::connect(address, Duration::from_millis(1), &token).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+    assert!(file_descriptors() < before + 50, "other tests run beside this one, but not so many");
+    let connects = blocked({
+        let token = token.clone();
+        move || CancellableStream::connect(address, Duration::MAX, &token)
+    });
+    token.cancel_because("enough");
+    assert_cancelled(connects(), "enough");
+    assert_cancelled(connect(address, &token), "enough");
 }
 
 // ----- child processes -----

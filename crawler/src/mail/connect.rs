@@ -1,8 +1,7 @@
 //! From the name of a host to a connection, both of which a token can call back.
 
 use super::Failure;
-use crate::connect;
-use executor::{CancelToken, JoinError, Promise};
+use executor::{CancelToken, CancellableStream, JoinError, Promise};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::thread;
@@ -67,7 +66,7 @@ fn connect_by_turns(
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (number, address) in addresses.iter().enumerate() {
         let turn = if number + 1 < addresses.len() { turn } else { Duration::MAX };
-        match connect::connect(*address, turn, token) {
+        match CancellableStream::connect(*address, turn, token).map(CancellableStream::into_inner) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);

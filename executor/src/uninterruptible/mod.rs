@@ -1,12 +1,13 @@
-//! Blocking that nobody can interrupt, made cancellable: streams, listeners, child processes.
+//! Blocking that nobody can interrupt, made cancellable: connections, listeners, child processes.
 //!
 //! A thread that is blocked in a `read`, an `accept` or a `wait` is blocked in the system, and looks at no token. Somebody
 //! else has to do something that makes the call return. [`on_cancel`](crate::CancelToken::on_cancel) is where that is said,
-//! and here it is said for the three calls that programs are most often blocked in.
+//! and here it is said for the calls that programs are most often blocked in.
 //!
 //! | blocked in | what a cancel does | what the call returns |
 //! |---|---|---|
 //! | [`CancellableStream`]: `read`, `write` | shuts the connection down, both ways | an error that is [`Cancelled`](struct@crate::Cancelled) inside |
+//! | [`CancellableStream::connect`] | wakes the thread, and the socket is closed | the same |
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
 //! | [`CancellableChild`]: `wait` | kills the process, whose end `wait` then collects | the same |
 //!
@@ -26,11 +27,15 @@
 //! | | Linux | macOS, BSD | Windows |
 //! |---|---|---|---|
 //! | stream | a blocked `read` or `write` returns at once | the same | a `read` that is blocked already stays so until the peer sends something or `set_read_timeout` ends it; later ones return at once |
+//! | `connect` | with the feature `sockets` | the same | comes back when its time is over: the standard library has nothing that wakes it |
 //! | listener | with the feature `sockets` | the same | not there: `accept` cannot be woken by what the standard library has |
 //! | child | with the feature `processes` | the same | not there: a process cannot be waited for and killed through one `Child` |
 
 mod stream;
 pub use stream::CancellableStream;
+
+#[cfg(all(unix, feature = "sockets"))]
+mod connect;
 
 #[cfg(all(unix, feature = "sockets"))]
 mod listener;

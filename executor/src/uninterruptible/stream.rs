@@ -59,9 +59,34 @@ impl CancellableStream {
         Self { token: token.clone(), stream, _shuts_down: shuts_down }
     }
 
+    /// Connects to an address within `timeout`. On this system a cancel does not call that off: it is seen when `connect` comes back.
+    ///
+    /// # Errors
+    /// As those of [`TcpStream::connect_timeout`], or one that has [`struct@crate::Cancelled`] in it.
+    #[cfg(all(not(unix), feature = "sockets"))]
+    pub fn connect(
+        address: std::net::SocketAddr,
+        timeout: std::time::Duration,
+        token: &CancelToken,
+    ) -> io::Result<Self> {
+        token.check()?;
+        let longest = std::time::Duration::from_hours(24); // as long as the system may want to know
+        let stream = TcpStream::connect_timeout(&address, timeout.min(longest))?;
+        token.check()?;
+        Ok(Self::new(stream, token))
+    }
+
     /// The stream itself, to change its settings.
     pub fn get_ref(&self) -> &TcpStream {
         &self.stream
+    }
+
+    /// Gives the stream back. No later cancel touches it; an earlier one has shut it down. If a cancel is at it on another thread, this waits
+    /// until it is shut down.
+    pub fn into_inner(self) -> TcpStream {
+        let Self { stream, _shuts_down: registration, .. } = self;
+        drop(registration);
+        Arc::into_inner(stream).expect("the callback, which has the other one, is gone")
     }
 
     /// Makes a call. If it comes back with nothing, because of an error or at the end of the stream, the token has its say.

@@ -1,10 +1,9 @@
 //! Sockets for `ureq` that a token can close.
 
 use executor::{CancelToken, CancellableStream};
-use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::net::ToSocketAddrs;
+use std::time::Duration;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
@@ -13,10 +12,7 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Agent, Error};
 
-/// How often a socket that is being connected is looked at, and what connecting may take in all. In between, the thread sleeps on its
-/// token, so a cancel ends it at once.
-const LOOK: Duration = Duration::from_millis(1);
-const SELDOM: Duration = Duration::from_millis(20);
+/// What connecting to an address may take.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// Addresses of a host that are tried.
@@ -59,12 +55,12 @@ impl Connector for CancellableConnector {
     fn connect(&self, details: &ConnectionDetails<'_>, _: Option<()>) -> Result<Option<Connection>, Error> {
         let mut last = Error::HostNotFound;
         for address in &details.addrs {
-            match connect(*address, &self.token) {
+            match CancellableStream::connect(*address, LONGEST, &self.token) {
                 Ok(stream) => {
-                    stream.set_nodelay(true)?;
+                    stream.get_ref().set_nodelay(true)?;
                     let config = details.config;
                     return Ok(Some(Connection {
-                        stream: CancellableStream::new(stream, &self.token),
+                        stream,
                         buffers: LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size()),
                     }));
                 }
@@ -73,34 +69,6 @@ impl Connector for CancellableConnector {
         }
         Err(last)
     }
-}
-
-/// Connects. The standard library's `connect` cannot be called back, so the socket does not block meanwhile.
-fn connect(address: SocketAddr, token: &CancelToken) -> io::Result<TcpStream> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_nonblocking(true)?;
-    let begun = socket.connect(&address.into());
-    let end = Instant::now() + LONGEST;
-    let mut pause = LOOK;
-    // A connection that is being made has neither an error nor a peer.
-    while begun.is_err() && socket.peer_addr().is_err() {
-        if let Some(error) = socket.take_error()? {
-            return Err(error);
-        }
-        match &begun {
-            Err(error) if !is_under_way(error) => return begun.map(|()| unreachable!("it is an error")),
-            _ if Instant::now() >= end => return Err(io::ErrorKind::TimedOut.into()),
-            _ => token.sleep(pause)?,
-        }
-        pause = (pause * 2).min(SELDOM);
-    }
-    socket.set_nonblocking(false)?;
-    Ok(socket.into())
-}
-
-fn is_under_way(error: &io::Error) -> bool {
-    const IN_PROGRESS: i32 = if cfg!(target_os = "linux") { 115 } else { 36 };
-    error.kind() == io::ErrorKind::WouldBlock || (cfg!(unix) && error.raw_os_error() == Some(IN_PROGRESS))
 }
 
 /// A connection as the client uses it.

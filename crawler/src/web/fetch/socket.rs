@@ -3,7 +3,7 @@
 use super::FetchError;
 use super::call::Call;
 use super::names::Names;
-use crate::connect::connect;
+use executor::CancellableStream;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -89,7 +89,8 @@ fn connect_to(
     call: &Call,
     longest: Duration,
 ) -> Result<io::Result<TcpStream>, FetchError> {
-    let connected = connect(address, longest, call.token());
+    let connected =
+        CancellableStream::connect(address, longest, call.token()).map(CancellableStream::into_inner);
     call.check()?;
     Ok(connected)
 }
