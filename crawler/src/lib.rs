@@ -12,7 +12,6 @@ mod door {
 pub mod mail;
 pub mod pills;
 
-pub mod html;
 
 #[cfg(feature = "tls")]
 mod trust;

@@ -145,7 +145,7 @@ fn text(bytes: Vec<u8>, path: &Path) -> String {
     let is_html = path.extension().is_some_and(|extension| {
         ["html", "htm", "xhtml"].iter().any(|known| extension.eq_ignore_ascii_case(known))
     });
-    let declared = if is_html { crawler::html::encoding(&bytes) } else { None };
+    let declared = if is_html { hypertext::html::encoding(&bytes) } else { None };
     let text = match (Encoding::for_bom(&bytes), declared) {
         (Some((encoding, length)), _) => {
             encoding.decode_without_bom_handling(&bytes[length..]).0.into_owned()

@@ -1,7 +1,7 @@
 //! HTML to text whose lines are those of the document, so that what is found has the line that an editor shows.
 
-use crawler::html::{Reader, read};
 use html5ever::tokenizer::{Tag, TagKind};
+use hypertext::html::{Reader, read};
 use std::iter;
 
 /// Elements whose tags do not part words: in `<b>W</b>ord` there is one.

@@ -3,15 +3,15 @@
 //! A tokenizer finds the tags as browsers do. No tree is built: which tags are links does not depend on where they stand, except in
 //! scripts, comments and the like, and in templates.
 
-mod charset;
 mod fields;
 
 pub use fields::of_head;
 
 use super::urls::{LONGEST, is_web, normalise};
-use crate::html::{CUT, Reader, read};
 use encoding_rs::Encoding;
 use html5ever::tokenizer::{Tag, TagKind};
+use hypertext::charset;
+use hypertext::html::{CUT, Reader, read};
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::html::LONGEST_TAG;
+use hypertext::html::LONGEST_TAG;
 use std::time::{Duration, Instant};
 
 const MANY: usize = 1_000_000;

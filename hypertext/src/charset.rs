@@ -8,10 +8,7 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use std::borrow::Cow;
 
 /// The characters of a document, and its encoding. Bytes that are no character become the replacement character.
-pub(super) fn decode<'d>(
-    document: &'d [u8],
-    content_type: Option<&str>,
-) -> (Cow<'d, str>, &'static Encoding) {
+pub fn decode<'d>(document: &'d [u8], content_type: Option<&str>) -> (Cow<'d, str>, &'static Encoding) {
     let declared = content_type.and_then(|value| label(value.as_bytes())).or_else(|| encoding(document));
     let guessed = || if is_utf_8(document) { UTF_8 } else { WINDOWS_1252 };
     let (text, encoding, _) = declared.unwrap_or_else(guessed).decode(document);

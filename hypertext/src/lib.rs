@@ -1,0 +1,6 @@
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+pub mod charset;
+
+pub mod html;
