@@ -1,29 +1,202 @@
-//! Bytes to characters: which encoding a document is in, as the HTML standard has it, shortened.
+//! Bytes to characters: which encoding a document is in, as the HTML standard finds it.
 //!
-//! The first of these that names an encoding decides: a byte order mark, the header `Content-Type`, a `<meta>` near the beginning. Without
-//! any, a document that is valid UTF-8 is UTF-8, and every other one windows-1252, as browsers assume.
+//! The first of these that names an encoding decides: a byte order mark; the header `Content-Type`; a `<meta>` near the beginning;
+//! an XML declaration; and if nobody does, what the program assumes.
 
-use crate::html::{encoding, label};
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
-/// The characters of a document, and its encoding. Bytes that are no character become the replacement character.
-pub fn decode<'d>(document: &'d [u8], content_type: Option<&str>) -> (Cow<'d, str>, &'static Encoding) {
-    let declared = content_type.and_then(|value| label(value.as_bytes())).or_else(|| encoding(document));
-    let guessed = || if is_utf_8(document) { UTF_8 } else { WINDOWS_1252 };
-    let (text, encoding, _) = declared.unwrap_or_else(guessed).decode(document);
+/// How far into a document a `<meta>` may name its encoding.
+const PRESCAN: usize = 1024;
+
+/// The characters of a document, without a byte order mark, and its encoding. Bytes that are no character become the replacement
+/// character.
+///
+/// `content_type` is the header of that name. `assumed` gets the document if nothing names its encoding; [`utf_8_or_windows`] is
+/// what browsers assume.
+pub fn decode<'d>(
+    document: &'d [u8],
+    content_type: Option<&str>,
+    assumed: impl FnOnce(&[u8]) -> &'static Encoding,
+) -> (Cow<'d, str>, &'static Encoding) {
+    let marked = || Encoding::for_bom(document).map(|(encoding, _)| encoding);
+    let declared = marked().or_else(|| content_type.and_then(label)).or_else(|| prescan(document));
+    let encoding = declared.unwrap_or_else(|| assumed(document));
+    let (text, _) = encoding.decode_with_bom_removal(document);
     (text, encoding)
 }
 
-/// Whether the document is UTF-8. Its last character may be cut, because a fetch ends at a limit.
-fn is_utf_8(document: &[u8]) -> bool {
-    str::from_utf8(document).err().is_none_or(|error| error.error_len().is_none())
+/// UTF-8 if the document is valid UTF-8, and otherwise windows-1252. Its last character may be cut, because a fetch ends at a limit.
+pub fn utf_8_or_windows(document: &[u8]) -> &'static Encoding {
+    let is_utf_8 = str::from_utf8(document).err().is_none_or(|error| error.error_len().is_none());
+    if is_utf_8 { UTF_8 } else { WINDOWS_1252 }
+}
+
+/// The encoding that the header `Content-Type` names: its first parameter `charset`.
+pub fn label(content_type: &str) -> Option<&'static Encoding> {
+    let mut is_quoted = false;
+    let parameters = content_type.split(|c| {
+        is_quoted ^= c == '"';
+        c == ';' && !is_quoted
+    });
+    let charset = parameters.skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim_ascii().eq_ignore_ascii_case("charset").then_some(value)
+    })?;
+    Encoding::for_label(charset.trim_ascii().trim_matches('"').as_bytes())
+}
+
+/// The encoding that the beginning of a document names, by the standard's rules: the first `<meta>` with a `charset`, or with
+/// `http-equiv=content-type` and a `content` that has one; or else the XML declaration. Comments and other tags are skipped.
+pub fn prescan(document: &[u8]) -> Option<&'static Encoding> {
+    let begin = &document[..document.len().min(PRESCAN)];
+    if begin.starts_with(b"<\0?\0x\0") {
+        return Some(UTF_16LE);
+    }
+    if begin.starts_with(b"\0<\0?\0x") {
+        return Some(UTF_16BE);
+    }
+    Scan { rest: begin }.meta().or_else(|| of_xml(begin))
+}
+
+/// What was read as ASCII cannot be UTF-16.
+fn readable(encoding: &'static Encoding) -> &'static Encoding {
+    match encoding {
+        _ if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
+        _ if encoding == X_USER_DEFINED => WINDOWS_1252,
+        _ => encoding,
+    }
+}
+
+/// The encoding of an XML declaration, `<?xml version="1.0" encoding="koi8-r"?>`.
+fn of_xml(begin: &[u8]) -> Option<&'static Encoding> {
+    let begin = begin.strip_prefix(b"<?xml")?;
+    let declaration = &begin[..memchr::memchr(b'>', begin)?];
+    let at = memchr::memmem::find(declaration, b"encoding")?;
+    let value =
+        declaration[at + b"encoding".len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let (quote, value) = value.split_first().filter(|(quote, _)| matches!(quote, b'"' | b'\''))?;
+    let end = value.iter().position(|byte| byte == quote)?;
+    let is_blank = value[..end].iter().any(|byte| *byte <= b' ');
+    Encoding::for_label(&value[..end]).filter(|_| !is_blank).map(readable)
+}
+
+/// The encoding that the attributes of a `<meta>` name, if they do. Of two attributes with the same name, the first counts.
+fn of_meta(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<&'static Encoding> {
+    let get = |name: &[u8]| attributes.iter().find_map(|(other, value)| (other == name).then_some(&**value));
+    if let Some(charset) = get(b"charset") {
+        return Encoding::for_label(charset);
+    }
+    get(b"http-equiv").filter(|kind| *kind == b"content-type").and_then(|_| of_content(get(b"content")?))
+}
+
+/// The encoding in the `content` of a `<meta>`: what stands behind the first `charset` that has a `=`.
+fn of_content(content: &[u8]) -> Option<&'static Encoding> {
+    let mut ends = memchr::memmem::find_iter(content, b"charset").map(|at| at + b"charset".len());
+    let value = ends.find_map(|end| content[end..].trim_ascii_start().strip_prefix(b"="))?.trim_ascii_start();
+    match value.split_first()? {
+        (quote @ (b'"' | b'\''), value) => {
+            value.iter().position(|byte| byte == quote).and_then(|end| Encoding::for_label(&value[..end]))
+        }
+        _ => Encoding::for_label(value.split(|byte| *byte == b';' || byte.is_ascii_whitespace()).next()?),
+    }
+}
+
+/// Looks for a `<meta>` without reading the document. Wherever it ends in the middle of something, nothing was found.
+struct Scan<'d> {
+    rest: &'d [u8],
+}
+
+impl Scan<'_> {
+    fn meta(mut self) -> Option<&'static Encoding> {
+        loop {
+            self.skip_to(b"<")?;
+            let is_end = self.rest.starts_with(b"</");
+            let name = &self.rest[1 + usize::from(is_end)..];
+            if self.rest.starts_with(b"<!--") {
+                self.rest = &self.rest[2..]; // `<!-->` is one, too
+                self.skip_to(b"-->")?;
+            } else if is_meta(self.rest) {
+                self.rest = &self.rest[b"<meta".len()..];
+                if let Some(encoding) = of_meta(&self.attributes()?) {
+                    return Some(readable(encoding));
+                }
+            } else if name.first().is_some_and(u8::is_ascii_alphabetic) {
+                self.rest =
+                    &self.rest[name.iter().position(|byte| ends_word(*byte))? + 1 + usize::from(is_end)..];
+                self.attributes()?;
+            } else if matches!(self.rest.get(1), Some(b'!' | b'/' | b'?')) {
+                self.skip_to(b">")?;
+            }
+            self.rest = self.rest.get(1..)?;
+        }
+    }
+
+    fn skip_to(&mut self, what: &[u8]) -> Option<()> {
+        self.rest = &self.rest[memchr::memmem::find(self.rest, what)?..];
+        Some(())
+    }
+
+    /// The attributes up to the end of a tag, names and values in lower case.
+    fn attributes(&mut self) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+        let mut attributes = Vec::new();
+        loop {
+            self.skip_while(|byte| byte.is_ascii_whitespace() || byte == b'/')?;
+            if self.rest[0] == b'>' {
+                return Some(attributes);
+            }
+            // A `=` at the beginning is part of the name.
+            let ends_name = |byte: &u8| matches!(byte, b'=' | b'/') || ends_word(*byte);
+            let name = self.take(1 + self.rest[1..].iter().position(ends_name)?);
+            self.skip_while(|byte| byte.is_ascii_whitespace())?;
+            let value = if self.rest[0] == b'=' { self.value()? } else { Vec::new() };
+            attributes.push((name, value));
+        }
+    }
+
+    /// The value behind a `=`.
+    fn value(&mut self) -> Option<Vec<u8>> {
+        self.rest = &self.rest[1..];
+        self.skip_while(|byte| byte.is_ascii_whitespace())?;
+        let quote = self.rest[0];
+        if !matches!(quote, b'"' | b'\'') {
+            return Some(self.take(self.rest.iter().position(|byte| ends_word(*byte))?));
+        }
+        self.rest = &self.rest[1..];
+        let value = self.take(self.rest.iter().position(|byte| *byte == quote)?);
+        self.rest = &self.rest[1..];
+        Some(value)
+    }
+
+    /// Skips bytes; there is one behind them.
+    fn skip_while(&mut self, is_skipped: impl Fn(u8) -> bool) -> Option<()> {
+        self.rest = &self.rest[self.rest.iter().position(|byte| !is_skipped(*byte))?..];
+        Some(())
+    }
+
+    fn take(&mut self, length: usize) -> Vec<u8> {
+        let taken = self.rest[..length].to_ascii_lowercase();
+        self.rest = &self.rest[length..];
+        taken
+    }
+}
+
+fn is_meta(rest: &[u8]) -> bool {
+    rest.get(..5).is_some_and(|begin| begin.eq_ignore_ascii_case(b"<meta"))
+        && rest.get(5).is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'/')
+}
+
+fn ends_word(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == b'>'
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::PRESCAN;
+
+    fn found(document: &[u8], content_type: Option<&str>) -> &'static str {
+        decode(document, content_type, utf_8_or_windows).1.name()
+    }
 
     #[test]
     fn the_first_that_names_an_encoding_decides() {
@@ -36,21 +209,83 @@ mod tests {
             (b"<meta charset=koi8-r>", Some("text/html; Charset = \"Shift_JIS\" "), "Shift_JIS"),
             (b"<meta charset=koi8-r>", Some("text/html; charset=nothing"), "KOI8-R"),
             (b"<meta charset=koi8-r>", Some("text/html"), "KOI8-R"),
-            (b"<p><META\nCHARSET = 'KOI8-R' >\xff", None, "KOI8-R"),
-            (b"<meta http-equiv=content-type content='text/html; charset=latin1'>", None, "windows-1252"),
-            (b"<meta name=a><meta charset=utf-16/>", None, "UTF-8"),
-            (b"<meta charset=nothing><meta charset=big5>", None, "Big5"),
-            (b"<meta charset", None, "UTF-8"),
-            (b"<p>charset=koi8-r", None, "UTF-8"),
+            (b"<meta charset=koi8-r>", Some("charset=latin1"), "KOI8-R"),
+            (b"<meta charset=koi8-r>", Some("a/b; x-charset=latin1; t=\"a; charset=latin1\""), "KOI8-R"),
+            (b"<?xml encoding='latin1'?><meta charset=koi8-r>", None, "KOI8-R"),
             (b"\xc3\xa9", None, "UTF-8"),
             (b"\xc3\xa9\xc3", None, "UTF-8"),
             (b"\xe9", None, "UTF-8"), // might be a beginning
             (b"\xe9a", None, "windows-1252"),
             (b"", None, "UTF-8"),
         ] {
-            assert_eq!(decode(document, content_type).1.name(), name, "{document:?} {content_type:?}");
+            assert_eq!(found(document, content_type), name, "{document:?} {content_type:?}");
         }
-        let late = format!("{}<meta charset=koi8-r>", " ".repeat(PRESCAN));
-        assert_eq!(decode(late.as_bytes(), None).1, UTF_8);
+        assert_eq!(decode("\u{feff}é".as_bytes(), None, utf_8_or_windows).0, "é");
+    }
+
+    /// What the steps of the standard find in the beginning of a document.
+    const BEGINNINGS: &[(&str, Option<&str>)] = &[
+        ("<p><META\nCHARSET = 'KOI8-R' >", Some("KOI8-R")),
+        ("<meta/charset=\"koi8-r\">", Some("KOI8-R")),
+        ("<meta name=a><meta charset=utf-16>", Some("UTF-8")),
+        ("<meta charset=x-user-defined>", Some("windows-1252")),
+        ("<meta charset=nothing><meta charset=big5>", Some("Big5")),
+        ("<meta charset=koi8-r charset=big5>", Some("KOI8-R")),
+        ("<meta http-equiv=Content-Type content='text/html; charset=latin1'>", Some("windows-1252")),
+        ("<meta content='a;charset = \"koi8-r\" b' http-equiv='content-type'>", Some("KOI8-R")),
+        ("<meta http-equiv=content-type content='charset; charset=koi8-r'>", Some("KOI8-R")),
+        ("<meta http-equiv=content-type content=\"charset='koi8-r\">", None),
+        ("<meta http-equiv=content-type content='charset=big5' charset=koi8-r>", Some("KOI8-R")),
+        ("<meta charset=nothing http-equiv=content-type content='charset=koi8-r'>", None),
+        // what is said of something else
+        ("<meta name=description content='charset=gbk'>", None),
+        ("<meta name=description content='charset=gbk'><meta charset=utf-8>", Some("UTF-8")),
+        ("<meta http-equiv=refresh content='0;url=?charset=gbk'>", None),
+        ("<meta data-charset=gbk>", None),
+        ("<metadata charset=gbk>", None),
+        ("<p charset=gbk>", None),
+        ("<p title='<meta charset=gbk>'>", None),
+        ("</p title='<meta charset=gbk>'>", None),
+        ("<!-- <meta charset=gbk> --><meta charset=koi8-r>", Some("KOI8-R")),
+        ("<!--><meta charset=koi8-r>", Some("KOI8-R")),
+        ("<!--- ><meta charset=koi8-r>", None),
+        ("<!doctype a '<meta charset=koi8-r>'>", None),
+        ("<!doctype a '<'><meta charset=koi8-r>", Some("KOI8-R")),
+        ("<?php '<meta charset=gbk' ?><meta charset=koi8-r>", Some("KOI8-R")),
+        ("</ ><meta charset=koi8-r>", Some("KOI8-R")),
+        ("1 < 2 <meta charset=koi8-r>", Some("KOI8-R")),
+        ("<<meta charset=koi8-r>", Some("KOI8-R")),
+        ("<a =b='><meta charset=koi8-r>", None),
+        ("<a =b><meta = charset=koi8-r>", Some("KOI8-R")),
+        ("<p>charset=koi8-r", None),
+        // the end comes first
+        ("<meta charset", None),
+        ("<meta charset=koi8-r", None),
+        ("<meta charset='koi8-r", None),
+        ("<meta ", None),
+        ("<", None),
+        ("<!", None),
+        ("</", None),
+        // XML
+        ("<?xml version=\"1.0\" encoding=\"iso-8859-2\"?>", Some("ISO-8859-2")),
+        ("<?xml encoding = 'utf-16' ?>", Some("UTF-8")),
+        ("<?xml encoding=koi8-r?>", None),
+        ("<?xml encoding='koi8-r ' ?>", None),
+        ("<?xml version='1.0'?> encoding='koi8-r'", None),
+        ("<?xml encoding='koi8-r'", None),
+        (" <?xml encoding='koi8-r'?>", None),
+        ("<\0?\0x\0", Some("UTF-16LE")),
+        ("\0<\0?\0x", Some("UTF-16BE")),
+    ];
+
+    #[test]
+    fn the_beginning_of_a_document_names_its_encoding() {
+        for (document, name) in BEGINNINGS {
+            assert_eq!(prescan(document.as_bytes()).map(Encoding::name), *name, "{document}");
+        }
+        for (blanks, name) in [(PRESCAN - 21, Some("KOI8-R")), (PRESCAN - 20, None)] {
+            let document = format!("{}<meta charset=koi8-r>", " ".repeat(blanks));
+            assert_eq!(prescan(document.as_bytes()).map(Encoding::name), name, "{blanks} blanks");
+        }
     }
 }

@@ -1,287 +1,353 @@
-//! HTML, read by the tokenizer of `html5ever`, in time that grows with the document and not faster.
+//! HTML to tags and text, as browsers read it, in time and memory that grow with the document and not faster.
+//!
+//! `html5gum` has the standard's rules for characters and says what it comes upon. What is kept of that is decided here, and each
+//! bound on it stands here:
+//!
+//! 1. Of a tag, the first [`MOST_ATTRIBUTES`] attributes are kept. They are not compared with each other: of two that have the same
+//!    name, [`Tag::get`] finds the first, which is the one that counts.
+//! 2. There is no tree and no stack, so nothing depends on how deep elements are nested.
+//! 3. Text comes in pieces of some 4 KiB, each as soon as it is read. Of comments nothing is kept.
+//! 4. The token of the caller is looked at before each piece. So a cancel ends the reading of any document, also in the middle of a
+//!    tag that does not end.
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{
-    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
-use memchr::memmem;
-use std::cell::{Cell, RefCell};
-use std::mem;
+use executor::{CancelToken, Cancelled};
+use html5gum::{Emitter, Error, Readable, Reader as Input, State, Tokenizer};
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::ops::Range;
 
-/// How far into a document a `<meta>` may name its encoding.
-pub const PRESCAN: usize = 1024;
+/// Attributes that are kept of a tag.
+pub const MOST_ATTRIBUTES: usize = 1_000;
 
-/// Bytes that the tokenizer gets at once.
-const PIECE: usize = 1 << 10;
-
-/// Bytes that one tag may have until it is [`shortened`]. The tokenizer compares each attribute of a tag with all that came before,
-/// so a tag with a million of them would keep it busy for hours.
-pub const LONGEST_TAG: usize = 16 << 10;
-
-/// Stands in a tag for what is left out of it when it is [`shortened`], so that a value that was cut can be told. It is no character,
-/// and no URL has it.
-pub const CUT: char = '\u{fdd0}';
+/// Bytes that are read before the token is looked at again.
+const PIECE: usize = 4 << 10;
 
 /// What is made of a document.
 pub trait Reader {
-    /// Characters between tags, also those of scripts and styles. [`CUT`] is none of them.
+    /// Characters between tags, also those of scripts and styles, with references (`&amp;`) replaced. Words may be in pieces.
     fn characters(&mut self, _text: &str) {}
 
-    /// A tag: the beginning of an element, or its end. A value with [`CUT`] in it lacks a part, and what came later in the tag is missing.
-    fn tag(&mut self, tag: &Tag);
+    /// A tag: the beginning of an element, or its end.
+    fn tag(&mut self, tag: &Tag<'_>);
 
-    /// A line of the document has been read.
+    /// A line of the document has been read, and all that is in it was shown.
     fn line_ended(&mut self) {}
 
-    /// The document is XHTML: an element that is closed in its own tag has no content.
-    fn is_xml(&self) -> bool {
+    /// Whether the slash in `<name/>` says that the element has no content. It does in XHTML, in drawings and in formulas, and
+    /// nowhere else.
+    fn is_xml(&self, _name: &str) -> bool {
         false
     }
 }
 
-/// The encoding that the first `<meta>` names which names one.
-pub fn encoding(document: &[u8]) -> Option<&'static Encoding> {
-    let begin = document[..document.len().min(PRESCAN)].to_ascii_lowercase();
-    let named = memmem::find_iter(&begin, b"<meta").find_map(|at| {
-        let tag = &begin[at..];
-        label(tag.split(|byte| *byte == b'>').next()?)
-    })?;
-    // The tag was readable as ASCII, so the document cannot be UTF-16.
-    Some(if named == UTF_16LE || named == UTF_16BE { UTF_8 } else { named })
+/// A tag as the document has it, with its names in lower case.
+#[derive(Debug, Default)]
+pub struct Tag<'t> {
+    bytes: &'t [u8],
+    name: usize,
+    attributes: &'t [Attribute],
+    /// Whether an element ends here: `</name>`.
+    pub is_end: bool,
+    /// Whether an element both begins and ends here, because [`Reader::is_xml`] says so.
+    pub is_empty: bool,
 }
 
-/// The encoding whose label stands behind `charset=`.
-pub fn label(text: &[u8]) -> Option<&'static Encoding> {
-    let text = text.to_ascii_lowercase();
-    let after = &text[memmem::find(&text, b"charset")? + b"charset".len()..];
-    let value = after.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-    let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
-    let is_end = |byte: &u8| matches!(byte, b'"' | b'\'' | b';' | b'/') || byte.is_ascii_whitespace();
-    Encoding::for_label(value.split(is_end).next()?)
-}
-
-/// Shows all of a document to a reader. Each token comes while its line is being read.
-pub fn read<R: Reader>(document: &str, reader: R) -> R {
-    let sink = Sink { reader: RefCell::new(reader), tokens: Cell::new(0) };
-    let (input, tokenizer) = (BufferQueue::default(), Tokenizer::new(sink, TokenizerOpts::default()));
-    let (mut rest, mut tokens, mut bytes, mut is_cut) = (document, 0, 0, false);
-    while !rest.is_empty() {
-        if tokenizer.sink.tokens.get() != tokens {
-            (tokens, bytes, is_cut) = (tokenizer.sink.tokens.get(), 0, false);
-        }
-        // Never more than the rest of a line: the tokenizer's own count of lines leaves some out.
-        let is_long = bytes >= LONGEST_TAG;
-        let piece = match (is_long, is_cut) {
-            (false, _) => rest[..rest.floor_char_boundary(PIECE)].split_inclusive('\n').next(),
-            (true, false) => rest.split_inclusive(|_| true).next(), // what is no tag brings a token soon
-            (true, true) => rest.split_inclusive(['\n', '>']).next(), // what comes behind a tag is content again
-        };
-        let piece = piece.unwrap_or(rest);
-        rest = &rest[piece.len()..];
-        bytes += piece.len();
-        input.push_back(if is_long { shortened(piece, &mut is_cut) } else { StrTendril::from_slice(piece) });
-        let _ = tokenizer.feed(&input); // it pauses at scripts only if told to
-        if piece.ends_with('\n') {
-            tokenizer.sink.reader.borrow_mut().line_ended();
-        }
+impl<'t> Tag<'t> {
+    /// The name of the element.
+    pub fn name(&self) -> &'t str {
+        text(&self.bytes[..self.name])
     }
-    tokenizer.end();
-    tokenizer.sink.reader.into_inner()
+
+    /// The value of the first attribute of that name. `None` if there is none, or if [`MOST_ATTRIBUTES`] come before it.
+    pub fn get(&self, name: &str) -> Option<&'t str> {
+        self.attributes().find_map(|(other, value)| (other == name).then_some(value))
+    }
+
+    /// The attributes, names with values, in the order of the tag. One that is repeated is there each time.
+    pub fn attributes(&self) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
+        let bytes = self.bytes;
+        self.attributes
+            .iter()
+            .map(move |Attribute { name, end }| (text(&bytes[name.clone()]), text(&bytes[name.end..*end])))
+    }
 }
 
-/// Keeps what may end a tag or comment that is too long, and what may end a value in it. [`CUT`] stands for all that is left out of one.
+/// Where a tag has an attribute: its name, and the end of the value, which follows it.
+#[derive(Debug)]
+struct Attribute {
+    name: Range<usize>,
+    end: usize,
+}
+
+/// Shows all of a document to a reader.
 ///
-/// Without a `=` no other value begins, so the one that may be cut is the one that had begun before. Without spaces no more than two
-/// attributes come to those that the tag has.
-fn shortened(piece: &str, is_cut: &mut bool) -> StrTendril {
-    let before = piece.strip_suffix('>').unwrap_or(piece);
-    // Comments end with `-->` or `--!>`.
-    let dashes = before.bytes().rev().take(3).take_while(|byte| matches!(byte, b'-' | b'!')).count();
-    let (inside, end) = piece.split_at(before.len() - dashes);
-    let mut kept = String::new();
-    for c in inside.chars() {
-        if matches!(c, '"' | '\'') {
-            kept.push(c);
-        } else if !mem::replace(is_cut, true) {
-            // A value without quotes has ended and was not cut.
-            kept.push_str(if c.is_ascii_whitespace() { " " } else { "" });
-            kept.push(CUT);
+/// Whatever is in the document, it is no error. Reading blocks for as long as it takes: some milliseconds a megabyte.
+///
+/// # Errors
+/// If the token is cancelled before the end.
+pub fn read<R: Reader>(document: &str, mut reader: R, token: &CancelToken) -> Result<R, Cancelled> {
+    show(document, &mut reader, token)?;
+    Ok(reader)
+}
+
+/// Not generic, so that the state machine is compiled once.
+fn show(document: &str, reader: &mut dyn Reader, token: &CancelToken) -> Result<(), Cancelled> {
+    let place = Place::default();
+    let pieces = Pieces { document, at: 0, left: 0, ends_line: false, place: &place, token };
+    let shown = Shown {
+        reader,
+        place: &place,
+        told: (0, 0),
+        text: Vec::new(),
+        bytes: Vec::new(),
+        name: 0,
+        attributes: Vec::new(),
+        is_end: false,
+        is_self_closing: false,
+        is_dropped: false,
+        last_start: Vec::new(),
+    };
+    Tokenizer::new_with_emitter(pieces, shown).finish()
+}
+
+/// Bytes that began as characters and were parted at ASCII.
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap_or_default()
+}
+
+/// How far the document has been read.
+#[derive(Default)]
+struct Place {
+    pieces: Cell<usize>,
+    lines: Cell<usize>,
+}
+
+/// Gives a document to the tokenizer: never more than the rest of a line at once, and no part of a character.
+struct Pieces<'d> {
+    document: &'d str,
+    /// What has been read.
+    at: usize,
+    /// Bytes of the piece that are still to be read.
+    left: usize,
+    ends_line: bool,
+    place: &'d Place,
+    token: &'d CancelToken,
+}
+
+impl Pieces<'_> {
+    /// What is left of the piece, or the next one. It is empty at the end of the document.
+    fn piece(&mut self) -> Result<&[u8], Cancelled> {
+        if self.left == 0 && self.at < self.document.len() {
+            self.token.check()?;
+            self.place.pieces.update(|pieces| pieces + 1);
+            self.place.lines.update(|lines| lines + usize::from(self.ends_line));
+            let end = self.document.floor_char_boundary(self.at + PIECE);
+            let piece = &self.document.as_bytes()[self.at..end];
+            let line_end = memchr::memchr(b'\n', piece);
+            (self.left, self.ends_line) = (line_end.map_or(piece.len(), |at| at + 1), line_end.is_some());
+        }
+        Ok(&self.document.as_bytes()[self.at..self.at + self.left])
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.at += bytes;
+        self.left = self.left.saturating_sub(bytes);
+    }
+}
+
+impl Input for Pieces<'_> {
+    type Error = Cancelled;
+
+    fn read_byte(&mut self) -> Result<Option<u8>, Cancelled> {
+        let byte = self.piece()?.first().copied();
+        self.advance(usize::from(byte.is_some()));
+        Ok(byte)
+    }
+
+    /// May read on into the next piece, but not into the next line: no such string has a line end.
+    fn try_read_string(&mut self, expected: &[u8], case_sensitive: bool) -> Result<bool, Cancelled> {
+        self.piece()?;
+        let found = self.document.as_bytes()[self.at..].get(..expected.len());
+        let is_there = found.is_some_and(|found| {
+            found == expected || !case_sensitive && found.eq_ignore_ascii_case(expected)
+        });
+        self.advance(if is_there { expected.len() } else { 0 });
+        Ok(is_there)
+    }
+
+    fn read_until<'b>(
+        &'b mut self,
+        needle: &[u8],
+        buffer: &'b mut [u8; 4],
+    ) -> Result<Option<&'b [u8]>, Cancelled> {
+        let Ok(found) =
+            self.piece()?.to_reader().read_until(needle, buffer).map(|found| found.map(<[u8]>::len));
+        let Some(length) = found else { return Ok(None) };
+        self.advance(length);
+        Ok(Some(&self.document.as_bytes()[self.at - length..self.at]))
+    }
+}
+
+/// Shows to a reader what the tokenizer comes upon.
+struct Shown<'d> {
+    reader: &'d mut dyn Reader,
+    place: &'d Place,
+    /// The pieces and lines that the reader knows of.
+    told: (usize, usize),
+    /// What has been read of the text of this piece.
+    text: Vec<u8>,
+    /// The name of the tag that is being read, then names and values of its attributes.
+    bytes: Vec<u8>,
+    name: usize,
+    attributes: Vec<Attribute>,
+    is_end: bool,
+    is_self_closing: bool,
+    /// Whether the attribute that is being read is not kept.
+    is_dropped: bool,
+    /// The name of the start tag before.
+    last_start: Vec<u8>,
+}
+
+impl Shown<'_> {
+    fn show_text(&mut self) {
+        if !self.text.is_empty() {
+            self.reader.characters(&String::from_utf8_lossy(&self.text));
+            self.text.clear();
         }
     }
-    kept.push_str(end);
-    StrTendril::from_slice(&kept)
-}
 
-/// Gets the tokens of a document.
-struct Sink<R> {
-    reader: RefCell<R>,
-    /// How many there were.
-    tokens: Cell<usize>,
-}
-
-impl<R: Reader> TokenSink for Sink<R> {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
-        if matches!(token, Token::ParseError(_)) {
-            return TokenSinkResult::Continue;
-        }
-        self.tokens.set(self.tokens.get() + 1);
-        let mut reader = self.reader.borrow_mut();
-        match token {
-            // Some character references are read as slowly as tags.
-            Token::CharacterTokens(text) if text.contains(CUT) => reader.characters(&text.replace(CUT, "")),
-            Token::CharacterTokens(text) => reader.characters(&text),
-            Token::TagToken(tag) => {
-                reader.tag(&tag);
-                if tag.kind == TagKind::StartTag && !(tag.self_closing && reader.is_xml()) {
-                    return raw(&tag.name);
-                }
+    /// Before something of this piece is shown, what came before it is.
+    fn catch_up(&mut self) {
+        let now = (self.place.pieces.get(), self.place.lines.get());
+        if self.told.0 != now.0 {
+            self.show_text();
+            for _ in self.told.1..now.1 {
+                self.reader.line_ended();
             }
-            _ => (),
+            self.told = now;
         }
-        TokenSinkResult::Continue
     }
+
+    fn begin_tag(&mut self, is_end: bool) {
+        self.bytes.clear();
+        self.attributes.clear();
+        (self.name, self.is_end, self.is_self_closing, self.is_dropped) = (0, is_end, false, false);
+    }
+}
+
+impl Emitter for Shown<'_> {
+    type Token = Infallible;
+
+    fn pop_token(&mut self) -> Option<Infallible> {
+        None
+    }
+
+    fn emit_string(&mut self, text: &[u8]) {
+        self.catch_up();
+        self.text.extend_from_slice(text);
+    }
+
+    fn init_start_tag(&mut self) {
+        self.begin_tag(false);
+    }
+
+    fn init_end_tag(&mut self) {
+        self.begin_tag(true);
+    }
+
+    fn push_tag_name(&mut self, name: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.name = self.bytes.len();
+    }
+
+    fn init_attribute(&mut self) {
+        self.is_dropped = self.is_end || self.attributes.len() == MOST_ATTRIBUTES;
+        if !self.is_dropped {
+            let end = self.bytes.len();
+            self.attributes.push(Attribute { name: end..end, end });
+        }
+    }
+
+    fn push_attribute_name(&mut self, name: &[u8]) {
+        self.push_attribute_value(name);
+        if let Some(attribute) = self.attributes.last_mut().filter(|_| !self.is_dropped) {
+            attribute.name.end = attribute.end;
+        }
+    }
+
+    fn push_attribute_value(&mut self, value: &[u8]) {
+        if let Some(attribute) = self.attributes.last_mut().filter(|_| !self.is_dropped) {
+            self.bytes.extend_from_slice(value);
+            attribute.end = self.bytes.len();
+        }
+    }
+
+    fn set_self_closing(&mut self) {
+        self.is_self_closing = true;
+    }
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        self.catch_up();
+        self.show_text();
+        let name = text(&self.bytes[..self.name]);
+        let is_empty = self.is_self_closing && !self.is_end && self.reader.is_xml(name);
+        self.reader.tag(&Tag {
+            bytes: &self.bytes,
+            name: self.name,
+            attributes: &self.attributes,
+            is_end: self.is_end,
+            is_empty,
+        });
+        if self.is_end {
+            return None;
+        }
+        self.last_start.clear();
+        self.last_start.extend_from_slice(&self.bytes[..self.name]);
+        if is_empty { None } else { raw(name) }
+    }
+
+    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
+        self.is_end && self.last_start == self.bytes[..self.name]
+    }
+
+    fn emit_eof(&mut self) {
+        self.catch_up();
+        self.show_text();
+    }
+
+    fn set_last_start_tag(&mut self, name: Option<&[u8]>) {
+        self.last_start = name.unwrap_or_default().to_vec();
+    }
+
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    // What follows is of no concern to a reader.
+    fn emit_error(&mut self, _: Error) {}
+    fn init_comment(&mut self) {}
+    fn push_comment(&mut self, _: &[u8]) {}
+    fn emit_current_comment(&mut self) {}
+    fn init_doctype(&mut self) {}
+    fn push_doctype_name(&mut self, _: &[u8]) {}
+    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
+    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
+    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
+    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
+    fn set_force_quirks(&mut self) {}
+    fn emit_current_doctype(&mut self) {}
 }
 
 /// Of some elements the content is no markup.
-fn raw(name: &str) -> TokenSinkResult<()> {
+fn raw(name: &str) -> Option<State> {
     match name {
-        "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
-        "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
-        "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-        "plaintext" => TokenSinkResult::Plaintext,
-        _ => TokenSinkResult::Continue,
+        "title" | "textarea" => Some(State::RcData),
+        "style" | "xmp" | "iframe" | "noembed" | "noframes" => Some(State::RawText),
+        "script" => Some(State::ScriptData),
+        "plaintext" => Some(State::PlainText),
+        _ => None,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::{Duration, Instant};
-
-    #[test]
-    fn a_meta_names_the_encoding() {
-        for (document, name) in [
-            ("<meta charset=shift_jis>", Some("Shift_JIS")),
-            ("<META CHARSET = \"koi8-r\" >", Some("KOI8-R")),
-            ("<meta http-equiv=content-type content='text/html; charset=latin1'>", Some("windows-1252")),
-            ("<meta name=a><meta charset=utf-16>", Some("UTF-8")),
-            ("<meta charset=nothing>", None),
-            ("<p>charset=koi8-r", None),
-        ] {
-            assert_eq!(encoding(document.as_bytes()).map(Encoding::name), name, "{document}");
-        }
-    }
-
-    /// The names of the tags, the longest value of an attribute, and the text.
-    #[derive(Default)]
-    struct Seen {
-        tags: Vec<String>,
-        value: String,
-        attributes: usize,
-        text: String,
-    }
-
-    impl Reader for Seen {
-        fn characters(&mut self, text: &str) {
-            self.text.push_str(text);
-        }
-
-        fn tag(&mut self, tag: &Tag) {
-            self.tags.push(tag.name.to_string());
-            self.attributes = self.attributes.max(tag.attrs.len());
-            for attribute in &tag.attrs {
-                if attribute.value.len() > self.value.len() {
-                    self.value = attribute.value.to_string();
-                }
-            }
-        }
-    }
-
-    fn seen(document: &str) -> Seen {
-        read(document, Seen::default())
-    }
-
-    #[test]
-    fn what_ends_a_long_tag_still_ends_it() {
-        let much = "x".repeat(2 * LONGEST_TAG);
-        for (tag, value) in [
-            (format!("<p a={much}>"), true),
-            (format!("<p a={much} b='>"), true),
-            (format!("<p a='{much}>{much}'>"), true),
-            (format!("<p a='{much}>{}'>", "\"".repeat(5000)), true),
-            (format!("<p a='{much}\n>\n' b='>"), true),
-            (format!("<p a='x'{much} b='y>"), false),
-            (format!("<p a={} b c>", "x".repeat(LONGEST_TAG - "<p a=".len())), false),
-            (format!("<p a={}b c>", "x".repeat(LONGEST_TAG - "<p a=".len())), true),
-            (format!("<p a='x'{}>", " ".repeat(2 * LONGEST_TAG)), false),
-            (format!("<p {much}>"), false),
-        ] {
-            let found = seen(&format!("{tag}<b>text</b>"));
-            assert_eq!((found.tags.concat(), found.text.as_str()), ("pbb".to_owned(), "text"), "{tag:.20}");
-            assert_eq!(found.value.contains(CUT), value, "{tag:.20}");
-        }
-        assert!(seen(&format!("<p {much}><p a={much}>")).value.contains(CUT), "also in the second tag");
-        for end in ["-->", "--!>", "---->", "!-->"] {
-            let comment = format!("<!--{much} - -> -x->\n-\n-><i>{end}");
-            let found = seen(&format!("{comment}text<b>"));
-            assert_eq!((found.tags.concat(), found.text), ("b".to_owned(), "text".to_owned()), "{end}");
-        }
-    }
-
-    /// Each character of the end is once the first that comes to a tokenizer that has had too many.
-    #[test]
-    fn a_comment_ends_wherever_a_piece_ends() {
-        for length in LONGEST_TAG - 20..LONGEST_TAG + 20 {
-            let found = seen(&format!("<!--{}-x-> ---><b>", "x".repeat(length)));
-            assert_eq!((found.tags.concat(), found.text.as_str()), ("b".to_owned(), ""), "{length}");
-        }
-    }
-
-    #[test]
-    fn what_stands_for_what_was_cut_is_no_text() {
-        let found = seen(&format!("a &#{}; b", "1".repeat(2 * LONGEST_TAG)));
-        assert!(found.text.starts_with("a \u{fffd}") && found.text.ends_with("1; b"));
-        assert!(!found.text.contains(CUT));
-        assert_eq!(seen("a\u{fdd0}b").text, "ab");
-    }
-
-    /// Values that end, each with the end of a tag in it that is none, and at the end of each piece a value that has just begun.
-    fn values(count: usize) -> String {
-        let mut written = format!("<p a='{}", "x".repeat(LONGEST_TAG - "<p a='".len()));
-        for number in 0..count {
-            written.extend([">' a", &number.to_string(), "='"]);
-            let room = (PIECE - written.len() % PIECE) % PIECE;
-            if room < 20 {
-                written.push_str(&"x".repeat(room));
-            }
-        }
-        written + "'>"
-    }
-
-    #[test]
-    fn hostile_tags_are_read_in_time_and_with_few_attributes() {
-        let attributes = (0..3000).map(|n| format!(" {n}")).collect::<Vec<_>>().concat();
-        for (what, tag) in [
-            ("attributes", (0..300_000).map(|n| format!(" {n}=\n")).collect::<Vec<_>>().concat()),
-            ("the same attribute", format!("{attributes}{}", " a=''".repeat(100_000))),
-            ("dashes", format!("{attributes}{}", " -".repeat(300_000))),
-            ("dashes in lines", format!("{attributes}{}", "\n-".repeat(300_000))),
-            ("quotes", format!("{attributes}{}", " ' \"".repeat(200_000))),
-            ("slashes", format!("{attributes}{}", "/'/\"/a='/'".repeat(100_000))),
-        ] {
-            let begun = Instant::now();
-            let found = seen(&format!("<p{tag}><b>"));
-            assert_eq!(found.tags, ["p", "b"], "{what}");
-            assert!(found.attributes < 6000, "{what}: {}", found.attributes);
-            assert!(begun.elapsed() < Duration::from_secs(20), "{what}: {:?}", begun.elapsed());
-        }
-        let begun = Instant::now();
-        let found = seen(&(values(100_000) + "<b>"));
-        assert!(found.tags.len() == 2 && found.attributes < 4, "{:?} {}", found.tags, found.attributes);
-        assert!(begun.elapsed() < Duration::from_secs(20), "values: {:?}", begun.elapsed());
-    }
-}
+mod tests;

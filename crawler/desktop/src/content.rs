@@ -2,7 +2,8 @@
 
 use crate::html;
 use chardetng::EncodingDetector;
-use encoding_rs::Encoding;
+use encoding_rs::{Encoding, UTF_8};
+use hypertext::charset;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
@@ -142,26 +143,27 @@ fn is_text(begin: &[u8]) -> bool {
 
 /// The text of a file.
 fn text(bytes: Vec<u8>, path: &Path) -> String {
-    let is_html = path.extension().is_some_and(|extension| {
-        ["html", "htm", "xhtml"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-    });
-    let declared = if is_html { hypertext::html::encoding(&bytes) } else { None };
-    let text = match (Encoding::for_bom(&bytes), declared) {
-        (Some((encoding, length)), _) => {
-            encoding.decode_without_bom_handling(&bytes[length..]).0.into_owned()
-        }
-        (None, Some(encoding)) => encoding.decode_without_bom_handling(&bytes).0.into_owned(),
-        (None, None) => String::from_utf8(bytes).unwrap_or_else(|error| guessed(error.as_bytes())),
-    };
-    if is_html { html::text(&text) } else { text }
+    let is = |known: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known));
+    if is("html") || is("htm") || is("xhtml") {
+        return html::text(&charset::decode(&bytes, None, assumed).0, is("xhtml"));
+    }
+    match Encoding::for_bom(&bytes) {
+        Some((encoding, length)) => encoding.decode_without_bom_handling(&bytes[length..]).0.into_owned(),
+        None => String::from_utf8(bytes).unwrap_or_else(|error| {
+            let bytes = error.as_bytes();
+            assumed(bytes).decode_without_bom_handling(bytes).0.into_owned()
+        }),
+    }
 }
 
-/// Text in an encoding that nobody has named.
-fn guessed(bytes: &[u8]) -> String {
+/// The encoding of a text that does not name it: UTF-8 if it may be that, and otherwise what a detector takes it for.
+fn assumed(bytes: &[u8]) -> &'static Encoding {
+    if str::from_utf8(bytes).is_ok() {
+        return UTF_8;
+    }
     let mut detector = EncodingDetector::new();
     detector.feed(bytes, true);
-    let encoding = detector.guess(None, false);
-    encoding.decode_without_bom_handling(bytes).0.into_owned()
+    detector.guess(None, false)
 }
 
 #[cfg(test)]

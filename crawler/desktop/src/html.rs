@@ -1,7 +1,7 @@
 //! HTML to text whose lines are those of the document, so that what is found has the line that an editor shows.
 
-use html5ever::tokenizer::{Tag, TagKind};
-use hypertext::html::{Reader, read};
+use executor::CancelToken;
+use hypertext::html::{Reader, Tag, read};
 use std::iter;
 
 /// Elements whose tags do not part words: in `<b>W</b>ord` there is one.
@@ -10,10 +10,13 @@ const INLINE: [&str; 22] = [
     "small", "span", "strong", "sub", "sup", "u", "wbr",
 ];
 
-/// What a reader of the page sees, in the lines of the document: without tags, comments, scripts and styles.
-pub(super) fn text(document: &str) -> String {
+/// What a reader of the page sees, in the lines of the document: without tags, comments, scripts and styles. `is_xml` says that
+/// it is XHTML.
+pub(super) fn text(document: &str, is_xml: bool) -> String {
     let written = String::with_capacity(document.len() / 2);
-    read(document, Text { written, lines: 1, line: 1, left_out: None }).written
+    let text = Text { written, lines: 1, line: 1, left_out: None, is_xml };
+    let never = CancelToken::new(); // a file is short enough to be read to its end
+    read(document, text, &never).expect("nobody cancels it").written
 }
 
 /// The text as far as it is written.
@@ -25,9 +28,14 @@ struct Text {
     line: usize,
     /// The element that is being left out: a script or a style.
     left_out: Option<String>,
+    is_xml: bool,
 }
 
 impl Reader for Text {
+    fn is_xml(&self, _: &str) -> bool {
+        self.is_xml
+    }
+
     fn characters(&mut self, characters: &str) {
         if self.left_out.is_some() {
             return;
@@ -38,11 +46,13 @@ impl Reader for Text {
         self.written.extend(characters.chars().map(|c| if c == '\n' { ' ' } else { c }));
     }
 
-    fn tag(&mut self, tag: &Tag) {
-        let (name, is_start) = (&*tag.name, tag.kind == TagKind::StartTag);
+    fn tag(&mut self, tag: &Tag<'_>) {
+        let name = tag.name();
         match &self.left_out {
-            Some(left_out) if !is_start && left_out == name => self.left_out = None,
-            None if is_start && matches!(name, "script" | "style") => self.left_out = Some(name.to_owned()),
+            Some(left_out) if tag.is_end && left_out == name => self.left_out = None,
+            None if !tag.is_end && !tag.is_empty && matches!(name, "script" | "style") => {
+                self.left_out = Some(name.to_owned());
+            }
             _ => (),
         }
         if !INLINE.contains(&name) {
@@ -58,11 +68,13 @@ impl Reader for Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
 
     /// The words of each line.
     fn lines(document: &str) -> Vec<Vec<String>> {
-        text(document).split('\n').map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+        text(document, false)
+            .split('\n')
+            .map(|line| line.split_whitespace().map(str::to_owned).collect())
+            .collect()
     }
 
     #[test]
@@ -84,19 +96,7 @@ mod tests {
     fn an_element_without_an_end_is_no_trouble() {
         assert_eq!(lines("a<script>\nb\nc"), [vec!["a"]]);
         assert_eq!(lines("a</script>b<p"), [vec!["a", "b"]]);
-    }
-
-    #[test]
-    fn a_tag_with_a_million_attributes_is_read_in_time() {
-        let attributes: String =
-            (0..1_000_000).flat_map(|n| [" a".to_owned(), n.to_string(), "=\n".to_owned()]).collect();
-        let begin = Instant::now();
-        let found = lines(&format!("before<p{attributes}>after"));
-        assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());
-        assert_eq!(
-            (found.len(), &found[0], &found[1_000_000]),
-            (1_000_001, &vec!["before".to_owned()], &vec!["after".to_owned()])
-        );
+        assert_eq!((text("<script/>a", true), text("<script/>a", false)), (" a".to_owned(), " ".to_owned()));
     }
 
     #[test]

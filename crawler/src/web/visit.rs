@@ -120,7 +120,7 @@ impl Visitor {
             record.etag.clone_from(&fetched.etag);
             record.modified = fetched.modified.clone().filter(|_| record.etag.is_none());
         }
-        let found = self.read(job, &url, &fetched, &mut record);
+        let found = self.read(job, &url, &fetched, &mut record, token)?;
         Ok(match self.save(&url, &fetched, &record) {
             Ok(()) => Visit::Over(Box::new(record), found),
             Err(error) => Visit::Unwritten(error.context(format!("{url} cannot be written"))),
@@ -171,11 +171,18 @@ impl Visitor {
     }
 
     /// Notes where a page leads, and says which of these pages belong to the crawl.
-    fn read(&self, job: &Job, url: &Url, fetched: &Fetched, record: &mut Record) -> Vec<Job> {
+    fn read(
+        &self,
+        job: &Job,
+        url: &Url,
+        fetched: &Fetched,
+        record: &mut Record,
+        token: &CancelToken,
+    ) -> Result<Vec<Job>, Cancelled> {
         if let Some(location) = &fetched.location {
             let location = normalise(location);
             record.links = vec![location.to_string()];
-            return self.moved(&location, job).into_iter().collect();
+            return Ok(self.moved(&location, job).into_iter().collect());
         }
         if (300..400).contains(&fetched.status) {
             record.why = Some(format!("status {}, and no address that it leads to", fetched.status));
@@ -183,12 +190,15 @@ impl Visitor {
         let is_html =
             fetched.content_type.as_ref().is_none_or(|kind| kind.to_ascii_lowercase().contains("html"));
         if !matches!(fetched.status, 200..=203) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         // A page that asks for it has no links here.
         let content_type = fetched.content_type.as_deref();
-        let read =
-            if is_html { links(&fetched.body, content_type, url, MOST_LINKS) } else { Links::default() };
+        let read = if is_html {
+            links(&fetched.body, content_type, url, MOST_LINKS, token)?
+        } else {
+            Links::default()
+        };
         let Links { mut links, canonical, left_out, parts, fragments, nofollow } = read;
         let head = of_head(&fetched.link, fetched.refresh.as_deref(), url);
         let more: Vec<_> = head.links.into_iter().filter(|link| !links.contains(link)).collect();
@@ -200,7 +210,7 @@ impl Visitor {
         }
         if record.is_other {
             record.fragments.clear();
-            return Vec::new();
+            return Ok(Vec::new());
         }
         if fetched.is_nofollow || nofollow {
             links.clear();
@@ -212,7 +222,7 @@ impl Visitor {
         record.copy_of = canonical.as_ref().map(Url::to_string);
         let original = canonical.iter().filter_map(|canonical| self.moved(canonical, job));
         let followed = links.iter().filter(|_| job.depth < self.depth);
-        original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect()
+        Ok(original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect())
     }
 
     /// The same page at another address. That counts as a link, or there might be no end. At the last page that is followed there is one.

@@ -9,9 +9,9 @@ pub use fields::of_head;
 
 use super::urls::{LONGEST, is_web, normalise};
 use encoding_rs::Encoding;
-use html5ever::tokenizer::{Tag, TagKind};
+use executor::{CancelToken, Cancelled};
 use hypertext::charset;
-use hypertext::html::{CUT, Reader, read};
+use hypertext::html::{Reader, Tag, read};
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -51,10 +51,19 @@ pub struct Links {
 ///
 /// At most `limit` links are looked at, where those that are written alike are one. Time and memory grow with the length of the document
 /// and with `limit`. Whatever is in the bytes, it is no error.
-pub fn links(document: &[u8], content_type: Option<&str>, url: &Url, limit: usize) -> Links {
-    let (text, encoding) = charset::decode(document, content_type);
+///
+/// # Errors
+/// If `token` is cancelled before the end of the document.
+pub fn links(
+    document: &[u8],
+    content_type: Option<&str>,
+    url: &Url,
+    limit: usize,
+    token: &CancelToken,
+) -> Result<Links, Cancelled> {
+    let (text, encoding) = charset::decode(document, content_type, charset::utf_8_or_windows);
     let is_xml = content_type.is_some_and(|kind| kind.to_ascii_lowercase().contains("xml"));
-    read(&text, Page { limit, is_xml, ..Page::default() }).resolved(url, encoding)
+    Ok(read(&text, Page { limit, is_xml, ..Page::default() }, token)?.resolved(url, encoding))
 }
 
 /// What the tags of a document say, as it is written there.
@@ -76,58 +85,55 @@ struct Page {
 }
 
 impl Reader for Page {
-    fn is_xml(&self) -> bool {
+    fn is_xml(&self, _: &str) -> bool {
         self.is_xml
     }
 
-    fn tag(&mut self, tag: &Tag) {
-        match tag.kind {
-            TagKind::StartTag => self.start(tag),
-            TagKind::EndTag if &*tag.name == "template" => self.templates = self.templates.saturating_sub(1),
-            TagKind::EndTag => (),
+    fn tag(&mut self, tag: &Tag<'_>) {
+        if !tag.is_end {
+            self.start(tag);
+        }
+        if (tag.is_end || tag.is_empty) && tag.name() == "template" {
+            self.templates = self.templates.saturating_sub(1);
         }
     }
 }
 
 impl Page {
-    fn start(&mut self, tag: &Tag) {
-        let name = &*tag.name;
+    fn start(&mut self, tag: &Tag<'_>) {
+        let name = tag.name();
         self.templates += usize::from(name == "template");
         if self.templates > 0 {
             return;
         }
-        let part = value(tag, "id").or_else(|| value(tag, "name").filter(|_| name == "a"));
+        let part = tag.get("id").or_else(|| tag.get("name").filter(|_| name == "a"));
         if let Some(part) = part.filter(|part| part.len() <= LONGEST && self.parts.len() < self.limit) {
             self.parts.push(part.to_owned());
         }
         match name {
-            "base" if self.base.is_none() => self.base = value(tag, "href").map(str::to_owned),
+            "base" if self.base.is_none() => self.base = tag.get("href").map(str::to_owned),
             "meta" => self.meta(tag),
-            "a" | "area" if !has(tag, "rel", "nofollow") => self.link(value(tag, "href")),
+            "a" | "area" if !has(tag, "rel", "nofollow") => self.link(tag.get("href")),
             "link" => self.relation(tag),
-            "iframe" | "frame" => self.link(value(tag, "src").filter(|src| !src.trim_ascii().is_empty())),
+            "iframe" | "frame" => self.link(tag.get("src").filter(|src| !src.trim_ascii().is_empty())),
             _ => (),
         }
     }
 
-    fn meta(&mut self, tag: &Tag) {
+    fn meta(&mut self, tag: &Tag<'_>) {
         let is_for_robots =
-            value(tag, "name").is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case("robots"));
+            tag.get("name").is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case("robots"));
         let is_heeded = |word: &str| ["nofollow", "none"].iter().any(|no| no.eq_ignore_ascii_case(word));
-        let mut words = value(tag, "content").unwrap_or_default().split([',', ' ', '\t', '\n', '\r', '\x0c']);
+        let mut words = tag.get("content").unwrap_or_default().split([',', ' ', '\t', '\n', '\r', '\x0c']);
         self.nofollow |= is_for_robots && words.any(is_heeded);
-        if value(tag, "http-equiv").is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case("refresh")) {
-            self.link(value(tag, "content").and_then(refreshed));
+        if tag.get("http-equiv").is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case("refresh")) {
+            self.link(tag.get("content").and_then(refreshed));
         }
     }
 
-    fn relation(&mut self, tag: &Tag) {
-        let Some(href) = value(tag, "href") else { return };
-        if has(tag, "rel", "canonical")
-            && href.len() <= LONGEST
-            && !href.contains(CUT)
-            && self.canonical.len() < self.limit
-        {
+    fn relation(&mut self, tag: &Tag<'_>) {
+        let Some(href) = tag.get("href") else { return };
+        if has(tag, "rel", "canonical") && href.len() <= LONGEST && self.canonical.len() < self.limit {
             self.canonical.push(href.to_owned());
         }
         if (has(tag, "rel", "next") || has(tag, "rel", "prev")) && !has(tag, "rel", "nofollow") {
@@ -138,18 +144,14 @@ impl Page {
     /// Keeps a link unless it is known, not to be fetched, or too much.
     fn link(&mut self, href: Option<&str>) {
         let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return }; // as the URL standard has it
-        if href.contains('#')
-            && href.len() <= LONGEST
-            && !href.contains(CUT)
-            && self.fragments.len() < self.limit
-        {
+        if href.contains('#') && href.len() <= LONGEST && self.fragments.len() < self.limit {
             self.fragments.push(href.to_owned());
         }
         let href = href.split('#').next().unwrap_or_default().trim_end_matches(|c: char| c <= ' ');
         if is_no_page(href) || self.seen.contains(href) {
             return;
         }
-        if href.len() > LONGEST || href.contains(CUT) || self.links.len() >= self.limit {
+        if href.len() > LONGEST || self.links.len() >= self.limit {
             self.left_out += 1;
             return;
         }
@@ -164,12 +166,11 @@ impl Page {
         let mut found = Links { nofollow: self.nofollow, left_out: self.left_out, ..Links::default() };
         let encode: &dyn Fn(&str) -> Cow<[u8]> = &|text| encoding.encode(text).0;
         let options = Url::options().encoding_override(Some(encode));
-        let is_cut = self.base.as_ref().is_some_and(|base| base.contains(CUT));
         let base = self.base.filter(|base| !is_no_page(base.trim_matches(|c: char| c <= ' ')));
         let base = base.and_then(|base| options.base_url(Some(url)).parse(&base).ok());
         let base = normalise(base.as_ref().unwrap_or(url));
         let is_fitting = |url: &Url| url.as_str().len() <= LONGEST;
-        if is_cut || !is_fitting(&base) {
+        if !is_fitting(&base) {
             // It would come before each link.
             return Links { left_out: found.left_out + self.links.len(), ..found };
         }
@@ -217,14 +218,9 @@ fn refreshed(content: &str) -> Option<&str> {
     (!url.is_empty()).then_some(url)
 }
 
-/// An attribute.
-fn value<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
-    tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &*attribute.value)
-}
-
 /// Whether an attribute that is a list of words has a word.
-fn has(tag: &Tag, name: &str, word: &str) -> bool {
-    value(tag, name).is_some_and(|list| list.split_ascii_whitespace().any(|w| w.eq_ignore_ascii_case(word)))
+fn has(tag: &Tag<'_>, name: &str, word: &str) -> bool {
+    tag.get(name).is_some_and(|list| list.split_ascii_whitespace().any(|w| w.eq_ignore_ascii_case(word)))
 }
 
 /// Whether a link has one of the schemes of [`NO_PAGES`]. The URL standard lets tabs and line ends stand anywhere in it.
