@@ -4,9 +4,9 @@
 //! lists, quotations and styles are open. So what a page costs is linear in its length, however deep or wrong it is nested.
 //! A block ends where another one begins; an end tag without a beginning is nothing.
 
-use super::hidden::Hidden;
 use super::image::image;
 use super::lists::List;
+use super::open::{End, Open};
 use super::parse::{Attributes, PageLimits};
 use super::tags::{is_block, is_hidden, is_void, level};
 use super::words::{DEEPEST, LONGEST_BLOCK, Spans, Words, pieces};
@@ -28,17 +28,19 @@ pub(super) struct Blocks {
     lists: Vec<List>,
     /// What stands before the next block of an item.
     marker: Option<String>,
-    directions: Vec<(String, bool)>,
+    /// The elements that say in which direction they read and are open; whether it is from right to left.
+    directions: Vec<(Open, bool)>,
     quotes: usize,
     preformatted: usize,
     in_definition: bool,
     /// The element whose content is left out.
-    hidden: Option<Hidden>,
+    hidden: Option<Open>,
     in_title: bool,
+    pub(super) is_xml: bool,
 }
 
 impl Blocks {
-    pub(super) fn new(base: &Url, limits: PageLimits) -> Blocks {
+    pub(super) fn new(base: &Url, limits: PageLimits, is_xml: bool) -> Blocks {
         Blocks {
             page: Page::default(),
             limits,
@@ -54,6 +56,7 @@ impl Blocks {
             in_definition: false,
             hidden: None,
             in_title: false,
+            is_xml,
         }
     }
 
@@ -107,10 +110,11 @@ impl Blocks {
             return;
         }
         self.hidden = None;
+        self.end_directions(|open| open.ends_before(name));
         self.note_direction(name, attributes);
         match name {
             _ if is_hidden(name) || (attributes.get("hidden").is_some() && !is_void(name)) => {
-                self.hidden = Some(Hidden::new(name));
+                self.hidden = Some(Open::new(name));
             }
             "title" => self.in_title = self.page.title.is_none(),
             "base" => self.set_base(attributes),
@@ -158,15 +162,14 @@ impl Blocks {
     }
 
     pub(super) fn end(&mut self, name: &str) {
-        if let Some(hidden) = &mut self.hidden {
-            if hidden.ends_with(name) {
+        match self.hidden.as_mut().map(|hidden| hidden.ends_at(name)) {
+            Some(End::No) => return,
+            Some(End::Own) => {
                 self.hidden = None;
+                self.end_directions(|open| open.ends_at(name) != End::No);
                 return;
             }
-            if !hidden.ends_within(name) {
-                return;
-            }
-            self.hidden = None;
+            Some(End::Implied) | None => self.hidden = None,
         }
         self.words.close(name);
         match name {
@@ -203,9 +206,18 @@ impl Blocks {
             }
             _ => (),
         }
-        if let Some(at) = self.directions.iter().rposition(|(open, _)| open == name) {
+        self.end_directions(|open| open.ends_at(name) != End::No);
+    }
+
+    /// Ends the elements with a direction that end at a tag, and what is in them.
+    fn end_directions(&mut self, mut ends: impl FnMut(&mut Open) -> bool) {
+        let mut first = None;
+        for (at, (open, _)) in self.directions.iter_mut().enumerate() {
+            first = first.or(ends(open).then_some(at)); // each is shown the tag
+        }
+        if let Some(first) = first {
             self.end_block();
-            self.directions.truncate(at);
+            self.directions.truncate(first);
         }
     }
 
@@ -213,7 +225,7 @@ impl Blocks {
         let Some(direction) = attributes.get("dir") else { return };
         if !is_void(name) && self.directions.len() < DEEPEST && !matches!(name, "span" | "bdo" | "bdi") {
             self.end_block();
-            self.directions.push((name.to_owned(), direction.eq_ignore_ascii_case("rtl")));
+            self.directions.push((Open::new(name), direction.eq_ignore_ascii_case("rtl")));
         }
     }
 

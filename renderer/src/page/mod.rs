@@ -9,11 +9,9 @@ use std::sync::Arc;
 use url::Url;
 
 mod blocks; // tags to blocks of text and images
-mod charset; // bytes to characters
-mod feed; // characters to tokens
-mod hidden; // what is left out
 mod image; // references to images
 mod lists; // numbers of items
+mod open; // where elements end
 mod parse; // bytes to a page
 mod tags; // what the names of tags say
 mod words; // the words of a block, and how they are set

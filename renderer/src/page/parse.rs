@@ -1,12 +1,11 @@
 //! Bytes to a page: what kind of document it is, and what is taken of it.
 
+use super::Page;
 use super::blocks::Blocks;
-use super::feed::feed;
-use super::{Page, charset};
-use html5ever::Attribute;
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
-use std::cell::{Cell, RefCell};
+use super::tags::is_void;
+use executor::{CancelToken, Cancelled};
+use hypertext::charset;
+use hypertext::html::{Reader, Tag, read};
 use std::fmt;
 use std::path::Path;
 use url::Url;
@@ -42,7 +41,8 @@ impl Page {
     /// Plain text is a page of one block. HTML that is wrong is a page, too, as it is for browsers.
     ///
     /// # Errors
-    /// If the bytes are no page: none at all, an image, say, or a program.
+    /// If the bytes are no page: none at all, an image, say, or a program. Or if the current token is cancelled before the page
+    /// is read to its end.
     pub fn parse(
         document: &[u8],
         content_type: Option<&str>,
@@ -50,14 +50,23 @@ impl Page {
         limits: PageLimits,
     ) -> Result<Page, NoPage> {
         let is_plain = is_plain_text(document, content_type, base)?;
-        let text = charset::decode(document, content_type);
-        let mut blocks = Blocks::new(base, limits);
-        if is_plain {
-            blocks.plain(&text);
-            return Ok(blocks.finish());
-        }
-        Ok(feed(&text, blocks).finish())
+        let (text, _) = charset::decode(document, content_type, charset::utf_8_or_windows);
+        let blocks = Blocks::new(base, limits, is_xhtml(content_type, base));
+        let token = CancelToken::current();
+        let read = if is_plain { blocks.plain(&text, &token) } else { read(&text, blocks, &token) };
+        let blocks = read.map_err(|cancelled| NoPage(format!("it was not read to its end: {cancelled}")))?;
+        Ok(blocks.finish())
     }
+}
+
+/// Whether HTML is XHTML, where each element may be closed in its own tag.
+fn is_xhtml(content_type: Option<&str>, base: &Url) -> bool {
+    content_type
+        .map_or_else(|| has_extension(base, "xhtml"), |kind| kind.to_ascii_lowercase().contains("xhtml"))
+}
+
+fn has_extension(url: &Url, known: &str) -> bool {
+    Path::new(url.path()).extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known))
 }
 
 /// Whether a document is plain text and not HTML.
@@ -89,81 +98,41 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
     if begin.contains(&0) && !has_mark {
         return Err(NoPage("it is no text".to_owned()));
     }
-    let is_named_so =
-        Path::new(base.path()).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("txt"));
-    Ok(kind.is_none() && is_named_so)
+    Ok(kind.is_none() && has_extension(base, "txt"))
 }
 
-/// Gets the tokens of a document and passes them on.
-pub(super) struct Sink {
-    blocks: RefCell<Blocks>,
-    /// How many tokens there were.
-    tokens: Cell<usize>,
-}
+/// What a tag says besides its name.
+pub(super) use hypertext::html::Tag as Attributes;
 
-impl Sink {
-    pub(super) fn new(blocks: Blocks) -> Sink {
-        Sink { blocks: RefCell::new(blocks), tokens: Cell::new(0) }
+impl Reader for Blocks {
+    fn characters(&mut self, text: &str) {
+        self.text(text);
     }
 
-    pub(super) fn tokens(&self) -> usize {
-        self.tokens.get()
-    }
-
-    pub(super) fn into_blocks(self) -> Blocks {
-        self.blocks.into_inner()
-    }
-}
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        if !matches!(token, Token::ParseError(_)) {
-            self.tokens.set(self.tokens.get() + 1);
+    fn tag(&mut self, tag: &Tag<'_>) {
+        let name = tag.name();
+        if !tag.is_end {
+            self.start(name, tag);
         }
-        let mut blocks = self.blocks.borrow_mut();
-        match token {
-            Token::CharacterTokens(text) => blocks.text(&text),
-            Token::TagToken(Tag { kind: TagKind::EndTag, name, .. }) => blocks.end(&name),
-            Token::TagToken(Tag { name, self_closing: true, .. }) if blocks.is_foreign(&name) => (),
-            Token::TagToken(Tag { name, attrs, .. }) => {
-                blocks.start(&name, &Attributes(&attrs));
-                return raw_text(&name);
-            }
-            _ => (),
+        if tag.is_end || (tag.is_empty && !is_void(name)) {
+            self.end(name);
         }
-        TokenSinkResult::Continue
     }
-}
 
-/// Of some elements the content is no markup.
-fn raw_text(name: &str) -> TokenSinkResult<()> {
-    match name {
-        "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
-        "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
-        "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-        "plaintext" => TokenSinkResult::Plaintext,
-        _ => TokenSinkResult::Continue,
-    }
-}
-
-/// The attributes of a tag.
-pub(super) struct Attributes<'t>(&'t [Attribute]);
-
-impl Attributes<'_> {
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &*attribute.value)
+    fn is_xml(&self, name: &str) -> bool {
+        self.is_xml || self.is_foreign(name)
     }
 }
 
 impl Blocks {
     /// Plain text: one block after the other of preformatted text.
-    fn plain(&mut self, text: &str) {
-        self.start("pre", &Attributes(&[]));
+    fn plain(mut self, text: &str, token: &CancelToken) -> Result<Blocks, Cancelled> {
+        self.start("pre", &Attributes::default());
         for piece in text.replace("\r\n", "\n").split_inclusive("\n\n") {
+            token.check()?;
             self.text(piece);
             self.end_block();
         }
+        Ok(self)
     }
 }

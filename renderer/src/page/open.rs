@@ -1,0 +1,91 @@
+//! Elements that are open and say something of all that is in them: that it is left out, or in which direction it reads.
+//!
+//! The end tag of a paragraph, an item or a cell may be missing. The element ends then where the next one begins or where what it
+//! is in ends, or else all the rest of the page would be part of it.
+
+use super::tags::is_block;
+
+/// An element that is open. It has to be shown each tag that comes: by [`ends_before`](Open::ends_before) or
+/// [`ends_at`](Open::ends_at).
+pub(super) struct Open {
+    pub(super) name: String,
+    /// How many of its name are open.
+    depth: usize,
+    /// How many lists and tables are open in it. Their items and cells end nothing outside.
+    nested: usize,
+}
+
+impl Open {
+    pub(super) fn new(name: &str) -> Open {
+        Open { name: name.to_owned(), depth: 1, nested: 0 }
+    }
+
+    /// An element begins. Whether this one ends before it.
+    pub(super) fn ends_before(&mut self, tag: &str) -> bool {
+        if self.nested == 0 {
+            let ends = match &*self.name {
+                "p" => is_block(tag) || is_list(tag) || is_cell(tag) || tag == "hr",
+                "li" => tag == "li",
+                "dt" | "dd" => matches!(tag, "dt" | "dd"),
+                "td" | "th" => is_cell(tag) || tag == "tr" || is_rows(tag),
+                "tr" => tag == "tr" || is_rows(tag),
+                "thead" | "tbody" | "tfoot" => is_rows(tag),
+                _ => false,
+            };
+            if ends {
+                return true;
+            }
+            self.depth += usize::from(self.name == tag && !holds_items(tag));
+        }
+        self.nested += usize::from(holds_items(tag));
+        false
+    }
+
+    /// The end tag of an element. Whether this one ends there: because it is its own, or that of what it is in.
+    pub(super) fn ends_at(&mut self, tag: &str) -> End {
+        if self.nested > 0 {
+            self.nested -= usize::from(holds_items(tag));
+            return End::No;
+        }
+        if self.name == tag {
+            self.depth -= 1;
+            return if self.depth == 0 { End::Own } else { End::No };
+        }
+        let ends = match &*self.name {
+            "p" => is_block(tag) || is_list(tag) || is_cell(tag),
+            "li" => is_list(tag),
+            "dt" | "dd" => tag == "dl",
+            "td" | "th" => tag == "tr" || is_rows(tag) || tag == "table",
+            "tr" => is_rows(tag) || tag == "table",
+            "thead" | "tbody" | "tfoot" => tag == "table",
+            _ => false,
+        };
+        if ends { End::Implied } else { End::No }
+    }
+}
+
+/// Whether an element ends at an end tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    No,
+    /// The tag is the element's own.
+    Own,
+    /// The tag is that of an element around it.
+    Implied,
+}
+
+fn is_list(name: &str) -> bool {
+    matches!(name, "ul" | "ol" | "menu" | "dir" | "dl")
+}
+
+fn is_cell(name: &str) -> bool {
+    matches!(name, "td" | "th")
+}
+
+fn is_rows(name: &str) -> bool {
+    matches!(name, "thead" | "tbody" | "tfoot")
+}
+
+fn holds_items(name: &str) -> bool {
+    is_list(name) || name == "table"
+}
