@@ -2,12 +2,8 @@
 
 use crate::book::pages::files_below;
 use anyhow::Context;
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{
-    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
-use std::cell::RefCell;
+use executor::CancelToken;
+use hypertext::html::{self, Reader, Tag};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -28,7 +24,7 @@ pub(super) fn faults(dir: &Path) -> anyhow::Result<Vec<String>> {
     let mut pages = BTreeMap::new();
     for path in paths {
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        pages.insert(path, read(&text));
+        pages.insert(path, html::read(&text, Html::default(), &CancelToken::current())?);
     }
     let mut faults = BTreeSet::new();
     for (path, page) in &pages {
@@ -95,39 +91,14 @@ fn decoded(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-fn read(text: &str) -> Html {
-    let input = BufferQueue::default();
-    input.push_back(StrTendril::from_slice(text));
-    let tokenizer = Tokenizer::new(Reader(RefCell::default()), TokenizerOpts::default());
-    let _ = tokenizer.feed(&input); // it pauses at scripts only if told to
-    tokenizer.end();
-    tokenizer.sink.0.into_inner()
-}
-
-struct Reader(RefCell<Html>);
-
-impl TokenSink for Reader {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let Token::TagToken(Tag { kind: TagKind::StartTag, name, attrs, .. }) = token else {
-            return TokenSinkResult::Continue;
-        };
-        let mut html = self.0.borrow_mut();
-        for attribute in attrs {
-            let value = attribute.value.to_string();
-            match &*attribute.name.local {
-                "id" | "name" => {
-                    html.fragments.insert(value);
-                }
-                "href" | "src" => html.links.push(value),
+impl Reader for Html {
+    fn tag(&mut self, tag: &Tag<'_>) {
+        for (name, value) in tag.attributes() {
+            match name {
+                "id" | "name" => drop(self.fragments.insert(value.to_owned())),
+                "href" | "src" => self.links.push(value.to_owned()),
                 _ => {}
             }
-        }
-        match &*name {
-            "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-            "style" => TokenSinkResult::RawData(RawKind::Rawtext),
-            _ => TokenSinkResult::Continue,
         }
     }
 }
