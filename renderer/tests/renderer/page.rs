@@ -214,7 +214,7 @@ fn a_direction_ends_with_its_element() {
         ("<dl><dt dir=rtl>a<dd>b<dd dir=rtl>c</dl>d", "A b C d"),
         ("<table><tr dir=rtl><td>a<tr><td>b</table>c", "A b c"),
         ("<table><tbody dir=rtl><tr><td>a<tbody><tr><td>b</table>c", "A b c"),
-        ("<table><tr><td><p dir=rtl>a<tr><td>b</table>c", "A b c"),
+        ("<table><tr><td><p dir=rtl>a<td>b</table>c", "A b c"),
         ("<div dir=rtl>a<div>b</div>c<div dir=ltr>d</div>e</div>f", "A B C d E f"),
         ("<div dir=rtl>a<div hidden>x</div>b<p hidden>y</div>c", "AB c"),
         ("<div dir=rtl>a<svg><div></svg>b</div>c", "AB c"),
