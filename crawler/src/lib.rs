@@ -12,7 +12,6 @@ mod door {
 pub mod mail;
 pub mod pills;
 
-
 #[cfg(feature = "tls")]
 mod trust;
 
