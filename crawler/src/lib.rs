@@ -12,9 +12,6 @@ mod door {
 pub mod mail;
 pub mod pills;
 
-#[cfg(feature = "tls")]
-mod trust;
-
 pub mod stage;
 
 pub mod web;

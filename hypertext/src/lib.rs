@@ -4,3 +4,8 @@
 pub mod charset;
 
 pub mod html;
+
+pub mod http;
+
+#[cfg(feature = "tls")]
+pub mod trust;

@@ -17,7 +17,10 @@ pub enum Gap {
     /// The server answered with a status that is no success.
     Status(u16),
     /// One redirect after the other.
-    Redirects,
+    Redirects {
+        /// How many are followed.
+        most: usize,
+    },
     /// The connection broke before the answer was complete.
     Broken(String),
     /// It was not there in time.
@@ -59,7 +62,7 @@ impl fmt::Display for Gap {
         match self {
             Gap::Unusable(why) | Gap::Unreachable(why) => f.write_str(why),
             Gap::Status(status) => write!(f, "the server answered {status}"),
-            Gap::Redirects => f.write_str("the server redirects without end"),
+            Gap::Redirects { most } => write!(f, "more than {most} redirects, one after the other"),
             Gap::Broken(why) => write!(f, "the connection broke: {why}"),
             Gap::TimedOut { after } => write!(f, "not there after {after:?}"),
             Gap::TooManyBytes { limit } => write!(f, "larger than {limit} bytes"),

@@ -2,9 +2,9 @@
 
 use super::wire::{Link, Wire};
 use super::{Account, Failure};
-use crate::trust;
 use anyhow::Context;
 use executor::Cancelled;
+use hypertext::trust;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};

@@ -11,7 +11,6 @@
 //! | [`store`] | what a worker takes its work from, and how it works |
 //! | [`frontier`] | which pages there are, which may be fetched now, and when the crawl is over |
 //! | [`visit`] | what is done with one page |
-//! | [`fetch`] | bytes from an address |
 //! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
 //! | [`rules`], with [`robots`] and [`sitemap`] | what a site asks for, and what it lists |
 //! | [`disk`], with [`keeper`], [`state`] and [`record`] | a store on the disk: what became of pages, made durable in groups |
@@ -27,7 +26,6 @@
 pub mod args;
 pub mod demo;
 pub mod disk;
-pub mod fetch;
 pub mod frontier;
 pub mod graph;
 pub mod keeper;

@@ -11,12 +11,12 @@
 //! Each step asks for one thing and says when the next may follow. So a site is left alone between two requests, and no thread waits for
 //! that.
 
-use super::fetch::{FetchError, Fetched};
 use super::frontier::{Job, pause_after};
 use super::robots::{self, Robots};
 use super::sitemap;
 use super::visit::Visitor;
 use executor::{CancelToken, Cancelled};
+use hypertext::http::{FetchError, Fetched};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

@@ -3,13 +3,13 @@
 use super::args::CrawlArgs;
 use super::demo::{Demo, DemoOptions};
 use super::disk::Disk;
-use super::fetch::{Fetcher, Options};
 use super::frontier::Limits;
 use super::save::Saver;
 use super::state::State;
 use super::urls::{Scope, normalise};
 use super::visit::Visitor;
 use anyhow::{Context, anyhow, bail};
+use hypertext::http::{Fetcher, Options};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,6 +1,5 @@
 //! What is done with one page: asked for, read, and what it says of itself and of others.
 
-use super::fetch::{FetchError, Fetched, Fetcher};
 use super::frontier::{Failure, Job};
 use super::links::{Links, links, of_head};
 use super::rules::Rules;
@@ -8,6 +7,7 @@ use super::save::Saver;
 use super::state::{Progress, Record};
 use super::urls::{Refused, Scope, host_key, normalise};
 use executor::{CancelToken, Cancelled};
+use hypertext::http::{FetchError, Fetched, Fetcher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

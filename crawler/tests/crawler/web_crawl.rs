@@ -2,10 +2,10 @@
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
-use crawler::web::fetch::{Fetcher, Options};
 use crawler::web::save::path;
 use crawler::web::state::{Progress, Record, State};
 use executor::CancelToken;
+use hypertext::http::{Fetcher, Options};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! The site that the crawler is tried on: a simple crawl finds what it says, and its log says what a client has read.
 
 use crawler::web::demo::{Demo, DemoOptions, DemoRequest, Outcome};
-use crawler::web::fetch::{Fetched, Fetcher, Options};
 use executor::CancelToken;
+use hypertext::http::{Fetched, Fetcher, Options};
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{Read, Write};
 use std::net::TcpStream;

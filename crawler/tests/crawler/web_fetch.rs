@@ -6,11 +6,11 @@ mod broken; // answers that break
 mod connections; // kept connections, and cancels
 
 use crawler::web::demo::{Demo, DemoOptions};
-use crawler::web::fetch::{FetchError, Fetched, Fetcher, Options, is_private_address};
 use executor::CancelToken;
 use flate2::Compression;
 use flate2::read::{DeflateEncoder, ZlibEncoder};
 use flate2::write::GzEncoder;
+use hypertext::http::{FetchError, Fetched, Fetcher, Options, is_private_address};
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};

@@ -2,13 +2,13 @@
 
 use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, gzip, request};
-use crawler::web::fetch::{Fetcher, Options};
 use crawler::web::frontier::{Job, Kind};
 use crawler::web::rules::{Asking, Rules, Step};
 use crawler::web::state::{Progress, Record, State};
 use crawler::web::urls::{LONGEST, Scope};
 use crawler::web::visit::{Visit, Visitor};
 use executor::CancelToken;
+use hypertext::http::{Fetcher, Options};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;

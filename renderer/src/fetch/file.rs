@@ -1,12 +1,15 @@
 //! Files of this machine.
 
-use super::{Fetched, Step, read_at_most};
+use super::{Fetched, Step};
 use crate::gap::Gap;
-use executor::CancelToken;
+use executor::{CancelToken, Cancelled};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use url::Url;
+
+/// Bytes that are read before the token is looked at again.
+const PIECE: usize = 64 << 10;
 
 /// Reads a file. Only a regular one: a device or a pipe may never come to an end.
 pub(super) fn read(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> {
@@ -39,4 +42,22 @@ fn unreadable(error: &io::Error) -> Gap {
         io::ErrorKind::PermissionDenied => "the file may not be read".to_owned(),
         _ => format!("the file cannot be read ({error})"),
     })
+}
+
+/// All bytes of a reader, or a gap if there are more than `limit`.
+fn read_at_most(
+    reader: impl Read,
+    limit: u64,
+    token: &CancelToken,
+) -> Result<io::Result<Result<Vec<u8>, Gap>>, Cancelled> {
+    let (mut bytes, mut reader) = (Vec::new(), reader.take(limit.saturating_add(1)));
+    loop {
+        token.check()?;
+        match (&mut reader).take(PIECE as u64).read_to_end(&mut bytes) {
+            Ok(0) => return Ok(Ok(Ok(bytes))),
+            Ok(_) if bytes.len() as u64 > limit => return Ok(Ok(Err(Gap::TooManyBytes { limit }))),
+            Ok(_) => (),
+            Err(error) => return Ok(Err(error)),
+        }
+    }
 }

@@ -72,7 +72,7 @@ fn each_fault_is_the_one_that_was_asked_for() {
     let all: Vec<_> = addresses(&demo).iter().take(6).map(|url| get(url, Duration::from_secs(20))).collect();
     assert_eq!(
         all[..3],
-        [Err(Some(Gap::Status(404))), Err(Some(Gap::Status(503))), Err(Some(Gap::Redirects))]
+        [Err(Some(Gap::Status(404))), Err(Some(Gap::Status(503))), Err(Some(Gap::Redirects { most: 5 }))]
     );
     assert!(matches!(&all[3], Err(Some(Gap::Broken(_)))), "{:?}", all[3]);
     assert_eq!(all[4], Err(Some(Gap::TooManyBytes { limit: 1_000_000 })));

@@ -52,7 +52,7 @@ fn a_status_that_is_no_success_is_a_gap() {
 fn redirects_end() {
     let server = Gated::start();
     server.route("/round", Answer::redirect("/round"));
-    assert_eq!(get(&server.url("/round")).unwrap_err(), Gap::Redirects);
+    assert_eq!(get(&server.url("/round")).unwrap_err(), Gap::Redirects { most: 5 });
     assert_eq!(server.requests("/round"), 6);
 }
 

@@ -113,7 +113,7 @@ fn a_bad_image_is_a_gap_with_its_reason() {
         ("broken", "no image that can be decoded"),
         ("html", "format is unknown"),
         ("bomb", "3600000000 pixels"),
-        ("loop", "redirects without end"),
+        ("loop", "more than 5 redirects"),
         ("endless", "larger than 100000 bytes"),
         ("reset", "reset"),
         ("half", "not there after"),

@@ -202,7 +202,7 @@ fn each_gap_has_its_words() {
         Gap::Unusable("u".to_owned()),
         Gap::Unreachable("v".to_owned()),
         Gap::Status(404),
-        Gap::Redirects,
+        Gap::Redirects { most: 5 },
         Gap::Broken("w".to_owned()),
         Gap::TimedOut { after: Duration::from_secs(1) },
         Gap::TooManyBytes { limit: 1 },

@@ -2,14 +2,14 @@
 //!
 //! Two URLs that [`normalise`] makes equal name the same page, by the rules of RFC 3986, section 6.2. [`Scope`] decides what is fetched:
 //! only `http` and `https`, only hosts that were asked for, and no private addresses. A name may still resolve to a private
-//! address, so whoever connects must ask [`is_private`] again, for the address.
+//! address, so whoever connects must ask [`is_private_address`] again, for the address.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use hypertext::http::is_private_address;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
 /// The most bytes that a URL may have. RFC 9110, section 4.1, asks servers to support at least that many.
@@ -287,54 +287,13 @@ fn without_dot(host: &str) -> &str {
 /// Whether the URL itself says that it leads to a private address: by the address, or by the name `localhost` (RFC 6761, section 6.3).
 fn has_private_host(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Ipv4(address)) => is_private(address.into()),
-        Some(Host::Ipv6(address)) => is_private(address.into()),
+        Some(Host::Ipv4(address)) => is_private_address(address.into()),
+        Some(Host::Ipv6(address)) => is_private_address(address.into()),
         Some(Host::Domain(name)) => {
             let name = without_dot(name);
             name == "localhost" || name.ends_with(".localhost")
         }
         None => false,
-    }
-}
-
-/// Whether an address is none of the public internet: this machine, a private network, a group of machines, an example, or reserved.
-///
-/// The source are IANA's registries of special-purpose addresses (RFC 6890), with the few of their blocks refused as a whole
-/// that have public addresses in them. An IPv6 address that stands for an IPv4 address is judged by that one.
-pub fn is_private(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_private_v4(address),
-        IpAddr::V6(address) => is_private_v6(address),
-    }
-}
-
-fn is_private_v4(address: Ipv4Addr) -> bool {
-    match address.octets() {
-        [0 | 10 | 127 | 224..=255, ..] // this network, private, loopback, multicast and reserved with broadcast
-        | [100, 64..=127, ..] // shared by the customers of a provider (RFC 6598)
-        | [169, 254, ..] // link local
-        | [172, 16..=31, ..]
-        | [192, 0, 0 | 2, _] // protocol assignments, documentation
-        | [192, 88, 99, _] // once the way to 6to4
-        | [192, 168, ..]
-        | [198, 18..=19, ..] // benchmarks
-        | [198, 51, 100, _] // documentation
-        | [203, 0, 113, _] => true,
-        _ => false,
-    }
-}
-
-fn is_private_v6(address: Ipv6Addr) -> bool {
-    let embedded =
-        |high: u16, low: u16| is_private_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
-    match address.segments() {
-        [0, 0, 0, 0, 0, 0xffff, high, low] // IPv4-mapped
-        | [0x64, 0xff9b, 0, 0, 0, 0, high, low] // NAT64 (RFC 6052)
-        | [0x2002, high, low, ..] => embedded(high, low), // 6to4 (RFC 3056)
-        [0x2001, 0..=0x1ff | 0xdb8, ..] // protocol assignments with Teredo and benchmarks, documentation
-        | [0x3fff, 0..=0xfff, ..] => true, // documentation (RFC 9637)
-        // What is global is 2000::/3. The rest has loopback, unique and link local addresses, groups, IPv4-compatible addresses.
-        [first, ..] => first & 0xe000 != 0x2000,
     }
 }
 

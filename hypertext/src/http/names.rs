@@ -1,4 +1,4 @@
-//! From the name of a host to its addresses, and which of them are nobody's business.
+//! From the name of a host to its addresses, which are remembered for a while.
 
 use super::FetchError;
 use super::call::Call;

@@ -5,7 +5,7 @@ use super::call::Call;
 use super::{FetchError, Fetched};
 #[cfg(feature = "tls")]
 use crate::trust;
-use crate::web::urls::encode;
+use percent_encoding::percent_encode_byte;
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
 use std::time::{Duration, SystemTime};
@@ -73,7 +73,11 @@ fn validator(headers: &HeaderMap, name: &str) -> Option<String> {
 fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     let mut text = Vec::new();
     for &byte in headers.get("location")?.as_bytes().trim_ascii() {
-        if byte.is_ascii() { text.push(byte) } else { encode(byte, &mut text) }
+        text.extend_from_slice(if byte.is_ascii() {
+            std::slice::from_ref(&byte)
+        } else {
+            percent_encode_byte(byte).as_bytes()
+        });
     }
     url.join(str::from_utf8(&text).ok().filter(|text| !text.is_empty())?).ok()
 }

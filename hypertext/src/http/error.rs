@@ -14,7 +14,7 @@ pub enum FetchError {
     TimedOut,
     /// The name of the host has no address; the text says what the system says about it.
     Resolve(String),
-    /// The host is at an address that is not for the public: the crawler does not go there.
+    /// The host is at an address that is not for the public, and the [options](super::Options) do not allow that.
     Private(IpAddr),
     /// The host has an address, and no connection to it can be made.
     Connect(String),
@@ -64,7 +64,7 @@ impl fmt::Display for FetchError {
             FetchError::TimedOut => f.write_str("the page took too long"),
             FetchError::Resolve(why) => write!(f, "the name of the host cannot be resolved: {why}"),
             FetchError::Private(address) => {
-                write!(f, "the host is at the private address {address}, which is not crawled")
+                write!(f, "the host is at the private address {address}, which is not for the public")
             }
             FetchError::Connect(why) => write!(f, "no connection can be made: {why}"),
             FetchError::Untrusted(why) => write!(f, "the server cannot be trusted: {why}"),

@@ -7,9 +7,9 @@
 //!      ureq ── resolver (names) ── heads (head) ── socket (socket) ── a pool of idle connections
 //! ```
 //!
-//! A token has to reach a thread that is blocked in a socket, and a crawl has to use a connection for many pages. So a
+//! A token has to reach a thread that is blocked in a socket, and a connection serves many pages. So a
 //! socket does not belong to a token: while a call runs, its socket is where the token finds it, and it leaves when the
-//! answer is complete. One [`Fetcher`] serves all threads of a crawl.
+//! answer is complete. One [`Fetcher`] serves all threads of a program.
 //!
 //! What a server can make longer than it should be has a bound: time for a page, bytes after decompression, bytes on the wire,
 //! bytes of the head.
@@ -19,12 +19,13 @@ mod body; // read and decoded
 mod call; // what the sockets of a thread look at
 mod error;
 mod head; // made readable
-mod names; // addresses, and which are refused
+mod names; // addresses of a host
+mod private; // addresses that are not for the public
 mod socket; // connections
 
-pub use super::urls::is_private as is_private_address;
 pub use error::FetchError;
 pub use names::{Lookup, system_lookup};
+pub use private::is_private_address;
 
 #[cfg(feature = "tls")]
 use crate::trust;
@@ -79,12 +80,12 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Half a minute, 4 MiB, the name of this crate, no proxy, no private addresses.
+    /// Half a minute, 4 MiB, the name of this package, no proxy, no private addresses.
     fn default() -> Options {
         Options {
             timeout: Duration::from_secs(30),
             max_bytes: 4 << 20,
-            user_agent: concat!("crawler/", env!("CARGO_PKG_VERSION")).to_owned(),
+            user_agent: concat!("hypertext/", env!("CARGO_PKG_VERSION")).to_owned(),
             proxy: None,
             allow_private: false,
         }
@@ -128,7 +129,7 @@ impl Fetched {
     }
 }
 
-/// Fetches pages. Made once, and shared by the threads of a crawl.
+/// Fetches pages. Made once, and shared by all threads.
 pub struct Fetcher {
     agent: Agent,
     names: Arc<Names>,
@@ -231,7 +232,7 @@ impl Fetcher {
             "http" => (),
             "https" if cfg!(feature = "tls") => (),
             "https" => {
-                return Err(FetchError::Unusable("https needs a crawler with the feature tls".to_owned()));
+                return Err(FetchError::Unusable("https needs the feature tls".to_owned()));
             }
             other => return Err(FetchError::Unusable(format!("{other} is not a scheme of web pages"))),
         }
