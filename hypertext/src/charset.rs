@@ -33,7 +33,7 @@ pub fn utf_8_or_windows(document: &[u8]) -> &'static Encoding {
 }
 
 /// The encoding that the header `Content-Type` names: its first parameter `charset`.
-pub fn label(content_type: &str) -> Option<&'static Encoding> {
+fn label(content_type: &str) -> Option<&'static Encoding> {
     let mut is_quoted = false;
     let parameters = content_type.split(|c| {
         is_quoted ^= c == '"';
@@ -48,7 +48,7 @@ pub fn label(content_type: &str) -> Option<&'static Encoding> {
 
 /// The encoding that the beginning of a document names, by the standard's rules: the first `<meta>` with a `charset`, or with
 /// `http-equiv=content-type` and a `content` that has one; or else the XML declaration. Comments and other tags are skipped.
-pub fn prescan(document: &[u8]) -> Option<&'static Encoding> {
+fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     let begin = &document[..document.len().min(PRESCAN)];
     if begin.starts_with(b"<\0?\0x\0") {
         return Some(UTF_16LE);

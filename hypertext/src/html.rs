@@ -60,7 +60,8 @@ impl<'t> Tag<'t> {
 
     /// The value of the first attribute of that name. `None` if there is none, or if [`MOST_ATTRIBUTES`] come before it.
     pub fn get(&self, name: &str) -> Option<&'t str> {
-        self.attributes().find_map(|(other, value)| (other == name).then_some(value))
+        let is_it = |attribute: &&Attribute| self.bytes[attribute.name.clone()] == *name.as_bytes();
+        self.attributes.iter().find(is_it).map(|Attribute { name, end }| text(&self.bytes[name.end..*end]))
     }
 
     /// The attributes, names with values, in the order of the tag. One that is repeated is there each time.
@@ -81,7 +82,7 @@ struct Attribute {
 
 /// Shows all of a document to a reader.
 ///
-/// Whatever is in the document, it is no error. Reading blocks for as long as it takes: some milliseconds a megabyte.
+/// Whatever is in the document, it is no error. The call waits for nothing; the token is what ends it before the document does.
 ///
 /// # Errors
 /// If the token is cancelled before the end.
