@@ -102,7 +102,7 @@ fn of_content(content: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Looks for a `<meta>` without reading the document. Wherever it ends in the middle of something, nothing was found.
+/// Looks for a `<meta>` in the bytes that are left. Each method gives `None` when they run out, which ends the search.
 struct Scan<'d> {
     rest: &'d [u8],
 }
