@@ -1,20 +1,19 @@
 //! A `connect` that comes back when a token is cancelled.
 //!
-//! The socket does not block while it is being connected. The thread waits for one of two things at once, the socket and the end of a
-//! socket pair of its own, as it does for a [listener](super::listener). Most connections on one machine are made at once, and cost no pair.
+//! The socket does not block while it is being connected. The thread waits for the socket and for a cancel at once, as it does for a
+//! [listener](super::listener). Most connections on one machine are made at once, and wait for nothing.
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType};
 
 use super::CancellableStream;
+use super::cancel_signal::CancelSignal;
 use crate::cancel::CancelToken;
 use crate::sync::Instant;
 
@@ -73,28 +72,16 @@ fn socket_for(address: SocketAddr) -> io::Result<OwnedFd> {
 
 /// Sleeps until the socket is connected, or cannot be.
 fn wait(socket: &OwnedFd, deadline: Option<Instant>, token: &CancelToken) -> io::Result<()> {
-    let (cancelled, other_end) = UnixStream::pair()?;
-    let _wakes = token.on_cancel(move || drop(other_end));
+    let signal = CancelSignal::new(token)?;
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let left = left.map(|left| Timespec::try_from(left).unwrap_or(FOREVER));
-        let mut either = [
-            PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::OUT),
-            PollFd::from_borrowed_fd(cancelled.as_fd(), PollFlags::IN),
-        ];
-        let count = match poll(&mut either, left.as_ref()) {
-            Err(Errno::INTR) => continue,
-            count => count?,
-        };
+        let is_decided = signal.wait(socket, PollFlags::OUT, left)?;
         token.check()?;
-        if !either[0].revents().is_empty() {
+        if is_decided {
             return Ok(rustix::net::sockopt::socket_error(socket)??);
         }
-        if count == 0 {
+        if left.is_some_and(|left| left.is_zero()) {
             return Err(io::ErrorKind::TimedOut.into());
         }
     }
 }
-
-/// Some 68 years: no system has more.
-const FOREVER: Timespec = Timespec { tv_sec: i32::MAX as i64, tv_nsec: 0 };

@@ -8,12 +8,11 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::PollFlags;
 
-use crate::cancel::{CancelToken, Registration};
+use super::cancel_signal::CancelSignal;
+use crate::cancel::CancelToken;
 
 /// A [`TcpListener`] whose [`accept`](Self::accept) comes back when a token is cancelled.
 ///
@@ -35,8 +34,7 @@ use crate::cancel::{CancelToken, Registration};
 pub struct CancellableListener {
     listener: TcpListener,
     token: CancelToken,
-    cancelled: UnixStream,
-    _wakes: Registration,
+    signal: CancelSignal,
 }
 
 impl CancellableListener {
@@ -46,10 +44,8 @@ impl CancellableListener {
     /// # Errors
     /// If the system has no more file descriptors: it takes two.
     pub fn new(listener: TcpListener, token: &CancelToken) -> io::Result<Self> {
-        let (cancelled, other_end) = UnixStream::pair()?;
         listener.set_nonblocking(true)?; // the connection that woke this thread may have gone to another one
-        let wakes = token.on_cancel(move || drop(other_end));
-        Ok(Self { listener, token: token.clone(), cancelled, _wakes: wakes })
+        Ok(Self { listener, token: token.clone(), signal: CancelSignal::new(token)? })
     }
 
     /// Waits for the next connection. The stream is a blocking one.
@@ -65,19 +61,11 @@ impl CancellableListener {
                     stream.set_nonblocking(false)?; // it inherits the listener's mode on some systems
                     return Ok((stream, peer));
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait()?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.signal.wait(&self.listener, PollFlags::IN, None)?;
+                }
                 Err(error) => return Err(error),
             }
-        }
-    }
-
-    /// Sleeps until there is a connection or the token is cancelled.
-    fn wait(&self) -> io::Result<()> {
-        let awaited = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
-        let mut either = [awaited(self.listener.as_fd()), awaited(self.cancelled.as_fd())];
-        match poll(&mut either, None) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
         }
     }
 

@@ -35,6 +35,8 @@ mod stream;
 pub use stream::CancellableStream;
 
 #[cfg(all(unix, feature = "sockets"))]
+mod cancel_signal;
+#[cfg(all(unix, feature = "sockets"))]
 mod connect;
 
 #[cfg(all(unix, feature = "sockets"))]

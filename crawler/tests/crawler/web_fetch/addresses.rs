@@ -62,7 +62,10 @@ fn nothing_is_private_if_that_is_allowed() {
     let demo = demo(false);
     let refused = fetcher(Options { allow_private: false, ..options() });
     let error = refused.fetch(&demo.start_url(), &CancelToken::new()).unwrap_err();
-    assert_eq!(error.to_string(), "the host is at the private address 127.0.0.1, which is not for the public");
+    assert_eq!(
+        error.to_string(),
+        "the host is at the private address 127.0.0.1, which is not for the public"
+    );
     assert_eq!(get(&demo.start_url()).unwrap().status, 200);
 }
 
