@@ -5,6 +5,7 @@ use image::{DynamicImage, ImageFormat, Rgba, RgbaImage};
 use renderer::picture::decode;
 use renderer::{Gap, ImageLimits, Picture};
 use std::io::Cursor;
+use std::time::{Duration, Instant};
 
 const LIMITS: ImageLimits = ImageLimits { bytes: 1 << 20, pixels: 1_000_000 };
 const ROOM: (u32, u32) = (1000, 1000);
@@ -94,22 +95,172 @@ fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     assert!(decoded(&encoded(&quarters(1000, 1000), ImageFormat::Png), ROOM).is_ok());
 }
 
-/// Thirty megabytes of zeros, as a colour profile of thirty kilobytes, for which a picture of so few pixels has no room.
+/// Thirty megabytes of zeros, as a colour profile and as a text of thirty kilobytes each, are not unpacked.
 #[test]
-fn what_is_packed_beside_the_pixels_has_a_bound_too() {
-    let mut packed = flate2::write::ZlibEncoder::new(b"profile\0\0".to_vec(), flate2::Compression::best());
-    std::io::Write::write_all(&mut packed, &vec![0; 30_000_000]).unwrap();
-    let mut bomb = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bomb, 4, 4);
+fn what_is_packed_beside_the_pixels_is_left_alone() {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 4, 4);
     encoder.set_color(png::ColorType::Grayscale);
     let mut writer = encoder.write_header().unwrap();
-    writer.write_chunk(png::chunk::iCCP, &packed.finish().unwrap()).unwrap();
+    for kind in [png::chunk::iCCP, png::chunk::zTXt] {
+        writer.write_chunk(kind, &packed_zeros(b"name\0\0", 30_000_000)).unwrap();
+    }
     writer.write_image_data(&[0; 16]).unwrap();
     writer.finish().unwrap();
     let small = ImageLimits { bytes: 1 << 20, pixels: 1000 };
-    let decoded = decode(&bomb, &small, ROOM, &CancelToken::new()).expect("nobody cancels");
-    let gap = decoded.map(|picture| picture.width()).unwrap_err();
+    let picture = decode(&bytes, &small, ROOM, &CancelToken::new()).expect("nobody cancels");
+    assert_eq!(picture.unwrap().width(), 4);
+}
+
+/// These bytes, and then so many zeros, packed.
+fn packed_zeros(before: &[u8], count: usize) -> Vec<u8> {
+    let mut packed = flate2::write::ZlibEncoder::new(before.to_vec(), flate2::Compression::best());
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(0), count as u64), &mut packed).unwrap();
+    packed.finish().unwrap()
+}
+
+/// Forty million pixels in so few bytes that a decoder reads them at once, and then only writes. One attempt of several may
+/// be held up by the machine, so the fastest counts.
+#[test]
+fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
+    let (width, height) = (1 << 16, 600_u32);
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_depth(png::BitDepth::One);
+    let mut writer = encoder.write_header().unwrap();
+    let rows = packed_zeros(b"", (width as usize / 8 + 1) * height as usize);
+    assert!(rows.len() < 16 << 10, "{}", rows.len());
+    writer.write_chunk(png::chunk::IDAT, &rows).unwrap();
+    writer.finish().unwrap();
+    let large = ImageLimits { bytes: 1 << 20, pixels: u64::from(width * height) };
+    let attempt = |token: &CancelToken| {
+        let begin = Instant::now();
+        (decode(&bytes, &large, (1, 1), token).is_ok(), begin.elapsed())
+    };
+    let (is_whole, time_of_all) = attempt(&CancelToken::new());
+    assert!(is_whole);
+    let called_off = (0..20).any(|_| {
+        let (is_whole, time) = attempt(&CancelToken::new().with_timeout(Duration::from_millis(1)));
+        assert!(!is_whole, "all of it in a millisecond");
+        time < time_of_all / 20
+    });
+    assert!(called_off, "no attempt ended before it had written much, and all of it takes {time_of_all:?}");
+}
+
+/// A WebP of one pixel, by its own account.
+fn webp_of_one_pixel(flags: u8, parts: &[(&[u8; 4], u32, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0".to_vec();
+    bytes.extend([flags, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    for (kind, length, content) in parts {
+        bytes.extend([&kind[..], &length.to_le_bytes(), content].concat());
+    }
+    let length = u32::try_from(bytes.len() - 8).unwrap();
+    bytes[4..8].copy_from_slice(&length.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
+    let frame = [&[0x10, 0, 0, 0x9d, 1, 0x2a][..], &16_383_u16.to_le_bytes().repeat(2), &[0; 30]].concat();
+    let huge = Gap::TooManyPixels { pixels: 16_383 * 16_383, limit: LIMITS.pixels };
+    let webp = webp_of_one_pixel(0, &[(b"VP8 ", 40, frame.clone())]);
+    assert_eq!(decoded(&webp, ROOM).unwrap_err(), huge);
+    let within = [&[0; 16][..], b"VP8 ", &40_u32.to_le_bytes(), &frame].concat();
+    let animated = webp_of_one_pixel(2, &[(b"ANIM", 6, vec![0; 6]), (b"ANMF", 64, within)]);
+    assert_eq!(decoded(&animated, ROOM).unwrap_err(), huge);
+
+    // A part of four gigabytes, by its own account.
+    let webp = webp_of_one_pixel(
+        8,
+        &[(b"VP8 ", 40, frame[..6].repeat(7)[..40].to_vec()), (b"EXIF", u32::MAX, vec![])],
+    );
+    assert_eq!(decoded(&webp, ROOM).unwrap_err().to_string(), TOO_EARLY);
+
+    let screen = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff";
+    let frame = b",\0\0\0\0\xe9\x03\xe8\x03\0\x02\x02\x44\x01\0;"; // 1001 × 1000
+    let gap = decoded(&[&screen[..], frame].concat(), ROOM).unwrap_err();
     assert!(gap.to_string().contains("more memory than is allowed"), "{gap}");
+}
+
+const TOO_EARLY: &str = "no image that can be decoded: it ends too early";
+
+/// Telephones put a film there.
+#[test]
+fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
+    let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
+    let alone = decoded(&jpeg, ROOM).unwrap();
+    for behind in [vec![0; 5000], b"\0\0\0\x18ftypmp42".repeat(1000), jpeg.clone()] {
+        assert!(decoded(&[&jpeg[..], &behind].concat(), ROOM).unwrap() == alone);
+    }
+    for end in [jpeg.len() - 2, jpeg.len() - 3, jpeg.len() * 3 / 4, 400] {
+        assert_eq!(
+            decoded(&jpeg[..end], ROOM).unwrap_err().to_string(),
+            TOO_EARLY,
+            "{end} of {}",
+            jpeg.len()
+        );
+    }
+}
+
+/// A small picture within it, which says its own end, does not end it.
+#[test]
+fn the_end_of_a_preview_is_not_the_end_of_a_jpeg() {
+    let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
+    let with_preview = with_segment(&jpeg, 0xe1, &encoded(&quarters(8, 8), ImageFormat::Jpeg));
+    assert!(decoded(&with_preview, ROOM).is_ok());
+    assert_eq!(decoded(&with_preview[..with_preview.len() - 4], ROOM).unwrap_err().to_string(), TOO_EARLY);
+}
+
+/// A JPEG with one more segment at its beginning.
+fn with_segment(jpeg: &[u8], kind: u8, content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len() + 2).unwrap().to_be_bytes();
+    [&jpeg[..2], &[0xff, kind], &length, content, &jpeg[2..]].concat()
+}
+
+#[test]
+fn a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() {
+    let again = [0xff, 0xda, 0, 8, 1, 1, 0, 1, 63, 0x10].repeat(30);
+    let with_scans = |jpeg: Vec<u8>| [&jpeg[..jpeg.len() - 2], &again, &jpeg[jpeg.len() - 2..]].concat();
+    let gap = decoded(&with_scans(encoded(&quarters(1000, 1000), ImageFormat::Jpeg)), ROOM).unwrap_err();
+    assert!(gap.to_string().contains("31 scans"), "{gap}");
+    assert!(decoded(&with_scans(encoded(&quarters(500, 500), ImageFormat::Jpeg)), ROOM).is_ok());
+}
+
+/// The camera was turned to the right.
+#[test]
+fn an_image_is_shown_as_the_camera_was_held() {
+    let says_so = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    let mut png = Vec::new();
+    let mut writer = png::Encoder::new(&mut png, 40, 20);
+    writer.set_color(png::ColorType::Rgba);
+    let mut writer = writer.write_header().unwrap();
+    writer.write_chunk(png::chunk::eXIf, says_so).unwrap();
+    writer.write_image_data(quarters(40, 20).as_bytes()).unwrap();
+    writer.finish().unwrap();
+    let jpeg = encoded(&quarters(40, 20), ImageFormat::Jpeg);
+    let jpeg = with_segment(&jpeg, 0xe1, &[b"Exif\0\0", &says_so[..]].concat());
+    for bytes in [png, jpeg] {
+        let turned = decoded(&bytes, ROOM).unwrap();
+        assert_eq!((turned.width(), turned.height()), (20, 40));
+        let small = decoded(&bytes, (10, 10)).unwrap();
+        assert_eq!((small.width(), small.height()), (5, 10));
+    }
+}
+
+/// Two by two pixels, in the order of Adam7.
+#[test]
+fn the_pixels_of_an_interlaced_png_come_to_their_places() {
+    let mut info = png::Info::with_size(2, 2);
+    info.color_type = png::ColorType::Grayscale;
+    info.interlaced = true;
+    let mut bytes = Vec::new();
+    let mut writer = png::Encoder::with_info(&mut bytes, info).unwrap().write_header().unwrap();
+    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packed, &[0, 10, 0, 20, 0, 30, 40]).unwrap();
+    writer.write_chunk(png::chunk::IDAT, &packed.finish().unwrap()).unwrap();
+    writer.finish().unwrap();
+    let gray: Vec<u8> = [10, 20, 30, 40].iter().flat_map(|gray| [*gray, *gray, *gray, 255]).collect();
+    assert_eq!(decoded(&bytes, ROOM).unwrap(), Picture::from_rgba(2, 2, &gray).unwrap());
 }
 
 #[test]

@@ -1,0 +1,57 @@
+//! What JPEG and WebP files claim, looked at before their decoders believe it.
+//!
+//! These decoders work without a pause, so what they do has to have a bound before they begin.
+
+use super::{ImageLimits, allowed};
+use crate::gap::Gap;
+
+/// How often a JPEG goes over its pixels. One that does not come to its end is refused, since the decoder would make a grey area
+/// of what is missing. What stands behind the end is not looked at: telephones put a film there.
+pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
+    scans_to_the_end(bytes).ok_or_else(ends_too_early)
+}
+
+/// How many scans a JPEG has. `None` if no mark says that it has come to its end.
+fn scans_to_the_end(bytes: &[u8]) -> Option<u64> {
+    let (mut at, mut scans) = (2, 0);
+    loop {
+        at += bytes.get(at..)?.iter().position(|byte| *byte == 0xff)?;
+        match *bytes.get(at + 1)? {
+            0xff => at += 1,                      // fills up
+            0x00 | 0x01 | 0xd0..=0xd8 => at += 2, // belongs to the pixels, or stands alone
+            0xd9 => return Some(scans),
+            segment => {
+                scans += u64::from(segment == 0xda);
+                let length = bytes.get(at + 2..at + 4)?;
+                at += 2 + usize::from(u16::from_be_bytes([length[0], length[1]]));
+            }
+        }
+    }
+}
+
+/// Refuses a WebP in which a part is longer than the file, or a frame larger than is allowed, whatever the size is that the file
+/// says it has.
+pub(super) fn check_parts(bytes: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
+    check_each(bytes.get(12..).unwrap_or_default(), limits)
+}
+
+fn check_each(mut rest: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
+    while let Some((head, behind)) = rest.split_at_checked(8) {
+        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        let Some(part) = behind.get(..length) else { return Err(ends_too_early()) };
+        match &head[..4] {
+            b"ANMF" => check_each(part.get(16..).unwrap_or_default(), limits)?,
+            b"VP8 " if part.len() >= 10 => {
+                let side = |at: usize| u32::from(u16::from_le_bytes([part[at], part[at + 1]]) & 0x3fff);
+                allowed((side(6), side(8)), limits)?;
+            }
+            _ => (),
+        }
+        rest = behind.get(length + length % 2..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+fn ends_too_early() -> Gap {
+    Gap::NotAnImage("it ends too early".to_owned())
+}

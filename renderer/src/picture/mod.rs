@@ -1,0 +1,194 @@
+//! Images: from bytes to pixels, under limits.
+//!
+//! An image comes from a stranger. A few hundred bytes can say that they are a billion pixels, so what a file claims is looked at
+//! before room is made for it. Decoding has no time limit of its own. It reads its bytes through a [reader](Watched) that looks at a
+//! token, so a decoder that reads and writes by turns ends soon after the token does. Those of JPEG and WebP read all of it first;
+//! what they do then has a bound for each pixel.
+
+use crate::gap::Gap;
+use executor::{CancelToken, Cancelled};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
+use tiny_skia::Pixmap;
+
+mod claims; // what files say, before it is believed
+mod png; // the format that packs most
+
+/// Bytes that are decoded before the token is looked at again.
+const PIECE: usize = 16 << 10;
+
+/// What a decoder may allocate for each pixel that is allowed, beside the picture: a frame of an animation.
+const BYTES_PER_PIXEL: u64 = 4;
+
+/// How often a decoder may go over all of the pixels that are allowed. Encoders of JPEG ask for ten times or so.
+const PASSES: u64 = 20;
+
+/// An image is made this large before it is made smaller still: the sums of the scaler have room for so many pixels.
+const HALFWAY: u32 = 256;
+
+/// A decoded image: pixels, ready to be painted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    pub(crate) pixels: Pixmap,
+}
+
+/// What an image may take.
+#[derive(Debug, Clone, Copy)]
+pub struct ImageLimits {
+    /// Bytes as they are fetched.
+    pub bytes: u64,
+    /// Pixels as they are decoded.
+    pub pixels: u64,
+}
+
+impl Picture {
+    /// A picture of pixels: red, green, blue and alpha, a byte each, row by row. `None` if their number does not fit, or is
+    /// zero.
+    pub fn from_rgba(width: u32, height: u32, rgba: &[u8]) -> Option<Picture> {
+        let mut pixels = Pixmap::new(width, height)?;
+        if pixels.data().len() != rgba.len() {
+            return None;
+        }
+        for (pixel, from) in pixels.pixels_mut().iter_mut().zip(rgba.chunks_exact(4)) {
+            *pixel = tiny_skia::ColorU8::from_rgba(from[0], from[1], from[2], from[3]).premultiply();
+        }
+        Some(Picture { pixels })
+    }
+
+    /// Its width in pixels.
+    pub fn width(&self) -> u32 {
+        self.pixels.width()
+    }
+
+    /// Its height in pixels.
+    pub fn height(&self) -> u32 {
+        self.pixels.height()
+    }
+}
+
+/// Decodes the first picture of an image and scales it down to fit `width` × `height` pixels, its shape kept. A smaller
+/// one keeps its size.
+///
+/// # Errors
+/// `Ok(Err(gap))` if the bytes are no image or one beyond the limits; `Err(Cancelled)` if the token was cancelled meanwhile.
+pub fn decode(
+    bytes: &[u8],
+    limits: &ImageLimits,
+    (width, height): (u32, u32),
+    token: &CancelToken,
+) -> Result<Result<Picture, Gap>, Cancelled> {
+    token.check()?;
+    let (decoded, orientation) = match decode_whole(bytes, limits, token) {
+        Ok(decoded) => decoded,
+        Err(gap) => return token.check().map(|()| Err(gap)), // a token that ends the reading looks like a broken image
+    };
+    token.check()?;
+    // Scaled before it is turned: each pixel is read once, and nothing but the result is allocated.
+    let (width, height) = if lies_on_its_side(orientation) { (height, width) } else { (width, height) };
+    let mut fitting =
+        scaled_down(scaled_down(decoded, width.max(HALFWAY), height.max(HALFWAY)), width, height);
+    fitting.apply_orientation(orientation);
+    let rgba = fitting.into_rgba8();
+    let picture = Picture::from_rgba(rgba.width(), rgba.height(), &rgba);
+    Ok(picture.ok_or_else(|| Gap::NotAnImage("it has no pixels".to_owned())))
+}
+
+fn scaled_down(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
+    if image.width() > width || image.height() > height {
+        image.thumbnail(width.max(1), height.max(1))
+    } else {
+        image
+    }
+}
+
+/// An image as it is stored, and how it is to be turned.
+type Stored = (DynamicImage, Orientation);
+
+fn decode_whole(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Result<Stored, Gap> {
+    let open = |format| ImageReader::with_format(Watched::new(bytes, token), format);
+    let format = match image::guess_format(bytes) {
+        Ok(ImageFormat::Png) => return png::decode(bytes, limits, token),
+        Ok(format) => format,
+        Err(_) => return Err(Gap::NotAnImage("its format is unknown".to_owned())),
+    };
+    let passes = match format {
+        ImageFormat::Jpeg => claims::passes(bytes)?,
+        ImageFormat::WebP => claims::check_parts(bytes, limits).map(|()| 1)?,
+        _ => 1,
+    };
+    let (width, height) = open(format).into_dimensions().map_err(|error| why(&error))?;
+    let pixels = allowed((width, height), limits)?;
+    if passes.saturating_mul(pixels) > PASSES.saturating_mul(limits.pixels) {
+        return Err(Gap::NotAnImage(format!("its {passes} scans take more time than is allowed")));
+    }
+    let mut beside = Limits::no_limits();
+    beside.max_alloc = Some(limits.pixels.saturating_mul(BYTES_PER_PIXEL));
+    let mut reader = open(format);
+    reader.limits(beside);
+    let mut decoder = reader.into_decoder().map_err(|error| why(&error))?;
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let whole = DynamicImage::from_decoder(decoder).map_err(|error| why(&error))?;
+    Ok((whole, orientation))
+}
+
+/// How many pixels an image of this size has, if so many are allowed.
+fn allowed((width, height): (u32, u32), limits: &ImageLimits) -> Result<u64, Gap> {
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > limits.pixels { Err(Gap::TooManyPixels { pixels, limit: limits.pixels }) } else { Ok(pixels) }
+}
+
+/// Whether width and height change places when an image is turned.
+fn lies_on_its_side(orientation: Orientation) -> bool {
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    matches!(orientation, Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH)
+}
+
+fn why(error: &ImageError) -> Gap {
+    Gap::NotAnImage(match error {
+        ImageError::Limits(_) => "it needs more memory than is allowed".to_owned(),
+        ImageError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            "it ends too early".to_owned()
+        }
+        ImageError::Unsupported(_) => "its format is not supported".to_owned(),
+        other => other.to_string(),
+    })
+}
+
+/// Bytes that end with an error when the token has been cancelled.
+struct Watched<'a> {
+    bytes: Cursor<&'a [u8]>,
+    token: &'a CancelToken,
+}
+
+impl<'a> Watched<'a> {
+    fn new(bytes: &'a [u8], token: &'a CancelToken) -> Watched<'a> {
+        Watched { bytes: Cursor::new(bytes), token }
+    }
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.token.check()?;
+        let count = buffer.len().min(PIECE);
+        self.bytes.read(&mut buffer[..count])
+    }
+}
+
+impl BufRead for Watched<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.token.check()?;
+        let rest = self.bytes.fill_buf()?;
+        Ok(&rest[..rest.len().min(PIECE)])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.bytes.consume(count);
+    }
+}
+
+impl Seek for Watched<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(to)
+    }
+}

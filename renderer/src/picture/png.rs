@@ -1,0 +1,53 @@
+//! PNG: its pixels, and nothing else of it.
+//!
+//! A few bytes can be packed as a colour profile of gigabytes, and nothing here needs one: it is skipped unread, and so are texts.
+
+use super::{ImageLimits, Stored, Watched, allowed};
+use crate::gap::Gap;
+use executor::CancelToken;
+use image::DynamicImage;
+use image::metadata::Orientation;
+use png::{Decoder, DecodingError, Limits, Transformations};
+use std::io::ErrorKind;
+
+/// The longest side. The decoder keeps a few rows beside the picture.
+const LONGEST_SIDE: u32 = 1 << 16;
+
+/// Bytes that the decoder may keep beside the pixels: a few rows, and what cameras say (`eXIf`).
+const BESIDE_PIXELS: usize = 16 << 20;
+
+/// Decodes the first picture: eight bits for each channel, and as many channels as there are.
+pub(super) fn decode(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Result<Stored, Gap> {
+    let mut decoder = Decoder::new_with_limits(Watched::new(bytes, token), Limits { bytes: BESIDE_PIXELS });
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    decoder.set_transformations(Transformations::normalize_to_color8());
+    let (width, height) = decoder.read_header_info().map_err(why)?.size();
+    allowed((width, height), limits)?;
+    if width.max(height) > LONGEST_SIDE {
+        return Err(Gap::NotAnImage(format!("it has a side of more than {LONGEST_SIDE} pixels")));
+    }
+    let mut reader = decoder.read_info().map_err(why)?;
+    let orientation = reader.info().exif_metadata.as_deref().and_then(Orientation::from_exif_chunk);
+    let channels = reader.output_color_type().0.samples();
+    let mut pixels = vec![0; width as usize * channels * height as usize];
+    reader.next_frame(&mut pixels).map_err(why)?;
+    let image = match channels {
+        1 => image::GrayImage::from_raw(width, height, pixels).map(DynamicImage::ImageLuma8),
+        2 => image::GrayAlphaImage::from_raw(width, height, pixels).map(DynamicImage::ImageLumaA8),
+        3 => image::RgbImage::from_raw(width, height, pixels).map(DynamicImage::ImageRgb8),
+        _ => image::RgbaImage::from_raw(width, height, pixels).map(DynamicImage::ImageRgba8),
+    };
+    let orientation = orientation.unwrap_or(Orientation::NoTransforms);
+    Ok((image.expect("as many bytes as pixels need"), orientation))
+}
+
+fn why(error: DecodingError) -> Gap {
+    Gap::NotAnImage(match error {
+        DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            "it ends too early".to_owned()
+        }
+        DecodingError::LimitsExceeded => "it needs more memory than is allowed".to_owned(),
+        other => other.to_string(),
+    })
+}
