@@ -10,6 +10,8 @@ pub use page::{Element, ImageRef, Page, TextBlock};
 pub mod picture;
 pub use picture::{ImageLimits, Picture};
 
+mod repeats;
+
 pub mod layout;
 pub use layout::Layout;
 

@@ -2,11 +2,13 @@
 
 use crate::fetch::fetch;
 use crate::gap::Gap;
-use crate::layout::{Area, Layout};
-use crate::page::{ImageRef, Source};
+use crate::layout::Layout;
+use crate::page::{ImageRef, Page, Source};
 use crate::picture::{ImageLimits, Picture, decode};
+use crate::repeats::Repeats;
 use crate::timeline::{Activity, Timeline};
 use executor::{CancelKind, CancelToken, Cancelled, JoinError};
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -15,8 +17,8 @@ use std::time::Duration;
 /// It has no thread and no order of its own. Who calls [`load`](Loader::load), on which thread, and who waits for that is
 /// what the strategies are about.
 pub struct Loader {
-    /// Of each element of the page, where it is to stand.
-    areas: Vec<Option<Area>>,
+    /// Of each image in the picture, the width and the height of the largest place where it is shown.
+    rooms: HashMap<usize, (u32, u32)>,
     limits: ImageLimits,
     timeout: Duration,
     timeline: Timeline,
@@ -52,14 +54,19 @@ impl Loaded {
 
 impl Loader {
     pub(crate) fn new(
+        page: &Page,
         layout: &Layout,
-        places: usize,
+        repeats: &Repeats,
         limits: ImageLimits,
         timeout: Duration,
         timeline: Timeline,
     ) -> Loader {
-        let areas = (0..places).map(|place| layout.area(place)).collect();
-        Loader { areas, limits, timeout, timeline, observer: Box::new(|_| ()) }
+        let room = |place| {
+            let areas = repeats.of(place).iter().filter_map(|place| layout.area(*place)).collect::<Vec<_>>();
+            Some((areas.iter().map(|area| area.width).max()?, areas.iter().map(|area| area.height).max()?))
+        };
+        let rooms = page.images().filter_map(|image| Some((image.place, room(image.place)?))).collect();
+        Loader { rooms, limits, timeout, timeline, observer: Box::new(|_| ()) }
     }
 
     /// Calls `observer` at the beginning of each [`load`](Loader::load) from now on, on the thread that loads.
@@ -67,7 +74,7 @@ impl Loader {
         self.observer = Box::new(observer);
     }
 
-    /// Fetches an image and decodes it to the size of its place.
+    /// Fetches an image and decodes it to the size of its place, or of the largest one if the page shows it several times.
     ///
     /// Blocks, and longest for the time limit of `--timeout`. What fails is a [`Gap`] in the result, not an error, so that
     /// a caller that waits for many images learns of each.
@@ -95,7 +102,7 @@ impl Loader {
         token: &CancelToken,
         count: &mut u64,
     ) -> Result<Result<Picture, Gap>, Cancelled> {
-        let Some(area) = self.areas[image.place] else { return Ok(Err(Gap::OutsideThePicture)) };
+        let Some(room) = self.rooms.get(&image.place) else { return Ok(Err(Gap::OutsideThePicture)) };
         let fetched;
         let bytes = match &image.source {
             Err(gap) => return Ok(Err(gap.clone())),
@@ -111,7 +118,7 @@ impl Loader {
             }
         };
         let _bar = self.timeline.bar(Activity::Decoding, label(image));
-        decode(bytes, &self.limits, (area.width, area.height), token)
+        decode(bytes, &self.limits, *room, token)
     }
 }
 

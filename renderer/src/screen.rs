@@ -11,7 +11,9 @@ use crate::frames::Frames;
 use crate::gap::Gap;
 use crate::loader::{Loaded, label};
 use crate::page::{Element, ImageRef, Page, Source};
+use crate::picture::Picture;
 use crate::progress::Progress;
+use crate::repeats::Repeats;
 use crate::report::{Missing, Report};
 use crate::timeline::{Activity, Timeline};
 use std::sync::Arc;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 /// The picture while it is painted.
 pub struct Screen {
     page: Arc<Page>,
+    repeats: Repeats,
     canvas: Canvas,
     timeline: Timeline,
     frames: Option<Frames>,
@@ -61,6 +64,7 @@ pub enum Event {
 impl Screen {
     pub(crate) fn new(
         page: Arc<Page>,
+        repeats: Repeats,
         canvas: Canvas,
         timeline: Timeline,
         frames: Option<Frames>,
@@ -74,6 +78,7 @@ impl Screen {
             observer: Box::new(|_| ()),
             failure: None,
             page,
+            repeats,
             canvas,
             timeline,
             frames,
@@ -125,18 +130,24 @@ impl Screen {
         }
     }
 
-    /// Paints an image where it belongs, or the reason why there is none.
+    /// Paints an image wherever the page shows it, or the reason why there is none.
     pub fn show(&mut self, loaded: Loaded) {
         let Loaded { place, bytes, picture } = loaded;
         self.report.bytes += bytes;
-        let picture = match picture {
-            Ok(picture) => picture,
-            Err(gap) => return self.show_gap(place, gap),
-        };
+        for place in &*self.repeats.of(place) {
+            match &picture {
+                Ok(picture) if self.canvas.layout().area(*place).is_some() => self.paint(*place, picture),
+                Ok(_) => self.leave_out(*place, Gap::OutsideThePicture),
+                Err(gap) => self.leave_out(*place, gap.clone()),
+            }
+        }
+    }
+
+    fn paint(&mut self, place: usize, picture: &Picture) {
         let Some(image) = self.open_image(place) else { return };
         {
             let _bar = self.timeline.bar(Activity::Painting, label(&image));
-            self.canvas.paint_image(place, &picture);
+            self.canvas.paint_image(place, picture);
         }
         self.report.painted += 1;
         if self.report.first_image.is_none() {
@@ -146,20 +157,29 @@ impl Screen {
         self.changed(Some(Event::Image(place)));
     }
 
-    /// Paints the reason why there is no image in this place.
-    pub fn show_gap(&mut self, place: usize, why: Gap) {
+    /// Paints the reason why there is no image, wherever the page shows it.
+    pub fn show_gap(&mut self, place: usize, why: &Gap) {
+        for place in &*self.repeats.of(place) {
+            self.leave_out(*place, why.clone());
+        }
+    }
+
+    /// Paints the reason why there is no image in this one place.
+    pub(crate) fn leave_out(&mut self, place: usize, why: Gap) {
         let Some(image) = self.open_image(place) else { return };
         self.canvas.paint_gap(place, &image.alt, &why.to_string());
         self.report.failed.push(missing(&image, why, &self.timeline));
         self.changed(Some(Event::Gap(place)));
     }
 
-    /// Paints something else in this place, since the image is not worth waiting for any longer. The page has no gap then.
-    pub fn show_replacement(&mut self, place: usize, words: &str, why: Gap) {
-        let Some(image) = self.open_image(place) else { return };
-        self.canvas.paint_placeholder(place, words);
-        self.report.replaced.push(missing(&image, why, &self.timeline));
-        self.changed(Some(Event::Replaced(place)));
+    /// Paints something else wherever the page shows an image that is not worth waiting for any longer. The page has no gap then.
+    pub fn show_replacement(&mut self, place: usize, words: &str, why: &Gap) {
+        for place in self.repeats.of(place).iter().copied() {
+            let Some(image) = self.open_image(place) else { continue };
+            self.canvas.paint_placeholder(place, words);
+            self.report.replaced.push(missing(&image, why.clone(), &self.timeline));
+            self.changed(Some(Event::Replaced(place)));
+        }
     }
 
     /// Waits by `wait`, and has the timeline say so.
@@ -173,9 +193,12 @@ impl Screen {
         self.settled.get(place) == Some(&false)
     }
 
-    /// The images that are still to come, in the order of the page.
+    /// The images that are still to come, in the order of the page. One that the page shows several times is among them once.
     pub fn open_images(&self) -> Vec<Arc<ImageRef>> {
-        self.page.images().filter(|image| !self.settled[image.place]).cloned().collect()
+        let is_first = |image: &Arc<ImageRef>| {
+            self.repeats.of(image.place).iter().find(|place| self.is_open(**place)) == Some(&image.place)
+        };
+        self.page.images().filter(|image| is_first(image)).cloned().collect()
     }
 
     /// Adds something to what `--json` prints.
@@ -186,7 +209,7 @@ impl Screen {
     /// Ends the page: what is still to come is missing, for the reason given.
     pub(crate) fn finish(mut self, why: &Gap) -> Drawn {
         for image in self.open_images() {
-            self.show_gap(image.place, why.clone());
+            self.show_gap(image.place, why);
         }
         self.report.whole = self.timeline.now();
         self.timeline.mark("whole page");

@@ -19,6 +19,7 @@ use crate::layout::{Layout, LayoutOptions};
 use crate::loader::Loader;
 use crate::page::{ImageRef, Page, PageLimits};
 use crate::picture::ImageLimits;
+use crate::repeats::Repeats;
 use crate::report::Report;
 use crate::screen::{Drawn, Screen};
 use crate::timeline::{Activity, Timeline};
@@ -174,7 +175,8 @@ impl<'a> Stage<'a> {
             &LayoutOptions { width: args.width, scale: args.scale, font, max_pixels: args.max_pixels },
         )?;
         let limits = ImageLimits { bytes: args.max_bytes, pixels: args.max_pixels };
-        let loader = Loader::new(&layout, page.elements.len(), limits, args.timeout, self.timeline.clone());
+        let repeats = Repeats::on(&page);
+        let loader = Loader::new(&page, &layout, &repeats, limits, args.timeout, self.timeline.clone());
         let report = Report {
             strategy: self.name,
             page: fetched.url.to_string(),
@@ -185,10 +187,16 @@ impl<'a> Stage<'a> {
             ..Report::default()
         };
         let frames = args.frames.clone().map(Frames::into).transpose()?;
-        let mut screen =
-            Screen::new(Arc::clone(&page), Canvas::new(layout), self.timeline.clone(), frames, report);
+        let mut screen = Screen::new(
+            Arc::clone(&page),
+            repeats,
+            Canvas::new(layout),
+            self.timeline.clone(),
+            frames,
+            report,
+        );
         for image in page.images().skip(args.max_images) {
-            screen.show_gap(image.place, Gap::TooManyImages { limit: args.max_images });
+            screen.leave_out(image.place, Gap::TooManyImages { limit: args.max_images });
         }
         Ok(Rendering {
             screen,
@@ -251,7 +259,7 @@ impl Rendering {
         &self.page
     }
 
-    /// The images that are to be loaded, in the order of the page.
+    /// The images that are to be loaded, in the order of the page. One that the page shows several times is among them once.
     pub fn images(&self) -> Vec<Arc<ImageRef>> {
         self.screen.open_images()
     }

@@ -58,6 +58,6 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
 
 fn give_up(rendering: &mut Rendering, why: &Gap) {
     for image in rendering.images() {
-        rendering.screen.show_gap(image.place, why.clone());
+        rendering.screen.show_gap(image.place, why);
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn show_in_time(
         Err(JoinTimeoutError::Panicked(panic)) => Gap::Panicked(panic.to_string()),
         Err(_) => return Err(Cancelled.into()), // this thread is to stop, and the advertisement has been called off
     };
-    rendering.screen.show_replacement(place, INSTEAD, why);
+    rendering.screen.show_replacement(place, INSTEAD, &why);
     Ok(())
 }
 // ANCHOR_END: wait

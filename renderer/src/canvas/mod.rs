@@ -95,6 +95,7 @@ impl Canvas {
     pub fn paint_image(&mut self, place: usize, picture: &Picture) {
         let Some(Placed::Image(area)) = self.layout.placed(place) else { return };
         fill_area(&mut self.pixels, *area, PAPER);
+        let picture = picture.fitting(area.width, area.height);
         let (width, height) = (picture.width() as f32, picture.height() as f32);
         // An image has its own size in CSS pixels if there is room for it.
         let fit =

@@ -103,7 +103,7 @@ pub struct ImageRef {
 }
 
 /// Where an image is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
     /// At an address: `http`, `https`, or `file` if the page is a file, too.
     Url(Url),

@@ -9,6 +9,7 @@ use crate::gap::Gap;
 use executor::{CancelToken, Cancelled};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 use tiny_skia::Pixmap;
 
@@ -24,7 +25,8 @@ const BYTES_PER_PIXEL: u64 = 4;
 /// How often a decoder may go over all of the pixels that are allowed. Encoders of JPEG ask for ten times or so.
 const PASSES: u64 = 20;
 
-/// An image is made this large before it is made smaller still: the sums of the scaler have room for so many pixels.
+/// As many pixels become one at most: the sums of the scaler have 32 bits. More of them become some thousand pixels first.
+const MOST_SUMMED: u64 = 1 << 23;
 const HALFWAY: u32 = 256;
 
 /// A decoded image: pixels, ready to be painted.
@@ -56,6 +58,20 @@ impl Picture {
         Some(Picture { pixels })
     }
 
+    /// The same, scaled down if it is more than twice as large as a place: painting looks at four pixels for one.
+    pub(crate) fn fitting(&self, width: u32, height: u32) -> Cow<'_, Picture> {
+        if self.width() <= width.saturating_mul(2) && self.height() <= height.saturating_mul(2) {
+            return Cow::Borrowed(self);
+        }
+        let (own_width, own_height) = (self.width(), self.height());
+        let rgba = image::RgbaImage::from_raw(own_width, own_height, self.pixels.data().to_vec());
+        let scaled = fitted(rgba.expect("as many bytes as pixels need").into(), width, height).into_rgba8();
+        let size = tiny_skia::IntSize::from_wh(scaled.width(), scaled.height()).expect("it has pixels");
+        Cow::Owned(Picture {
+            pixels: Pixmap::from_vec(scaled.into_raw(), size).expect("as many bytes as pixels need"),
+        })
+    }
+
     /// Its width in pixels.
     pub fn width(&self) -> u32 {
         self.pixels.width()
@@ -84,22 +100,23 @@ pub fn decode(
         Err(gap) => return token.check().map(|()| Err(gap)), // a token that ends the reading looks like a broken image
     };
     token.check()?;
-    // Scaled before it is turned: each pixel is read once, and nothing but the result is allocated.
+    // Scaled before it is turned, so that no second picture of its size is made.
     let (width, height) = if lies_on_its_side(orientation) { (height, width) } else { (width, height) };
-    let mut fitting =
-        scaled_down(scaled_down(decoded, width.max(HALFWAY), height.max(HALFWAY)), width, height);
+    let mut fitting = fitted(decoded, width, height);
     fitting.apply_orientation(orientation);
     let rgba = fitting.into_rgba8();
     let picture = Picture::from_rgba(rgba.width(), rgba.height(), &rgba);
     Ok(picture.ok_or_else(|| Gap::NotAnImage("it has no pixels".to_owned())))
 }
 
-fn scaled_down(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
-    if image.width() > width || image.height() > height {
-        image.thumbnail(width.max(1), height.max(1))
-    } else {
-        image
+/// The image, scaled down to fit if it is larger than this. Nothing but the result is allocated.
+fn fitted(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
+    let (width, height) = (width.max(1), height.max(1));
+    let shrink = (u64::from(image.width() / width) + 1) * (u64::from(image.height() / height) + 1);
+    if shrink > MOST_SUMMED && width.max(height) < HALFWAY {
+        return fitted(fitted(image, HALFWAY, HALFWAY), width, height);
     }
+    if image.width() > width || image.height() > height { image.thumbnail(width, height) } else { image }
 }
 
 /// An image as it is stored, and how it is to be turned.

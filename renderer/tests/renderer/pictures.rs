@@ -136,6 +136,28 @@ fn what_is_painted_again_leaves_nothing_of_what_was_there() {
     assert!(canvas.png() == once);
 }
 
+/// An image that is shown in several sizes is loaded in the largest one, and each of its pixels counts in the others.
+#[test]
+fn a_picture_that_is_much_larger_than_its_place_is_averaged() {
+    let lines = RgbaImage::from_fn(1000, 1000, |x, _| {
+        image::Rgba(if x % 10 == 3 { [0, 0, 0, 255] } else { [255; 4] })
+    });
+    let page = Page::parse(
+        b"<img src=x width=200 height=200>",
+        None,
+        &Url::parse("http://example.org/").unwrap(),
+        PageLimits { elements: 10, text: 100 },
+    );
+    let mut canvas = draw(&page.unwrap());
+    canvas.paint_image(0, &Picture::from_rgba(1000, 1000, &lines).unwrap());
+    let area = canvas.layout().area(0).unwrap();
+    let drawn = rgba(&canvas);
+    for (x, y) in [(0, 0), (33, 50), (71, 20), (98, 98)] {
+        let image::Rgba([gray, ..]) = *drawn.get_pixel(area.x + x, area.y + y);
+        assert!((220..240).contains(&gray), "{gray} and not nine tenths of 255");
+    }
+}
+
 /// Also where letters have towers of accents, which reach into their neighbours.
 #[test]
 fn text_that_is_painted_again_is_as_it_was() {

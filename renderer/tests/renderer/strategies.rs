@@ -331,18 +331,52 @@ fn panics_in(rendering: &mut Rendering, place: usize) {
     loader.observe(move |image| assert_ne!(image.place, place, "panics on purpose in place {place}"));
 }
 
+type Strategy = fn(&mut Rendering) -> anyhow::Result<()>;
+
+fn with_patience(rendering: &mut Rendering) -> anyhow::Result<()> {
+    time_budget::draw(rendering, LONG)
+}
+
 /// The picture is the same, whatever the strategy and the order of arrival.
 #[test]
 fn all_strategies_draw_the_same_picture() {
-    type Strategy = fn(&mut Rendering) -> anyhow::Result<()>;
     let server = Gated::start();
     answer_all(&server, &["/a.png", "/b.png", "/c.png"]);
     let page = page_of_three(&server);
     let all: [Strategy; 5] =
-        [sequential::text_first, sequential::in_order, future::draw, completion_service::draw, |rendering| {
-            time_budget::draw(rendering, LONG)
-        }];
+        [sequential::text_first, sequential::in_order, future::draw, completion_service::draw, with_patience];
     let pictures: Vec<Seen> =
         all.into_iter().map(|strategy| Drawing::begin(&page, &[], strategy).end().expect("drawn")).collect();
     assert!(pictures.windows(2).all(|two| two[0].picture == two[1].picture), "two strategies differ");
+}
+
+/// Forty bullets on a page are one image.
+#[test]
+fn an_image_that_a_page_shows_several_times_is_loaded_once() {
+    let all: [Strategy; 6] = [
+        sequential::text_first,
+        sequential::in_order,
+        future::draw,
+        completion_service::draw,
+        with_patience,
+        starving::draw,
+    ];
+    for (number, strategy) in all.into_iter().enumerate() {
+        let server = Gated::start();
+        answer_all(&server, &["/a.png"]);
+        server.route("/b.png", Answer::status(404));
+        let images = "<img src=a.png><img src=b.png>".repeat(3);
+        let page = server.page("/", &format!("<p>above{images}<img src=a.png width=400>"));
+        let seen = Drawing::begin(&page, &["--max-images", "6"], strategy).end().expect("drawn");
+        assert_eq!(["/a.png", "/b.png"].map(|path| server.requests(path)), [1, 1], "strategy {number}");
+        let painted = [1, 3, 5].map(Event::Image);
+        assert!(
+            painted.iter().all(|event| seen.events.contains(event)),
+            "strategy {number}: {:?}",
+            seen.events
+        );
+        let mut gaps = vec![Gap::TooManyImages { limit: 6 }];
+        gaps.extend([const { Gap::Status(404) }; 3]);
+        assert_eq!(seen.gaps, gaps, "strategy {number}");
+    }
 }

@@ -1,0 +1,35 @@
+//! Images that a page shows several times: they are loaded once.
+
+use crate::page::{ImageRef, Page, Source};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Of each image on a page, all places where the same one is to be shown.
+pub(crate) struct Repeats {
+    of: HashMap<usize, Arc<[usize]>>,
+}
+
+impl Repeats {
+    pub(crate) fn on(page: &Page) -> Repeats {
+        let mut same: HashMap<(&Source, bool), Vec<usize>> = HashMap::new();
+        let mut of = HashMap::new();
+        for image in page.images() {
+            let ImageRef { place, source, is_advertisement, .. } = &**image;
+            match source {
+                // An advertisement may be called off, and the same image elsewhere may not.
+                Ok(source) => same.entry((source, *is_advertisement)).or_default().push(*place),
+                Err(_) => _ = of.insert(*place, Arc::from([*place])),
+            }
+        }
+        for places in same.into_values() {
+            let shared: Arc<[usize]> = Arc::from(&*places);
+            of.extend(places.into_iter().map(|place| (place, Arc::clone(&shared))));
+        }
+        Repeats { of }
+    }
+
+    /// The places where the image in this place is shown, in the order of the page: this one is among them.
+    pub(crate) fn of(&self, place: usize) -> Arc<[usize]> {
+        self.of.get(&place).map_or_else(|| Arc::from([]), Arc::clone)
+    }
+}
