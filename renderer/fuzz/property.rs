@@ -7,7 +7,7 @@
 //! 5. It can be laid out and painted, with every image a gap; the picture is no larger than it may be.
 
 use renderer::layout::LayoutOptions;
-use renderer::page::{PageLimits, Source, TextKind};
+use renderer::page::{PageLimits, Source, TextKind, Viewport};
 use renderer::{Canvas, Element, ImageRef, Layout, Page, TextBlock};
 use url::Url;
 
@@ -19,7 +19,10 @@ const PIXELS: u64 = 30_000;
 
 /// Room for any small page, and limits so small that small inputs get across them.
 pub(crate) fn all_limits() -> [PageLimits; 2] {
-    [PageLimits { elements: 20_000, text: 4 << 20 }, PageLimits { elements: 5, text: 60 }]
+    [
+        PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL },
+        PageLimits { elements: 5, text: 60, viewport: Viewport::USUAL },
+    ]
 }
 
 /// Panics unless the properties hold for `bytes`.

@@ -17,7 +17,7 @@ use crate::frames::Frames;
 use crate::gap::Gap;
 use crate::layout::{Layout, LayoutOptions};
 use crate::loader::Loader;
-use crate::page::{ImageRef, Page, PageLimits};
+use crate::page::{ImageRef, Page, PageLimits, Viewport};
 use crate::picture::ImageLimits;
 use crate::repeats::Repeats;
 use crate::report::Report;
@@ -165,7 +165,8 @@ impl<'a> Stage<'a> {
     /// A sentence, if the bytes are no page, or the font or the directory for the frames cannot be used.
     pub fn lay_out(&self, fetched: &Fetched) -> anyhow::Result<Rendering> {
         let args = self.args;
-        let limits = PageLimits { elements: MOST_ELEMENTS, text: MOST_TEXT };
+        let viewport = Viewport { width: args.width, scale: args.scale };
+        let limits = PageLimits { elements: MOST_ELEMENTS, text: MOST_TEXT, viewport };
         let page = Page::parse(&fetched.bytes, fetched.content_type.as_deref(), &fetched.url, limits)
             .map_err(|no_page| anyhow!("{} cannot be drawn: {}", fetched.url, no_page))?;
         let page = Arc::new(page);

@@ -4,6 +4,7 @@
 //! lists, quotations and styles are open. So what a page costs is linear in its length, however deep or wrong it is nested.
 //! A block ends where another one begins; an end tag without a beginning is nothing.
 
+use super::candidates;
 use super::image::image;
 use super::lists::List;
 use super::open::{End, Open};
@@ -37,6 +38,9 @@ pub(super) struct Blocks {
     hidden: Option<Open>,
     in_title: bool,
     pub(super) is_xml: bool,
+    in_picture: bool,
+    /// The file that the first usable `<source>` of the picture offers.
+    offered: Option<String>,
 }
 
 impl Blocks {
@@ -57,6 +61,8 @@ impl Blocks {
             hidden: None,
             in_title: false,
             is_xml,
+            in_picture: false,
+            offered: None,
         }
     }
 
@@ -119,6 +125,10 @@ impl Blocks {
             "title" => self.in_title = self.page.title.is_none(),
             "base" => self.set_base(attributes),
             "br" => self.break_line(),
+            "picture" => (self.in_picture, self.offered) = (true, None),
+            "source" if self.in_picture && self.offered.is_none() => {
+                self.offered = candidates::of_source(attributes, self.limits.viewport);
+            }
             "img" | "image" => self.push_image(attributes),
             "input" if attributes.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
                 self.push_image(attributes);
@@ -179,6 +189,7 @@ impl Blocks {
         }
         match name {
             "title" => self.in_title = false,
+            "picture" => (self.in_picture, self.offered) = (false, None),
             "p" | "br" if self.words.is_empty() => (),
             "br" => self.break_line(),
             "ul" | "ol" | "menu" | "dir" => {
@@ -244,8 +255,11 @@ impl Blocks {
         self.end_block();
         let place = self.page.elements.len();
         if place < self.limits.elements {
-            let image =
-                image(attributes, place, &self.document, self.base.as_ref().unwrap_or(&self.document));
+            let src = attributes.get("src").map(str::trim).filter(|src| !src.is_empty());
+            let written =
+                self.offered.take().or_else(|| candidates::choose(attributes, src, self.limits.viewport));
+            let base = self.base.as_ref().unwrap_or(&self.document);
+            let image = image(attributes, written.as_deref(), place, &self.document, base);
             self.push(Element::Image(Arc::new(image)));
         } else {
             self.page.left_out += 1;

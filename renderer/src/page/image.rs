@@ -11,14 +11,20 @@ const LARGEST: u32 = 10_000;
 /// Bytes of the words that stand for an image.
 const LONGEST_ALT: usize = 500;
 
-/// The image of a tag.
-pub(super) fn image(attributes: &Attributes<'_>, place: usize, document: &Url, base: &Url) -> ImageRef {
+/// The image of a tag that is at this address.
+pub(super) fn image(
+    attributes: &Attributes<'_>,
+    written: Option<&str>,
+    place: usize,
+    document: &Url,
+    base: &Url,
+) -> ImageRef {
     let alt = attributes.get("alt").unwrap_or_default();
     let alt = alt[..alt.floor_char_boundary(LONGEST_ALT)].split_whitespace().collect::<Vec<_>>().join(" ");
     let mut classes = attributes.get("class").unwrap_or_default().split_ascii_whitespace();
     ImageRef {
         place,
-        source: source(attributes, document, base),
+        source: source(written, document, base),
         alt,
         width: attributes.get("width").and_then(length),
         height: attributes.get("height").and_then(length),
@@ -26,12 +32,9 @@ pub(super) fn image(attributes: &Attributes<'_>, place: usize, document: &Url, b
     }
 }
 
-/// Where it is: what `src` says, or else the first of `srcset`.
-fn source(attributes: &Attributes<'_>, document: &Url, base: &Url) -> Result<Source, Gap> {
+fn source(written: Option<&str>, document: &Url, base: &Url) -> Result<Source, Gap> {
     let unusable = |why: &str| Err(Gap::Unusable(why.to_owned()));
-    let written = attributes.get("src").map(str::trim).filter(|src| !src.is_empty());
-    let first = || attributes.get("srcset").and_then(first_candidate);
-    let Some(written) = written.or_else(first) else { return unusable("the page does not say where it is") };
+    let Some(written) = written else { return unusable("the page does not say where it is") };
     if written.starts_with('#') {
         return unusable("its address is the page's own");
     }
@@ -45,12 +48,6 @@ fn source(attributes: &Attributes<'_>, document: &Url, base: &Url) -> Result<Sou
         "file" => unusable("a page from elsewhere may not show files of this machine"),
         other => Err(Gap::Unusable(format!("{other} addresses are not fetched"))),
     }
-}
-
-/// The first address of a `srcset`. A comma ends it, though an address may have commas in it.
-fn first_candidate(set: &str) -> Option<&str> {
-    let set = set.trim_start_matches(|c: char| c == ',' || c.is_ascii_whitespace());
-    set.split_ascii_whitespace().next().map(|address| address.trim_end_matches(','))
 }
 
 fn data(written: &str) -> Result<Source, Gap> {

@@ -20,6 +20,22 @@ pub struct PageLimits {
     pub elements: usize,
     /// Bytes of text in all.
     pub text: usize,
+    /// What the page is drawn for.
+    pub viewport: Viewport,
+}
+
+/// What a page is drawn for: it may offer several files for an image.
+#[derive(Debug, Clone, Copy)]
+pub struct Viewport {
+    /// Width of the picture in CSS pixels.
+    pub width: u32,
+    /// Pixels of the picture for each CSS pixel.
+    pub scale: f32,
+}
+
+impl Viewport {
+    /// What the programs draw for unless they are told otherwise.
+    pub const USUAL: Viewport = Viewport { width: 960, scale: 1.0 };
 }
 
 /// Why bytes are no page: a sentence.

@@ -1,9 +1,10 @@
-//! What JPEG and WebP files claim, looked at before their decoders believe it.
+//! What files claim, looked at before a decoder believes it.
 //!
-//! These decoders work without a pause, so what they do has to have a bound before they begin.
+//! The decoders of JPEG and WebP work without a pause, so what they do has to have a bound before they begin.
 
 use super::{ImageLimits, allowed};
 use crate::gap::Gap;
+use std::borrow::Cow;
 
 /// How often a JPEG goes over its pixels. One that does not come to its end is refused, since the decoder would make a grey area
 /// of what is missing. What stands behind the end is not looked at: telephones put a film there.
@@ -50,6 +51,19 @@ fn check_each(mut rest: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
         rest = behind.get(length + length % 2..).unwrap_or_default();
     }
     Ok(())
+}
+
+/// A GIF without a table of colours, as transparent spacers are, gets one of two whites, so that the decoder takes it. All others
+/// stay as they are.
+pub(super) fn with_colours(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match bytes.split_at_checked(13) {
+        Some((head, rest)) if head.starts_with(b"GIF8") && head[10] & 0x80 == 0 => {
+            let mut complete = [head, &[0xff; 6], rest].concat();
+            complete[10] = 0x80;
+            Cow::Owned(complete)
+        }
+        _ => Cow::Borrowed(bytes),
+    }
 }
 
 fn ends_too_early() -> Gap {

@@ -123,6 +123,7 @@ fn fitted(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
 type Stored = (DynamicImage, Orientation);
 
 fn decode_whole(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Result<Stored, Gap> {
+    let bytes = &*claims::with_colours(bytes);
     let open = |format| ImageReader::with_format(Watched::new(bytes, token), format);
     let format = match image::guess_format(bytes) {
         Ok(ImageFormat::Png) => return png::decode(bytes, limits, token),

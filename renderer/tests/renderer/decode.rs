@@ -299,6 +299,13 @@ fn of_an_animation_the_first_frame_is_shown() {
     );
 }
 
+/// As they stand on pages whose tables are held open by pixels that nobody sees.
+#[test]
+fn a_gif_without_colours_is_not_to_be_seen() {
+    let spacer = b"GIF89a\x01\0\x01\0\0\0\0!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;";
+    assert_eq!(decoded(spacer, ROOM).unwrap(), Picture::from_rgba(1, 1, &[0; 4]).unwrap());
+}
+
 #[test]
 fn a_cancelled_token_ends_decoding() {
     let token = CancelToken::new();

@@ -4,13 +4,13 @@ use executor::CancelToken;
 use renderer::Gap;
 use renderer::demo::{Demo, DemoOptions, demo_image};
 use renderer::fetch::fetch;
-use renderer::page::{Page, PageLimits, Source};
+use renderer::page::{Page, PageLimits, Source, Viewport};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use url::Url;
 
-const LIMITS: PageLimits = PageLimits { elements: 1000, text: 100_000 };
+const LIMITS: PageLimits = PageLimits { elements: 1000, text: 100_000, viewport: Viewport::USUAL };
 
 fn options(images: &str) -> DemoOptions {
     DemoOptions {

@@ -3,7 +3,7 @@
 //! `RECORD=1 cargo test --test renderer pages` writes the dumps; without it the test compares.
 
 use executor::CancelToken;
-use renderer::page::{NoPage, PageLimits, Source, TextKind};
+use renderer::page::{NoPage, PageLimits, Source, TextKind, Viewport};
 use renderer::{Element, Page};
 use std::fmt::Write;
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use url::Url;
 
-const LIMITS: PageLimits = PageLimits { elements: 20_000, text: 4 << 20 };
+const LIMITS: PageLimits = PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL };
 
 /// A page with more elements is recorded by its beginning, its end, and a digest of all.
 const MANY: usize = 120;
@@ -155,8 +155,25 @@ fn files_are_shown_by_files_only() {
 }
 
 #[test]
+fn another_screen_is_given_other_files() {
+    let document = b"<img src=a srcset='b 2x'><img srcset='c 300w, d 800w, e 900w'>\
+        <picture><source media='(max-width: 500px)' srcset=f><img src=g></picture>";
+    let files = |width, scale| {
+        let limits = PageLimits { viewport: Viewport { width, scale }, ..LIMITS };
+        let page =
+            Page::parse(document, None, &Url::parse("http://h.example/").unwrap(), limits).expect("a page");
+        let file = |image: &std::sync::Arc<renderer::ImageRef>| match &image.source {
+            Ok(Source::Url(url)) => url.path().rsplit('/').next().unwrap_or_default().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        page.images().map(file).collect::<String>()
+    };
+    assert_eq!(["aeg", "adf", "bdf"], [files(960, 1.0), files(400, 1.0), files(400, 2.0)]);
+}
+
+#[test]
 fn what_is_beyond_the_limits_is_counted() {
-    let limits = PageLimits { elements: 3, text: 10 };
+    let limits = PageLimits { elements: 3, text: 10, viewport: Viewport::USUAL };
     let base = Url::parse("http://h.example/").unwrap();
     let parse = |html: &str| Page::parse(html.as_bytes(), None, &base, limits).unwrap();
     let page = parse("<p>a<img src=b><p>c<p>d<img src=e>");

@@ -6,7 +6,7 @@ use crate::distance::distance;
 use image::RgbaImage;
 use renderer::canvas::Canvas;
 use renderer::layout::{Layout, LayoutOptions};
-use renderer::page::{PageLimits, TextKind};
+use renderer::page::{PageLimits, TextKind, Viewport};
 use renderer::{Element, Page, Picture};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn names() -> Vec<String> {
 pub(crate) fn page(name: &str) -> Page {
     let document = fs::read(folder().join(format!("{name}.html"))).expect("the page");
     let base = Url::parse("http://example.org/pages/").expect("an address");
-    let limits = PageLimits { elements: 5000, text: 1 << 20 };
+    let limits = PageLimits { elements: 5000, text: 1 << 20, viewport: Viewport::USUAL };
     Page::parse(&document, None, &base, limits).expect("it is a page")
 }
 
@@ -146,7 +146,7 @@ fn a_picture_that_is_much_larger_than_its_place_is_averaged() {
         b"<img src=x width=200 height=200>",
         None,
         &Url::parse("http://example.org/").unwrap(),
-        PageLimits { elements: 10, text: 100 },
+        PageLimits { elements: 10, text: 100, viewport: Viewport::USUAL },
     );
     let mut canvas = draw(&page.unwrap());
     canvas.paint_image(0, &Picture::from_rgba(1000, 1000, &lines).unwrap());
@@ -165,8 +165,13 @@ fn text_that_is_painted_again_is_as_it_was() {
     let document =
         format!("<p>{towers}<img src=x.png>{towers}<ul><li>{towers}</ul><blockquote>{towers}</blockquote>");
     let base = Url::parse("http://example.org/").unwrap();
-    let page =
-        Page::parse(document.as_bytes(), None, &base, PageLimits { elements: 100, text: 10_000 }).unwrap();
+    let page = Page::parse(
+        document.as_bytes(),
+        None,
+        &base,
+        PageLimits { elements: 100, text: 10_000, viewport: Viewport::USUAL },
+    )
+    .unwrap();
     let once = draw(&page);
     let mut twice = draw(&page);
     for place in (0..page.elements.len()).rev() {
@@ -261,8 +266,13 @@ fn text_page(text: &str) -> Page {
 fn a_page_without_end_is_cut_off() {
     let document = "<p>words</p><img src=x.png>".repeat(100_000);
     let base = Url::parse("http://example.org/").unwrap();
-    let page = Page::parse(document.as_bytes(), None, &base, PageLimits { elements: 20_000, text: 1 << 20 })
-        .unwrap();
+    let page = Page::parse(
+        document.as_bytes(),
+        None,
+        &base,
+        PageLimits { elements: 20_000, text: 1 << 20, viewport: Viewport::USUAL },
+    )
+    .unwrap();
     assert_eq!((page.elements.len(), page.left_out), (20_000, 180_000));
     let canvas = draw(&page);
     let (width, height, _) = canvas.pixels();
@@ -278,7 +288,7 @@ fn one_word_of_a_mebibyte_is_several_blocks() {
         &vec![b'x'; 1 << 20],
         None,
         &Url::parse("http://example.org/").unwrap(),
-        PageLimits { elements: 20_000, text: 1 << 20 },
+        PageLimits { elements: 20_000, text: 1 << 20, viewport: Viewport::USUAL },
     );
     let page = page.unwrap();
     assert_eq!(page.elements.len(), 64);
