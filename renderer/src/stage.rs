@@ -12,7 +12,7 @@
 use crate::args::RenderArgs;
 use crate::canvas::Canvas;
 use crate::demo::Demo;
-use crate::fetch::{Fetched, fetch};
+use crate::fetch::{Fetched, beginning, fetch};
 use crate::frames::Frames;
 use crate::gap::Gap;
 use crate::layout::{Layout, LayoutOptions};
@@ -41,6 +41,9 @@ const MOST_TEXT: usize = 1 << 20;
 
 /// Elements that a page may have.
 const MOST_ELEMENTS: usize = 20_000;
+
+/// Bytes of an image that are looked at for its size, before the page is laid out: cameras say much before they say that.
+const LOOK: u64 = 64 << 10;
 
 /// The program around a strategy.
 pub struct Stage<'a> {
@@ -167,8 +170,9 @@ impl<'a> Stage<'a> {
         let args = self.args;
         let viewport = Viewport { width: args.width, scale: args.scale };
         let limits = PageLimits { elements: MOST_ELEMENTS, text: MOST_TEXT, viewport };
-        let page = Page::parse(&fetched.bytes, fetched.content_type.as_deref(), &fetched.url, limits)
+        let mut page = Page::parse(&fetched.bytes, fetched.content_type.as_deref(), &fetched.url, limits)
             .map_err(|no_page| anyhow!("{} cannot be drawn: {}", fetched.url, no_page))?;
+        page.measure(|url| beginning(url, LOOK).filter(|_| !self.token.is_cancelled()));
         let page = Arc::new(page);
         let font = args.font.as_deref();
         let layout = Layout::new(

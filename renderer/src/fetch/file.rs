@@ -27,6 +27,14 @@ pub(super) fn read(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> 
     })
 }
 
+/// The first bytes of a file that may be read, if it has any.
+pub(crate) fn beginning(url: &Url, length: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = open(&url.to_file_path().ok()?).ok()?;
+    file.take(length).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 fn open(path: &Path) -> Result<File, Gap> {
     // Asked before it is opened, because opening a pipe waits for its other end.
     let what = fs::metadata(path).map_err(|error| unreadable(&error))?;

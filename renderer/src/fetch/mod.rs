@@ -4,6 +4,7 @@
 //! each thing that can go wrong.
 
 mod file; // files of this machine
+pub(crate) use file::beginning;
 
 use crate::gap::Gap;
 use executor::{CancelToken, Cancelled};

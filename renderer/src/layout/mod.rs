@@ -1,7 +1,8 @@
 //! Where everything on a page stands, before a single image is there.
 //!
-//! The place of an image is settled by what the page says, or else by a default, never by the image itself: it is scaled to
-//! fit. So nothing moves when an image arrives, and the picture is the same in whatever order they come.
+//! The place of an image is settled by what the page says, or by the first bytes of a file of this machine, or else by a default.
+//! No image has a say that comes later: it is scaled to fit. So nothing moves when an image arrives, and the picture is the same in
+//! whatever order they come.
 //!
 //! Blocks stand below each other in one column. Images that follow each other stand side by side as long as there is room.
 
@@ -22,8 +23,9 @@ const ABOVE_HEADING: f32 = 12.0;
 /// By how much an item of a list stands to the right of the list, and a quotation of its surroundings.
 const INDENT: f32 = 28.0;
 
-/// The place of an image of which the page says nothing.
+/// The place of an image of which nothing is known, and of one that stands beside words: an icon, most of the time.
 const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
+const IMAGE_IN_LINE: (f32, f32) = (1.2 * 16.0, 1.2 * 16.0);
 
 /// The tallest image.
 const TALLEST_IMAGE: f32 = 1200.0;
@@ -260,14 +262,16 @@ fn column(width: u32) -> (f32, f32) {
     (margin, width as f32 - 2.0 * margin)
 }
 
-/// Width and height of the place of an image.
+/// Width and height of the place of an image: what the page says, or what the file says, or else a default.
 fn place_of(image: &ImageRef, column: f32) -> (f32, f32) {
-    let shape = DEFAULT_IMAGE.0 / DEFAULT_IMAGE.1;
+    let unknown = if image.is_in_line { IMAGE_IN_LINE } else { DEFAULT_IMAGE };
+    let own = image.own_size.map_or(unknown, |(width, height)| (width as f32, height as f32));
+    let shape = own.0 / own.1;
     let (width, height) = match (image.width, image.height) {
         (Some(width), Some(height)) => (width as f32, height as f32),
         (Some(width), None) => (width as f32, width as f32 / shape),
         (None, Some(height)) => (height as f32 * shape, height as f32),
-        (None, None) => DEFAULT_IMAGE,
+        (None, None) => own,
     };
     let (width, height) = (width.max(1.0), height.max(1.0));
     let shrink = (column / width).min(TALLEST_IMAGE / height).min(1.0);

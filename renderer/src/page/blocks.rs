@@ -4,7 +4,7 @@
 //! lists, quotations and styles are open. So what a page costs is linear in its length, however deep or wrong it is nested.
 //! A block ends where another one begins; an end tag without a beginning is nothing.
 
-use super::candidates;
+use super::candidates::{self, Offer};
 use super::image::image;
 use super::lists::List;
 use super::open::{End, Open};
@@ -38,9 +38,18 @@ pub(super) struct Blocks {
     hidden: Option<Open>,
     in_title: bool,
     pub(super) is_xml: bool,
-    in_picture: bool,
-    /// The file that the first usable `<source>` of the picture offers.
-    offered: Option<String>,
+    /// The line that is being read.
+    line: Line,
+    /// What the `<picture>` offers that is open.
+    picture: Option<Offer>,
+}
+
+/// A line of words and images.
+#[derive(Default)]
+struct Line {
+    /// The places of the images.
+    images: Vec<usize>,
+    has_words: bool,
 }
 
 impl Blocks {
@@ -61,8 +70,8 @@ impl Blocks {
             hidden: None,
             in_title: false,
             is_xml,
-            in_picture: false,
-            offered: None,
+            line: Line::default(),
+            picture: None,
         }
     }
 
@@ -93,6 +102,7 @@ impl Blocks {
 
     /// Words, with one blank between two of them however many there are.
     fn running_text(&mut self, text: &str) {
+        self.line.has_words |= !text.trim().is_empty();
         for word in text.split_inclusive(|c: char| c.is_ascii_whitespace()) {
             let bare = word.trim_end_matches(|c: char| c.is_ascii_whitespace());
             for piece in pieces(bare) {
@@ -125,9 +135,11 @@ impl Blocks {
             "title" => self.in_title = self.page.title.is_none(),
             "base" => self.set_base(attributes),
             "br" => self.break_line(),
-            "picture" => (self.in_picture, self.offered) = (true, None),
-            "source" if self.in_picture && self.offered.is_none() => {
-                self.offered = candidates::of_source(attributes, self.limits.viewport);
+            "picture" => self.picture = Some(Offer::default()),
+            "source" => {
+                if let Some(offer) = &mut self.picture {
+                    offer.add(attributes, self.limits.viewport);
+                }
             }
             "img" | "image" => self.push_image(attributes),
             "input" if attributes.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
@@ -189,7 +201,7 @@ impl Blocks {
         }
         match name {
             "title" => self.in_title = false,
-            "picture" => (self.in_picture, self.offered) = (false, None),
+            "picture" => self.picture = None,
             "p" | "br" if self.words.is_empty() => (),
             "br" => self.break_line(),
             "ul" | "ol" | "menu" | "dir" => {
@@ -247,19 +259,33 @@ impl Blocks {
     }
 
     fn break_line(&mut self) {
+        self.end_line();
         self.split_if_long();
         self.words.push_as_it_is("\n");
     }
 
+    /// Images that have words beside them stand in a line of text.
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if line.has_words {
+            for place in line.images {
+                if let Some(Element::Image(image)) = self.page.elements.get_mut(place) {
+                    Arc::get_mut(image).expect("nobody else has it yet").is_in_line = true;
+                }
+            }
+        }
+    }
+
     fn push_image(&mut self, attributes: &Attributes<'_>) {
-        self.end_block();
+        self.end_part();
         let place = self.page.elements.len();
         if place < self.limits.elements {
             let src = attributes.get("src").map(str::trim).filter(|src| !src.is_empty());
-            let written =
-                self.offered.take().or_else(|| candidates::choose(attributes, src, self.limits.viewport));
+            let offered = self.picture.take().and_then(|offer| offer.address);
+            let written = offered.or_else(|| candidates::choose(attributes, src, self.limits.viewport));
             let base = self.base.as_ref().unwrap_or(&self.document);
             let image = image(attributes, written.as_deref(), place, &self.document, base);
+            self.line.images.push(place);
             self.push(Element::Image(Arc::new(image)));
         } else {
             self.page.left_out += 1;
@@ -283,6 +309,7 @@ impl Blocks {
     /// The cells of a row stand in one line.
     fn open_cell(&mut self, name: &str) {
         self.words.close("th");
+        self.end_line();
         self.split_if_long();
         if !self.words.is_empty() {
             self.words.push_as_it_is("  ·  ");
@@ -299,6 +326,12 @@ impl Blocks {
 
     /// What has been read becomes a block, if there is anything in it.
     pub(super) fn end_block(&mut self) {
+        self.end_line();
+        self.end_part();
+    }
+
+    /// The same, and the line goes on: an image stands between its words.
+    fn end_part(&mut self) {
         let Some((text, spans)) = self.words.take(self.preformatted > 0) else { return };
         let (begins_item, place) = (self.marker.is_some(), self.page.elements.len());
         let kind = self.kind();

@@ -10,8 +10,21 @@ const MOST: usize = 50;
 /// Pixels of an `em` outside of any text.
 const EM: f32 = 16.0;
 
+/// What a `<picture>` offers.
+#[derive(Default)]
+pub(super) struct Offer {
+    /// The file of the first `<source>` that can be used.
+    pub(super) address: Option<String>,
+}
+
+impl Offer {
+    pub(super) fn add(&mut self, source: &Attributes<'_>, viewport: Viewport) {
+        self.address = self.address.take().or_else(|| of_source(source, viewport));
+    }
+}
+
 /// The file that `<source>` offers in a `<picture>`. `None` if it is of a kind that is not decoded, or meant for another screen.
-pub(super) fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<String> {
+fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<String> {
     let media = attributes.get("media").is_none_or(|media| is_for(media, viewport));
     let kind = attributes.get("type").is_none_or(|kind| {
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

@@ -22,12 +22,15 @@ pub(super) fn image(
     let alt = attributes.get("alt").unwrap_or_default();
     let alt = alt[..alt.floor_char_boundary(LONGEST_ALT)].split_whitespace().collect::<Vec<_>>().join(" ");
     let mut classes = attributes.get("class").unwrap_or_default().split_ascii_whitespace();
+    let styled = |name: &str| attributes.get("style").and_then(|style| styled_length(style, name));
     ImageRef {
         place,
         source: source(written, document, base),
         alt,
-        width: attributes.get("width").and_then(length),
-        height: attributes.get("height").and_then(length),
+        width: styled("width").or_else(|| attributes.get("width").and_then(length)),
+        height: styled("height").or_else(|| attributes.get("height").and_then(length)),
+        own_size: None,
+        is_in_line: false,
         is_advertisement: classes.any(|class| class == "advertisement" || class == "ad"),
     }
 }
@@ -54,6 +57,13 @@ fn data(written: &str) -> Result<Source, Gap> {
     let decoded = data_url::DataUrl::process(written).ok().and_then(|url| url.decode_to_vec().ok());
     let wrong = || Gap::Unusable("its data: address makes no sense".to_owned());
     decoded.map(|(bytes, _)| Source::Data(bytes)).ok_or_else(wrong)
+}
+
+/// The length that a style gives in pixels, if it does.
+fn styled_length(style: &str, name: &str) -> Option<u32> {
+    let mut values = style.split(';').filter_map(|declaration| declaration.split_once(':'));
+    let (_, value) = values.rfind(|(declared, _)| declared.trim().eq_ignore_ascii_case(name))?;
+    value.trim().strip_suffix("px").and_then(length)
 }
 
 /// A length as browsers read it: `120`, `120px`, ` 120.5`. Percentages are lengths of something else.

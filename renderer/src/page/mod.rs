@@ -4,6 +4,8 @@
 //! a page is what it says and what it shows.
 
 use crate::gap::Gap;
+use crate::picture::size;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use url::Url;
@@ -99,6 +101,10 @@ pub struct ImageRef {
     pub width: Option<u32>,
     /// See [`width`](ImageRef::width).
     pub height: Option<u32>,
+    /// Width and height in pixels that the file says it has, if that was known before the page was laid out.
+    pub own_size: Option<(u32, u32)>,
+    /// Whether it stands beside words, in the same line.
+    pub is_in_line: bool,
     /// Whether its `class` has the word `advertisement` or `ad`.
     pub is_advertisement: bool,
 }
@@ -113,6 +119,27 @@ pub enum Source {
 }
 
 impl Page {
+    /// Looks into the files that are images without a size, at the beginning of each: `of_file` gives that of an address. Images
+    /// that others refer to as well are left as they are.
+    pub(crate) fn measure(&mut self, of_file: impl Fn(&Url) -> Option<Vec<u8>>) {
+        let mut known = HashMap::new();
+        for element in &mut self.elements {
+            let Element::Image(image) = element else { continue };
+            let Some(image) =
+                Arc::get_mut(image).filter(|image| image.width.is_none() || image.height.is_none())
+            else {
+                continue;
+            };
+            image.own_size = match &image.source {
+                Ok(Source::Data(bytes)) => size(bytes),
+                Ok(Source::Url(url)) if url.scheme() == "file" => {
+                    *known.entry(url.clone()).or_insert_with(|| of_file(url).and_then(|begin| size(&begin)))
+                }
+                _ => None,
+            };
+        }
+    }
+
     /// The images, in the order of the document.
     pub fn images(&self) -> impl Iterator<Item = &Arc<ImageRef>> {
         self.elements.iter().filter_map(|element| match element {

@@ -35,7 +35,7 @@ pub struct Viewport {
 
 impl Viewport {
     /// What the programs draw for unless they are told otherwise.
-    pub const USUAL: Viewport = Viewport { width: 960, scale: 1.0 };
+    pub const USUAL: Viewport = Viewport { width: 800, scale: 1.0 };
 }
 
 /// Why bytes are no page: a sentence.

@@ -15,6 +15,8 @@ use tiny_skia::Pixmap;
 
 mod claims; // what files say, before it is believed
 mod png; // the format that packs most
+mod size; // from the beginning of a file
+pub(crate) use size::size;
 
 /// Bytes that are decoded before the token is looked at again.
 const PIECE: usize = 16 << 10;

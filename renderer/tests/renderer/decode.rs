@@ -15,7 +15,7 @@ fn decoded(bytes: &[u8], room: (u32, u32)) -> Result<Picture, Gap> {
 }
 
 /// A picture whose quarters have four colours.
-fn quarters(width: u32, height: u32) -> DynamicImage {
+pub(crate) fn quarters(width: u32, height: u32) -> DynamicImage {
     let colour = |x, y| match (x < width / 2, y < height / 2) {
         (true, true) => Rgba([250, 10, 10, 255]),
         (false, true) => Rgba([10, 250, 10, 255]),
@@ -25,7 +25,7 @@ fn quarters(width: u32, height: u32) -> DynamicImage {
     DynamicImage::ImageRgba8(RgbaImage::from_fn(width, height, colour))
 }
 
-fn encoded(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
+pub(crate) fn encoded(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let image =
         if format == ImageFormat::Jpeg { DynamicImage::ImageRgb8(image.to_rgb8()) } else { image.clone() };
@@ -212,7 +212,7 @@ fn the_end_of_a_preview_is_not_the_end_of_a_jpeg() {
 }
 
 /// A JPEG with one more segment at its beginning.
-fn with_segment(jpeg: &[u8], kind: u8, content: &[u8]) -> Vec<u8> {
+pub(crate) fn with_segment(jpeg: &[u8], kind: u8, content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(content.len() + 2).unwrap().to_be_bytes();
     [&jpeg[..2], &[0xff, kind], &length, content, &jpeg[2..]].concat()
 }

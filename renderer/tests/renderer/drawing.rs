@@ -25,6 +25,8 @@ pub(crate) struct Seen {
     pub(crate) gaps: Vec<Gap>,
     pub(crate) replaced: Vec<Gap>,
     pub(crate) picture: Vec<u8>,
+    /// Width and height of the places of the images.
+    pub(crate) places: Vec<(u32, u32)>,
     error: Option<anyhow::Error>,
 }
 
@@ -96,11 +98,14 @@ impl Drawing {
                     observer(event);
                 });
                 let ended = strategy(&mut rendering);
+                let page = Arc::clone(rendering.page());
                 let (ended, drawn) = stage.close(rendering, ended);
+                let areas = page.images().filter_map(|image| drawn.canvas.layout().area(image.place));
                 Seen {
                     events: Vec::new(),
                     gaps: drawn.report.failed.iter().map(|missing| missing.why.clone()).collect(),
                     replaced: drawn.report.replaced.iter().map(|missing| missing.why.clone()).collect(),
+                    places: areas.map(|area| (area.width, area.height)).collect(),
                     picture: drawn.canvas.png(),
                     error: ended.err(),
                 }

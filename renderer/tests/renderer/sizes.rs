@@ -1,0 +1,80 @@
+//! The places of images of which the page does not say how large they are.
+
+use crate::decode::{encoded, quarters, with_segment};
+use crate::drawing::Drawing;
+use crate::gated::Gated;
+use image::ImageFormat;
+use std::fmt::Write;
+use std::fs;
+
+/// Width and height of the places of the images on a page, of which none is loaded.
+fn places(page: &str) -> Vec<(u32, u32)> {
+    Drawing::begin(page, &[], |_| Ok(())).end().expect("laid out").places
+}
+
+/// A page in a file, beside files with images.
+fn places_on_file(page: &str, files: &[(&str, &[u8])]) -> Vec<(u32, u32)> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let path = folder.path().join("page.html");
+    fs::write(&path, page).unwrap();
+    places(path.to_str().unwrap())
+}
+
+#[test]
+fn a_file_of_this_machine_says_how_large_it_is() {
+    let [png, jpeg, gif, webp] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP]
+        .map(|format| encoded(&quarters(40, 20), format));
+    let says_it_was_turned = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    let turned = with_segment(&jpeg, 0xe1, says_it_was_turned);
+    let large = encoded(&quarters(2000, 500), ImageFormat::Png);
+    let files: [(&str, &[u8]); 7] = [
+        ("a.png", &png),
+        ("b.jpg", &jpeg),
+        ("c.gif", &gif),
+        ("d.webp", &webp),
+        ("turned.jpg", &turned),
+        ("large.png", &large),
+        ("short", &png[..18]),
+    ];
+    let page = "<img src=a.png><img src=b.jpg><img src=c.gif><img src=d.webp><img src=turned.jpg><img src=large.png>\
+        <img src=a.png width=80><img src=a.png height=80><img src=a.png width=30 height=30><img src=short><img src=no>";
+    assert_eq!(
+        places_on_file(page, &files),
+        [
+            (40, 20),
+            (40, 20),
+            (40, 20),
+            (40, 20),
+            (20, 40),
+            (736, 184), // as wide as the column
+            (80, 40),
+            (160, 80),
+            (30, 30),
+            (320, 180),
+            (320, 180)
+        ]
+    );
+    let data = png.iter().fold("<img src='data:,".to_owned(), |mut data, byte| {
+        write!(data, "%{byte:02x}").unwrap();
+        data
+    });
+    assert_eq!(places_on_file(&(data + "'>"), &[]), [(40, 20)]);
+}
+
+/// What comes over HTTP is not waited for: words beside it make it an icon.
+#[test]
+fn the_page_says_how_large_an_image_from_a_server_is() {
+    let server = Gated::start();
+    let page = server.page(
+        "/",
+        "<p>Press <img src=a> to save.<p><img src=b><p><img src=c><br>Below it.<ul><li><img src=d> First</ul>\
+         <img src=e style='WIDTH: 11px; height:12px'><img src=f width=50 style='width:60px'><img src=g style='width:50%'>\
+         <table><tr><td><img src=h><td>Another cell</table>",
+    );
+    let (icon, unknown) = ((19, 19), (320, 180));
+    assert_eq!(places(&page), [icon, unknown, unknown, icon, (11, 12), (60, 34), unknown, unknown],);
+    assert_eq!(server.requests("/a"), 0);
+}
