@@ -50,6 +50,11 @@ fn check_page(page: &Page, base: &Url, limits: PageLimits) {
         match element {
             Element::Text(block) => {
                 check_block(block);
+                for (number, (at, image)) in block.images.iter().enumerate() {
+                    assert!(block.text.is_char_boundary(*at), "in a character of {block:?}");
+                    assert_eq!(*image, place + 1 + number, "the images follow their text");
+                    assert!(matches!(page.elements[*image], Element::Image(_)), "{image} of {block:?}");
+                }
                 text += block.text.len();
             }
             Element::Image(image) => {

@@ -8,6 +8,7 @@ mod glyphs; // lines of text to pixels
 use crate::layout::{Area, Ink, Layout, Placed, Setting, to_pixels};
 use crate::picture::Picture;
 use glyphs::Glyphs;
+use std::ops::Range;
 use tiny_skia::{Color, FilterQuality, Paint, Pixmap, PixmapPaint, Rect, Transform};
 
 /// Size of the words in the place of an image, and the space around them, in CSS pixels.
@@ -51,7 +52,9 @@ impl Canvas {
     /// Paints a block of text. Does nothing in the place of an image, or below the end of the picture.
     pub fn paint_text(&mut self, place: usize) {
         match self.layout.placed(place) {
-            Some(Placed::Text { x, y, lines, marker, area, is_quote }) => {
+            Some(Placed::Text { x, y, lines, marker, area, images, is_quote }) => {
+                // Images that stand in the text are not its own.
+                let kept: Vec<_> = images.iter().map(|area| (*area, copied(&self.pixels, *area))).collect();
                 // Blocks of text stand alone in their rows, with the space around them.
                 let scale = self.layout.scale;
                 let top = (area.y as f32 - OVERHANG * scale).max(0.0);
@@ -73,6 +76,9 @@ impl Canvas {
                     };
                     let thickness = (3.0 * scale).max(1.0);
                     fill(&mut self.pixels, (x, area.y as f32, thickness, area.height as f32), RULE);
+                }
+                for (area, pixels) in kept {
+                    put_back(&mut self.pixels, area, &pixels);
                 }
             }
             Some(Placed::Rule(area)) => fill_area(&mut self.pixels, *area, RULE),
@@ -151,10 +157,27 @@ impl Canvas {
             right_to_left: false,
             ink: Ink::Note,
         };
-        let lines = self.layout.fonts.set(words, setting, &[]);
+        let lines = self.layout.fonts.set(words, setting, &[], &[]);
         let at = (area.x as f32 + NOTE_MARGIN * scale, area.y as f32 + NOTE_MARGIN * scale / 2.0);
         let clip = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height);
         self.glyphs.paint(&mut self.pixels, &lines, at, clip);
+    }
+}
+
+/// The bytes of each row of an area.
+fn rows(pixels: &Pixmap, area: Area) -> impl Iterator<Item = Range<usize>> + use<> {
+    let (width, bottom) = (pixels.width() as usize, pixels.height().min(area.y + area.height));
+    let begin = move |row| (row as usize * width + area.x as usize) * 4;
+    (area.y..bottom).map(move |row| begin(row)..begin(row) + area.width as usize * 4)
+}
+
+fn copied(pixels: &Pixmap, area: Area) -> Vec<u8> {
+    rows(pixels, area).flat_map(|row| &pixels.data()[row]).copied().collect()
+}
+
+fn put_back(pixels: &mut Pixmap, area: Area, kept: &[u8]) {
+    for (row, kept) in rows(pixels, area).zip(kept.chunks_exact(area.width as usize * 4)) {
+        pixels.data_mut()[row].copy_from_slice(kept);
     }
 }
 

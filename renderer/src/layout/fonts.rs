@@ -7,7 +7,8 @@ use anyhow::{Context, ensure};
 use parley::fontique::{Blob, Collection, CollectionOptions, SourceCache};
 use parley::{
     Alignment, AlignmentOptions, BaseDirection, FontContext, FontFamily, FontFamilyName, FontStyle,
-    FontWeight, LayoutContext, LineHeight, OverflowWrap, StyleProperty,
+    FontWeight, InlineBox, InlineBoxKind, LayoutContext, LineHeight, OverflowWrap, StyleProperty,
+    VerticalAlign,
 };
 use std::fs;
 use std::ops::Range;
@@ -88,12 +89,13 @@ impl Fonts {
         Ok(Fonts { context, layouts: LayoutContext::new(), scale, preferred })
     }
 
-    /// Sets words in lines. `variations` are ranges of bytes.
+    /// Sets words in lines. `variations` are ranges of bytes, `boxes` stand before bytes and have a width and a height in pixels.
     pub(crate) fn set(
         &mut self,
         text: &str,
         setting: Setting,
         variations: &[(Range<usize>, Variation)],
+        boxes: &[(usize, f32, f32)],
     ) -> Lines {
         let families = |last: &'static str| -> Vec<FontFamilyName<'_>> {
             let preferred = self.preferred.iter().map(|name| FontFamilyName::named(name));
@@ -124,6 +126,19 @@ impl Fonts {
                     builder.push(StyleProperty::Underline(true), range);
                 }
             }
+        }
+        for (id, (index, width, height)) in (0..).zip(boxes) {
+            let (index, width, height) = (*index, *width, *height);
+            let (kind, vertical_align) = (InlineBoxKind::InFlow, VerticalAlign::BASELINE);
+            builder.push_inline_box(InlineBox {
+                id,
+                kind,
+                index,
+                width,
+                height,
+                baseline: None,
+                vertical_align,
+            });
         }
         let mut lines = builder.build(text);
         lines.break_all_lines(Some(setting.width.max(1.0) * self.scale));

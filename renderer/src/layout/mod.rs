@@ -4,13 +4,16 @@
 //! No image has a say that comes later: it is scaled to fit. So nothing moves when an image arrives, and the picture is the same in
 //! whatever order they come.
 //!
-//! Blocks stand below each other in one column. Images that follow each other stand side by side as long as there is room.
+//! Blocks stand below each other in one column. An image that has words in its block stands among them, in a line. Others that follow
+//! each other stand side by side as long as there is room.
 
 mod fonts; // words to lines of glyphs
 use fonts::Variation;
 pub(crate) use fonts::{Fonts, Ink, Lines, Setting};
 
 use crate::page::{Element, ImageRef, Page, Style, TextBlock, TextKind};
+use parley::PositionedLayoutItem;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Space around the column, and what is left of it on a narrow page, in CSS pixels.
@@ -68,6 +71,8 @@ pub struct Layout {
     /// Of each element in the picture, where it stands.
     placed: Vec<Placed>,
     elements: usize,
+    /// Places of images in the text above them, by the index of the image.
+    in_text: HashMap<usize, Option<Area>>,
 }
 
 /// An element in its place. Positions are pixels of the picture.
@@ -78,6 +83,8 @@ pub(crate) enum Placed {
         lines: Box<Lines>,
         marker: Option<(f32, Box<Lines>)>,
         area: Area,
+        /// Where images stand in it.
+        images: Vec<Area>,
         is_quote: bool,
     },
     Image(Area),
@@ -111,12 +118,13 @@ impl Layout {
             size: (width, tallest),
             placed: Vec::new(),
             elements: page.elements.len(),
+            in_text: HashMap::new(),
         };
         let (margin, column) = column(options.width);
         let mut pen = Pen { y: margin, row: None };
         for element in &page.elements {
             let placed = match element {
-                Element::Text(block) => layout.place_text(block, &mut pen, margin, column),
+                Element::Text(block) => layout.place_text(page, block, &mut pen, margin, column),
                 Element::Image(image) => layout.place_image(image, &mut pen, margin, column),
             };
             layout.placed.push(placed);
@@ -152,7 +160,14 @@ impl Layout {
         self.placed.get(place)
     }
 
-    fn place_text(&mut self, block: &TextBlock, pen: &mut Pen, margin: f32, column: f32) -> Placed {
+    fn place_text(
+        &mut self,
+        page: &Page,
+        block: &TextBlock,
+        pen: &mut Pen,
+        margin: f32,
+        column: f32,
+    ) -> Placed {
         pen.end_row();
         let scale = self.scale;
         if block.kind == TextKind::Rule {
@@ -190,13 +205,14 @@ impl Layout {
         };
         let variations: Vec<_> =
             block.spans.iter().map(|(range, style)| (range.clone(), variation(*style))).collect();
-        let lines = self.fonts.set(&block.text, setting, &variations);
+        let lines =
+            self.fonts.set(&block.text, setting, &variations, &self.boxes(page, block, setting.width));
         // On the side where the lines begin there is room for the marker of an item.
         let x = if lines.is_rtl() { margin } else { margin + indent } * scale;
         let marker = match &block.kind {
             TextKind::Item { marker, .. } if !marker.is_empty() => {
                 let setting_of_marker = Setting { width: column, right_to_left: false, ..setting };
-                let marker = self.fonts.set(marker, setting_of_marker, &[]);
+                let marker = self.fonts.set(marker, setting_of_marker, &[], &[]);
                 let at = if lines.is_rtl() {
                     x + setting.width * scale + 8.0 * scale
                 } else {
@@ -218,11 +234,48 @@ impl Layout {
         if area.y >= self.size.1 {
             return Placed::Cut;
         }
-        Placed::Text { x, y, lines: Box::new(lines), marker, area, is_quote: block.kind == TextKind::Quote }
+        let images = self.place_in_text(block, &lines, (x, y));
+        let is_quote = block.kind == TextKind::Quote;
+        Placed::Text { x, y, lines: Box::new(lines), marker, area, images, is_quote }
     }
 
-    fn place_image(&self, image: &ImageRef, pen: &mut Pen, margin: f32, column: f32) -> Placed {
-        let (width, height) = place_of(image, column);
+    /// The boxes of the images in a block of text, in pixels.
+    fn boxes(&self, page: &Page, block: &TextBlock, width: f32) -> Vec<(usize, f32, f32)> {
+        let pixels = |length: f32| (length * self.scale).max(1.0);
+        let size = |(offset, place): &(usize, usize)| {
+            let Some(Element::Image(image)) = page.elements.get(*place) else { return (*offset, 1.0, 1.0) };
+            let (width, height) = place_of(image, stands_beside_words(&block.text, *offset), width);
+            (*offset, pixels(width), pixels(height))
+        };
+        block.images.iter().map(size).collect()
+    }
+
+    /// Gives the images in a block of text their places, as far as they are in the picture.
+    fn place_in_text(&mut self, block: &TextBlock, lines: &Lines, (x, y): (f32, f32)) -> Vec<Area> {
+        self.in_text.extend(block.images.iter().map(|(_, place)| (*place, None)));
+        let mut areas = Vec::new();
+        for item in lines.lines().flat_map(|line| line.items().collect::<Vec<_>>()) {
+            let PositionedLayoutItem::InlineBox(found) = item else { continue };
+            // By their edges, so that two neighbours share no pixel.
+            let (left, top) = (to_pixels(x + found.x), to_pixels(y + found.y));
+            let (right, bottom) =
+                (to_pixels(x + found.x + found.width), to_pixels(y + found.y + found.height));
+            let right = right.min(self.size.0);
+            let area = Area { x: left, y: top, width: right.saturating_sub(left), height: bottom - top };
+            let place = usize::try_from(found.id).ok().and_then(|id| block.images.get(id));
+            if let Some((_, place)) = place.filter(|_| self.has_room_for(area) && area.width > 0) {
+                self.in_text.insert(*place, Some(area));
+                areas.push(area);
+            }
+        }
+        areas
+    }
+
+    fn place_image(&mut self, image: &ImageRef, pen: &mut Pen, margin: f32, column: f32) -> Placed {
+        if let Some(in_text) = self.in_text.remove(&image.place) {
+            return in_text.map_or(Placed::Cut, Placed::Image);
+        }
+        let (width, height) = place_of(image, false, column);
         let x = match pen.row {
             Some((right, _)) if right + GAP + width <= margin + column => right + GAP,
             _ => {
@@ -262,9 +315,17 @@ fn column(width: u32) -> (f32, f32) {
     (margin, width as f32 - 2.0 * margin)
 }
 
+/// Whether there are words in the line of a text in which this byte stands.
+fn stands_beside_words(text: &str, at: usize) -> bool {
+    let (before, behind) = text.split_at(at);
+    let ends = ['\n', '·']; // of a line, and of a cell
+    let line = [before.rsplit(ends).next(), behind.split(ends).next()];
+    line.into_iter().flatten().any(|words| !words.trim().is_empty())
+}
+
 /// Width and height of the place of an image: what the page says, or what the file says, or else a default.
-fn place_of(image: &ImageRef, column: f32) -> (f32, f32) {
-    let unknown = if image.is_in_line { IMAGE_IN_LINE } else { DEFAULT_IMAGE };
+fn place_of(image: &ImageRef, is_beside_words: bool, column: f32) -> (f32, f32) {
+    let unknown = if is_beside_words { IMAGE_IN_LINE } else { DEFAULT_IMAGE };
     let own = image.own_size.map_or(unknown, |(width, height)| (width as f32, height as f32));
     let shape = own.0 / own.1;
     let (width, height) = match (image.width, image.height) {

@@ -11,7 +11,7 @@ use super::open::{End, Open};
 use super::parse::{Attributes, PageLimits};
 use super::tags::{is_block, is_hidden, is_void, level};
 use super::words::{DEEPEST, LONGEST_BLOCK, Spans, Words, pieces};
-use super::{Element, Page, TextBlock, TextKind};
+use super::{Element, ImageRef, Page, TextBlock, TextKind};
 use std::sync::Arc;
 use url::Url;
 
@@ -38,18 +38,10 @@ pub(super) struct Blocks {
     hidden: Option<Open>,
     in_title: bool,
     pub(super) is_xml: bool,
-    /// The line that is being read.
-    line: Line,
+    /// The images in it.
+    images: Vec<ImageRef>,
     /// What the `<picture>` offers that is open.
     picture: Option<Offer>,
-}
-
-/// A line of words and images.
-#[derive(Default)]
-struct Line {
-    /// The places of the images.
-    images: Vec<usize>,
-    has_words: bool,
 }
 
 impl Blocks {
@@ -70,7 +62,7 @@ impl Blocks {
             hidden: None,
             in_title: false,
             is_xml,
-            line: Line::default(),
+            images: Vec::new(),
             picture: None,
         }
     }
@@ -102,7 +94,6 @@ impl Blocks {
 
     /// Words, with one blank between two of them however many there are.
     fn running_text(&mut self, text: &str) {
-        self.line.has_words |= !text.trim().is_empty();
         for word in text.split_inclusive(|c: char| c.is_ascii_whitespace()) {
             let bare = word.trim_end_matches(|c: char| c.is_ascii_whitespace());
             for piece in pieces(bare) {
@@ -147,7 +138,7 @@ impl Blocks {
             }
             "hr" => {
                 self.end_block();
-                self.push_text(TextKind::Rule, String::new(), Vec::new());
+                self.push_text(TextKind::Rule, String::new(), Vec::new(), Vec::new());
             }
             "ul" | "ol" | "menu" | "dir" => self.open_list(name, attributes),
             "li" => self.open_item(attributes),
@@ -202,7 +193,7 @@ impl Blocks {
         match name {
             "title" => self.in_title = false,
             "picture" => self.picture = None,
-            "p" | "br" if self.words.is_empty() => (),
+            "p" | "br" if self.words.is_empty() && self.images.is_empty() => (),
             "br" => self.break_line(),
             "ul" | "ol" | "menu" | "dir" => {
                 self.end_block();
@@ -259,37 +250,21 @@ impl Blocks {
     }
 
     fn break_line(&mut self) {
-        self.end_line();
         self.split_if_long();
         self.words.push_as_it_is("\n");
     }
 
-    /// Images that have words beside them stand in a line of text.
-    fn end_line(&mut self) {
-        let line = std::mem::take(&mut self.line);
-        if line.has_words {
-            for place in line.images {
-                if let Some(Element::Image(image)) = self.page.elements.get_mut(place) {
-                    Arc::get_mut(image).expect("nobody else has it yet").is_in_line = true;
-                }
-            }
-        }
-    }
-
     fn push_image(&mut self, attributes: &Attributes<'_>) {
-        self.end_part();
-        let place = self.page.elements.len();
-        if place < self.limits.elements {
-            let src = attributes.get("src").map(str::trim).filter(|src| !src.is_empty());
-            let offered = self.picture.take().and_then(|offer| offer.address);
-            let written = offered.or_else(|| candidates::choose(attributes, src, self.limits.viewport));
-            let base = self.base.as_ref().unwrap_or(&self.document);
-            let image = image(attributes, written.as_deref(), place, &self.document, base);
-            self.line.images.push(place);
-            self.push(Element::Image(Arc::new(image)));
-        } else {
+        if self.page.elements.len() + self.images.len() >= self.limits.elements {
             self.page.left_out += 1;
+            return;
         }
+        let src = attributes.get("src").map(str::trim).filter(|src| !src.is_empty());
+        let offered = self.picture.take().and_then(|offer| offer.address);
+        let written = offered.or_else(|| candidates::choose(attributes, src, self.limits.viewport));
+        let base = self.base.as_ref().unwrap_or(&self.document);
+        self.images.push(image(attributes, written.as_deref(), &self.document, base));
+        self.words.push_image();
     }
 
     fn open_list(&mut self, name: &str, attributes: &Attributes<'_>) {
@@ -309,10 +284,11 @@ impl Blocks {
     /// The cells of a row stand in one line.
     fn open_cell(&mut self, name: &str) {
         self.words.close("th");
-        self.end_line();
         self.split_if_long();
         if !self.words.is_empty() {
             self.words.push_as_it_is("  ·  ");
+        } else if !self.images.is_empty() {
+            self.words.push_as_it_is("\n"); // words of the next cell are not beside the image
         }
         self.words.open(name);
     }
@@ -324,21 +300,22 @@ impl Blocks {
         }
     }
 
-    /// What has been read becomes a block, if there is anything in it.
+    /// What has been read becomes a block of text, if there are words in it, and the images that stand in it.
     pub(super) fn end_block(&mut self) {
-        self.end_line();
-        self.end_part();
-    }
-
-    /// The same, and the line goes on: an image stands between its words.
-    fn end_part(&mut self) {
-        let Some((text, spans)) = self.words.take(self.preformatted > 0) else { return };
-        let (begins_item, place) = (self.marker.is_some(), self.page.elements.len());
-        let kind = self.kind();
-        self.push_text(kind, text, spans);
-        let was_pushed = self.page.elements.len() > place;
-        if let Some(list) = self.lists.last_mut().filter(|_| begins_item && was_pushed) {
-            list.note_place(place);
+        let images = std::mem::take(&mut self.images);
+        if let Some((text, spans, offsets)) = self.words.take(self.preformatted > 0) {
+            let (begins_item, place) = (self.marker.is_some(), self.page.elements.len());
+            let in_text: Vec<_> = offsets.into_iter().zip(place + 1..self.limits.elements).collect();
+            let kind = self.kind();
+            self.push_text(kind, text, spans, in_text);
+            let was_pushed = self.page.elements.len() > place;
+            if let Some(list) = self.lists.last_mut().filter(|_| begins_item && was_pushed) {
+                list.note_place(place);
+            }
+        }
+        for mut image in images {
+            image.place = self.page.elements.len();
+            self.push(Element::Image(Arc::new(image)));
         }
     }
 
@@ -358,9 +335,9 @@ impl Blocks {
         }
     }
 
-    fn push_text(&mut self, kind: TextKind, text: String, spans: Spans) {
+    fn push_text(&mut self, kind: TextKind, text: String, spans: Spans, images: Vec<(usize, usize)>) {
         let right_to_left = self.directions.last().is_some_and(|(_, right_to_left)| *right_to_left);
-        self.push(Element::Text(TextBlock { kind, text, spans, right_to_left }));
+        self.push(Element::Text(TextBlock { kind, text, spans, images, right_to_left }));
     }
 
     /// Adds an element if the limits allow it, and counts it otherwise.

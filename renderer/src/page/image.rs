@@ -15,7 +15,6 @@ const LONGEST_ALT: usize = 500;
 pub(super) fn image(
     attributes: &Attributes<'_>,
     written: Option<&str>,
-    place: usize,
     document: &Url,
     base: &Url,
 ) -> ImageRef {
@@ -24,13 +23,12 @@ pub(super) fn image(
     let mut classes = attributes.get("class").unwrap_or_default().split_ascii_whitespace();
     let styled = |name: &str| attributes.get("style").and_then(|style| styled_length(style, name));
     ImageRef {
-        place,
+        place: 0, // settled when its block is whole
         source: source(written, document, base),
         alt,
         width: styled("width").or_else(|| attributes.get("width").and_then(length)),
         height: styled("height").or_else(|| attributes.get("height").and_then(length)),
         own_size: None,
-        is_in_line: false,
         is_advertisement: classes.any(|class| class == "advertisement" || class == "ad"),
     }
 }

@@ -49,6 +49,8 @@ pub struct TextBlock {
     pub text: String,
     /// Parts of `text`, as ranges of bytes, that are set in another way. They may overlap.
     pub spans: Vec<(Range<usize>, Style)>,
+    /// Images that stand in the text: before which byte, and their places, which follow that of the block.
+    pub images: Vec<(usize, usize)>,
     /// Whether the page says that it reads from right to left (`dir="rtl"`). Otherwise the words decide.
     pub right_to_left: bool,
 }
@@ -103,8 +105,6 @@ pub struct ImageRef {
     pub height: Option<u32>,
     /// Width and height in pixels that the file says it has, if that was known before the page was laid out.
     pub own_size: Option<(u32, u32)>,
-    /// Whether it stands beside words, in the same line.
-    pub is_in_line: bool,
     /// Whether its `class` has the word `advertisement` or `ad`.
     pub is_advertisement: bool,
 }

@@ -22,6 +22,8 @@ pub(super) type Spans = Vec<(Range<usize>, Style)>;
 pub(super) struct Words {
     text: String,
     spans: Spans,
+    /// Where images stand in the text, in bytes.
+    images: Vec<usize>,
     /// A blank that counts only if something follows it.
     blank: bool,
     /// The elements that say how words are set and are open: their names, and where they begin in the text.
@@ -47,6 +49,15 @@ impl Words {
         self.text.push_str(word);
     }
 
+    /// An image stands here.
+    pub(super) fn push_image(&mut self) {
+        if self.owes_blank() {
+            self.text.push(' ');
+        }
+        self.blank = false;
+        self.images.push(self.text.len());
+    }
+
     /// White space has come: a blank, if a word follows.
     pub(super) fn push_blank(&mut self) {
         self.blank = true;
@@ -60,7 +71,8 @@ impl Words {
 
     /// Whether a blank comes before the next word.
     fn owes_blank(&self) -> bool {
-        self.blank && !self.text.is_empty() && !self.text.ends_with('\n')
+        let begins = self.text.is_empty() && self.images.is_empty();
+        self.blank && !begins && !self.text.ends_with('\n')
     }
 
     /// What follows is set in the way of this element.
@@ -86,9 +98,9 @@ impl Words {
         }
     }
 
-    /// Takes the block, without the white space at its ends. `None` if nothing is left then. What is open goes on in the next
-    /// one.
-    pub(super) fn take(&mut self, is_preformatted: bool) -> Option<(String, Spans)> {
+    /// Takes the block, without the white space at its ends, and where images stand in it. `None` if it has no words. What is open
+    /// goes on in the next one.
+    pub(super) fn take(&mut self, is_preformatted: bool) -> Option<(String, Spans, Vec<usize>)> {
         for index in 0..self.open.len() {
             let (_, style, begin) = &mut self.open[index];
             let (style, begin) = (*style, std::mem::take(begin));
@@ -96,23 +108,28 @@ impl Words {
         }
         self.blank = false;
         let (mut text, mut spans) = (std::mem::take(&mut self.text), std::mem::take(&mut self.spans));
+        let mut images = std::mem::take(&mut self.images);
         let kept = if is_preformatted {
             if text.starts_with('\n') {
                 text.remove(0);
                 for (range, _) in &mut spans {
                     *range = range.start.saturating_sub(1)..range.end.saturating_sub(1);
                 }
+                for at in &mut images {
+                    *at = at.saturating_sub(1);
+                }
             }
             text.trim_end_matches('\n').len()
         } else {
             text.trim_end().len()
         };
+        let kept = kept.max(images.last().copied().unwrap_or(0));
         text.truncate(kept);
         for (range, _) in &mut spans {
             range.end = range.end.min(kept);
         }
         spans.retain(|(range, _)| range.start < range.end);
-        (!text.trim().is_empty()).then_some((text, spans))
+        (!text.trim().is_empty()).then_some((text, spans, images))
     }
 }
 

@@ -87,6 +87,14 @@ fn line((place, element): (usize, &Element)) -> String {
             for (range, style) in &block.spans {
                 write!(line, " {style:?}[{}]", &block.text[range.clone()]).unwrap();
             }
+            for (at, place) in &block.images {
+                write!(
+                    line,
+                    " image {place} before {:?}",
+                    block.text[*at..].chars().take(4).collect::<String>()
+                )
+                .unwrap();
+            }
             line
         }
         Element::Image(image) => {

@@ -110,7 +110,7 @@ fn each_page_is_drawn_as_it_was() {
 #[test]
 fn the_order_of_painting_makes_no_difference() {
     let mut state = 7_u64;
-    for name in ["images", "tables", "right-to-left", "long-catalogue"] {
+    for name in ["images", "images-in-text", "tables", "right-to-left", "long-catalogue"] {
         let page = page(name);
         let whole = draw(&page).png();
         for _ in 0..4 {
@@ -256,6 +256,7 @@ fn text_page(text: &str) -> Page {
         kind: TextKind::Paragraph,
         text: text.to_owned(),
         spans: vec![],
+        images: vec![],
         right_to_left: false,
     };
     Page { title: None, elements: vec![Element::Text(block)], left_out: 0 }
