@@ -38,30 +38,37 @@ fn pool(name: &str, stop: &CancelToken) -> ThreadPoolBuilder {
 }
 
 // ANCHOR: page_task
-/// Loads a page: its header, the first image, and its footer, the last one, on `parts`; what is between them by itself.
+/// Loads a page: its header, the first image, and its footer, the last one, on `parts`; what is between them by itself. A page
+/// with one image has no footer.
 fn load_page(
     images: Vec<Arc<ImageRef>>,
     loader: &Arc<Loader>,
     parts: &ThreadPoolExecutor,
 ) -> anyhow::Result<Vec<Loaded>> {
-    let on_parts = |image: &Arc<ImageRef>, name: &'static str| -> anyhow::Result<TaskHandle<_>> {
+    let on_parts = |image: &Arc<ImageRef>, name: &'static str| -> anyhow::Result<(usize, TaskHandle<_>)> {
         let (image, loader) = (Arc::clone(image), Arc::clone(loader));
+        let place = image.place;
         let task = FutureTask::cancellable(move |token| loader.load(&image, token));
-        Ok(parts.submit(task.named(name))?)
+        Ok((place, parts.submit(task.named(name))?))
     };
-    let [first, between @ .., last] = &*images else { return Ok(Vec::new()) };
-    let header = on_parts(first, "header")?;
-    let footer = on_parts(last, "footer")?;
-    let _when_this_ends = CallOff([header.canceller(), footer.canceller()]);
+    let Some((first, others)) = images.split_first() else { return Ok(Vec::new()) };
+    let mut asked = vec![on_parts(first, "header")?];
+    let mut between = others;
+    if let Some((last, before)) = others.split_last() {
+        asked.push(on_parts(last, "footer")?);
+        between = before;
+    }
+    let _when_this_ends = CallOff(asked.iter().map(|(_, part)| part.canceller()).collect());
     let token = CancelToken::current();
     let mut all = between.iter().map(|image| loader.load(image, &token)).collect::<Result<Vec<_>, _>>()?;
-    all.push(Loaded::by_task(first.place, header.join())?);
-    all.push(Loaded::by_task(last.place, footer.join())?);
+    for (place, part) in asked {
+        all.push(Loaded::by_task(place, part.join())?);
+    }
     Ok(all)
 }
 
 /// Calls tasks off when the page no longer waits for them. For those that have ended it does nothing.
-struct CallOff([Canceller; 2]);
+struct CallOff(Vec<Canceller>);
 
 impl Drop for CallOff {
     fn drop(&mut self) {
@@ -74,6 +81,13 @@ impl Drop for CallOff {
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     rendering.screen.show_text();
+    if rendering.images().is_empty() {
+        eprintln!("starving: this page has no image to load, so it waits for nothing and does not starve");
+        eprintln!(
+            "          it takes a page with one image at least; without a page, the built-in server gives one"
+        );
+        return Ok(());
+    }
     // ANCHOR: stop
     // The pools stop with the page, but they do not hang on its token, since that has a deadline: a wait that ends at a
     // deadline is no deadlock, and would not be reported.

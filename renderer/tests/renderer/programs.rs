@@ -361,6 +361,21 @@ fn the_pages_that_starve_say_so_and_are_drawn_all_the_same() {
     assert_eq!(run.json()["painted"], 4);
 }
 
+/// One image is enough to starve: the header is waited for. Without one there is nothing to wait for, and the program says so.
+#[test]
+fn a_page_with_one_image_starves_and_one_without_says_that_it_cannot() {
+    let server = Gated::start();
+    server.route("/a.png", Answer::image());
+    for (html, images, words) in
+        [("<p>words<img src=a.png>", 1, "waits for task header"), ("<p>words", 0, "does not starve")]
+    {
+        let run = Run::of("starving", &["--json", &server.page("/", html)]);
+        assert_eq!(run.status(), Some(0), "{html}: {}", run.stderr());
+        assert_eq!(run.json()["painted"], images, "{html}");
+        assert!(run.stderr().contains(words), "{html}: {}", run.stderr());
+    }
+}
+
 #[test]
 fn one_entry_for_each_company_in_the_order_of_their_prices() {
     let run = Run::of("travel_portal", &["--json", "--deadline", "3s"]);
