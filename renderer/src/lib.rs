@@ -4,6 +4,8 @@
 pub mod gap;
 pub use gap::Gap;
 
+mod reach;
+
 pub mod page;
 pub use page::{Element, ImageRef, Page, TextBlock};
 

@@ -1,6 +1,8 @@
 //! What the travel portal needs that is no lesson: lists of companies, quotes as JSON, a page of them.
 
 use crate::fetch::{Fetched, fetch};
+use crate::gap::Gap;
+use crate::reach;
 use anyhow::{Context, bail, ensure};
 use executor::{CancelToken, Cancelled};
 use serde_json::{Value, json};
@@ -20,8 +22,8 @@ const LONGEST_QUOTE: u64 = 64 << 10;
 pub struct Company {
     /// Its name.
     pub name: String,
-    /// Where its quote is.
-    pub address: Url,
+    /// Where its quote is, or why the list may not name that address.
+    pub address: Result<Url, Gap>,
 }
 
 /// A price, in cents, so that two can be compared.
@@ -70,7 +72,8 @@ impl Answer {
 }
 
 /// Reads a list of companies: a line for each, its name, a tab, and the address of its quote. Lines that are empty or begin
-/// with `#` are left out; addresses may be relative to the list's own.
+/// with `#` are left out; addresses may be relative to the list's own. A list that came over HTTP may not name a file: the company
+/// is in the list then, and its address is a gap.
 ///
 /// # Errors
 /// A sentence that names the line, or says that there are too many.
@@ -84,6 +87,7 @@ pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
             || format!("line {} of {} is no name, tab and address: {line:?}", number + 1, list.url);
         let (name, address) = line.split_once('\t').with_context(line_of_list)?;
         let address = list.url.join(address.trim()).with_context(line_of_list)?;
+        let address = reach::check(&list.url, &address).map(|()| address);
         companies.push(Company { name: name.trim().to_owned(), address });
         ensure!(companies.len() <= MOST_COMPANIES, "{} has more than {MOST_COMPANIES} companies", list.url);
     }
@@ -95,11 +99,16 @@ pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
 /// # Errors
 /// If the token was cancelled. That there is no quote is no error but an [`Answer`].
 pub fn quote(company: &Company, token: &CancelToken) -> Result<Answer, Cancelled> {
-    let answer = match fetch(&company.address, LONGEST_QUOTE, token)? {
-        Ok(fetched) => price(&fetched.bytes).map(Answer::Price).map_err(|error| error.to_string()),
-        Err(gap) => Err(gap.to_string()),
+    let fetched = match &company.address {
+        Ok(address) => fetch(address, LONGEST_QUOTE, token)?,
+        Err(gap) => Err(gap.clone()),
     };
-    Ok(answer.unwrap_or_else(Answer::Failed))
+    Ok(match fetched {
+        Ok(fetched) => {
+            price(&fetched.bytes).map_or_else(|error| Answer::Failed(error.to_string()), Answer::Price)
+        }
+        Err(gap) => Answer::Failed(gap.to_string()),
+    })
 }
 
 /// Reads `{"price": 129.50, "currency": "EUR"}`.

@@ -7,6 +7,7 @@ mod file; // files of this machine
 pub(crate) use file::beginning;
 
 use crate::gap::Gap;
+use crate::reach;
 use executor::{CancelToken, Cancelled};
 use hypertext::http::{FetchError, Fetcher, Options};
 use std::sync::LazyLock;
@@ -72,7 +73,7 @@ fn over_http(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> {
             (200..=299, None) => {
                 return Ok(Ok(Fetched { bytes: answer.body, content_type: answer.content_type, url }));
             }
-            (301 | 302 | 303 | 307 | 308, _) => match target(answer.location) {
+            (301 | 302 | 303 | 307 | 308, _) => match target(answer.location, &url) {
                 Ok(next) => url = next,
                 Err(gap) => return Ok(Err(gap)),
             },
@@ -83,10 +84,12 @@ fn over_http(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> {
 }
 
 /// Where a redirect leads.
-fn target(location: Option<Url>) -> Result<Url, Gap> {
+fn target(location: Option<Url>, from: &Url) -> Result<Url, Gap> {
     match location {
-        Some(next) if matches!(next.scheme(), "http" | "https") => Ok(next),
-        Some(next) => Err(Gap::Unusable(format!("it redirects to a {} address", next.scheme()))),
+        Some(next) => match reach::check(from, &next) {
+            Ok(()) => Ok(next),
+            Err(_) => Err(Gap::Unusable(format!("it redirects to a {} address", next.scheme()))),
+        },
         None => Err(Gap::Unusable("it redirects to nowhere".to_owned())),
     }
 }

@@ -3,6 +3,7 @@
 use super::parse::Attributes;
 use super::{ImageRef, Source};
 use crate::gap::Gap;
+use crate::reach;
 use url::Url;
 
 /// The largest width or height that a page may ask for, in CSS pixels.
@@ -43,12 +44,7 @@ fn source(written: Option<&str>, document: &Url, base: &Url) -> Result<Source, G
         return data(written);
     }
     let Ok(url) = base.join(written) else { return unusable("its address makes no sense") };
-    match url.scheme() {
-        "http" | "https" => Ok(Source::Url(url)),
-        "file" if document.scheme() == "file" => Ok(Source::Url(url)),
-        "file" => unusable("a page from elsewhere may not show files of this machine"),
-        other => Err(Gap::Unusable(format!("{other} addresses are not fetched"))),
-    }
+    reach::check(document, &url).map(|()| Source::Url(url))
 }
 
 fn data(written: &str) -> Result<Source, Gap> {

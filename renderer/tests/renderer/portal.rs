@@ -1,9 +1,10 @@
 //! The travel portal's promise: one entry for each company, in the order of rank, at the deadline.
 
 use crate::gated::{Answer as Bytes, Gated};
-use executor::{Promise, TaskHandle, ThreadPoolExecutor};
+use executor::{CancelToken, Promise, TaskHandle, ThreadPoolExecutor};
 use renderer::Timeline;
-use renderer::portal::{Answer, Company, Entry, Price};
+use renderer::fetch::Fetched;
+use renderer::portal::{Answer, Company, Entry, Price, companies, quote};
 use std::time::{Duration, Instant};
 use travel_portal::{ask, nested_loop, ranked};
 use url::Url;
@@ -13,7 +14,7 @@ use url::Url;
 mod travel_portal;
 
 fn company(name: &str, address: &str) -> Company {
-    Company { name: name.to_owned(), address: Url::parse(address).expect("an address") }
+    Company { name: name.to_owned(), address: Ok(Url::parse(address).expect("an address")) }
 }
 
 fn names(count: usize) -> Vec<Company> {
@@ -98,6 +99,25 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
     {
         assert!(matches!(of(path), Answer::Failed(why) if why.contains(words)), "{path}: {:?}", of(path));
     }
+}
+
+/// A list from elsewhere cannot have a file of this machine ranked; a list that is a file can, and each company has its entry.
+#[test]
+fn a_list_from_elsewhere_names_no_file() {
+    let local = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(&local, br#"{"price": 1}"#).expect("it is ours");
+    let file = Url::from_file_path(local.path()).expect("an address");
+    let entries = |url: &str| {
+        let bytes = format!("Local\t{file}\nData\tdata:,1\n").into_bytes();
+        let list = Fetched { bytes, content_type: None, url: Url::parse(url).expect("an address") };
+        let companies = companies(&list).expect("a list");
+        let quotes = companies.iter().map(|company| quote(company, &CancelToken::new()).expect("no cancel"));
+        quotes.collect::<Vec<_>>()
+    };
+    let data = Answer::Failed("data addresses are not fetched".to_owned());
+    assert_eq!(entries(file.as_str()), [price(100), data.clone()]);
+    let refused = Answer::Failed("a page from elsewhere may not show files of this machine".to_owned());
+    assert_eq!(entries("http://h.example/list"), [refused, data]);
 }
 
 #[test]
