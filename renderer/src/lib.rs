@@ -15,7 +15,7 @@ pub use picture::{ImageLimits, Picture};
 mod repeats;
 
 pub mod layout;
-pub use layout::Layout;
+pub use layout::{Layout, NoGlyph};
 
 pub mod canvas;
 pub use canvas::Canvas;

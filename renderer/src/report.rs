@@ -1,6 +1,7 @@
 //! What became of a page: for people a table, for machines JSON, for shells an exit status.
 
 use crate::gap::Gap;
+use crate::layout::NoGlyph;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -39,8 +40,12 @@ pub struct Report {
     pub replaced: Vec<Missing>,
     /// What a program adds for machines: names and values.
     pub more: Vec<(&'static str, Value)>,
-    /// Elements that are not in the picture, since the page or the picture is too long.
+    /// Elements that are not on the page, since it has more of them, or more text, than a page may have.
     pub left_out: usize,
+    /// Elements that are below the end of the picture.
+    pub cut: usize,
+    /// Characters that are boxes in the picture.
+    pub no_glyph: NoGlyph,
     /// Whether a signal ended it.
     pub interrupted: bool,
 }
@@ -75,8 +80,15 @@ impl Report {
         row("whole page", time(self.whole));
         row("images", format!("{} of {}", self.painted, self.images));
         row("bytes", bytes(self.bytes));
+        if self.cut > 0 {
+            row("left out", format!("{} elements below the end; more --max-pixels show more", self.cut));
+        }
         if self.left_out > 0 {
-            row("left out", format!("{} elements at the end of the page", self.left_out));
+            row("left out", format!("{} elements, more than a page may have", self.left_out));
+        }
+        if self.no_glyph.count > 0 {
+            let NoGlyph { count, examples } = &self.no_glyph;
+            row("no glyph", format!("{count} characters, as {examples}; --font takes a font that has them"));
         }
         for (title, list) in [("missing", &self.failed), ("replaced", &self.replaced)] {
             if !list.is_empty() {
@@ -109,7 +121,9 @@ impl Report {
             "bytes": self.bytes,
             "failed": self.failed.iter().map(Missing::json).collect::<Vec<_>>(),
             "replaced": self.replaced.iter().map(Missing::json).collect::<Vec<_>>(),
-            "left_out": self.left_out,
+            "left_out": self.left_out + self.cut,
+            "cut": self.cut,
+            "no_glyph": { "count": self.no_glyph.count, "examples": self.no_glyph.examples },
             "interrupted": self.interrupted,
         });
         for (name, value) in &self.more {
@@ -118,11 +132,11 @@ impl Report {
         all
     }
 
-    /// 0 if all is in the picture, 3 if there are gaps, 130 if a signal ended it.
+    /// 0 if all is in the picture, 3 if there are gaps or boxes in place of characters, 130 if a signal ended it.
     pub fn exit_status(&self) -> u8 {
         match () {
             () if self.interrupted => INTERRUPTED,
-            () if !self.failed.is_empty() || self.left_out > 0 => GAPS,
+            () if !self.failed.is_empty() || self.left_out + self.cut + self.no_glyph.count > 0 => GAPS,
             () => 0,
         }
     }

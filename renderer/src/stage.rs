@@ -188,7 +188,9 @@ impl<'a> Stage<'a> {
             title: page.title.clone(),
             images: page.images().count(),
             bytes: fetched.bytes.len() as u64,
-            left_out: page.left_out + layout.cut(),
+            left_out: page.left_out,
+            cut: layout.cut(),
+            no_glyph: layout.no_glyph().clone(),
             ..Report::default()
         };
         let frames = args.frames.clone().map(Frames::into).transpose()?;

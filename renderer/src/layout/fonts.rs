@@ -18,6 +18,9 @@ use std::sync::Arc;
 /// Space from one line to the next, in sizes of the font.
 const LEADING: f32 = 1.45;
 
+/// Characters without a glyph that are named.
+const EXAMPLES: usize = 5;
+
 /// What glyphs are painted with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Ink {
@@ -51,6 +54,36 @@ pub(crate) enum Variation {
     Italic,
     Monospaced,
     Link,
+}
+
+/// Characters for which no font has a glyph: each of them is a box in the picture.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NoGlyph {
+    /// How many there are.
+    pub count: usize,
+    /// The first of them, each once.
+    pub examples: String,
+}
+
+impl NoGlyph {
+    /// Counts those in lines that were set from `text`.
+    pub(super) fn count_in(&mut self, lines: &Lines, text: &str) {
+        let all = lines.lines().flat_map(|line| line.runs().collect::<Vec<_>>());
+        for run in all {
+            for cluster in run.clusters().filter(|cluster| cluster.glyphs().any(|glyph| glyph.id == 0)) {
+                self.note(&text[cluster.text_range()]);
+            }
+        }
+    }
+
+    /// Counts what is one character to a reader. A line feed has no glyph and needs none.
+    fn note(&mut self, character: &str) {
+        let Some(first) = character.chars().find(|c| !c.is_control() && !c.is_whitespace()) else { return };
+        self.count += 1;
+        if self.examples.chars().count() < EXAMPLES && !self.examples.contains(first) {
+            self.examples.push(first);
+        }
+    }
 }
 
 /// The fonts, and what is needed to set words with them.

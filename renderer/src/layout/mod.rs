@@ -8,6 +8,7 @@
 //! each other stand side by side as long as there is room.
 
 mod fonts; // words to lines of glyphs
+pub use fonts::NoGlyph;
 use fonts::Variation;
 pub(crate) use fonts::{Fonts, Ink, Lines, Setting};
 
@@ -73,6 +74,7 @@ pub struct Layout {
     elements: usize,
     /// Places of images in the text above them, by the index of the image.
     in_text: HashMap<usize, Option<Area>>,
+    no_glyph: NoGlyph,
 }
 
 /// An element in its place. Positions are pixels of the picture.
@@ -119,6 +121,7 @@ impl Layout {
             placed: Vec::new(),
             elements: page.elements.len(),
             in_text: HashMap::new(),
+            no_glyph: NoGlyph::default(),
         };
         let (margin, column) = column(options.width);
         let mut pen = Pen { y: margin, row: None };
@@ -146,6 +149,11 @@ impl Layout {
     pub fn cut(&self) -> usize {
         let below = self.placed.iter().filter(|placed| matches!(placed, Placed::Cut)).count();
         self.elements - self.placed.len() + below
+    }
+
+    /// The characters in the picture's blocks of text for which no font has a glyph.
+    pub fn no_glyph(&self) -> &NoGlyph {
+        &self.no_glyph
     }
 
     /// Where an element stands. `None` if that is below the end of the picture.
@@ -234,6 +242,7 @@ impl Layout {
         if area.y >= self.size.1 {
             return Placed::Cut;
         }
+        self.no_glyph.count_in(&lines, &block.text);
         let images = self.place_in_text(block, &lines, (x, y));
         let is_quote = block.kind == TextKind::Quote;
         Placed::Text { x, y, lines: Box::new(lines), marker, area, images, is_quote }

@@ -312,6 +312,32 @@ fn a_font_of_ones_own_is_asked_first() {
     assert!(own != other);
 }
 
+/// A character that no font has is a box, and a page of boxes is no success. Characters that have no glyph because they need none
+/// are not counted.
+#[test]
+fn characters_without_a_glyph_are_counted_and_the_flag_is_named() {
+    let server = Gated::start();
+    for (html, count, examples) in [
+        ("<p>abc 中文中 <pre>a\u{1f980}\tb\n\ncรถ</pre>", 6, "中文\u{1f980}รถ"),
+        (
+            "<p>Ěπщאعﻻ 1\u{ad}2\u{200b}3\u{200c}4\u{200d}5\u{2060}6 e\u{301}<br>x\u{a0}y\u{2028}z<p>\u{202e}x<ul><li>y</ul>",
+            0,
+            "",
+        ),
+    ] {
+        let page = server.page("/", html);
+        let run = Run::of("completion_service", &["--json", &page]);
+        let status = if count > 0 { 3 } else { 0 };
+        assert_eq!((run.status(), run.stderr()), (Some(status), String::new()), "{html}");
+        assert_eq!(
+            (&run.json()["no_glyph"]["count"], &run.json()["no_glyph"]["examples"]),
+            (&count.into(), &examples.into())
+        );
+        let said = String::from_utf8(Run::of("future", &[&page]).output.stdout).expect("text");
+        assert_eq!(said.contains(&format!("{count} characters, as {examples}; --font")), count > 0, "{said}");
+    }
+}
+
 #[test]
 fn more_images_than_allowed_are_gaps() {
     for arguments in
