@@ -1,11 +1,20 @@
 //! The picture each time it changed: a PNG for each, and an animated one of all.
 //!
-//! Each frame is written when it is made, so that only one is in memory. The animated picture is made of the files at the end.
+//! To encode a frame takes longer than to paint it, so a thread of their own writes the frames: a page must not be later because
+//! somebody watches it. The thread that paints hands over the pixels that have changed, and never waits for a disk. A place
+//! on the page is painted three times at most: empty, with text or a place-holder, and as it will stay. So the pixels that wait to be
+//! written are those of three pictures at most, however slow the writing is. The animated picture is made of the files at the end.
 
+use crate::layout::Area;
+use crate::timeline::{Activity, Timeline};
 use anyhow::{Context, bail};
+use executor::CancelToken;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// Frames that are written. After that, each one takes the place of the last, so that the end of the page is there.
@@ -19,21 +28,31 @@ const ANIMATION: &str = "animation.png";
 /// How long the last frame of the animated picture stays.
 const LAST: Duration = Duration::from_secs(2);
 
-/// Writes a file whenever the picture has changed.
+/// Has a file written whenever the picture has changed.
 pub struct Frames {
-    directory: PathBuf,
-    /// When each of them was there.
-    times: Vec<Duration>,
-    last: Vec<u8>,
-    size: (u32, u32),
+    changes: Sender<Change>,
+    thread: JoinHandle<anyhow::Result<()>>,
+}
+
+/// A part of the picture as it is from a moment on.
+struct Change {
+    at: Duration,
+    area: Area,
+    pixels: Vec<u8>,
 }
 
 impl Frames {
-    /// Into this directory, which is made if it is not there. Frames of an earlier run are removed from it.
+    /// Into this directory, which is made if it is not there. Frames of an earlier run are removed from it. `size` is that of the
+    /// picture. Each frame is a bar in the timeline. After `stop`, the last of the frames that are not written yet stands for all.
     ///
     /// # Errors
-    /// A sentence, if the directory cannot be made, read or written to.
-    pub fn into(directory: PathBuf) -> anyhow::Result<Frames> {
+    /// A sentence, if the directory cannot be made, read or written to, or the system has no thread.
+    pub fn into(
+        directory: PathBuf,
+        size: (u32, u32),
+        timeline: Timeline,
+        stop: CancelToken,
+    ) -> anyhow::Result<Frames> {
         let unusable = || format!("the directory {} for the frames cannot be used", directory.display());
         fs::create_dir_all(&directory).with_context(unusable)?;
         for entry in fs::read_dir(&directory).with_context(unusable)? {
@@ -42,34 +61,82 @@ impl Frames {
                 fs::remove_file(&path).with_context(unusable)?;
             }
         }
-        Ok(Frames { directory, times: Vec::new(), last: Vec::new(), size: (0, 0) })
+        let (changes, to_write) = mpsc::channel();
+        let picture = vec![0; size.0 as usize * size.1 as usize * 4];
+        let writer = Writer { directory, size, picture, times: Vec::new(), timeline };
+        let thread = thread::Builder::new().name("frames".to_owned());
+        let thread = thread.spawn(move || writer.write_all(&to_write, &stop));
+        Ok(Frames { changes, thread: thread.context("there is no thread for the frames")? })
     }
 
-    /// The picture as it is at a time since the start: opaque pixels, four bytes each, row by row. One that is the same as
-    /// the one before it is no frame.
+    /// A part of the picture has changed, at a time since the start: opaque pixels, four bytes each, row by row. Changes that
+    /// change nothing make no frame. Does not wait for the file; that it cannot be written is said by [`finish`](Frames::finish).
+    pub fn add(&self, at: Duration, area: Area, pixels: Vec<u8>) {
+        let _ = self.changes.send(Change { at, area, pixels }); // refused after a failure, which is told at the end
+    }
+
+    /// Waits until all frames are written, and the animated picture `animation.png`, in which they follow each other as they did.
     ///
     /// # Errors
-    /// A sentence, if the file cannot be written.
-    pub fn add(&mut self, at: Duration, width: u32, height: u32, pixels: &[u8]) -> anyhow::Result<()> {
-        if self.size == (width, height) && self.last == pixels {
-            return Ok(());
+    /// A sentence, if a file cannot be read or written. There are no frames after the first that cannot.
+    pub fn finish(self) -> anyhow::Result<()> {
+        drop(self.changes);
+        self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+/// What the thread of the frames has.
+struct Writer {
+    directory: PathBuf,
+    size: (u32, u32),
+    /// The picture as of the last change.
+    picture: Vec<u8>,
+    /// When each of the frames was there.
+    times: Vec<Duration>,
+    timeline: Timeline,
+}
+
+impl Writer {
+    fn write_all(mut self, changes: &Receiver<Change>, stop: &CancelToken) -> anyhow::Result<()> {
+        let mut unwritten = None;
+        for change in changes {
+            if !self.apply(&change) {
+                continue;
+            }
+            unwritten = Some(change.at);
+            if !stop.is_cancelled() {
+                self.write(change.at)?;
+                unwritten = None;
+            }
         }
+        if let Some(at) = unwritten {
+            self.write(at)?;
+        }
+        let path = self.directory.join(ANIMATION);
+        let _bar = self.timeline.bar(Activity::Writing, ANIMATION);
+        self.animate(&path).with_context(|| format!("the animated picture {} cannot be made", path.display()))
+    }
+
+    /// Takes a change over into the picture. Whether that is another picture now.
+    fn apply(&mut self, Change { area, pixels, .. }: &Change) -> bool {
+        let (width, row) = (self.size.0 as usize * 4, area.width.max(1) as usize * 4);
+        let mut differs = false;
+        for (y, new) in (area.y as usize..).zip(pixels.chunks_exact(row)) {
+            let old = &mut self.picture[y * width + area.x as usize * 4..][..row];
+            differs |= old != new;
+            old.copy_from_slice(new);
+        }
+        differs
+    }
+
+    fn write(&mut self, at: Duration) -> anyhow::Result<()> {
         self.times.truncate(MOST_FRAMES - 1);
         self.times.push(at);
-        self.size = (width, height);
-        pixels.clone_into(&mut self.last);
-        let path = self.path(self.times.len());
-        fs::write(&path, png(width, height, pixels))
+        let number = self.times.len();
+        let _bar = self.timeline.bar(Activity::Writing, format!("frame {number}"));
+        let path = self.path(number);
+        fs::write(&path, png(self.size.0, self.size.1, &self.picture))
             .with_context(|| format!("{} cannot be written", path.display()))
-    }
-
-    /// Makes the animated picture `animation.png`, in which the frames follow each other as they did.
-    ///
-    /// # Errors
-    /// A sentence, if a file cannot be read or written.
-    pub fn finish(self) -> anyhow::Result<()> {
-        let path = self.directory.join(ANIMATION);
-        self.animate(&path).with_context(|| format!("the animated picture {} cannot be made", path.display()))
     }
 
     fn animate(&self, path: &Path) -> anyhow::Result<()> {

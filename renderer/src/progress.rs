@@ -28,15 +28,19 @@ impl Progress {
     /// The page has changed.
     pub(crate) fn update(&mut self, has_text: bool, painted: usize, failed: usize) {
         let elapsed = self.started.elapsed();
-        if !self.is_visible || elapsed < MOMENT {
-            return;
-        }
         let text = if has_text { "text" } else { "no text yet" };
         let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
         let line =
             format!("{text}, {painted} of {} images{failed}, {:.1} s", self.images, elapsed.as_secs_f64());
-        let _ = write!(io::stderr(), "\r\x1b[K{line}"); // a terminal that is gone shows nothing
-        self.is_written = true;
+        self.say(&line);
+    }
+
+    /// The page is at this.
+    pub(crate) fn say(&mut self, line: &str) {
+        if self.is_visible && self.started.elapsed() >= MOMENT {
+            let _ = write!(io::stderr(), "\r\x1b[K{line}"); // a terminal that is gone shows nothing
+            self.is_written = true;
+        }
     }
 
     /// Takes the line away.

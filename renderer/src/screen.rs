@@ -32,8 +32,6 @@ pub struct Screen {
     /// Blocks of text that have not been painted.
     text_to_come: usize,
     observer: Box<dyn FnMut(Event) + Send>,
-    /// The first thing that went wrong with the frames; there are none after it.
-    failure: Option<anyhow::Error>,
 }
 
 /// A page that is as it will stay.
@@ -76,7 +74,6 @@ impl Screen {
             text_to_come: texts,
             progress: Progress::new(report.images),
             observer: Box::new(|_| ()),
-            failure: None,
             page,
             repeats,
             canvas,
@@ -213,11 +210,12 @@ impl Screen {
         }
         self.report.whole = self.timeline.now();
         self.timeline.mark("whole page");
+        let failure = self.frames.take().and_then(|frames| {
+            self.progress.say("writing the frames");
+            frames.finish().err()
+        });
         self.progress.finish();
-        if let Some(frames) = self.frames.take() {
-            self.failure = frames.finish().err();
-        }
-        Drawn { canvas: self.canvas, report: self.report, failure: self.failure }
+        Drawn { canvas: self.canvas, report: self.report, failure }
     }
 
     fn paint_text(&mut self, place: usize) {
@@ -242,12 +240,10 @@ impl Screen {
 
     fn changed(&mut self, event: Option<Event>) {
         self.progress.update(self.report.text.is_some(), self.report.painted, self.report.failed.len());
-        if let Some(frames) = &mut self.frames {
-            let (width, height, pixels) = self.canvas.pixels();
-            if let Err(error) = frames.add(self.timeline.now(), width, height, pixels) {
-                self.failure = Some(error);
-                self.frames = None;
-            }
+        if let Some(frames) = &self.frames
+            && let Some((area, pixels)) = self.canvas.take_changed()
+        {
+            frames.add(self.timeline.now(), area, pixels);
         }
         if let Some(event) = event {
             (self.observer)(event);

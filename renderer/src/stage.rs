@@ -193,7 +193,10 @@ impl<'a> Stage<'a> {
             no_glyph: layout.no_glyph().clone(),
             ..Report::default()
         };
-        let frames = args.frames.clone().map(Frames::into).transpose()?;
+        let frames = args.frames.clone();
+        let frames =
+            frames.map(|to| Frames::into(to, layout.size(), self.timeline.clone(), self.stop.clone()));
+        let frames = frames.transpose()?;
         let mut screen = Screen::new(
             Arc::clone(&page),
             repeats,

@@ -33,6 +33,8 @@ pub struct Canvas {
     layout: Layout,
     glyphs: Glyphs,
     pixels: Pixmap,
+    /// What has been painted since [`Canvas::take_changed`].
+    changed: Option<Area>,
 }
 
 impl Canvas {
@@ -41,7 +43,8 @@ impl Canvas {
         let (width, height) = layout.size();
         let mut pixels = Pixmap::new(width, height).expect("the layout has bounds");
         pixels.fill(color(PAPER));
-        Canvas { layout, glyphs: Glyphs::new(), pixels }
+        let changed = Some(Area { x: 0, y: 0, width, height });
+        Canvas { layout, glyphs: Glyphs::new(), pixels, changed }
     }
 
     /// Where everything stands.
@@ -63,6 +66,10 @@ impl Canvas {
                 fill(&mut self.pixels, (0.0, top.round(), width, height.round()), PAPER);
                 let rows = (0, to_pixels(top), self.pixels.width(), to_pixels(top) + to_pixels(height));
                 let clip = (rows.0, rows.1, rows.2, rows.3.min(self.pixels.height()));
+                grow(
+                    &mut self.changed,
+                    Area { x: 0, y: clip.1, width: clip.2, height: clip.3.saturating_sub(clip.1) },
+                );
                 self.glyphs.paint(&mut self.pixels, lines, (*x, *y), clip);
                 if let Some((at, marker)) = marker {
                     self.glyphs.paint(&mut self.pixels, marker, (*at, *y), clip);
@@ -81,7 +88,10 @@ impl Canvas {
                     put_back(&mut self.pixels, area, &pixels);
                 }
             }
-            Some(Placed::Rule(area)) => fill_area(&mut self.pixels, *area, RULE),
+            Some(Placed::Rule(area)) => {
+                grow(&mut self.changed, *area);
+                fill_area(&mut self.pixels, *area, RULE);
+            }
             _ => (),
         }
     }
@@ -100,6 +110,7 @@ impl Canvas {
     /// Paints an image, scaled to fit its place.
     pub fn paint_image(&mut self, place: usize, picture: &Picture) {
         let Some(Placed::Image(area)) = self.layout.placed(place) else { return };
+        grow(&mut self.changed, *area);
         fill_area(&mut self.pixels, *area, PAPER);
         let picture = picture.fitting(area.width, area.height);
         let (width, height) = (picture.width() as f32, picture.height() as f32);
@@ -126,6 +137,17 @@ impl Canvas {
         (self.pixels.width(), self.pixels.height(), self.pixels.data())
     }
 
+    /// Where the picture has changed since this was asked last, and the pixels there as in [`pixels`](Canvas::pixels). `None` if
+    /// nothing was painted. At first, all of it has changed.
+    pub fn take_changed(&mut self) -> Option<(Area, Vec<u8>)> {
+        let Area { x, y, width, height } = self.changed.take()?;
+        let (across, down, pixels) = self.pixels();
+        let area = Area { x, y, width: width.min(across - x), height: height.min(down - y) };
+        let rows = pixels.chunks_exact(across as usize * 4).skip(y as usize).take(area.height as usize);
+        let (begin, end) = (x as usize * 4, (x + area.width) as usize * 4);
+        Some((area, rows.flat_map(|row| &row[begin..end]).copied().collect()))
+    }
+
     /// The picture as a PNG file.
     pub fn png(&self) -> Vec<u8> {
         let (width, height, pixels) = self.pixels();
@@ -136,6 +158,7 @@ impl Canvas {
     fn paint_note(&mut self, place: usize, words: &str, ground: [u8; 3], edge: [u8; 3]) {
         let Some(Placed::Image(area)) = self.layout.placed(place) else { return };
         let (area, scale) = (*area, self.layout.scale);
+        grow(&mut self.changed, area);
         fill_area(&mut self.pixels, area, edge);
         let thickness = u32::from(area.width > 4 && area.height > 4);
         let inner = Area {
@@ -179,6 +202,10 @@ fn put_back(pixels: &mut Pixmap, area: Area, kept: &[u8]) {
     for (row, kept) in rows(pixels, area).zip(kept.chunks_exact(area.width as usize * 4)) {
         pixels.data_mut()[row].copy_from_slice(kept);
     }
+}
+
+fn grow(changed: &mut Option<Area>, by: Area) {
+    *changed = Some(changed.map_or(by, |area| area.with(by)));
 }
 
 fn color([red, green, blue]: [u8; 3]) -> Color {

@@ -64,6 +64,16 @@ pub struct Area {
     pub height: u32,
 }
 
+impl Area {
+    /// The smallest rectangle that has both in it.
+    pub(crate) fn with(self, other: Area) -> Area {
+        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
+        let right = (self.x + self.width).max(other.x + other.width);
+        let bottom = (self.y + self.height).max(other.y + other.height);
+        Area { x, y, width: right - x, height: bottom - y }
+    }
+}
+
 /// The lines of text and the places of the images.
 pub struct Layout {
     pub(crate) fonts: Fonts,

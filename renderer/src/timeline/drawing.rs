@@ -22,10 +22,10 @@ const LONGEST_NAME: usize = 60;
 const STYLE: &str = "<style>
   text { font: 13px sans-serif; fill: #222 } .small { font-size: 11px; fill: #555 } .in { font-size: 11px; fill: #fff }
   .paper { fill: #fff } .grid { stroke: #ccc } .mark { stroke: #222; stroke-dasharray: 4 3 }
-  .w { fill: none; stroke: #888; stroke-dasharray: 3 2 } .f { fill: #2f6f9f } .d { fill: #b0541c } .p { fill: #2e7d4f }
+  .w { fill: none; stroke: #888; stroke-dasharray: 3 2 } .f { fill: #2f6f9f } .d { fill: #b0541c } .p { fill: #2e7d4f } .o { fill: #6a4fa0 }
   @media screen and (prefers-color-scheme: dark) {
     text { fill: #ddd } .small { fill: #aaa } .in { fill: #111 } .paper { fill: #1b1b1b } .grid { stroke: #444 }
-    .mark { stroke: #ddd } .w { stroke: #999 } .f { fill: #6fb3e0 } .d { fill: #f0985c } .p { fill: #6fcf97 }
+    .mark { stroke: #ddd } .w { stroke: #999 } .f { fill: #6fb3e0 } .d { fill: #f0985c } .p { fill: #6fcf97 } .o { fill: #b79cf0 }
   }
 </style>
 ";
@@ -58,7 +58,7 @@ fn draw(to: &mut String, noted: &Noted, title: &str) -> fmt::Result {
     to.push_str(STYLE);
     writeln!(to, r#"<title>{title}</title><rect class="paper" width="{width}" height="{height}"/>"#)?;
     writeln!(to, r#"<text x="12" y="22">{title}</text>"#)?;
-    legend(to)?;
+    legend(to, noted)?;
     let mut at = Duration::ZERO;
     while at <= whole {
         let x = x(at);
@@ -136,9 +136,12 @@ fn draw_bar(to: &mut String, bar: &Drawn, left: f64, right: f64, bottom: f64) ->
     Ok(())
 }
 
-fn legend(to: &mut String) -> fmt::Result {
-    let all = [Activity::Waiting, Activity::Fetching, Activity::Decoding, Activity::Painting];
-    for (number, activity) in all.into_iter().enumerate() {
+/// What the colours mean; that of the frames only if there are any.
+fn legend(to: &mut String, noted: &Noted) -> fmt::Result {
+    let has_frames = noted.bars.iter().any(|bar| bar.activity == Activity::Writing);
+    let all =
+        [Activity::Waiting, Activity::Fetching, Activity::Decoding, Activity::Painting, Activity::Writing];
+    for (number, activity) in all.into_iter().take(4 + usize::from(has_frames)).enumerate() {
         let (x, (class, verb, height)) = (LEFT + 110.0 * number as f64, look(activity));
         let y = 47.0 - height;
         writeln!(to, r#"<rect class="{class}" x="{x}" y="{y}" width="16" height="{height}" rx="2"/>"#)?;
@@ -154,6 +157,7 @@ fn look(activity: Activity) -> (&'static str, &'static str, f64) {
         Activity::Fetching => ("f", "fetching", BAR),
         Activity::Decoding => ("d", "decoding", BAR * 0.7),
         Activity::Painting => ("p", "painting", BAR * 0.4),
+        Activity::Writing => ("o", "writing", BAR),
     }
 }
 

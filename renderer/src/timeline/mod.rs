@@ -23,6 +23,8 @@ pub enum Activity {
     Decoding,
     /// It paints.
     Painting,
+    /// It writes a file.
+    Writing,
 }
 
 /// What the threads of a program did since it began. Clones are the same timeline; any thread may write.

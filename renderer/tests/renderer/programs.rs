@@ -460,6 +460,53 @@ fn the_timeline_and_the_frames_show_what_happened() {
     assert!(Some(last) == run.picture(), "the last frame is the picture");
 }
 
+/// Text, place-holders, gaps and rules, painted in another order: what changed is all that a frame takes, and nothing is missing.
+#[test]
+fn the_last_frame_is_the_picture_in_whatever_order_it_was_painted() {
+    let server = Gated::start();
+    server.route("/x.png", Answer::image());
+    let page =
+        server.page("/", "<p>above<img src=x.png><hr><blockquote>b</blockquote><img src=gone><ul><li>c</ul>");
+    let run = Run::of("sequential", &["--in-order", "--frames", "f", &page]);
+    assert_eq!(run.status(), Some(3), "{}", run.stderr());
+    let frames = fs::read_dir(run.folder.path().join("f")).expect("the frames").count() - 1;
+    let last =
+        image::open(run.folder.path().join(format!("f/frame-{frames:04}.png"))).expect("the last frame");
+    assert!(Some(last.into_rgb8()) == run.picture());
+}
+
+/// The folder goes, or the disk is full, while the page waits for its image: the rest is written, and the status says that
+/// something is missing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_frame_that_cannot_be_written_decides_the_status() {
+    for (disk_is_full, words) in [(false, "cannot be written"), (true, "frame-0003.png cannot be written")] {
+        let server = Gated::start();
+        let page = server.page("/", "<p>words<img src=a.png>");
+        let held = server.hold("/a.png", Answer::image());
+        let folder = tempfile::tempdir().expect("a directory");
+        let child = program("completion_service")
+            .args([&page, "--frames", "f"])
+            .current_dir(folder.path())
+            .spawn()
+            .expect("it was built");
+        held.requested();
+        let frames = folder.path().join("f");
+        if disk_is_full {
+            std::os::unix::fs::symlink("/dev/full", frames.join("frame-0003.png"))
+                .expect("it is not there yet");
+        } else {
+            fs::rename(frames, folder.path().join("gone")).expect("it is ours");
+        }
+        held.release();
+        let output = ended(child);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(words) && said.lines().count() == 1, "{said}");
+        assert!(folder.path().join("page.png").exists() && !output.stdout.is_empty());
+    }
+}
+
 #[test]
 fn a_reader_that_has_read_enough_is_no_failure() {
     let server = Gated::start();

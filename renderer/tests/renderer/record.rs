@@ -1,13 +1,19 @@
 //! Timeline, frames and report: what is written about a page.
 
+use executor::CancelToken;
 use renderer::frames::Frames;
+use renderer::layout::{Area, LayoutOptions};
+use renderer::page::PageLimits;
 use renderer::report::{Missing, Report};
-use renderer::{Activity, Gap, Timeline};
+use renderer::{Activity, Canvas, Gap, Layout, Page, Timeline};
 use std::fs;
 use std::io::BufReader;
-use std::sync::Arc;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
+use url::Url;
 
 #[test]
 fn each_thread_has_a_lane_and_each_bar_a_tooltip() {
@@ -71,17 +77,26 @@ fn an_empty_timeline_is_a_drawing_too() {
     assert!(Timeline::start().svg("nothing").ends_with("</svg>\n"));
 }
 
+/// Longer than anything takes.
+const WATCHDOG: Duration = Duration::from_secs(30);
+
+const WHOLE: Area = Area { x: 0, y: 0, width: 3, height: 2 };
+
 fn pixels(colour: u8) -> Vec<u8> {
     [colour, 100, 200, 255].repeat(6)
+}
+
+fn frames(directory: &Path) -> Frames {
+    Frames::into(directory.to_owned(), (3, 2), Timeline::start(), CancelToken::new()).unwrap()
 }
 
 #[test]
 fn frames_are_files_and_an_animation_with_their_times() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("made/here");
-    let mut frames = Frames::into(path.clone()).unwrap();
+    let frames = frames(&path);
     for (at, colour) in [(0, 1), (30, 2), (40, 2), (100, 3)] {
-        frames.add(Duration::from_millis(at), 3, 2, &pixels(colour)).unwrap();
+        frames.add(Duration::from_millis(at), WHOLE, pixels(colour));
     }
     frames.finish().unwrap();
     let mut reader = png::Decoder::new(BufReader::new(fs::File::open(path.join("animation.png")).unwrap()))
@@ -106,14 +121,16 @@ fn frames_are_files_and_an_animation_with_their_times() {
 #[test]
 fn beyond_a_thousand_frames_the_last_one_is_the_last() {
     let folder = tempfile::tempdir().unwrap();
-    let mut frames = Frames::into(folder.path().to_owned()).unwrap();
+    let frames = frames(folder.path());
+    let pixel = Area { x: 2, y: 1, width: 1, height: 1 };
     for number in 0..1010_u32 {
         let [.., high, low] = number.to_be_bytes();
-        frames.add(Duration::from_millis(number.into()), 1, 1, &[high, low, 7, 255]).unwrap();
+        frames.add(Duration::from_millis(number.into()), pixel, vec![high, low, 7, 255]);
     }
     frames.finish().unwrap();
     let last = image::open(folder.path().join("frame-1000.png")).unwrap().into_rgb8();
-    assert_eq!(last.as_raw()[..], [0x03, 0xf1, 7], "number 1009");
+    assert_eq!(last.as_raw()[15..], [0x03, 0xf1, 7], "number 1009");
+    assert_eq!(last.as_raw()[..15], [0; 15], "what did not change");
     assert!(!folder.path().join("frame-1001.png").exists());
 }
 
@@ -123,13 +140,86 @@ fn frames_of_an_earlier_run_go_and_other_files_stay() {
     for name in ["frame-0009.png", "animation.png", "frame-ours.png", "frame-0009.txt", "picture.png"] {
         fs::write(folder.path().join(name), "").unwrap();
     }
-    Frames::into(folder.path().to_owned()).unwrap().finish().unwrap();
+    let frames = frames(folder.path());
+    frames.add(Duration::ZERO, WHOLE, pixels(1));
+    frames.finish().unwrap();
     let mut left: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     left.sort_unstable();
-    assert_eq!(left, ["frame-0009.txt", "frame-ours.png", "picture.png"]);
+    assert_eq!(left, ["animation.png", "frame-0001.png", "frame-0009.txt", "frame-ours.png", "picture.png"]);
+}
+
+/// The first frame goes into a pipe that nobody reads, so its writing lasts as long as the test wants.
+#[cfg(unix)]
+#[test]
+fn who_paints_does_not_wait_for_the_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let timeline = Timeline::start();
+    let frames =
+        Frames::into(folder.path().to_owned(), (3, 2), timeline.clone(), CancelToken::new()).unwrap();
+    let pipe = folder.path().join("frame-0001.png");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("it is everywhere").success());
+    let (added, all_added) = mpsc::channel();
+    let painter = thread::spawn(move || {
+        for colour in 1..=3 {
+            frames.add(Duration::from_millis(colour.into()), WHOLE, pixels(colour));
+        }
+        added.send(frames).unwrap();
+    });
+    let frames = all_added.recv_timeout(WATCHDOG).expect("the painter waits for the first frame");
+    let first = fs::read(&pipe).unwrap();
+    fs::write(folder.path().join("first"), first).unwrap();
+    fs::rename(folder.path().join("first"), &pipe).unwrap();
+    painter.join().unwrap();
+    frames.finish().unwrap();
+    assert_eq!([1, 2, 3].map(|number| colour_of(folder.path(), number)), [Some(1), Some(2), Some(3)]);
+    assert!(timeline.svg("frames").contains("writing frame 2"));
+}
+
+/// A signal does not wait for frames that nobody has written: the page as it is in the end is the one that counts.
+#[test]
+fn after_a_signal_the_last_frame_is_written_and_none_before_it() {
+    let (folder, stop) = (tempfile::tempdir().unwrap(), CancelToken::new());
+    stop.cancel();
+    let frames = Frames::into(folder.path().to_owned(), (3, 2), Timeline::start(), stop).unwrap();
+    for colour in 1..=3 {
+        frames.add(Duration::from_millis(colour.into()), WHOLE, pixels(colour));
+    }
+    frames.finish().unwrap();
+    assert_eq!([1, 2].map(|number| colour_of(folder.path(), number)), [Some(3), None]);
+}
+
+/// The colour of a frame, if there is one.
+fn colour_of(folder: &Path, number: usize) -> Option<u8> {
+    Some(image::open(folder.join(format!("frame-{number:04}.png"))).ok()?.into_rgb8().as_raw()[0])
+}
+
+/// What waits to be written is no more than what has been painted.
+#[test]
+fn a_frame_takes_the_pixels_that_changed_and_no_others() {
+    let base = Url::parse("http://h.example/").unwrap();
+    let limits = PageLimits { elements: 10, text: 100 };
+    let page = Page::parse(b"<p>words<img src=a width=30 height=20><hr>", None, &base, limits).unwrap();
+    let options = LayoutOptions { width: 400, scale: 1.0, font: None, max_pixels: 1 << 20 };
+    let mut canvas = Canvas::new(Layout::new(&page, &options).unwrap());
+    let (width, height) = canvas.layout().size();
+    let area = |canvas: &mut Canvas| {
+        canvas.take_changed().map(|(area, pixels)| {
+            assert_eq!(pixels.len(), area.width as usize * area.height as usize * 4);
+            area
+        })
+    };
+    assert_eq!(area(&mut canvas), Some(Area { x: 0, y: 0, width, height }));
+    assert_eq!(area(&mut canvas), None);
+    for place in [1, 2] {
+        canvas.paint_text(place);
+        canvas.paint_gap(place, "", "gone");
+        assert_eq!(area(&mut canvas), canvas.layout().area(place), "{place}");
+    }
+    canvas.paint_text(0);
+    assert!(area(&mut canvas).is_some_and(|area| area.width == width && area.height < height / 2));
 }
 
 fn report() -> Report {
