@@ -28,6 +28,15 @@ const ANIMATION: &str = "animation.png";
 /// How long the last frame of the animated picture stays.
 const LAST: Duration = Duration::from_secs(2);
 
+/// Makes the directory if it is not there.
+pub(crate) fn make(directory: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(directory).with_context(|| unusable(directory))
+}
+
+fn unusable(directory: &Path) -> String {
+    format!("the directory {} for the frames cannot be used", directory.display())
+}
+
 /// Has a file written whenever the picture has changed.
 pub struct Frames {
     changes: Sender<Change>,
@@ -53,8 +62,8 @@ impl Frames {
         timeline: Timeline,
         stop: CancelToken,
     ) -> anyhow::Result<Frames> {
-        let unusable = || format!("the directory {} for the frames cannot be used", directory.display());
-        fs::create_dir_all(&directory).with_context(unusable)?;
+        make(&directory)?;
+        let unusable = || unusable(&directory);
         for entry in fs::read_dir(&directory).with_context(unusable)? {
             let path = entry.with_context(unusable)?.path();
             if is_frame(&path) || path.ends_with(ANIMATION) {

@@ -13,7 +13,7 @@ use crate::args::RenderArgs;
 use crate::canvas::Canvas;
 use crate::demo::Demo;
 use crate::fetch::{Fetched, beginning, fetch};
-use crate::frames::Frames;
+use crate::frames::{self, Frames};
 use crate::gap::Gap;
 use crate::layout::{Layout, LayoutOptions};
 use crate::loader::Loader;
@@ -23,7 +23,7 @@ use crate::repeats::Repeats;
 use crate::report::Report;
 use crate::screen::{Drawn, Screen};
 use crate::timeline::{Activity, Timeline};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail, ensure};
 use executor::{CancelReason, CancelToken};
 use std::fs;
 use std::io::{self, Write};
@@ -112,8 +112,13 @@ impl<'a> Stage<'a> {
     /// A program that draws what `args` say until `stop` is cancelled. Starts the built-in server if it is wanted.
     ///
     /// # Errors
-    /// If the system gives it no port or no thread.
+    /// If a file or the frames have no place where they are to go, or the system gives it no port or no thread.
     pub fn new(name: &'static str, args: &'a RenderArgs, stop: CancelToken) -> anyhow::Result<Stage<'a>> {
+        [Some(&args.out), args.timeline.as_ref()]
+            .into_iter()
+            .flatten()
+            .try_for_each(|path| check_place(path))?;
+        args.frames.as_deref().map_or(Ok(()), frames::make)?;
         let demo = match &args.page {
             Some(_) => None,
             None => Some(Demo::start(&args.demo_options()).context("the built-in server cannot start")?),
@@ -290,6 +295,16 @@ fn address(written: &str) -> anyhow::Result<Url> {
             Err(anyhow!("{other} addresses are not fetched; give a file, or an http:// or https:// address"))
         }
     }
+}
+
+/// Checks that a file can go there, as far as that can be told without making it: before a page is loaded for nothing.
+fn check_place(path: &Path) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        bail!("{} cannot be written: there is no directory {}", path.display(), folder.display());
+    }
+    ensure!(!path.is_dir(), "{} cannot be written: it is a directory", path.display());
+    Ok(())
 }
 
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {

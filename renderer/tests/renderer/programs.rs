@@ -163,12 +163,8 @@ fn what_cannot_be_drawn_says_so_in_a_sentence() {
         (vec![&*image], "is \"image/png\" and no page"),
         (vec![&*gone], "answered 404"),
         (vec![&*endless, "--max-bytes", "1000"], "larger than 1000 bytes"),
-        (vec![&*page, "--out", "no/such/directory/page.png"], "page.png cannot be written"),
-        (vec![&*page, "--timeline", "no/such/directory/x.svg"], "x.svg cannot be written"),
         (vec![&*page, "--font", "nofont.ttf"], "nofont.ttf cannot be read"),
         (vec![&*page, "--font", env!("CARGO_MANIFEST_PATH")], "is no font"),
-        #[cfg(unix)]
-        (vec![&*page, "--frames", "/dev/null"], "cannot be used"),
         #[cfg(target_os = "linux")]
         (vec![&*page, "--out", "/dev/full"], "/dev/full cannot be written"),
     ] {
@@ -191,6 +187,25 @@ fn what_cannot_be_drawn_says_so_in_a_sentence() {
     ] {
         assert_eq!(Run::of("sequential", arguments).status(), Some(2), "{arguments:?}");
     }
+}
+
+/// A page that would be loaded for nothing is not asked for.
+#[test]
+fn what_has_no_place_to_go_to_is_refused_before_anything_is_loaded() {
+    let server = Gated::start();
+    let page = server.page("/page", "<p>words");
+    for (flag, place, words) in [
+        ("--out", "no/such/directory/page.png", "page.png cannot be written: there is no directory"),
+        ("--out", ".", ". cannot be written: it is a directory"),
+        ("--timeline", "no/such/directory/x.svg", "x.svg cannot be written: there is no directory"),
+        #[cfg(unix)]
+        ("--frames", "/dev/null", "/dev/null for the frames cannot be used"),
+    ] {
+        let run = Run::of("future", &[&page, flag, place]);
+        assert_eq!(run.status(), Some(1), "{place}: {}", run.stderr());
+        assert!(run.stderr().contains(words) && run.stderr().lines().count() == 1, "{}", run.stderr());
+    }
+    assert_eq!(server.requests("/page"), 0);
 }
 
 /// The page's time limit ends every wait, whatever the server does, and what is there is written.
