@@ -9,7 +9,7 @@ use super::image::image;
 use super::lists::List;
 use super::open::{End, Open};
 use super::parse::{Attributes, PageLimits};
-use super::tags::{is_block, is_hidden, is_void, level};
+use super::tags::{is_block, is_concealed, is_control, is_hidden, is_void, level};
 use super::words::{DEEPEST, LONGEST_BLOCK, Spans, Words, pieces};
 use super::{Element, ImageRef, Page, TextBlock, TextKind};
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub(super) struct Blocks {
     in_definition: bool,
     /// The element whose content is left out.
     hidden: Option<Open>,
+    /// The closed `<details>` whose summary is being read: what follows the summary is left out.
+    summary_of: Option<Open>,
     in_title: bool,
     pub(super) is_xml: bool,
     /// The images in it.
@@ -60,6 +62,7 @@ impl Blocks {
             preformatted: 0,
             in_definition: false,
             hidden: None,
+            summary_of: None,
             in_title: false,
             is_xml,
             images: Vec::new(),
@@ -113,15 +116,26 @@ impl Blocks {
     }
 
     pub(super) fn start(&mut self, name: &str, attributes: &Attributes<'_>) {
-        if self.hidden.as_mut().is_some_and(|hidden| !hidden.ends_before(name)) {
-            return;
+        if let Some(hidden) = &mut self.hidden {
+            if hidden.shows(name) {
+                self.summary_of = self.hidden.take();
+            } else if !hidden.ends_before(name) {
+                return;
+            }
         }
         self.hidden = None;
         self.end_directions(|open| open.ends_before(name));
         self.note_direction(name, attributes);
+        if is_control(name) {
+            self.words.keep_apart();
+        }
         match name {
-            _ if is_hidden(name) || (attributes.get("hidden").is_some() && !is_void(name)) => {
-                self.hidden = Some(Open::new(name));
+            _ if is_hidden(name) || is_concealed(name, attributes) => {
+                self.hidden = (!is_void(name)).then(|| Open::new(name));
+            }
+            "details" if attributes.get("open").is_none() => {
+                self.end_block();
+                self.hidden = Some(Open::closed(name));
             }
             "title" => self.in_title = self.page.title.is_none(),
             "base" => self.set_base(attributes),
@@ -132,6 +146,7 @@ impl Blocks {
                     offer.add(attributes, self.limits.viewport);
                 }
             }
+            "wbr" => self.words.push_chance_to_break(),
             "img" | "image" => self.push_image(attributes),
             "input" if attributes.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
                 self.push_image(attributes);
@@ -184,6 +199,9 @@ impl Blocks {
             }
             Some(End::Implied) | None => self.hidden = None,
         }
+        if is_control(name) {
+            self.words.keep_apart();
+        }
         self.words.close(name);
         match name {
             "dl" => self.words.close("dt"), // it may have had no end tag
@@ -221,6 +239,11 @@ impl Blocks {
             _ => (),
         }
         self.end_directions(|open| open.ends_at(name) != End::No);
+        match name {
+            "summary" => self.hidden = self.summary_of.take(),
+            "details" => self.summary_of = None,
+            _ => (),
+        }
     }
 
     /// Ends the elements with a direction that end at a tag, and what is in them.

@@ -13,11 +13,18 @@ pub(super) struct Open {
     depth: usize,
     /// How many lists and tables are open in it. Their items and cells end nothing outside.
     nested: usize,
+    /// Whether it has a summary that is shown though the rest is left out.
+    is_closed: bool,
 }
 
 impl Open {
     pub(super) fn new(name: &str) -> Open {
-        Open { name: name.to_owned(), depth: 1, nested: 0 }
+        Open { name: name.to_owned(), depth: 1, nested: 0, is_closed: false }
+    }
+
+    /// Closed `<details>`.
+    pub(super) fn closed(name: &str) -> Open {
+        Open { is_closed: true, ..Open::new(name) }
     }
 
     /// An element begins. Whether this one ends before it.
@@ -39,6 +46,11 @@ impl Open {
         }
         self.nested += usize::from(holds_items(tag));
         false
+    }
+
+    /// An element begins. Whether it is shown though this one is left out: the summary of closed `<details>`.
+    pub(super) fn shows(&self, tag: &str) -> bool {
+        tag == "summary" && self.is_closed && self.depth == 1 && self.nested == 0
     }
 
     /// The end tag of an element. Whether this one ends there: because it is its own, or that of what it is in.

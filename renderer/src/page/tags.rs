@@ -1,6 +1,7 @@
 //! What the names of tags say.
 
 use super::Style;
+use super::parse::Attributes;
 
 /// Elements that stand by themselves, and not within the words around them; besides the headings.
 const BLOCKS: [&str; 39] = [
@@ -46,8 +47,10 @@ const BLOCKS: [&str; 39] = [
 ];
 
 /// Elements without content, and without an end tag.
-const VOID: [&str; 13] =
-    ["img", "br", "hr", "input", "base", "link", "meta", "source", "wbr", "area", "col", "embed", "track"];
+const VOID: [&str; 16] = [
+    "img", "image", "br", "hr", "input", "base", "link", "meta", "source", "wbr", "area", "col", "embed",
+    "track", "frame", "param",
+];
 
 /// Elements whose content is no part of the page's words.
 const HIDDEN: [&str; 15] = [
@@ -82,6 +85,28 @@ pub(super) fn is_void(name: &str) -> bool {
 /// Whether an element's content is no part of the page's words.
 pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
+}
+
+/// Whether an element's attributes say that it is not shown. A page that hides all of itself waits for its scripts to show it; no
+/// scripts run here, so it is shown.
+pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
+    match name {
+        "html" | "body" | "base" => false,
+        "dialog" if attributes.get("open").is_none() => true,
+        _ => attributes.get("hidden").is_some() || attributes.get("style").is_some_and(has_no_display),
+    }
+}
+
+/// Whether a style says `display: none` last of all that it says of the display.
+fn has_no_display(style: &str) -> bool {
+    let mut declared = style.split(';').filter_map(|declaration| declaration.split_once(':'));
+    let last = declared.rfind(|(name, _)| name.trim().eq_ignore_ascii_case("display"));
+    last.is_some_and(|(_, value)| value.trim_start().to_ascii_lowercase().starts_with("none"))
+}
+
+/// Whether an element is a thing to press or to fill in, whose words are apart from those beside it.
+pub(super) fn is_control(name: &str) -> bool {
+    matches!(name, "button" | "label" | "input" | "select" | "textarea" | "meter" | "progress" | "output")
 }
 
 /// Whether an element stands by itself, and not within the words around it.

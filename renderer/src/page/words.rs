@@ -8,6 +8,10 @@ use std::ops::Range;
 pub(super) const LONGEST_BLOCK: usize = 16 << 10;
 const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
 
+/// What belongs to the word behind it, and to the word before it.
+const OPENS: [char; 6] = ['(', '[', '{', '“', '«', '"'];
+const CLOSES: [char; 11] = [')', ']', '}', '”', '»', '.', ',', ';', ':', '!', '?'];
+
 /// Styled parts of a block.
 const MOST_SPANS: usize = 200;
 
@@ -26,6 +30,8 @@ pub(super) struct Words {
     images: Vec<usize>,
     /// A blank that counts only if something follows it.
     blank: bool,
+    /// A control begins or ends here: a blank comes before the next word, unless it is a full stop or the like.
+    apart: bool,
     /// The elements that say how words are set and are open: their names, and where they begin in the text.
     open: Vec<(String, Style, usize)>,
 }
@@ -42,20 +48,33 @@ impl Words {
 
     /// Adds a word, after the blank that is owed.
     pub(super) fn push_word(&mut self, word: &str) {
-        if self.owes_blank() {
+        let apart = self.apart && !self.text.ends_with(OPENS) && !word.starts_with(CLOSES);
+        if self.owes_blank() || (apart && self.has_begun_line()) {
             self.text.push(' ');
         }
-        self.blank = false;
+        (self.blank, self.apart) = (false, false);
         self.text.push_str(word);
     }
 
     /// An image stands here.
     pub(super) fn push_image(&mut self) {
-        if self.owes_blank() {
+        if (self.blank || self.apart) && self.has_begun_line() {
             self.text.push(' ');
         }
-        self.blank = false;
+        (self.blank, self.apart) = (false, false);
         self.images.push(self.text.len());
+    }
+
+    /// What follows does not belong to the word before it.
+    pub(super) fn keep_apart(&mut self) {
+        self.apart = true;
+    }
+
+    /// A line may end here, in the middle of a word.
+    pub(super) fn push_chance_to_break(&mut self) {
+        if !self.blank && self.has_begun_line() {
+            self.text.push('\u{200b}');
+        }
     }
 
     /// White space has come: a blank, if a word follows.
@@ -65,14 +84,18 @@ impl Words {
 
     /// Adds characters as they are.
     pub(super) fn push_as_it_is(&mut self, text: &str) {
-        self.blank = false;
+        (self.blank, self.apart) = (false, false);
         self.text.push_str(text);
     }
 
     /// Whether a blank comes before the next word.
     fn owes_blank(&self) -> bool {
-        let begins = self.text.is_empty() && self.images.is_empty();
-        self.blank && !begins && !self.text.ends_with('\n')
+        self.blank && self.has_begun_line()
+    }
+
+    fn has_begun_line(&self) -> bool {
+        let is_empty = self.text.is_empty() && self.images.is_empty();
+        !is_empty && !self.text.ends_with('\n')
     }
 
     /// What follows is set in the way of this element.
@@ -106,7 +129,7 @@ impl Words {
             let (style, begin) = (*style, std::mem::take(begin));
             self.note_span(begin, style);
         }
-        self.blank = false;
+        (self.blank, self.apart) = (false, false);
         let (mut text, mut spans) = (std::mem::take(&mut self.text), std::mem::take(&mut self.spans));
         let mut images = std::mem::take(&mut self.images);
         let kept = if is_preformatted {

@@ -149,6 +149,52 @@ fn plain_text_is_preformatted() {
     assert_eq!(texts(&page), ["a  <b>\n    b", "c &amp;"]);
 }
 
+/// What browsers do not show without being asked is not shown either.
+#[test]
+fn what_attributes_hide_is_left_out() {
+    for (html, words) in [
+        ("<p style='color: red; DISPLAY : None !important'>x<p style='display:block'>y", "y"),
+        ("<p style='display:none;display:block'>x<p style='content:\"display\"'>y", "x|y"),
+        ("<dialog>x</dialog><dialog open>y</dialog>", "y"),
+        (
+            "<details><summary>a<b>b</b></summary>x<details open><summary>y</summary></details>z</details>w",
+            "ab|w",
+        ),
+        ("<details open><summary>a</summary>x</details>w", "a|x|w"),
+        ("<details hidden><summary>a</summary>x</details>w", "w"),
+        (
+            "v<details><ul><li><details><summary>a</summary></details></ul><summary>b</summary>x</details>w",
+            "v|b|w",
+        ),
+        ("<details>x<p>y</details>w<details><summary>a</details>b", "w|a|b"),
+        ("<img hidden src=a><img style=display:none src=b><image hidden src=c><br hidden>y", "y"),
+        ("<html hidden><body style=display:none>y", "y"),
+        ("<base hidden href=http://x.example/><img src=a alt=y>", "http://x.example/a"),
+    ] {
+        let page = parse(html);
+        let images = page.images().filter_map(|image| match &image.source {
+            Ok(Source::Url(url)) => Some(url.as_str()),
+            _ => None,
+        });
+        let all: Vec<_> = texts(&page).into_iter().chain(images).collect();
+        assert_eq!(all.join("|"), words, "{html}");
+    }
+}
+
+#[test]
+fn words_of_controls_are_apart_and_a_word_has_chances_to_break() {
+    for (html, words) in [
+        ("<button>Save</button><button>Close</button>", "Save Close"),
+        ("<label>Name<input></label><label>Town</label>", "Name Town"),
+        ("Press (<button>OK</button>), or <button>No</button>.", "Press (OK), or No."),
+        ("a<select><option>x</select>b<br><button>c</button>d", "a b\nc d"),
+        ("<wbr>long<wbr>name <wbr>of", "long\u{200b}name of"),
+        ("<pre>a<button>b</button></pre>", "ab"),
+    ] {
+        assert_eq!(texts(&parse(html)), [words], "{html}");
+    }
+}
+
 #[test]
 fn files_are_shown_by_files_only() {
     let document = b"<img src='file:///etc/hostname'><img src=a.png>";
