@@ -13,6 +13,15 @@ use url::Url;
 /// Bytes of a document that are looked at to tell whether it is text at all.
 const LOOK: usize = 1024;
 
+/// How the names of files end that are HTML, whatever they begin with.
+const HTML_NAMES: [&str; 4] = ["html", "htm", "xhtml", "xht"];
+
+/// Tags with which a document begins that is HTML though nobody says so.
+const FIRST_TAGS: [&str; 17] = [
+    "!doctype", "html", "head", "body", "title", "meta", "style", "script", "iframe", "h1", "div", "font",
+    "table", "a", "b", "br", "p",
+];
+
 /// How much of a page is taken.
 #[derive(Debug, Clone, Copy)]
 pub struct PageLimits {
@@ -54,7 +63,8 @@ impl Page {
     /// Takes a page out of the bytes of a document. `content_type` is what the server said; `base` is the address that
     /// relative references start from, unless the page says otherwise (`<base href>`).
     ///
-    /// Plain text is a page of one block. HTML that is wrong is a page, too, as it is for browsers.
+    /// Plain text is a page of one block. HTML that is wrong is a page, too, as it is for browsers. If nobody says which of them a
+    /// document is, its name does (`.html`, `.txt`), or its first tag.
     ///
     /// # Errors
     /// If the bytes are no page: none at all, an image, say, or a program. Or if the current token is cancelled before the page
@@ -92,8 +102,9 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
     }
     let kind =
         content_type.map(|kind| kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    let kind = kind.filter(|kind| !kind.is_empty());
     match kind.as_deref() {
-        Some("text/html" | "application/xhtml+xml" | "") | None => (),
+        Some("text/html" | "application/xhtml+xml") | None => (),
         Some(kind) if kind.starts_with("text/") => return Ok(true),
         Some(kind) => return Err(NoPage(format!("it is {kind:?} and no page"))),
     }
@@ -114,7 +125,18 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
     if begin.contains(&0) && !has_mark {
         return Err(NoPage("it is no text".to_owned()));
     }
-    Ok(kind.is_none() && has_extension(base, "txt"))
+    let is_declared = kind.is_some() || HTML_NAMES.iter().any(|name| has_extension(base, name));
+    Ok(!is_declared && (has_extension(base, "txt") || !looks_like_html(begin)))
+}
+
+/// Whether a document begins as HTML does, by the tags that the standard on the types of documents (MIME sniffing) goes by.
+fn looks_like_html(begin: &[u8]) -> bool {
+    let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin).trim_ascii_start();
+    let Some(tag) = begin.strip_prefix(b"<") else { return false };
+    let starts_with =
+        |what: &str| tag.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what.as_bytes()));
+    let ends = |what: &str| tag.get(what.len()).is_some_and(|end| *end == b'>' || end.is_ascii_whitespace());
+    starts_with("!--") || starts_with("?xml") || FIRST_TAGS.iter().any(|name| starts_with(name) && ends(name))
 }
 
 /// What a tag says besides its name.

@@ -143,6 +143,28 @@ fn what_is_no_page_is_said_in_words() {
     assert_eq!(parse(" \n").elements.len(), 0, "blanks are a page without anything on it");
 }
 
+/// If neither the server nor the name says what a document is, its first tag does.
+#[test]
+fn what_begins_with_no_tag_of_html_is_plain_text() {
+    let texts_of = |name: &str, document: &str| {
+        let base = Url::parse("file:///srv/").unwrap().join(name).unwrap();
+        let page = Page::parse(document.as_bytes(), None, &base, LIMITS).unwrap();
+        texts(&page).join("|")
+    };
+    let text = "Read me\n=======\n  <p> is a tag\n";
+    assert_eq!(texts_of("README", text), text.trim_end());
+    assert_eq!(texts_of("README.html", text), "Read me =======|is a tag");
+    for html in
+        ["\u{feff} \n<!DOCTYPE html>x", "<html lang=de>x", "<!--y-->x", "<?xml version='1.0'?><p>x", "<P\n>x"]
+    {
+        assert_eq!(texts_of("page", html), "x", "{html}");
+        assert!(texts_of("page.txt", html).contains('<'), "{html}");
+    }
+    for plain in ["<pkg@example.org>", "<abc>x", "a <p>x", "<", "<p"] {
+        assert_eq!(texts_of("page", plain), plain);
+    }
+}
+
 #[test]
 fn plain_text_is_preformatted() {
     let page = parse_as("a  <b>\r\n\tb\r\n\r\nc &amp;\n", Some("text/plain")).unwrap();
