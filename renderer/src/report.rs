@@ -40,6 +40,8 @@ pub struct Report {
     pub replaced: Vec<Missing>,
     /// What a program adds for machines: names and values.
     pub more: Vec<(&'static str, Value)>,
+    /// Whether the page has neither words nor images.
+    pub is_empty: bool,
     /// Elements that are not on the page, since it has more of them, or more text, than a page may have.
     pub left_out: usize,
     /// Elements that are below the end of the picture.
@@ -80,6 +82,9 @@ impl Report {
         row("whole page", time(self.whole));
         row("images", format!("{} of {}", self.painted, self.images));
         row("bytes", bytes(self.bytes));
+        if self.is_empty {
+            row("empty", "neither words nor images; scripts are not run".to_owned());
+        }
         if self.cut > 0 {
             row("left out", format!("{} elements below the end; more --max-pixels show more", self.cut));
         }
@@ -121,6 +126,7 @@ impl Report {
             "bytes": self.bytes,
             "failed": self.failed.iter().map(Missing::json).collect::<Vec<_>>(),
             "replaced": self.replaced.iter().map(Missing::json).collect::<Vec<_>>(),
+            "empty": self.is_empty,
             "left_out": self.left_out + self.cut,
             "cut": self.cut,
             "no_glyph": { "count": self.no_glyph.count, "examples": self.no_glyph.examples },

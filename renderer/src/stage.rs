@@ -193,6 +193,7 @@ impl<'a> Stage<'a> {
             title: page.title.clone(),
             images: page.images().count(),
             bytes: fetched.bytes.len() as u64,
+            is_empty: page.elements.is_empty() && page.left_out == 0,
             left_out: page.left_out,
             cut: layout.cut(),
             no_glyph: layout.no_glyph().clone(),

@@ -75,7 +75,10 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
     }
     // ANCHOR_END: body
 
-    let Some((place, advertisement)) = advertisement else { return Ok(()) };
+    let Some((place, advertisement)) = advertisement else {
+        eprintln!("time_budget: this page has no image of the class advertisement, so nothing has a budget");
+        return Ok(());
+    };
     show_in_time(rendering, place, advertisement, end, budget)
 }
 

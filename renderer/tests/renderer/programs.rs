@@ -418,6 +418,19 @@ fn a_page_with_one_image_starves_and_one_without_says_that_it_cannot() {
 }
 
 #[test]
+fn a_page_that_has_nothing_to_show_says_so() {
+    let server = Gated::start();
+    let words = server.page("/words", "<p>words");
+    let run = Run::of("time_budget", &[&words]);
+    assert_eq!((run.status(), run.stderr().contains("no image of the class advertisement")), (Some(0), true));
+    assert!(!String::from_utf8_lossy(&run.output.stdout).contains("empty"));
+    let app = server.page("/app", "<title>x</title><div id=root></div><script>draw()</script>");
+    let run = Run::of("future", &[&app]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    assert!(String::from_utf8_lossy(&run.output.stdout).contains("neither words nor images"));
+}
+
+#[test]
 fn one_entry_for_each_company_in_the_order_of_their_prices() {
     let run = Run::of("travel_portal", &["--json", "--deadline", "3s"]);
     assert_eq!(run.status(), Some(0), "{}", run.stderr());
