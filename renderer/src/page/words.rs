@@ -9,8 +9,11 @@ pub(super) const LONGEST_BLOCK: usize = 16 << 10;
 const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
 
 /// What belongs to the word behind it, and to the word before it.
-const OPENS: [char; 6] = ['(', '[', '{', '“', '«', '"'];
-const CLOSES: [char; 11] = [')', ']', '}', '”', '»', '.', ',', ';', ':', '!', '?'];
+const OPENS: [char; 7] = ['(', '[', '{', '“', '«', '"', NO_BREAK];
+const CLOSES: [char; 12] = [')', ']', '}', '”', '»', '.', ',', ';', ':', '!', '?', NO_BREAK];
+
+/// The blank at which no line ends.
+const NO_BREAK: char = '\u{a0}';
 
 /// Styled parts of a block.
 const MOST_SPANS: usize = 200;

@@ -211,6 +211,7 @@ fn words_of_controls_are_apart_and_a_word_has_chances_to_break() {
         ("Press (<button>OK</button>), or <button>No</button>.", "Press (OK), or No."),
         ("a<select><option>x</select>b<br><button>c</button>d", "a b\nc d"),
         ("<wbr>long<wbr>name <wbr>of", "long\u{200b}name of"),
+        ("a&nbsp;<button>b</button>&nbsp;c", "a\u{a0}b\u{a0}c"),
         ("<pre>a<button>b</button></pre>", "ab"),
     ] {
         assert_eq!(texts(&parse(html)), [words], "{html}");
