@@ -109,12 +109,13 @@ impl Writer {
     fn write_all(mut self, changes: &Receiver<Change>, stop: &CancelToken) -> anyhow::Result<()> {
         let mut unwritten = None;
         for change in changes {
-            if !self.apply(&change) {
+            let at = change.at;
+            if !self.apply(change) {
                 continue;
             }
-            unwritten = Some(change.at);
+            unwritten = Some(at);
             if !stop.is_cancelled() {
-                self.write(change.at)?;
+                self.write(at)?;
                 unwritten = None;
             }
         }
@@ -127,7 +128,12 @@ impl Writer {
     }
 
     /// Takes a change over into the picture. Whether that is another picture now.
-    fn apply(&mut self, Change { area, pixels, .. }: &Change) -> bool {
+    fn apply(&mut self, Change { area, pixels, .. }: Change) -> bool {
+        if pixels.len() == self.picture.len() {
+            let differs = self.picture != pixels;
+            self.picture = pixels; // the large ones are not copied
+            return differs;
+        }
         let (width, row) = (self.size.0 as usize * 4, area.width.max(1) as usize * 4);
         let mut differs = false;
         for (y, new) in (area.y as usize..).zip(pixels.chunks_exact(row)) {
