@@ -126,16 +126,17 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
         return Err(NoPage("it is no text".to_owned()));
     }
     let is_declared = kind.is_some() || HTML_NAMES.iter().any(|name| has_extension(base, name));
-    Ok(!is_declared && (has_extension(base, "txt") || !looks_like_html(begin)))
+    let (begin, _) = charset::decode(begin, None, charset::utf_8_or_windows);
+    Ok(!is_declared && (has_extension(base, "txt") || !looks_like_html(&begin)))
 }
 
 /// Whether a document begins as HTML does, by the tags that the standard on the types of documents (MIME sniffing) goes by.
-fn looks_like_html(begin: &[u8]) -> bool {
-    let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin).trim_ascii_start();
-    let Some(tag) = begin.strip_prefix(b"<") else { return false };
-    let starts_with =
-        |what: &str| tag.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what.as_bytes()));
-    let ends = |what: &str| tag.get(what.len()).is_some_and(|end| *end == b'>' || end.is_ascii_whitespace());
+fn looks_like_html(begin: &str) -> bool {
+    let Some(tag) = begin.trim_ascii_start().strip_prefix('<') else { return false };
+    let starts_with = |what: &str| tag.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what));
+    let ends = |what: &str| {
+        tag.as_bytes().get(what.len()).is_some_and(|end| *end == b'>' || end.is_ascii_whitespace())
+    };
     starts_with("!--") || starts_with("?xml") || FIRST_TAGS.iter().any(|name| starts_with(name) && ends(name))
 }
 

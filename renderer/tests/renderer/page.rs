@@ -238,7 +238,8 @@ fn another_screen_is_given_other_files() {
     let files = |width, scale| {
         let limits = PageLimits { viewport: Viewport { width, scale }, ..LIMITS };
         let page =
-            Page::parse(document, None, &Url::parse("http://h.example/").unwrap(), limits).expect("a page");
+            Page::parse(document, Some("text/html"), &Url::parse("http://h.example/").unwrap(), limits)
+                .expect("a page");
         let file = |image: &std::sync::Arc<renderer::ImageRef>| match &image.source {
             Ok(Source::Url(url)) => url.path().rsplit('/').next().unwrap_or_default().to_owned(),
             other => panic!("{other:?}"),

@@ -144,7 +144,7 @@ fn a_picture_that_is_much_larger_than_its_place_is_averaged() {
     });
     let page = Page::parse(
         b"<img src=x width=200 height=200>",
-        None,
+        Some("text/html"),
         &Url::parse("http://example.org/").unwrap(),
         PageLimits { elements: 10, text: 100, viewport: Viewport::USUAL },
     );

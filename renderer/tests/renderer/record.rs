@@ -3,7 +3,7 @@
 use executor::CancelToken;
 use renderer::frames::Frames;
 use renderer::layout::{Area, LayoutOptions};
-use renderer::page::PageLimits;
+use renderer::page::{PageLimits, Viewport};
 use renderer::report::{Missing, Report};
 use renderer::{Activity, Canvas, Gap, Layout, Page, Timeline};
 use std::fs;
@@ -200,7 +200,7 @@ fn colour_of(folder: &Path, number: usize) -> Option<u8> {
 #[test]
 fn a_frame_takes_the_pixels_that_changed_and_no_others() {
     let base = Url::parse("http://h.example/").unwrap();
-    let limits = PageLimits { elements: 10, text: 100 };
+    let limits = PageLimits { elements: 10, text: 100, viewport: Viewport::USUAL };
     let page = Page::parse(b"<p>words<img src=a width=30 height=20><hr>", None, &base, limits).unwrap();
     let options = LayoutOptions { width: 400, scale: 1.0, font: None, max_pixels: 1 << 20 };
     let mut canvas = Canvas::new(Layout::new(&page, &options).unwrap());
