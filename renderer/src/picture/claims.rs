@@ -6,23 +6,32 @@ use super::{ImageLimits, allowed};
 use crate::gap::Gap;
 use std::borrow::Cow;
 
+/// Parts of a JPEG beside its pixels. Profiles and the like are cut into parts of 64 KiB; for those of one kind the decoder takes
+/// a time that grows with the square of their number.
+const MOST_SEGMENTS: u64 = 1000;
+
 /// How often a JPEG goes over its pixels. One that does not come to its end is refused, since the decoder would make a grey area
 /// of what is missing. What stands behind the end is not looked at: telephones put a film there.
 pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
-    scans_to_the_end(bytes).ok_or_else(ends_too_early)
+    let (scans, segments) = parts_to_the_end(bytes).ok_or_else(ends_too_early)?;
+    if segments > MOST_SEGMENTS {
+        return Err(Gap::NotAnImage(format!("it has {segments} parts, and {MOST_SEGMENTS} are allowed")));
+    }
+    Ok(scans)
 }
 
-/// How many scans a JPEG has. `None` if no mark says that it has come to its end.
-fn scans_to_the_end(bytes: &[u8]) -> Option<u64> {
-    let (mut at, mut scans) = (2, 0);
+/// How many scans a JPEG has, and how many segments. `None` if no mark says that it has come to its end.
+fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
+    let (mut at, mut scans, mut segments) = (2, 0, 0);
     loop {
         at += bytes.get(at..)?.iter().position(|byte| *byte == 0xff)?;
         match *bytes.get(at + 1)? {
             0xff => at += 1,                      // fills up
             0x00 | 0x01 | 0xd0..=0xd8 => at += 2, // belongs to the pixels, or stands alone
-            0xd9 => return Some(scans),
-            segment => {
-                scans += u64::from(segment == 0xda);
+            0xd9 => return Some((scans, segments)),
+            kind => {
+                scans += u64::from(kind == 0xda);
+                segments += 1;
                 let length = bytes.get(at + 2..at + 4)?;
                 at += 2 + usize::from(u16::from_be_bytes([length[0], length[1]]));
             }

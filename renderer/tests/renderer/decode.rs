@@ -226,6 +226,19 @@ fn a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() {
     assert!(decoded(&with_scans(encoded(&quarters(500, 500), ImageFormat::Jpeg)), ROOM).is_ok());
 }
 
+/// For parts of an XMP text, one of which is missing, the decoder takes minutes: all of them are compared for each one.
+#[test]
+fn a_jpeg_of_countless_parts_is_refused() {
+    let part =
+        [b"http://ns.adobe.com/xmp/extension/\0", &[b'0'; 32][..], &[0, 1, 0, 0, 0, 0, 0, 9, b'x']].concat();
+    let jpeg = encoded(&quarters(8, 8), ImageFormat::Jpeg);
+    let part = &with_segment(&[0xff, 0xd8], 0xe1, &part)[2..];
+    let with_parts = |count| [&jpeg[..2], &part.repeat(count), &jpeg[2..]].concat();
+    let gap = decoded(&with_parts(2000), ROOM).unwrap_err();
+    assert!(gap.to_string().contains("parts, and 1000 are allowed"), "{gap}");
+    assert!(decoded(&with_parts(500), ROOM).is_ok());
+}
+
 /// The camera was turned to the right.
 #[test]
 fn an_image_is_shown_as_the_camera_was_held() {
