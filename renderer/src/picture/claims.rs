@@ -2,7 +2,7 @@
 //!
 //! The decoders of JPEG and WebP work without a pause, so what they do has to have a bound before they begin.
 
-use super::{ImageLimits, allowed};
+use super::{ImageLimits, allowed, size};
 use crate::gap::Gap;
 use std::borrow::Cow;
 
@@ -39,21 +39,30 @@ fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// Refuses a WebP in which a part is longer than the file, or a frame larger than is allowed, whatever the size is that the file
-/// says it has.
+/// Bytes that losslessly packed pixels may have beside four for each of them: codes. The decoder makes tables of them that are some
+/// hundred times as large.
+const MOST_CODES: u64 = 64 << 10;
+
+/// Refuses a WebP in which a part is longer than the file, or than its pixels need, or a frame larger than is allowed, whatever
+/// the size is that the file says it has.
 pub(super) fn check_parts(bytes: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
-    check_each(bytes.get(12..).unwrap_or_default(), limits)
+    let (width, height) = size(bytes).unwrap_or_default();
+    let longest = u64::from(width) * u64::from(height) * 4 + MOST_CODES;
+    check_each(bytes.get(12..).unwrap_or_default(), longest, limits)
 }
 
-fn check_each(mut rest: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
+fn check_each(mut rest: &[u8], longest: u64, limits: &ImageLimits) -> Result<(), Gap> {
     while let Some((head, behind)) = rest.split_at_checked(8) {
         let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
         let Some(part) = behind.get(..length) else { return Err(ends_too_early()) };
         match &head[..4] {
-            b"ANMF" => check_each(part.get(16..).unwrap_or_default(), limits)?,
+            b"ANMF" => check_each(part.get(16..).unwrap_or_default(), longest, limits)?,
             b"VP8 " if part.len() >= 10 => {
                 let side = |at: usize| u32::from(u16::from_le_bytes([part[at], part[at + 1]]) & 0x3fff);
                 allowed((side(6), side(8)), limits)?;
+            }
+            b"VP8L" | b"ALPH" if length as u64 > longest => {
+                return Err(Gap::NotAnImage("it has more bytes than its pixels need".to_owned()));
             }
             _ => (),
         }

@@ -176,6 +176,11 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
     );
     assert_eq!(decoded(&webp, ROOM).unwrap_err().to_string(), TOO_EARLY);
 
+    // Codes for more pixels than it has.
+    let webp = webp_of_one_pixel(0, &[(b"VP8L", 70_000, vec![0x2f; 70_000])]);
+    let gap = decoded(&webp, ROOM).unwrap_err();
+    assert!(gap.to_string().contains("more bytes than its pixels need"), "{gap}");
+
     let screen = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff";
     let frame = b",\0\0\0\0\xe9\x03\xe8\x03\0\x02\x02\x44\x01\0;"; // 1001 × 1000
     let gap = decoded(&[&screen[..], frame].concat(), ROOM).unwrap_err();
