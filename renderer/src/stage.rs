@@ -177,7 +177,8 @@ impl<'a> Stage<'a> {
         let limits = PageLimits { elements: MOST_ELEMENTS, text: MOST_TEXT, viewport };
         let mut page = Page::parse(&fetched.bytes, fetched.content_type.as_deref(), &fetched.url, limits)
             .map_err(|no_page| anyhow!("{} cannot be drawn: {}", fetched.url, no_page))?;
-        page.measure(|url| beginning(url, LOOK).filter(|_| !self.token.is_cancelled()));
+        let of_file = |url: &Url| if self.token.is_cancelled() { None } else { beginning(url, LOOK) };
+        page.measure(args.max_images, of_file);
         let page = Arc::new(page);
         let font = args.font.as_deref();
         let layout = Layout::new(

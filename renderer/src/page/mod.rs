@@ -119,17 +119,15 @@ pub enum Source {
 }
 
 impl Page {
-    /// Looks into the files that are images without a size, at the beginning of each: `of_file` gives that of an address. Images
-    /// that others refer to as well are left as they are.
-    pub(crate) fn measure(&mut self, of_file: impl Fn(&Url) -> Option<Vec<u8>>) {
+    /// Looks for the sizes of images of which the page does not say them, in `data:` addresses and in files: `of_file` gives the
+    /// beginning of one. The first `most` images are looked at, while nobody else has them.
+    pub(crate) fn measure(&mut self, most: usize, of_file: impl Fn(&Url) -> Option<Vec<u8>>) {
         let mut known = HashMap::new();
-        for element in &mut self.elements {
-            let Element::Image(image) = element else { continue };
-            let Some(image) =
-                Arc::get_mut(image).filter(|image| image.width.is_none() || image.height.is_none())
-            else {
-                continue;
-            };
+        let images = self.elements.iter_mut().filter_map(|element| match element {
+            Element::Image(image) => Arc::get_mut(image),
+            Element::Text(_) => None,
+        });
+        for image in images.take(most).filter(|image| image.width.is_none() || image.height.is_none()) {
             image.own_size = match &image.source {
                 Ok(Source::Data(bytes)) => size(bytes),
                 Ok(Source::Url(url)) if url.scheme() == "file" => {
