@@ -155,7 +155,11 @@ impl<'a> Stage<'a> {
     /// A sentence, if it cannot be had or the program is to stop.
     pub fn fetch(&self, url: &Url) -> anyhow::Result<Fetched> {
         let _bar = self.timeline.bar(Activity::Fetching, "page");
-        fetch(url, self.args.max_bytes, &self.token)?.map_err(|gap| anyhow!("{url} cannot be drawn: {gap}"))
+        let fetched = match fetch(url, self.args.max_bytes, &self.token) {
+            Err(_) if !self.stop.is_cancelled() => Err(Gap::TimedOut { after: self.args.page_timeout }),
+            fetched => fetched?,
+        };
+        fetched.map_err(|gap| anyhow!("{url} cannot be drawn: {gap}"))
     }
 
     /// Fetches the page of the command line and gives everything on it a place.

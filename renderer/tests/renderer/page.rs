@@ -160,6 +160,8 @@ fn what_begins_with_no_tag_of_html_is_plain_text() {
         assert_eq!(texts_of("page", html), "x", "{html}");
         assert!(texts_of("page.txt", html).contains('<'), "{html}");
     }
+    let utf_16: Vec<u8> = "\u{feff}<html>x".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    assert_eq!(texts(&parse_as(utf_16, None).unwrap()), ["x"]);
     for plain in ["<pkg@example.org>", "<abc>x", "a <p>x", "<", "<p"] {
         assert_eq!(texts_of("page", plain), plain);
     }

@@ -233,6 +233,15 @@ fn the_time_of_the_page_ends_every_wait() {
 /// The first signal: in order, with what is there. The program is in the middle of its images then.
 #[cfg(unix)]
 #[test]
+fn a_page_that_does_not_come_names_its_address_and_the_time() {
+    let server = Gated::start();
+    let _held = server.hold("/", Answer::html("<p>late"));
+    let run = Run::of("sequential", &[&server.url("/"), "--page-timeout", "50ms"]);
+    assert_eq!(run.status(), Some(1));
+    assert!(run.stderr().contains("/ cannot be drawn: not there after 50ms"), "{}", run.stderr());
+}
+
+#[test]
 fn a_signal_writes_what_has_been_drawn() {
     for name in PAGE_PROGRAMS {
         for signal in ["-INT", "-TERM"] {
