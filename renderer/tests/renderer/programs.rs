@@ -230,8 +230,6 @@ fn the_time_of_the_page_ends_every_wait() {
     }
 }
 
-/// The first signal: in order, with what is there. The program is in the middle of its images then.
-#[cfg(unix)]
 #[test]
 fn a_page_that_does_not_come_names_its_address_and_the_time() {
     let server = Gated::start();
@@ -241,6 +239,8 @@ fn a_page_that_does_not_come_names_its_address_and_the_time() {
     assert!(run.stderr().contains("/ cannot be drawn: not there after 50ms"), "{}", run.stderr());
 }
 
+/// The first signal: in order, with what is there. The program is in the middle of its images then.
+#[cfg(unix)]
 #[test]
 fn a_signal_writes_what_has_been_drawn() {
     for name in PAGE_PROGRAMS {
