@@ -345,7 +345,7 @@ fn stands_beside_words(text: &str, at: usize) -> bool {
 /// Width and height of the place of an image: what the page says, or what the file says, or else a default.
 fn place_of(image: &ImageRef, is_beside_words: bool, column: f32) -> (f32, f32) {
     let unknown = if is_beside_words { IMAGE_IN_LINE } else { DEFAULT_IMAGE };
-    let own = image.own_size.map_or(unknown, |(width, height)| (width as f32, height as f32));
+    let own = image.own_size.unwrap_or(unknown);
     let shape = own.0 / own.1;
     let (width, height) = match (image.width, image.height) {
         (Some(width), Some(height)) => (width as f32, height as f32),

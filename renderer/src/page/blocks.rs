@@ -283,10 +283,10 @@ impl Blocks {
             return;
         }
         let src = attributes.get("src").map(str::trim).filter(|src| !src.is_empty());
-        let offered = self.picture.take().and_then(|offer| offer.address);
-        let written = offered.or_else(|| candidates::choose(attributes, src, self.limits.viewport));
+        let offered = self.picture.take().and_then(|offer| offer.file);
+        let file = offered.or_else(|| candidates::choose(attributes, src, self.limits.viewport));
         let base = self.base.as_ref().unwrap_or(&self.document);
-        self.images.push(image(attributes, written.as_deref(), &self.document, base));
+        self.images.push(image(attributes, file.as_ref(), &self.document, base));
         self.words.push_image();
     }
 

@@ -13,33 +13,40 @@ const EM: f32 = 16.0;
 /// What a `<picture>` offers.
 #[derive(Default)]
 pub(super) struct Offer {
-    /// The file of the first `<source>` that can be used.
-    pub(super) address: Option<String>,
+    /// That of the first `<source>` that can be used.
+    pub(super) file: Option<File>,
+}
+
+/// A file for an image.
+pub(super) struct File {
+    pub(super) address: String,
+    /// Its pixels for each CSS pixel.
+    pub(super) density: f32,
 }
 
 impl Offer {
     pub(super) fn add(&mut self, source: &Attributes<'_>, viewport: Viewport) {
-        self.address = self.address.take().or_else(|| of_source(source, viewport));
+        self.file = self.file.take().or_else(|| of_source(source, viewport));
     }
 }
 
 /// The file that `<source>` offers in a `<picture>`. `None` if it is of a kind that is not decoded, or meant for another screen.
-fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<String> {
+fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<File> {
     let media = attributes.get("media").is_none_or(|media| is_for(media, viewport));
     let kind = attributes.get("type").is_none_or(|kind| {
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         matches!(&*kind, "" | "image/png" | "image/jpeg" | "image/jpg" | "image/gif" | "image/webp")
     });
     let chosen = choose(attributes, None, viewport).filter(|_| media && kind)?;
-    let path = chosen.split(['?', '#']).next().map(Path::new).and_then(Path::extension);
+    let path = chosen.address.split(['?', '#']).next().map(Path::new).and_then(Path::extension);
     let is_known_not_to_be_decoded = path.is_some_and(|extension| {
         ["avif", "svg", "jxl", "heic", "heif"].iter().any(|other| extension.eq_ignore_ascii_case(other))
     });
     (attributes.get("type").is_some() || !is_known_not_to_be_decoded).then_some(chosen)
 }
 
-/// The address that fits: with the fewest pixels that are enough for the width that the image is to have, or else with the most.
-pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: Viewport) -> Option<String> {
+/// The file that fits: with the fewest pixels that are enough for the width that the image is to have, or else with the most.
+pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: Viewport) -> Option<File> {
     let set = attributes.get("srcset").unwrap_or_default();
     let width = attributes.get("sizes").map_or(viewport.width as f32, |sizes| size(sizes, viewport));
     let mut candidates: Vec<_> = candidates(set).take(MOST).collect();
@@ -56,7 +63,9 @@ pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: V
         density(&one.1).total_cmp(&density(&other.1))
     };
     let chosen = enough.min_by(by_density).or_else(|| candidates.iter().max_by(by_density));
-    chosen.map(|(address, _)| (*address).to_owned()).or_else(|| src.map(str::to_owned))
+    let plain = src.map(|src| (src, 1.0)); // of no other file the page says anything that makes sense
+    let chosen = chosen.map(|(address, descriptor)| (*address, density(descriptor))).or(plain);
+    chosen.map(|(address, density)| File { address: address.to_owned(), density })
 }
 
 /// What a candidate says about its pixels.

@@ -1,5 +1,6 @@
 //! References to images: which address is meant, and whether it may be fetched.
 
+use super::candidates::File;
 use super::parse::Attributes;
 use super::{ImageRef, Source};
 use crate::gap::Gap;
@@ -12,10 +13,10 @@ const LARGEST: u32 = 10_000;
 /// Bytes of the words that stand for an image.
 const LONGEST_ALT: usize = 500;
 
-/// The image of a tag that is at this address.
+/// The image of a tag that is in this file.
 pub(super) fn image(
     attributes: &Attributes<'_>,
-    written: Option<&str>,
+    file: Option<&File>,
     document: &Url,
     base: &Url,
 ) -> ImageRef {
@@ -25,7 +26,8 @@ pub(super) fn image(
     let styled = |name: &str| attributes.get("style").and_then(|style| styled_length(style, name));
     ImageRef {
         place: 0, // settled when its block is whole
-        source: source(written, document, base),
+        source: source(file.map(|file| &*file.address), document, base),
+        density: file.map_or(1.0, |file| file.density),
         alt,
         width: styled("width").or_else(|| attributes.get("width").and_then(length)),
         height: styled("height").or_else(|| attributes.get("height").and_then(length)),

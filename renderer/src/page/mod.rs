@@ -103,8 +103,10 @@ pub struct ImageRef {
     pub width: Option<u32>,
     /// See [`width`](ImageRef::width).
     pub height: Option<u32>,
-    /// Width and height in pixels that the file says it has, if that was known before the page was laid out.
-    pub own_size: Option<(u32, u32)>,
+    /// Pixels of the file for each CSS pixel, as the page says.
+    pub density: f32,
+    /// Width and height in CSS pixels that the file says it has, if that was known before the page was laid out.
+    pub own_size: Option<(f32, f32)>,
     /// Whether its `class` has the word `advertisement` or `ad`.
     pub is_advertisement: bool,
 }
@@ -128,13 +130,15 @@ impl Page {
             Element::Text(_) => None,
         });
         for image in images.take(most).filter(|image| image.width.is_none() || image.height.is_none()) {
-            image.own_size = match &image.source {
+            let pixels = match &image.source {
                 Ok(Source::Data(bytes)) => size(bytes),
                 Ok(Source::Url(url)) if url.scheme() == "file" => {
                     *known.entry(url.clone()).or_insert_with(|| of_file(url).and_then(|begin| size(&begin)))
                 }
                 _ => None,
             };
+            let density = image.density;
+            image.own_size = pixels.map(|(width, height)| (width as f32 / density, height as f32 / density));
         }
     }
 

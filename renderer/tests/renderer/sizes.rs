@@ -40,7 +40,8 @@ fn a_file_of_this_machine_says_how_large_it_is() {
         ("short", &png[..18]),
     ];
     let page = "<img src=a.png><img src=b.jpg><img src=c.gif><img src=d.webp><img src=turned.jpg><img src=large.png>\
-        <img src=a.png width=80><img src=a.png height=80><img src=a.png width=30 height=30><img src=short><img src=no>";
+        <img src=a.png width=80><img src=a.png height=80><img src=a.png width=30 height=30><img src=short><img src=no>\
+        <img srcset='a.png 2x'><img srcset='large.png 2000w' sizes='100px'>";
     assert_eq!(
         places_on_file(page, &files),
         [
@@ -54,7 +55,9 @@ fn a_file_of_this_machine_says_how_large_it_is() {
             (160, 80),
             (30, 30),
             (320, 180),
-            (320, 180)
+            (320, 180),
+            (20, 10),
+            (100, 25)
         ]
     );
     let data = png.iter().fold("<img src='data:,".to_owned(), |mut data, byte| {
