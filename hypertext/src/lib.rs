@@ -4,8 +4,3 @@
 pub mod charset;
 
 pub mod html;
-
-pub mod http;
-
-#[cfg(feature = "tls")]
-pub mod trust;

@@ -4,7 +4,7 @@ use super::wire::{Link, Wire};
 use super::{Account, Failure};
 use anyhow::Context;
 use executor::Cancelled;
-use hypertext::trust;
+use hypertext_http::trust;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};

@@ -16,7 +16,7 @@ use super::robots::{self, Robots};
 use super::sitemap;
 use super::visit::Visitor;
 use executor::{CancelToken, Cancelled};
-use hypertext::http::{FetchError, Fetched};
+use hypertext_http::{FetchError, Fetched};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

@@ -9,7 +9,7 @@ use super::state::State;
 use super::urls::{Scope, normalise};
 use super::visit::Visitor;
 use anyhow::{Context, anyhow, bail};
-use hypertext::http::{Fetcher, Options};
+use hypertext_http::{Fetcher, Options};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use super::save::Saver;
 use super::state::{Progress, Record};
 use super::urls::{Refused, Scope, host_key, normalise};
 use executor::{CancelToken, Cancelled};
-use hypertext::http::{FetchError, Fetched, Fetcher};
+use hypertext_http::{FetchError, Fetched, Fetcher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

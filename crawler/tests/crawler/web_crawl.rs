@@ -5,7 +5,7 @@ use crawler::web::demo::{Demo, DemoOptions};
 use crawler::web::save::path;
 use crawler::web::state::{Progress, Record, State};
 use executor::CancelToken;
-use hypertext::http::{Fetcher, Options};
+use hypertext_http::{Fetcher, Options};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use crawler::web::demo::{Demo, DemoOptions, DemoRequest, Outcome};
 use executor::CancelToken;
-use hypertext::http::{Fetched, Fetcher, Options};
+use hypertext_http::{Fetched, Fetcher, Options};
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{Read, Write};
 use std::net::TcpStream;

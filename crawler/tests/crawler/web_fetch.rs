@@ -10,7 +10,7 @@ use executor::CancelToken;
 use flate2::Compression;
 use flate2::read::{DeflateEncoder, ZlibEncoder};
 use flate2::write::GzEncoder;
-use hypertext::http::{FetchError, Fetched, Fetcher, Options, is_private_address};
+use hypertext_http::{FetchError, Fetched, Fetcher, Options, is_private_address};
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};

@@ -8,7 +8,7 @@ use crawler::web::state::{Progress, Record, State};
 use crawler::web::urls::{LONGEST, Scope};
 use crawler::web::visit::{Visit, Visitor};
 use executor::CancelToken;
-use hypertext::http::{Fetcher, Options};
+use hypertext_http::{Fetcher, Options};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;

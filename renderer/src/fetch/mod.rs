@@ -1,6 +1,6 @@
 //! Bytes from an address, on a thread that waits for them, until a token calls the fetch off.
 //!
-//! HTTP is that of [`hypertext`], whose sockets a token can close. What is added here: files, redirects that are followed, and a [`Gap`] for
+//! HTTP is that of [`hypertext_http`], whose sockets a token can close. What is added here: files, redirects that are followed, and a [`Gap`] for
 //! each thing that can go wrong.
 
 mod file; // files of this machine
@@ -9,7 +9,7 @@ pub(crate) use file::beginning;
 use crate::gap::Gap;
 use crate::reach;
 use executor::{CancelToken, Cancelled};
-use hypertext::http::{FetchError, Fetcher, Options};
+use hypertext_http::{FetchError, Fetcher, Options};
 use std::sync::LazyLock;
 use std::time::Duration;
 use url::Url;

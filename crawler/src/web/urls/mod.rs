@@ -5,7 +5,7 @@
 //! address, so whoever connects must ask [`is_private_address`] again, for the address.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use hypertext::http::is_private_address;
+use hypertext_http::is_private_address;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::error::Error;

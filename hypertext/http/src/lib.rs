@@ -1,4 +1,4 @@
-//! Pages over HTTP, on the thread that wants them, over connections that are kept.
+//! Documents of the web over HTTP, on the thread that wants them, over connections that are kept: the crawler's and the renderer's client.
 //!
 //! ```text
 //!   fetch(url, token) ──▶ the call of this thread: token, end of time, bytes left     (call)
@@ -13,6 +13,10 @@
 //!
 //! What a server can make longer than it should be has a bound: time for a page, bytes after decompression, bytes on the wire,
 //! bytes of the head.
+//!
+//! It is tested where its strictest user is: `cargo test -p crawler --test crawler web_fetch`.
+
+#![warn(missing_docs)]
 
 mod answer; // what a head says
 mod body; // read and decoded
@@ -23,12 +27,13 @@ mod names; // addresses of a host
 mod private; // addresses that are not for the public
 mod socket; // connections
 
+#[cfg(feature = "tls")]
+pub mod trust;
+
 pub use error::FetchError;
 pub use names::{Lookup, system_lookup};
 pub use private::is_private_address;
 
-#[cfg(feature = "tls")]
-use crate::trust;
 use call::Call;
 use executor::CancelToken;
 use head::HeadConnector;
