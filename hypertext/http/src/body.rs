@@ -5,6 +5,7 @@ use super::answer::{innermost, why};
 use super::call::Call;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::time::Duration;
 use ureq::http::{HeaderMap, header};
 use ureq::{Body, BodyReader};
 
@@ -19,8 +20,10 @@ const MOST_CODINGS: usize = 4;
 const UNREADABLE: [&str; 9] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
 
-/// Bytes of a body that nobody wants. They are read so that another page can have the connection. If there are more, it is closed.
+/// Bytes of a body that nobody wants. They are read so that another page can have the connection. If there are more, or they
+/// take longer, it is closed.
 const UNWANTED: u64 = 64 << 10;
+const UNWANTED_TIME: Duration = Duration::from_millis(500);
 
 /// Bytes that are decoded before the token and the time are looked at again.
 const PIECE: u64 = 64 << 10;
@@ -99,6 +102,7 @@ impl Wire {
     }
 
     fn pass(&mut self, call: &Call) -> Result<(), FetchError> {
+        call.hurry(UNWANTED_TIME);
         let _ = io::copy(&mut self.take(UNWANTED), &mut io::sink());
         Ok(call.token().check()?)
     }

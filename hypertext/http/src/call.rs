@@ -21,7 +21,7 @@ thread_local! {
 /// What a call allows, and what has become of it.
 pub(super) struct Call {
     token: CancelToken,
-    deadline: Option<Instant>,
+    deadline: Cell<Option<Instant>>,
     /// The socket on which this call waits.
     pub(super) socket: Arc<Slot>,
     /// Bytes that may still come over the wire.
@@ -40,7 +40,7 @@ impl Call {
     pub(super) fn new(token: &CancelToken, timeout: Duration, wire: u64) -> Rc<Call> {
         Rc::new(Call {
             token: token.clone(),
-            deadline: Instant::now().checked_add(timeout), // later than time itself: no limit
+            deadline: Cell::new(Instant::now().checked_add(timeout)), // later than time itself: no limit
             socket: Arc::default(),
             wire_left: Cell::new(wire),
             is_over: Cell::new(false),
@@ -81,7 +81,14 @@ impl Call {
 
     /// How much of the call's time is left.
     pub(super) fn left(&self) -> Duration {
-        self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+        self.deadline
+            .get()
+            .map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Leaves the call no more than `longest` from now on: what it was made for is there.
+    pub(super) fn hurry(&self, longest: Duration) {
+        self.deadline.set(Instant::now().checked_add(self.left().min(longest)));
     }
 
     /// What ends the call early.

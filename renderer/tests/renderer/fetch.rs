@@ -48,6 +48,22 @@ fn a_status_that_is_no_success_is_a_gap() {
     assert_eq!(get(&server.url("/never")).unwrap_err(), Gap::Status(404));
 }
 
+/// The status says all. A server that then does not send the body of its page of excuses keeps nobody waiting.
+#[test]
+fn a_gap_or_a_redirect_does_not_wait_for_a_body_that_nobody_wants() {
+    let server = Gated::start();
+    let body = "Content-Length: 1000\r\n\r\nSorry";
+    let redirect = format!("HTTP/1.1 302 Found\r\nLocation: /gone\r\n{body}");
+    let gone = format!("HTTP/1.1 410 Gone\r\n{body}");
+    let _held = [("/moved", redirect), ("/gone", gone)].map(|(path, answer)| {
+        let whole = answer.len();
+        server.hold(path, Answer::raw(answer + "!").begun(whole))
+    });
+    let url = Url::parse(&server.url("/moved")).unwrap();
+    let token = CancelToken::new().with_timeout(Duration::from_secs(10));
+    assert_eq!(fetch(&url, LIMIT, &token).expect("it comes in time").unwrap_err(), Gap::Status(410));
+}
+
 #[test]
 fn redirects_end() {
     let server = Gated::start();
