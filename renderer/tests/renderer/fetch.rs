@@ -73,6 +73,25 @@ fn redirects_end() {
 }
 
 #[test]
+fn a_redirect_is_followed_whatever_charset_its_address_is_in() {
+    let server = Gated::start();
+    server.route("/%FC", Answer::bytes("a/b", b"Latin-1"));
+    server.route("/%C3%BC", Answer::bytes("a/b", b"UTF-8"));
+    for (location, body) in [(&b"/\xfc"[..], "Latin-1"), ("/ü".as_bytes(), "UTF-8")] {
+        let answer = [b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: ", location, b"\r\n\r\n"];
+        server.route("/from", Answer::raw(answer.concat()));
+        assert_eq!(get(&server.url("/from")).unwrap().bytes, body.as_bytes());
+    }
+}
+
+#[test]
+fn a_body_in_a_coding_that_nobody_asked_for_is_a_gap_that_names_it() {
+    let server = Gated::start();
+    server.route("/br", Answer::raw("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\n!"));
+    assert!(matches!(get(&server.url("/br")).unwrap_err(), Gap::Broken(why) if why.contains("\"br\"")));
+}
+
+#[test]
 fn a_redirect_leads_to_no_file() {
     let server = Gated::start();
     server.route("/inside", Answer::redirect("file:///etc/hostname"));
