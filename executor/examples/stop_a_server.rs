@@ -1,7 +1,7 @@
 //! A thread that is blocked in `accept` and one that is blocked in `read` come back when their pool is stopped.
 //!
 //! ```sh
-//! cargo run --features task-execution/sockets --example stop_a_server
+//! cargo run --example stop_a_server
 //! ```
 //!
 //! The book's chapter: Blocking that nobody can interrupt.

@@ -305,7 +305,7 @@ mod tests {
             "cargo run --bin pooled -- --threads 2",
             "cargo run --example pool_of_two",
             "cargo run --example last_words", // the programs ask for the feature
-            "cargo run --features task-execution/sockets --example stop_a_server",
+            "cargo run --features task-execution/processes --example process_of_its_own",
             "cargo run -p crawler -- pills single", // the package says which of its programs that is
             "cargo test -p task-execution --all-features --test uninterruptible",
             "cargo run -p exercises-proof # the table",
@@ -327,7 +327,7 @@ mod tests {
             ("cargo run --bin pooledd", "no bin `pooledd`"),
             ("cargo run -p servers --example pool_of_two", "no example `pool_of_two`"),
             ("cargo run -p servers", "which of"),
-            ("cargo run --example stop_a_server", "needs `--features task-execution/sockets`"),
+            ("cargo run --example process_of_its_own", "needs `--features task-execution/processes`"),
             ("cargo run -p task-execution --example last_words", "needs `--features task-execution/signals`"),
             (
                 "cargo run -p task-execution --example pool_of_two",
