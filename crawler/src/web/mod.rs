@@ -22,6 +22,7 @@
 //! | [`politeness`] | other ways to leave a site alone, to compare |
 //! | [`stops`] | ways to stop a crawl: four that lose pages or fetch them again, and one that does neither |
 //! | [`orders`] | what a crash costs, for each order in which a crawl writes what it has done |
+//! | [`leases`] | what a dead or a late worker costs, for each way in which workers share a queue |
 
 pub mod args;
 pub mod demo;
@@ -29,6 +30,7 @@ pub mod disk;
 pub mod frontier;
 pub mod graph;
 pub mod keeper;
+pub mod leases;
 pub mod links;
 pub mod orders;
 pub mod politeness;

@@ -1,5 +1,7 @@
 //! A crawl that is stopped, or killed: each way to stop loses and repeats exactly what it is there to show, and so does each order of writing.
+//! What a worker costs that is dead or late is at the end.
 
+use crawler::web::leases::{self, PAGES, TRIES, Way};
 use crawler::web::orders::{Cost, EVERY, LETTERS, Letters, Order};
 use crawler::web::stops::{Page, Point, SITE, TwoDays};
 use crawler::web::stops::{false_positive, links_lost, right, too_slow, wrappers};
@@ -138,4 +140,24 @@ fn a_run_that_nobody_kills_costs_nothing() {
     for letters in Letters::ALL {
         assert_eq!(letters.after(&[]), (0, 0), "{letters}");
     }
+}
+
+/// With tokens no page is lost and no answer is counted twice, and one request is too many.
+#[test]
+fn each_way_to_share_a_queue_costs_what_the_tables_say() {
+    let cost = |lost, asked_again, counted_again, at_once| leases::Cost {
+        lost,
+        asked_again,
+        counted_again,
+        at_once,
+    };
+    let never = cost(PAGES, (TRIES - 1) * PAGES, 0, 0);
+    let expected = [
+        (Way::Pop, cost(1, 0, 0, 0), cost(0, 0, 0, 0)),
+        (Way::AcknowledgeFirst, cost(1, 0, 0, 0), cost(0, 0, 0, 0)),
+        (Way::NoToken, cost(0, 1, 0, 0), cost(0, 1, 1, 1)),
+        (Way::Token, cost(0, 1, 0, 0), cost(0, 1, 0, 1)),
+        (Way::TooShort, never, never),
+    ];
+    assert_eq!(Way::ALL.map(|way| (way, way.killed(), way.stopped())), expected);
 }

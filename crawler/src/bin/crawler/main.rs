@@ -1,16 +1,19 @@
-//! Ways to end a queue, to stop a crawl, to write down what it has done, and to leave a site alone: those that fail, and those that work.
+//! Ways to end a queue, to stop a crawl, to write down what it has done, to share it among workers, and to leave a site alone: those
+//! that fail, and those that work.
 //!
 //! ```text
 //! cargo run --bin crawler -- pills single
 //! cargo run --bin crawler -- stops links-lost
 //! cargo run --bin crawler -- orders
+//! cargo run --bin crawler -- leases
 //! cargo run --bin crawler -- politeness sleeping
 //! ```
 
 use clap::{Parser, Subcommand, ValueEnum};
 use crawler::pills::faults;
 use crawler::stage;
-use crawler::web::orders::Tables;
+use crawler::web::leases;
+use crawler::web::orders;
 use crawler::web::politeness::{Diary, asking, scheduled, sleeping};
 use crawler::web::stops::{self, Point};
 use executor::CancelToken;
@@ -41,6 +44,8 @@ enum Command {
     },
     /// Kills a crawl at each of its steps, for each order in which it can write what it has done
     Orders,
+    /// Kills a worker, or stops it for a while, at each moment, for each way in which two workers can share a queue of pages
+    Leases,
     /// Leaves sites alone after each page: two ways that keep threads from other sites, and one that does not
     Politeness {
         /// Which one
@@ -91,7 +96,8 @@ fn main() -> ExitCode {
     let said = match Args::parse().command {
         Command::Pills { variant } => Ok(pills(variant)),
         Command::Stops { way } => Ok(stop(way)),
-        Command::Orders => Ok(format!("{Tables}\n")),
+        Command::Orders => Ok(format!("{}\n", orders::Tables)),
+        Command::Leases => Ok(format!("{}\n", leases::Tables)),
         Command::Politeness { way } => pause(way),
     };
     stage::ended("crawler", 1, said.and_then(stage::print).map(|()| ExitCode::SUCCESS))

@@ -1,0 +1,254 @@
+//! What it costs that a worker dies, or is stopped and comes back, for each way in which workers share a queue of pages.
+//!
+//! Two workers take pages from one engine. Each of them does one step in a *tick*. The engine sees only what they send. So it cannot tell
+//! a worker that is dead from one that is late. All that it has is a clock, and *leases*: each is the right to a page until some tick.
+//!
+//! Here the clock is a number. The first worker is killed at every moment of a run, and it is stopped at every moment for every length
+//! of time. Nothing here needs a thread or chance.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+use std::ops::Range;
+
+/// Pages that are to be asked for. Each of them is on a site of its own.
+pub const PAGES: usize = 7;
+
+/// The ticks that a site needs for its answer.
+const ANSWER: usize = 4;
+
+/// The ticks of a lease that is long enough: take, ask, wait for the answer, finish, and as much again.
+const LONG: usize = 12;
+
+/// The ticks of a lease that is over before the answer comes.
+const SHORT: usize = 3;
+
+/// A page whose lease has run out so many times is handed out no more.
+pub const TRIES: usize = 3;
+
+/// A run that would never end is over after so many ticks.
+const END: usize = 500;
+
+/// How workers share the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// A worker takes a page out of the queue, asks for it, and brings the answer.
+    Pop,
+    /// A worker has a lease, and acknowledges it before it asks for the page.
+    AcknowledgeFirst,
+    /// A worker has a lease. With the answer it names the page.
+    NoToken,
+    /// A worker has a lease. With the answer it names the token of the lease.
+    Token,
+    /// The same, and the lease is over before the answer comes.
+    TooShort,
+}
+
+impl Way {
+    /// All that are compared.
+    pub const ALL: [Way; 5] = [Way::Pop, Way::AcknowledgeFirst, Way::NoToken, Way::Token, Way::TooShort];
+
+    /// One worker is killed: the worst of all moments.
+    pub fn killed(self) -> Cost {
+        self.worst(self.moments().map(|from| from..usize::MAX))
+    }
+
+    /// One worker is stopped and continued: the worst of all moments and lengths.
+    pub fn stopped(self) -> Cost {
+        self.worst(self.moments().flat_map(|from| (1..=2 * LONG).map(move |ticks| from..from + ticks)))
+    }
+
+    /// The ticks of a run in which both workers live.
+    fn moments(self) -> Range<usize> {
+        0..run(self, &(0..0)).1
+    }
+
+    fn worst(self, away: impl Iterator<Item = Range<usize>>) -> Cost {
+        away.map(|away| run(self, &away).0).fold(Cost::default(), |worst, cost| Cost {
+            lost: worst.lost.max(cost.lost),
+            asked_again: worst.asked_again.max(cost.asked_again),
+            counted_again: worst.counted_again.max(cost.counted_again),
+            at_once: worst.at_once.max(cost.at_once),
+        })
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Way::Pop => "popped",
+            Way::AcknowledgeFirst => "leased, acknowledged before the work",
+            Way::NoToken => "leased, finished by page",
+            Way::Token => "leased, finished by token",
+            Way::TooShort => "the same, lease shorter than the work",
+        })
+    }
+}
+
+/// What a run costs, or the worst of many runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Pages of which no answer was counted.
+    pub lost: usize,
+    /// Requests for pages that had been asked for before.
+    pub asked_again: usize,
+    /// Answers that were counted for pages of which one had been counted before.
+    pub counted_again: usize,
+    /// Requests that a site had while it was answering one: more than politeness allows.
+    pub at_once: usize,
+}
+
+// ANCHOR: engine
+/// The right to a page, until a tick.
+#[derive(Clone, Copy)]
+struct Lease {
+    page: usize,
+    tries: usize,
+    /// No other lease has this number, also no other lease of the same page.
+    token: usize,
+    until: usize,
+}
+
+/// What all workers share.
+struct Engine {
+    way: Way,
+    /// Pages, each with the number of its leases that have run out.
+    waiting: VecDeque<(usize, usize)>,
+    leases: Vec<Lease>,
+    tokens: usize,
+    counted: Vec<usize>,
+}
+
+impl Engine {
+    fn take(&mut self, now: usize) -> Option<Lease> {
+        self.run_out(now);
+        let (page, tries) = self.waiting.pop_front()?;
+        self.tokens += 1;
+        let ticks = if self.way == Way::TooShort { SHORT } else { LONG };
+        let lease = Lease { page, tries, token: self.tokens, until: now + ticks };
+        if self.way != Way::Pop {
+            self.leases.push(lease);
+        }
+        Some(lease)
+    }
+
+    /// Pages whose lease is over wait again, at most so many times.
+    fn run_out(&mut self, now: usize) {
+        for lease in self.leases.extract_if(.., |lease| lease.until <= now) {
+            if lease.tries + 1 < TRIES {
+                self.waiting.push_back((lease.page, lease.tries + 1));
+            }
+        }
+    }
+
+    /// Ends a lease. False: it was over, so the page may be somebody else's now.
+    fn end(&mut self, ended: Lease, now: usize) -> bool {
+        self.run_out(now);
+        let before = self.leases.len();
+        self.leases.retain(|lease| lease.token != ended.token);
+        self.leases.len() < before
+    }
+
+    fn finish(&mut self, finished: Lease, now: usize) {
+        let counts = match self.way {
+            Way::Pop | Way::AcknowledgeFirst => true,
+            Way::NoToken => {
+                self.leases.retain(|lease| lease.page != finished.page);
+                true
+            }
+            Way::Token | Way::TooShort => self.end(finished, now),
+        };
+        if counts {
+            self.counted.push(finished.page);
+        }
+    }
+}
+// ANCHOR_END: engine
+
+// ANCHOR: worker
+/// What a worker does next.
+#[derive(Clone, Copy)]
+enum Next {
+    Take,
+    Acknowledge(Lease),
+    Ask(Lease),
+    /// It has asked in this tick.
+    Finish(Lease, usize),
+}
+
+/// One step of a worker. `asked` has the page and the tick of each request.
+fn step(next: Next, engine: &mut Engine, asked: &mut Vec<(usize, usize)>, now: usize) -> Next {
+    match next {
+        Next::Take => match engine.take(now) {
+            Some(lease) if engine.way == Way::AcknowledgeFirst => Next::Acknowledge(lease),
+            Some(lease) => Next::Ask(lease),
+            None => Next::Take,
+        },
+        Next::Acknowledge(lease) if engine.end(lease, now) => Next::Ask(lease),
+        Next::Acknowledge(_) => Next::Take,
+        Next::Ask(lease) => {
+            asked.push((lease.page, now));
+            Next::Finish(lease, now)
+        }
+        Next::Finish(lease, since) if now >= since + ANSWER => {
+            engine.finish(lease, now);
+            Next::Take
+        }
+        Next::Finish(..) => next,
+    }
+}
+// ANCHOR_END: worker
+
+/// A run in which the first worker does nothing while it is `away`. What it costs, and how many ticks it had.
+fn run(way: Way, away: &Range<usize>) -> (Cost, usize) {
+    let waiting = (0..PAGES).map(|page| (page, 0)).collect();
+    let mut engine = Engine { way, waiting, leases: Vec::new(), tokens: 0, counted: Vec::new() };
+    let (mut workers, mut asked) = ([Next::Take; 2], Vec::new());
+    let is_over = |engine: &Engine, [first, second]: &[Next; 2]| {
+        let is_free = |worker: &Next| matches!(worker, Next::Take);
+        let has_ended = is_free(second) && (is_free(first) || away.end == usize::MAX);
+        has_ended && engine.waiting.is_empty() && engine.leases.is_empty()
+    };
+    let mut now = 0;
+    while now < END && !is_over(&engine, &workers) {
+        for (number, worker) in workers.iter_mut().enumerate() {
+            if number != 0 || !away.contains(&now) {
+                *worker = step(*worker, &mut engine, &mut asked, now);
+            }
+        }
+        now += 1;
+    }
+    let pages: BTreeSet<_> = asked.iter().map(|(page, _)| page).collect();
+    let counted: BTreeSet<_> = engine.counted.iter().collect();
+    // Requests are in the order of their ticks.
+    let is_at_once = |(number, (page, at)): &(usize, &(usize, usize))| {
+        asked[..*number].iter().any(|(other, since)| other == page && at - since < ANSWER)
+    };
+    let cost = Cost {
+        lost: PAGES - counted.len(),
+        asked_again: asked.len() - pages.len(),
+        counted_again: engine.counted.len() - counted.len(),
+        at_once: asked.iter().enumerate().filter(is_at_once).count(),
+    };
+    (cost, now)
+}
+
+/// Prints what each way costs, as two tables.
+pub struct Tables;
+
+impl fmt::Display for Tables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        table(f, "killed", Way::killed)?;
+        f.write_str("\n\n")?;
+        table(f, "stopped for a while", Way::stopped)
+    }
+}
+
+fn table(f: &mut fmt::Formatter<'_>, what: &str, cost: fn(Way) -> Cost) -> fmt::Result {
+    let title = format!("{PAGES} pages, a worker is {what}");
+    write!(f, "{title:<40}{:>6}{:>13}{:>15}{:>9}", "lost", "asked again", "counted again", "at once")?;
+    for way in Way::ALL {
+        let Cost { lost, asked_again, counted_again, at_once } = cost(way);
+        write!(f, "\n{way:<40}{lost:>6}{asked_again:>13}{counted_again:>15}{at_once:>9}")?;
+    }
+    Ok(())
+}
