@@ -1,0 +1,108 @@
+//! Right: a list has the state of each page, and every method walks through it.
+#![allow(unused)]
+
+use crate::sync::Mutex;
+
+/// A page, by its number. Any number may be a page.
+pub type Page = u32;
+
+/// A moment, in milliseconds since some beginning.
+pub type Time = u64;
+
+/// The right to a page, until a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// The page.
+    pub page: Page,
+    /// The number of this lease. No other lease of the queue has it, also no other lease of this page.
+    pub token: u64,
+    /// From this moment on the lease is over.
+    pub until: Time,
+}
+
+/// The pages that are to be worked on. Any number of workers share it.
+pub struct Queue {
+    lasts: Time,
+    tries: u32,
+    state: Mutex<State>,
+}
+
+struct State {
+    now: Time,
+    next: u64,
+    pages: Vec<(Page, u32, Is)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Is {
+    Waiting,
+    Leased { token: u64, until: Time },
+    Finished,
+    Dead,
+}
+
+impl Queue {
+    /// A queue in which these pages wait. Each of them is there once. A lease lasts for `lasts`. A page of which `tries` leases have
+    /// run out is dead.
+    pub fn new(pages: &[Page], lasts: Time, tries: u32) -> Self {
+        let pages = pages.iter().map(|page| (*page, 0, Is::Waiting)).collect();
+        Self { lasts, tries, state: Mutex::new(State { now: 0, next: u64::MAX, pages }) }
+    }
+
+    /// Takes a page that waits. `None`: no page waits now.
+    pub fn take(&self, now: Time) -> Option<Lease> {
+        self.at(now, |state| {
+            let (token, until) = (state.next, state.now + self.lasts);
+            let (page, _, is) = state.pages.iter_mut().rev().find(|(_, _, is)| *is == Is::Waiting)?;
+            *is = Is::Leased { token, until };
+            state.next -= 1;
+            Some(Lease { page: *page, token, until })
+        })
+    }
+
+    /// The work on a page is done, under the lease with this token. `true`: that counts, and the page is finished. `false`: the lease
+    /// is over, and nothing has changed.
+    pub fn finish(&self, token: u64, now: Time) -> bool {
+        self.end(token, now, Is::Finished)
+    }
+
+    /// The worker does not want the page. `true`: the lease is over, and the page waits again, as if there had been no such lease.
+    /// `false`: the lease was over before, and nothing has changed.
+    pub fn give_back(&self, token: u64, now: Time) -> bool {
+        self.end(token, now, Is::Waiting)
+    }
+
+    /// The pages that are dead, each once, in any order.
+    pub fn dead(&self, now: Time) -> Vec<Page> {
+        self.at(now, |state| {
+            let dead = state.pages.iter().filter(|(_, _, is)| *is == Is::Dead);
+            dead.map(|(page, _, _)| *page).collect()
+        })
+    }
+
+    /// Whether each page is finished or dead.
+    pub fn is_over(&self, now: Time) -> bool {
+        self.at(now, |state| state.pages.iter().all(|(_, _, is)| matches!(is, Is::Finished | Is::Dead)))
+    }
+
+    fn end(&self, ended: u64, now: Time, then: Is) -> bool {
+        self.at(now, |state| {
+            let mut is = state.pages.iter_mut().map(|(_, _, is)| is);
+            let found = is.find(|is| matches!(is, Is::Leased { token, .. } if *token == ended));
+            found.map(|is| *is = then).is_some()
+        })
+    }
+
+    fn at<R>(&self, now: Time, then: impl FnOnce(&mut State) -> R) -> R {
+        let mut state = self.state.lock().unwrap();
+        state.now = state.now.max(now);
+        let now = state.now;
+        for (_, ran_out, is) in &mut state.pages {
+            if matches!(is, Is::Leased { until, .. } if *until <= now) {
+                *ran_out += 1;
+                *is = if *ran_out == self.tries { Is::Dead } else { Is::Waiting };
+            }
+        }
+        then(&mut state)
+    }
+}
