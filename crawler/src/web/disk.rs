@@ -5,6 +5,7 @@
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
+use super::outcome::{Effect, Lease, Outcome, of_a_site_that_is_away};
 use super::robots::Robots;
 use super::rules::{Asking, Rules, Step};
 use super::state::{Changes, Progress, Record, State, is_site, key};
@@ -17,33 +18,6 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use url::Url;
-
-/// A page that is to be fetched under these rules, or a site that is to be asked.
-#[derive(Debug, Clone)]
-pub enum Lease {
-    /// A page, what its site asks for, and what an earlier run knows of it if it is visited again.
-    Page(Job, Arc<Rules>, Option<Box<Record>>),
-    /// A site: the next question.
-    Site(Box<Asking>),
-}
-
-impl Lease {
-    fn job(&self) -> &Job {
-        match self {
-            Lease::Page(job, ..) => job,
-            Lease::Site(asking) => &asking.site,
-        }
-    }
-}
-
-/// What came of a lease.
-#[derive(Debug)]
-pub enum Outcome {
-    /// Of a page.
-    Page(Visit),
-    /// Of a question to a site.
-    Site(Box<Step>),
-}
 
 /// The pages of a crawl.
 pub struct Disk {
@@ -208,35 +182,29 @@ impl Disk {
 
     /// What became of a page. What it links to is taken on before it is over.
     fn page(&mut self, job: Job, visit: Visit, now: Instant) -> anyhow::Result<()> {
-        match visit {
-            Visit::Over(record, links) => {
-                let is_well = record.status.is_some_and(|status| status != 429 && status < 500);
+        self.unchanged += usize::from(matches!(visit, Visit::Unchanged(_)));
+        match Effect::of(visit) {
+            Effect::Over { record, links, is_well, was_asked } => {
                 self.add(links);
-                self.frontier.done(&job, is_well, true, now);
-                self.rest(&job.site, self.frontier.delay(&job.site));
-                self.changes.over.push((job.url, record.over_now()));
-            }
-            Visit::Unchanged(record) => {
-                self.unchanged += 1;
-                return self.page(job, Visit::Over(record, Vec::new()), now);
-            }
-            Visit::Forbidden(record) => {
-                self.frontier.done(&job, false, false, now);
+                self.frontier.done(&job, is_well, was_asked, now);
+                if was_asked {
+                    self.rest(&job.site, self.frontier.delay(&job.site));
+                }
                 self.changes.over.push((job.url, *record));
             }
-            Visit::Waits(why) => {
+            Effect::Left(why) => {
                 self.visitor.note(format!("{} waits for another run: {why}", job.url));
                 self.frontier.leave(&job);
                 self.changes.tried.push(job);
             }
-            Visit::Again(failure) => {
+            Effect::Failed(failure) => {
                 self.changes.tried.push(job.clone());
                 let asked = if let Failure::Busy(asked) = failure { asked } else { None };
                 let site = Arc::clone(&job.site);
                 let trouble = self.frontier.failed(job, failure, now);
                 self.trouble(&site, trouble, &failure.to_string(), asked);
             }
-            Visit::Unwritten(error) => {
+            Effect::Unwritten(error) => {
                 self.frontier.give_back(job.clone());
                 self.changes.tried.push(job);
                 return Err(error);
@@ -278,9 +246,7 @@ impl Disk {
         if pages.iter().any(|page| page.is_other) {
             // That is the answer: a link leads to a site that is not there.
             self.frontier.give_up(pages.len());
-            let failed = |page: Job| {
-                (page.url, Record::failed(page.depth, format!("its site is away ({why})")).over_now())
-            };
+            let failed = |page: Job| (page.url, of_a_site_that_is_away(page.depth, why));
             self.changes.over.extend(pages.into_iter().map(failed));
         } else {
             let count = pages.len();

@@ -9,6 +9,7 @@
 //! | module | what it is about |
 //! |---|---|
 //! | [`store`] | what a worker takes its work from, and how it works |
+//! | [`outcome`] | what a worker is given to do, and what follows from what came of it |
 //! | [`frontier`] | which pages there are, which may be fetched now, and when the crawl is over |
 //! | [`visit`] | what is done with one page |
 //! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
@@ -33,6 +34,7 @@ pub mod keeper;
 pub mod leases;
 pub mod links;
 pub mod orders;
+pub mod outcome;
 pub mod politeness;
 pub mod progress;
 pub mod record;

@@ -1,0 +1,87 @@
+//! What a worker is given to do, what comes of it, and what follows from that for a page, in whatever store it is.
+
+use super::frontier::{Failure, Job};
+use super::record::Record;
+use super::rules::{Asking, Rules, Step};
+use super::visit::Visit;
+use std::sync::Arc;
+
+/// A page that is to be fetched under these rules, or a site that is to be asked.
+#[derive(Debug, Clone)]
+pub enum Lease {
+    /// A page, what its site asks for, and what an earlier run knows of it if it is visited again.
+    Page(Job, Arc<Rules>, Option<Box<Record>>),
+    /// A site: the next question.
+    Site(Box<Asking>),
+}
+
+impl Lease {
+    /// What is to be done.
+    pub fn job(&self) -> &Job {
+        match self {
+            Lease::Page(job, ..) => job,
+            Lease::Site(asking) => &asking.site,
+        }
+    }
+}
+
+impl AsRef<Lease> for Lease {
+    fn as_ref(&self) -> &Lease {
+        self
+    }
+}
+
+/// What came of a lease.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Of a page.
+    Page(Visit),
+    /// Of a question to a site.
+    Site(Box<Step>),
+}
+
+/// What follows from a visit.
+#[derive(Debug)]
+pub enum Effect {
+    /// The page is over.
+    Over {
+        /// What is known of it now.
+        record: Box<Record>,
+        /// Where it leads. These pages are taken on before it is over.
+        links: Vec<Job>,
+        /// Its site has answered as it should.
+        is_well: bool,
+        /// Its server was asked, and is to be left alone for a while.
+        was_asked: bool,
+    },
+    /// The page waits for another run, for this reason.
+    Left(String),
+    /// The page could not be had, and is not over.
+    Failed(Failure),
+    /// The file of the page cannot be written: the crawl cannot go on.
+    Unwritten(anyhow::Error),
+}
+
+impl Effect {
+    /// Of a visit.
+    pub fn of(visit: Visit) -> Effect {
+        match visit {
+            Visit::Over(record, links) => {
+                let is_well = record.status.is_some_and(|status| status != 429 && status < 500);
+                Effect::Over { record: Box::new(record.over_now()), links, is_well, was_asked: true }
+            }
+            Visit::Unchanged(record) => Effect::of(Visit::Over(record, Vec::new())),
+            Visit::Forbidden(record) => {
+                Effect::Over { record, links: Vec::new(), is_well: false, was_asked: false }
+            }
+            Visit::Waits(why) => Effect::Left(why),
+            Visit::Again(failure) => Effect::Failed(failure),
+            Visit::Unwritten(error) => Effect::Unwritten(error),
+        }
+    }
+}
+
+/// What is known of a page whose site does not answer, if only links to it are checked: that is the answer.
+pub fn of_a_site_that_is_away(depth: u32, why: &str) -> Record {
+    Record::failed(depth, format!("its site is away ({why})")).over_now()
+}
